@@ -62,6 +62,8 @@ let package = Package(
     ],
     targets: [
         .target(name: "CPlatform"),
+        // Glibc, Musl or Darwin.
+        .target(name: "SystemC", swiftSettings: strict),
         .target(name: "CDemoData"),
         .target(
             name: "CNcurses", cSettings: commit,
@@ -71,8 +73,9 @@ let package = Package(
                 .linkedLibrary("ncurses", .when(platforms: [.macOS])),
             ]),
         .target(name: "CBOR", swiftSettings: strict),
-        .target(name: "StorageEngine", dependencies: ["CPlatform"], swiftSettings: strict),
-        .target(name: "ArchiveQuery", dependencies: ["StorageEngine", "CBOR"], swiftSettings: strict),
+        .target(name: "StorageEngine", dependencies: ["CPlatform", "SystemC"], swiftSettings: strict),
+        .target(
+            name: "ArchiveQuery", dependencies: ["StorageEngine", "CBOR", "SystemC"], swiftSettings: strict),
         .target(
             name: "Vellum",
             dependencies: [
@@ -117,7 +120,7 @@ let package = Package(
         .target(
             name: "VellumValkey",
             dependencies: [
-                "VellumRemote", "Vellum", "StorageEngine", "ValkeyWire",
+                "VellumRemote", "Vellum", "StorageEngine", "ValkeyWire", "SystemC",
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Valkey"])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Valkey"])),
                 .product(name: "NIOTLS", package: "swift-nio", condition: .when(traits: ["ValkeyTLS"])),
@@ -129,11 +132,14 @@ let package = Package(
             name: "TerminalCurses", dependencies: ["TerminalKit", "CNcurses"],
             swiftSettings: strict),
         .target(
-            name: "StoreInspection", dependencies: ["StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit"],
+            name: "StoreInspection",
+            dependencies: ["StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "SystemC"],
             swiftSettings: strict),
         .target(
             name: "ServerInspection",
-            dependencies: ["StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "ValkeyWire"],
+            dependencies: [
+                "StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "ValkeyWire", "SystemC",
+            ],
             swiftSettings: strict),
         .target(
             name: "BrowserCore",

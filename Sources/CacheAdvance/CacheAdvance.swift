@@ -140,8 +140,7 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
 
     private func begin() throws { try translating { () throws(StorageError) in try beginOnce() } }
 
-    /// The first use of an empty file stores the settings in it, like in the published library. A maximum below the
-    /// header's size leaves no room for them.
+    /// The first use of an empty file stores the settings in it, if the maximum leaves room for them.
     private func beginOnce() throws(StorageError) {
         begun.lock()
         defer { begun.unlock() }

@@ -90,8 +90,7 @@ extension StorageError {
         }
     }
 
-    /// An error like those of Foundation's file handles. A path that isn't a regular file isn't reported as a
-    /// corrupted cache, because users are advised to delete those.
+    /// An error like those of Foundation's file handles. A path that isn't a regular file isn't a corrupted cache.
     func ofOpening(_ path: String) -> any Error {
         switch self {
         case .system(_, _, ENOENT), .system(_, _, ENOTDIR):

@@ -92,8 +92,7 @@ enum FoundationObstacle {
         return nil
     }
 
-    /// Whether `NSStringFromClass` gives a name, or ends the process: on Linux for all classes that don't stand in a module by
-    /// themselves.
+    /// Whether `NSStringFromClass` gives a name; on Linux it ends the process for classes inside others.
     static func canName(_ type: AnyClass) -> Bool {
         #if canImport(Darwin)
         return true

@@ -1,9 +1,7 @@
 import Foundation
 
-/// What Foundation's collections contain, as it is.
-///
-/// On Linux they give out the collections in them as Swift's: immutable, made anew at each request, with all that they contain
-/// in turn. They take twice as long for each level of some, and end the process over others. So none is asked for a part.
+/// What Foundation's collections contain. On Linux they give out collections in them as Swift's, made anew at each request: that
+/// takes twice as long for each level, and ends the process over some. So none is asked for a part.
 enum FoundationParts {
     static func isCollection(_ object: AnyObject) -> Bool {
         object is NSArray || object is NSDictionary || object is NSSet || object is NSOrderedSet

@@ -34,7 +34,6 @@ package enum ItemCoding {
 
     private struct Head: Decodable { var terms: StoredTerms }
 
-    /// An encoded item.
     package struct Encoded {
         package var bytes: [UInt8]
         /// The classes of the objects in its keyed archive.

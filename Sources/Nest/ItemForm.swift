@@ -2,11 +2,9 @@ import CBOR
 import Foundation
 
 /// An item that isn't `Codable` as one CBOR value: collections with all that they contain, as programs make them of JSON.
-/// Foundation's archives would alter them: on Linux equal numbers become one there, so that 1 and 1.0 come back as `true`
-/// after a `true`.
+/// Foundation's archives would alter them: on Linux 1 and 1.0 come back as `true` after a `true`.
 ///
-/// Swift's booleans, integers, floating-point numbers, texts, bytes, dates, arrays and dictionaries are CBOR's own. All else
-/// stands behind one of these tags, which queries look through.
+/// Swift's plain types and collections are CBOR's own. All else stands behind one of these tags, which queries look through.
 enum ItemTag: UInt64 {
     /// An `NSNumber`: a boolean, an integer or a floating-point number.
     case number = 0x4e65_7300
@@ -25,7 +23,6 @@ enum ItemTag: UInt64 {
     fileprivate func callAsFunction(_ value: CBORValue) -> CBORValue { .tagged(rawValue, value) }
 }
 
-/// Makes the form of one item.
 struct ItemFormer {
     /// Enough for programs, and few enough for any thread's stack.
     private static let deepest = 200

@@ -9,8 +9,7 @@ struct ItemReader {
 
     init(classes: [AnyClass]) { self.classes = classes }
 
-    /// The item. Absent values come back as `NSNull`.
-    /// - Throws: `ItemProblem`, or what a part's own coding throws.
+    /// The item, with `NSNull` for absent values. Throws `ItemProblem`, or what a part's own coding throws.
     mutating func item(of value: CBORValue) throws -> Any {
         switch value {
         case .boolean(let flag): return flag

@@ -3,17 +3,13 @@ import StorageEngine
 
 /// Reads a keyed archive that may be damaged or hostile. Not thread-safe.
 ///
-/// Foundation's reader trusts its input: an object that contains itself, or a dictionary with fewer objects than
-/// keys, ends the process. So the archive is checked first, and rewritten from the result of the check. The new
-/// archive lists every object at its top level, contained objects before those that contain them, and they are read
-/// in that order. So no object is decoded while another one is, and reading stops at the first object that can't be
-/// decoded.
+/// Foundation's reader ends the process for an object that contains itself, or a dictionary with fewer objects than keys. So the
+/// archive is checked first, and rewritten: every object at its top level, contained ones first, in which order they are read. So
+/// no object is decoded while another one is, and reading stops at the first that can't be.
 struct KeyedArchive {
-    /// The deepest nesting of objects: more than programs use, and little enough for any thread's stack when the
-    /// objects are deallocated.
+    /// The deepest nesting of objects: little enough for any thread's stack when they are deallocated.
     static let deepest = 200
-    /// The most objects, counted once for each place where they occur, because comparing or printing them visits
-    /// each place.
+    /// The most objects, counted for each place where they occur, because comparing visits each place.
     private static let most = 1 << 24
     private static let collections: Set = [
         "NSArray", "NSMutableArray", "NSDictionary", "NSMutableDictionary", "NSSet", "NSMutableSet",
@@ -36,7 +32,6 @@ struct KeyedArchive {
     private var open: Set<Int> = []
     private var classes: [Int: String] = [:]
 
-    /// The classes of the objects in the archive.
     var classNames: Set<ExactText> { Set(classes.values.map { ExactText($0) }) }
 
     /// - Throws: `ItemProblem` if it is not a keyed archive, is damaged, or can't be read back.
@@ -54,9 +49,7 @@ struct KeyedArchive {
         _ = try visit(root, within: 0)
     }
 
-    /// Decodes the archived object.
-    /// - Parameter classes: the classes that may be instantiated.
-    /// - Throws: `ItemProblem`, or an error of Foundation's reader.
+    /// Decodes the archived object with these classes only. Throws `ItemProblem`, or an error of Foundation's reader.
     func object(allowing classes: [AnyClass]) throws -> Any {
         let allowed = Set(
             classes.filter(FoundationObstacle.canName).map { ExactText(NSStringFromClass($0)) })
@@ -95,9 +88,7 @@ struct KeyedArchive {
 
     // MARK: Checking
 
-    /// Tests whether the archive of an object can be read back and is the object then, while that can still be kept in memory
-    /// instead.
-    /// - Returns: the classes that reading needs.
+    /// Tests whether the archive of an object reads back as the object. Returns the classes that reading needs.
     static func testReading(_ bytes: [UInt8], of object: NSObject) throws -> [AnyClass] {
         let archive = try KeyedArchive(bytes)
         let classes = try archive.classNames.map { (name) throws(ItemProblem) -> AnyClass in
@@ -182,8 +173,7 @@ struct KeyedArchive {
         return name
     }
 
-    /// Checks what some of Foundation's own classes assume about their fields. Others may not be read: most of them assume more
-    /// than can be checked.
+    /// Checks what some of Foundation's own classes assume about their fields. Others may not be read.
     private mutating func checkForm(of object: PropertyItem, as name: String) throws(ItemProblem) {
         switch name {
         case "NSNull", "NSNumber", "NSData", "NSMutableData", "NSDate", "NSURL": break

@@ -20,8 +20,7 @@ enum MemoryReturn {
     /// Waits this long, because items usually expire in groups.
     private static let delay: Int64 = 500_000_000
 
-    /// Schedules a run for all items that are removed until then. A run costs time in proportion to the program's
-    /// whole heap, so runs are spaced to take at most a fiftieth of one core.
+    /// Schedules a run, which costs time in proportion to the whole heap: at most a fiftieth of one core.
     static func schedule() {
         guard let trim else { return }
         let wait: Int64? = state.withLock { state in

@@ -21,11 +21,10 @@ open class Nest: @unchecked Sendable {
     private var classes = ItemCoding.plainClasses
     private var failure: String?
     private let lock = NSLock()
-    /// A key's lock is held while its entry on disk changes, and while that entry is taken into memory, so that
-    /// memory and disk agree afterwards.
+    /// Held while a key's entry on disk changes, and while it is taken into memory, so that both agree afterwards.
     ///
-    /// No code of items runs while a key's lock or `lock` is held, because it may use the nest, or wait for a thread
-    /// that does: items are encoded before, and decoded and released outside.
+    /// No code of items runs while this or `lock` is held, because it may use the nest: items are encoded before, and decoded and
+    /// released outside.
     private let keyLocks = (0..<32).map { _ in NSLock() }
     private let sweeper = Sweeper()
 
@@ -207,8 +206,7 @@ open class Nest: @unchecked Sendable {
             guard mark.deadline <= NestClock.now() + 1_000_000, seed.deadline > mark.deadline else {
                 return false
             }
-            // It may have been removed before its time was over, or another may have been stored since; then it must leave
-            // memory, too.
+            // It may have been removed or replaced before its time was over; then it must leave memory, too.
             let known = locked { seed.leftDiskBefore }
             guard let next = try stored.endedByItself(seed.key, mark, knownBefore: known) else {
                 return false
@@ -229,8 +227,7 @@ open class Nest: @unchecked Sendable {
                 gone.append(seed)
                 if seed.deadline > now, isCurrent(seed) { return seed.item }
             }
-            // If the entry was replaced or removed in the meantime, it still existed during this call: its item is
-            // returned, but not kept.
+            // If the entry was replaced or removed meanwhile, its item is returned, but not kept.
             guard (try? stored.sequence(of: key)) == found.mark.sequence else { return item }
             var deadline = NestClock.moment(terms.memory ?? .infinity, after: now)
             if terms.mirror { deadline = min(deadline, found.mark.deadline) }
@@ -256,8 +253,7 @@ open class Nest: @unchecked Sendable {
         }
     }
 
-    /// `body` adds the seeds that it removes or replaces to `gone`, so that they are released after the key is
-    /// unlocked.
+    /// `body` adds the seeds that it removes to `gone`, to be released after the key is unlocked.
     private func withLock<Value>(of key: String, _ body: (_ gone: inout [Seed]) throws -> Value) rethrows
         -> Value
     {
@@ -281,14 +277,12 @@ open class Nest: @unchecked Sendable {
 
     // MARK: Expiry
 
-    /// Removes the items whose time in memory is over. Returns the time of the next sweep; `nil` if nothing will
-    /// expire.
+    /// Removes the items whose time in memory is over. Returns the next sweep's time; `nil` for none.
     @discardableResult
     func sweep() -> Int64? {
         var count = 0
         let now = NestClock.now()
-        // Some at a time, so that other threads get the lock in between. The removed items are released outside the
-        // lock.
+        // Some at a time, so that other threads get the lock; released outside it.
         while let gone = locked({ table.removeExpired(now, most: 1_024) }) { count += gone.count }
         if count > 0 { returnFreedMemory() }
         return locked { table.nextMoment }

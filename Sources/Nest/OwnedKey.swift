@@ -1,5 +1,4 @@
-/// A key that names its item's owner: `owner-first|second`. To keep keys unique, `-` in an owner is written `%2D`,
-/// `|` in a parameter `%7C`, and `%` in either `%25`.
+/// A key that names its item's owner: `owner-first|second`, with `-` in an owner, `|` in a parameter and `%` escaped.
 package enum OwnedKey {
     static func key(owner: String, parameters: [String]) -> String {
         escaped(owner, "-", "%2D") + "-" + parameters.map { escaped($0, "|", "%7C") }.joined(separator: "|")

@@ -15,12 +15,10 @@ enum PropertyItem {
     }
 }
 
-/// Reads a binary property list (Apple's CFBinaryPList.c, "bplist00") that may be damaged or hostile. Not
-/// thread-safe.
+/// Reads a binary property list (Apple's CFBinaryPList.c, "bplist00") that may be damaged or hostile. Not thread-safe.
 ///
-/// The file contains each object once. Containers refer to objects by number, possibly from several places, or even
-/// from inside the object. The result can't be larger than the input: each reference takes at least a byte, so a
-/// list without shared containers has fewer items than bytes.
+/// Containers refer to objects by number, perhaps from several places or inside the object. The result can't be larger than the
+/// input: each reference takes at least a byte.
 struct PropertyList {
     static let magic = Array("bplist00".utf8)
     /// More than any keyed archive, which is flat.
@@ -121,7 +119,6 @@ struct PropertyList {
         }
     }
 
-    /// A dictionary's key.
     private mutating func name(_ reference: Int) throws(ItemProblem) -> ExactText {
         if let known = names[reference] { return known }
         guard reference < objects else { throw .damaged }
@@ -176,7 +173,6 @@ struct PropertyList {
         return (kind, start..<start + count)
     }
 
-    /// A big-endian number of `count` bytes.
     private func number(at offset: Int, bytes count: Int) throws(ItemProblem) -> Int {
         guard offset >= 0, offset <= bytes.count, count <= bytes.count - offset else { throw .damaged }
         var value: UInt64 = 0

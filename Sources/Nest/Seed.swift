@@ -6,8 +6,7 @@ final class Seed {
     let deadline: Int64
     /// The item's entry on disk; `nil` if the item is in memory only.
     let stored: StoredMark?
-    /// Its entry on disk had expired, and nobody had stored or removed one since, before the archive's event of this number.
-    /// Guarded by the nest's lock.
+    /// Its entry on disk had expired, and none came since, before the archive's event of this number. Guarded by the nest's lock.
     var leftDiskBefore: UInt64?
     /// Why the item isn't on disk although that was requested.
     let problem: String?

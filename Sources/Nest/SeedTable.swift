@@ -2,10 +2,9 @@ import StorageEngine
 
 /// The items in memory, by key and by deadline. Not thread-safe.
 ///
-/// For expiry, seeds are in buckets (linked lists), and a heap has the time at which each bucket is due. The further
-/// away a deadline, the coarser its bucket. When a coarse bucket is due, its seeds move into finer ones, which
-/// happens to each seed a few times. So expiry costs time in proportion to the expiring seeds, and a seed that is
-/// removed earlier leaves nothing behind.
+/// For expiry, seeds are in buckets (linked lists), and a heap has the time at which each is due. Far deadlines have coarser
+/// buckets, whose seeds move into finer ones when due. So expiry costs time in proportion to the expiring seeds, and a removed
+/// seed leaves nothing behind.
 struct SeedTable {
     /// Width of the finest buckets in nanoseconds: the most by which an item leaves memory late.
     static let quantum: Int64 = 1 << 28
@@ -22,8 +21,7 @@ struct SeedTable {
     /// When the next bucket is due; `nil` if there is none.
     var nextMoment: Int64? { moments.first }
 
-    /// Replaces the seed with this key, and returns the old one. Release that outside the lock, because its item's
-    /// `deinit` may run any code.
+    /// Replaces the seed with this key, and returns the old one, to be released outside the lock.
     mutating func insert(_ seed: Seed, now: Int64) -> Seed? {
         let old = seeds.updateValue(seed, forKey: ExactText(seed.key))
         if let old { unlink(old) }
@@ -47,8 +45,7 @@ struct SeedTable {
         return Array(seeds.values)
     }
 
-    /// Removes seeds that have expired by `now`, and visits at most `most` seeds. Returns `nil` once all due buckets
-    /// are empty.
+    /// Removes expired seeds, visiting at most `most`. Returns `nil` once all due buckets are empty.
     mutating func removeExpired(_ now: Int64, most: Int) -> [Seed]? {
         guard let moment = moments.first, moment <= now else { return nil }
         var gone: [Seed] = []
@@ -70,7 +67,6 @@ struct SeedTable {
         return gone
     }
 
-    /// Shrinks a table that has become mostly empty.
     mutating func shrink() {
         guard seeds.capacity > 1_024, seeds.count < seeds.capacity / 4 else { return }
         // A copy, or a filter that leaves nothing out, would be the same storage. With room for twice as many the next item

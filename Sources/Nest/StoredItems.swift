@@ -1,8 +1,7 @@
 import Foundation
 import StorageEngine
 
-/// The items on disk, in an archive of a store. Safe from any thread; the nest lets only one thread at a time change
-/// the entry of a key.
+/// The items on disk. Safe from any thread; the nest lets one thread at a time change a key's entry.
 final class StoredItems: @unchecked Sendable {
     let path: String
     let name: String
@@ -20,7 +19,6 @@ final class StoredItems: @unchecked Sendable {
     /// The damage that was found when the archive was opened.
     var damage: String? { lock.withLock { problem } }
 
-    /// An entry on disk.
     struct Found {
         var value: [UInt8]
         var mark: StoredMark
@@ -80,10 +78,9 @@ final class StoredItems: @unchecked Sendable {
             ?? nil
     }
 
-    /// Whether the entry of `mark`, which isn't there any more, was there until its time was over, and was neither removed nor
-    /// replaced before, nor another stored since. If there were more events than the archive keeps, nobody knows: then it counts
-    /// as replaced if another process has the archive open, which alone can have done it.
-    /// - Parameter known: what an earlier call returned; only events from there on are looked at.
+    /// Whether the entry of `mark`, which is gone, was there until its time was over, and none was stored since. With more events
+    /// than the archive keeps it counts as replaced if another process has the archive open.
+    /// - Parameter known: what an earlier call returned; only later events are looked at.
     /// - Returns: the number of the event before which this is so; `nil` if it isn't.
     func endedByItself(_ key: String, _ mark: StoredMark, knownBefore known: UInt64?) throws -> UInt64? {
         let before = try withArchive { (archive) throws(StorageError) -> UInt64? in
@@ -103,8 +100,7 @@ final class StoredItems: @unchecked Sendable {
         return before ?? nil
     }
 
-    /// - Parameter isLikely: whether an entry is likely to exist. If not, and there was no store less than a second
-    ///   ago, the store isn't searched for again.
+    /// - Parameter isLikely: if not, and there was no store less than a second ago, the store isn't searched for again.
     func remove(_ key: String, isLikely: Bool) throws {
         guard StoredItems.isPossible(key) else { return }
         if !isLikely, lock.withLock({ archive == nil && lastAbsence > NestClock.now() - 1_000_000_000 }) {

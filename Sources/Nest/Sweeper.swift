@@ -3,8 +3,7 @@ import Foundation
 /// Wakes a nest when something in it expires: one timer for all its items. Safe from any thread.
 final class Sweeper: @unchecked Sendable {
     private static let queue = DispatchQueue(label: "nest.expiry", qos: .utility)
-    /// The longest wait in nanoseconds. It is limited because timers stop while the machine sleeps, but the items'
-    /// time doesn't.
+    /// The longest wait in nanoseconds, because timers stop while the machine sleeps.
     private static let longestWait: Int64 = 30_000_000_000
 
     private let lock = NSLock()

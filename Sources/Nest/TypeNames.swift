@@ -1,7 +1,5 @@
-/// Finds types by their mangled names, which may come from a hostile file. Not thread-safe.
-///
-/// Swift's runtime follows each substitution in a name to all that it stands for, and comes twice to what is in a generic
-/// type, optionals included: a hundred bytes can keep it busy for years. So its work is estimated first, from above.
+/// Finds types by their mangled names, which may come from a hostile file. Swift's runtime follows each substitution, twice in
+/// generic types: a hundred bytes can keep it busy for years. So its work is estimated first, from above. Not thread-safe.
 struct TypeNames {
     /// For all names in an item.
     private static let most = 1 << 20
@@ -9,8 +7,7 @@ struct TypeNames {
     private var work = 0
     private var types: [String: any Codable.Type] = [:]
 
-    /// The name from which the type is found again. Tests now whether it is found, while the item can still be kept
-    /// in memory instead.
+    /// The name from which the type is found again, which is tested now.
     mutating func code(of type: any Codable.Type) throws(ItemProblem) -> String {
         guard let code = _mangledTypeName(type), let found = try find(code), found == type else {
             throw ItemProblem(
@@ -29,8 +26,7 @@ struct TypeNames {
         return type
     }
 
-    /// Whether a value of this type may be a key or a member. As one of any type Swift hashes sets and dictionaries in it twice
-    /// at each level.
+    /// Whether a value of this type may be a key or a member. As `Any`, sets and dictionaries in it are hashed twice at each level.
     static func canBeHashed(_ code: String) -> Bool { NameScan(code).map { $0.generics <= 4 } ?? false }
 
     private mutating func find(_ code: String) throws(ItemProblem) -> (any Codable.Type)? {
@@ -59,8 +55,7 @@ private struct NameScan {
     /// The parts that the runtime visits, at most; less than the limit of a sum of them.
     private(set) var work = 1
     private(set) var generics = 0
-    /// The work up to the end of each part that a substitution may stand for. Some may be missing; then a substitution stands
-    /// for less than is assumed.
+    /// The work up to the end of each part that a substitution may stand for. Missing ones count as less.
     private var marks: [Int] = []
     private var rest: ArraySlice<UInt8>
 

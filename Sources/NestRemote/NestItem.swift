@@ -3,11 +3,8 @@ import Nest
 import StorageEngine
 import Vellum
 
-/// An encoded item of a ``RemoteNest``, and the item itself once somebody has asked for it: so who finds it in memory gets the same
-/// as others did.
-///
-/// Checked by hand: the bytes don't change, and the item is behind a lock. Items in memory are shared by their callers, as they
-/// are in every nest.
+/// An encoded item of a ``RemoteNest``, and the item itself once it was asked for. Checked by hand: the bytes don't change, and
+/// the item is behind a lock. Items in memory are shared by their callers, as in every nest.
 struct NestItem: Archivable, @unchecked Sendable {
     static var archiveTypeName: String { "RemoteNest" }
     static var archivePropertyBehavior: ArchivePropertyBehavior { .ignore }

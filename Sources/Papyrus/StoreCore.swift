@@ -2,11 +2,9 @@ import Dispatch
 import Foundation
 import StorageEngine
 
-/// The archive behind all stores of one folder in this process. It is opened when it is first used, and reopened or
-/// recreated if it was removed. Safe from any thread.
+/// The archive behind all stores of one folder in this process, opened and reopened when needed. Safe from any thread.
 final class StoreCore: @unchecked Sendable {
-    /// One archive holds the objects of all types, because objects that are saved together must be in one batch, and
-    /// so in one archive.
+    /// One archive for all types, because objects that are saved together must be in one batch.
     static let archiveName = "Papyrus"
 
     let path: String
@@ -14,8 +12,7 @@ final class StoreCore: @unchecked Sendable {
     private let lock = NSLock()
     // Guarded by `lock`.
     private var archive: Archive?
-    /// The journal of the latest store with this folder. It gets problems that are found when the archive is opened,
-    /// which belong to no call.
+    /// The journal of the folder's latest store, for problems found when the archive is opened.
     private weak var journal: Journal?
 
     /// Runs the readings of all observers on one thread, however many there are.
@@ -145,8 +142,7 @@ final class StoreCore: @unchecked Sendable {
 
     // MARK: Other threads
 
-    /// Calls `body`, which may block on the disk or another process, on a thread of a system queue, because the
-    /// threads of Swift's concurrency must not be blocked.
+    /// Calls `body` on a thread of a system queue, because it may block on the disk or another process.
     nonisolated(nonsending) func elsewhere<Value>(
         _ body: @escaping @Sendable (StoreCore) throws -> Value
     ) async throws -> Value {

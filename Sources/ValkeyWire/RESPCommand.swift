@@ -18,10 +18,8 @@ package struct RESPCommand: Sendable, Hashable {
         command + "\(word)"
     }
 
-    /// Its name, for messages.
     package var name: String { words.first.map { String(decoding: $0, as: UTF8.self) } ?? "" }
 
-    /// Appends what is sent for it.
     package func encode(into bytes: inout [UInt8]) {
         bytes.reserveCapacity(bytes.count + words.reduce(16) { $0 + $1.count + 24 })
         RESPCommand.append("*", words.count, to: &bytes)

@@ -1,12 +1,10 @@
-/// Bytes that are not what the protocol allows. The connection can't be used any further, because nobody knows where the next
-/// value begins.
+/// Bytes against the protocol. The connection can't be used any further.
 package struct RESPError: Error, Hashable, CustomStringConvertible {
     package var reason: String
     package var description: String { "the server's reply is not of the protocol: \(reason)" }
 }
 
-/// Decodes values from bytes as they arrive. Each byte is looked at once, however they are split, so the cost is in proportion to
-/// their number. What a server announces takes no memory before it arrives.
+/// Decodes values from bytes as they arrive, in linear time. What is only announced takes no memory.
 package struct RESPDecoder {
     package struct Limits: Sendable {
         /// Of a string, in bytes. Servers allow 512 MiB.
@@ -59,7 +57,6 @@ package struct RESPDecoder {
         bytes += arrived
     }
 
-    /// The next value that has arrived whole.
     package mutating func next() throws(RESPError) -> RESPValue? {
         while true {
             guard let value = try nextElement() else { return nil }
@@ -145,7 +142,6 @@ package struct RESPDecoder {
         return nil
     }
 
-    /// The place of the next line without its end.
     private mutating func nextLine() throws(RESPError) -> Range<Int>? {
         guard let end = bytes[max(start, searched)...].firstIndex(of: 10) else {
             searched = bytes.count

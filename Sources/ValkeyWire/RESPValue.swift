@@ -1,5 +1,4 @@
-/// A reply or a push of a server: a value of the Redis serialization protocol, versions 2 and 3
-/// (<https://valkey.io/topics/protocol/>).
+/// A reply or a push, by the Redis serialization protocol 2 and 3 (<https://valkey.io/topics/protocol/>).
 package enum RESPValue: Sendable, Hashable {
     /// `$`, and `=` without its three letters of format.
     case bytes([UInt8])

@@ -14,7 +14,6 @@ import StorageEngine
 ///
 /// The time until it expires is that of the key.
 package struct StoredObject: Sendable, Hashable {
-    /// The encoded object.
     package var bytes: [UInt8]
     package var encoding: ValueEncoding
     /// How long each process may keep it in memory; nil: as long as there is room.
@@ -52,7 +51,6 @@ package struct StoredObject: Sendable, Hashable {
 
     package struct Problem: Error { package var reason: String }
 
-    /// Whether the bytes begin like those of an object.
     package static func isBegun(by bytes: [UInt8]) -> Bool {
         bytes.count >= ownerOffset && bytes.starts(with: magic)
     }

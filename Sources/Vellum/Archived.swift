@@ -36,9 +36,8 @@ public final class Archived<Object: Archivable> {
     private let open: () throws -> any Archivist<Object>
     private let logger: () -> Logger
     private let observers = ObservationRegistrar()
-    // Recursive, because recording runs code of the value's type, which may read the property. It stays locked
-    // during recording, so that values that several threads assign reach the archive and the property in the same
-    // order.
+    // Recursive, because recording runs code that may read the property. Locked during recording, so that values of several
+    // threads reach the archive and the property in the same order.
     private let lock = NSRecursiveLock()
 
     // All below are guarded by the lock.

@@ -52,7 +52,6 @@ public final class ArchiveMetrics: Sendable {
         }
     }
 
-    /// Reports the statistics of an archive.
     package func addStatistics(
         _ dimensions: [(String, String)], _ read: @escaping @Sendable () -> ArchiveStatistics?
     ) { add(dimensions, counting: counted, measuring: measured, read) }
@@ -85,7 +84,6 @@ public final class ArchiveMetrics: Sendable {
     }
 }
 
-/// What an archive's statistics tell.
 private let counted: [(String, @Sendable (ArchiveStatistics) -> Int)] = [
     ("hits", { $0.hits }), ("misses", { $0.misses }), ("memory.hits", { $0.memoryHits }),
     ("records", { $0.records }), ("deletes", { $0.deletes }), ("evictions", { $0.evictions }),

@@ -1,13 +1,11 @@
 import StorageEngine
 import Synchronization
 
-/// Which near copies are known to be what the server has: those that this process got from the server, or stored there, since
-/// the server began to tell it of changes, and of which it wasn't told since.
+/// Which near copies are known to be what the server has: those that this process got or stored since the server began to tell of
+/// changes, and of which it wasn't told since. Safe from any thread.
 ///
-/// A copy is known by the sequence of the entry that holds it. What another process of this machine has stored is not trusted,
-/// because it may have died before it was told of a change; it is compared with the server's once.
-///
-/// Safe from any thread.
+/// A copy is known by its entry's sequence. Those of other processes, which may have died before they were told, are compared
+/// with the server's once.
 final class Coverage: Sendable {
     /// A question to the server, or a change there, that is under way.
     final class Ticket: Sendable {
@@ -119,9 +117,8 @@ final class Coverage: Sendable {
         }
     }
 
-    /// Call it when the server has changed the key as this process asked, before the copy here is replaced: the server doesn't
-    /// tell of it. Answers for the key that have arrived are outdated, because their order is not known any more, and none of them
-    /// gets in place of the new copy.
+    /// Call it when the server has changed the key for this process, before the copy here is replaced: the server doesn't tell of
+    /// it. Answers that have arrived are outdated, because their order is not known.
     func change(by ticket: Ticket) {
         let others = state.withLock { state in
             state.trusted.remove(ticket.key.text)
@@ -159,8 +156,7 @@ final class Coverage: Sendable {
 
     var isCovered: Bool { state.withLock { $0.isCovered } }
 
-    /// How long it has been uncovered, for a request that failed; `nil`: it is covered, and was when the request began. In between the
-    /// connection may have come back.
+    /// How long it has been uncovered, for a request that failed; `nil`: it is covered, and was when the request began.
     func gap(of ticket: Ticket) -> Duration? {
         state.withLock { state in
             let since = state.isCovered ? ticket.uncoveredSince : state.uncoveredSince

@@ -3,8 +3,7 @@ import StorageEngine
 import Synchronization
 import Vellum
 
-/// What is done with near copies when the tier tells of changes. Memory is left at once, on the thread that tells; the disk may
-/// have to be waited for, so that is done on a queue.
+/// What is done when the tier tells of changes. Memory is left at once, the disk on a queue.
 final class NearCopies<Object: Archivable>: RemoteListener {
     let coverage = Coverage()
     private let near: ArchiveHandle<Object>

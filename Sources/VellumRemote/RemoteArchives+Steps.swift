@@ -120,9 +120,8 @@ extension RemoteArchives {
         return isThere
     }
 
-    /// It waits before `keep` changes what is here, so that nobody finds the former one at the tier when it has left memory.
-    /// Answers that are under way are outdated; one that is asked for later is left alone because something waits
-    /// (`fill`).
+    /// Waits before `keep` changes what is here, so that nobody finds the former one at the tier later. Answers under way are
+    /// outdated; a later one is left alone because something waits (`fill`).
     private func wait(
         with write: WriteBehind<Object>.Write, for key: String, _ ticket: Coverage.Ticket,
         _ behind: WriteBehind<Object>, keep: () throws -> UInt64?
@@ -157,8 +156,7 @@ extension RemoteArchives {
 
     // MARK: Fetching
 
-    /// Joins or begins the question for a key. Nobody joins one whose answer is outdated.
-    /// - Parameter blocking: whether a thread waits for it, which can finish it.
+    /// Joins or begins the question for a key, unless its answer is outdated. `blocking`: a thread waits, and can finish it.
     func fetch(_ key: String, blocking: Bool, _ then: @escaping @Sendable (Fetch.Outcome) -> Void) {
         let name = ExactText(key)
         let (fetch, isNew, outcome) = fetches.withLock { fetches -> (Fetch, Bool, Fetch.Outcome?) in
@@ -271,9 +269,7 @@ extension RemoteArchives {
         counts.staleHits.add(1, ordering: .relaxed)
         return try near.perform { try $0.received(copy.bytes, .unknown, key).kept }
     }
-}
 
-extension RemoteArchives {
     /// Whether the copy was stored at most so long ago, by whomever.
     private func isYounger(than longest: Duration, _ key: String) throws -> Bool {
         guard let found = try near.perform({ try $0.archive.metadata(key) }) else { return false }

@@ -3,8 +3,7 @@ import Foundation
 import StorageEngine
 import Vellum
 
-/// Writes the ``RemoteReport``s of this process, one after the other, on a queue of its own. It does nothing while there are no
-/// archives at a tier. Safe from any thread.
+/// Writes the ``RemoteReport``s of this process on a queue of its own. Safe from any thread.
 final class RemoteReporter: Sendable {
     static let shared = RemoteReporter()
 

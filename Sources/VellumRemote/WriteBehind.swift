@@ -98,8 +98,7 @@ final class WriteBehind<Object: Archivable>: Sendable {
 
     // MARK: Waiting
 
-    /// From now on the key's look-ups find it. Returns its number, for `release`.
-    /// - Throws: ``RemoteError/overloaded(tier:waiting:)``.
+    /// From now on the key's look-ups find it. Returns its number. Throws ``RemoteError/overloaded(tier:waiting:)``.
     func add(
         _ key: String, _ write: Write, of archives: any AnyObject & Sendable
     ) throws(RemoteError) -> UInt64 {

@@ -3,17 +3,9 @@ import NIOCore
 import NIOPosix
 import NIOTLS
 import StorageEngine
+import SystemC
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
-/// A connection with TLS for code that reads and writes a descriptor and waits: what passes is carried between the descriptor and the
-/// server by an event loop.
+/// A connection with TLS for code that waits at a descriptor: an event loop carries what passes.
 package struct SecureRelay: Sendable {
     /// One end of a pair of sockets, the caller's to close. It is at its end when the server's connection is.
     package let descriptor: Int32

@@ -7,7 +7,6 @@ import VellumRemote
 
 /// The connection to a server, which is made again when it is lost. Belongs to the event loop, with all its fields.
 final class ValkeySession: @unchecked Sendable {
-    /// What its owner is told.
     enum Event {
         case connected
         case lost
@@ -58,18 +57,15 @@ final class ValkeySession: @unchecked Sendable {
     private var state = State.connecting
     /// Sent, in the order of their replies.
     private var sent = CircularBuffer<Request>()
-    /// To be sent once there is a connection.
     private var queued: [Request] = []
     private var watches: [ObjectIdentifier: Watch] = [:]
     /// Prefixes that the server tracks for this connection. It can't be told to forget one.
     private var tracked: Set<[UInt8]> = []
     private var failedAttempts = 0
-    /// What the server calls this connection: its number there, and the address from which it comes. Servers count anew when they are
-    /// started, so both together name it.
+    /// The connection's number at the server, and its address: both, because servers count anew when started.
     private var connection: (number: Int64, address: String)?
     /// Lost connections of which the server may get more, now or when the network works again.
     private var lost: [(number: Int64, address: String)] = []
-    /// Whether anything came on this connection.
     private var isAnswered = false
     /// Whether the reason of its end says what TLS had to do with it.
     private var isExplained = false
@@ -79,7 +75,6 @@ final class ValkeySession: @unchecked Sendable {
     /// When the server was last asked what it is.
     private var asked = NIODeadline.now()
     private var isFlushDue = false
-    /// Whether the server is part of a cluster.
     private(set) var isClustered = false
     private var role = ""
     /// Whether what it tells of changes is all there is: it is no replica, and its cluster works as it sees it.
@@ -138,8 +133,7 @@ final class ValkeySession: @unchecked Sendable {
         ask([RESPCommand("CLIENT", "TRACKING", "OFF")], channel) { _ in }
     }
 
-    /// Sends commands, and calls `then` with their replies. The first reply that is an error makes it a failure, but the server has
-    /// carried out the others.
+    /// Sends commands, and calls `then` with their replies; the first error makes a failure, though others were carried out.
     func send(
         _ bytes: [UInt8], count: Int, began: NIODeadline = .now(),
         _ then: @escaping @Sendable (Result<[RESPValue], RemoteError>) -> Void
@@ -154,7 +148,6 @@ final class ValkeySession: @unchecked Sendable {
         }
     }
 
-    /// Several attempts in a row have failed.
     var isUnreachable: Bool { failedAttempts > 1 && !isConnected }
 
     var isConnected: Bool { if case .connected = state { true } else { false } }
@@ -212,8 +205,7 @@ final class ValkeySession: @unchecked Sendable {
         for place in sent.indices {
             // Not in the order of their beginnings: some were sent elsewhere first.
             guard now - sent[place].began > timeout, let then = sent[place].then else { continue }
-            // What the session asked itself has no other limit than that of the connection. But in a cluster, only what another
-            // server says tells that one was replaced.
+            // Its own requests have the connection's limit only. But in a cluster, only another server tells of a replacement.
             guard !sent[place].isOwn else {
                 isLate = isLate || isClustered
                 continue
@@ -273,7 +265,6 @@ final class ValkeySession: @unchecked Sendable {
         report(self, .heard)
     }
 
-    /// What a server says of its cluster.
     struct ClusterFacts {
         var epoch: Int64 = 0
         var trouble: String?
@@ -512,7 +503,6 @@ final class ValkeyFigures: Sendable {
     }
 }
 
-/// Hands what arrives to the session.
 private final class ReplyHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -28,8 +28,7 @@ extension ValkeySpace {
         each(keys, { RESPCommand("EVAL", script, "1") + $0 + owner }, then)
     }
 
-    /// Sends a command for each of these keys, all at once, each where it is; returns the numbers that are answered. They may be of
-    /// several servers, and one server may have some of a slot's keys already and others not yet.
+    /// Sends a command for each key, all at once, each where it is; returns the numbers that are answered.
     fileprivate func each(
         _ keys: [[UInt8]], _ command: ([UInt8]) -> RESPCommand,
         _ then: @escaping @Sendable (Result<[Int64], RemoteError>) -> Void
@@ -58,8 +57,7 @@ private final class Deletion: Sendable {
 
     /// At most about so many are looked at or deleted at once.
     private static let portion = 250
-    /// A pass over a cluster misses what moves meanwhile from a server that it comes to later to one where it was. So there is a
-    /// further one, and more while something is found, but others may record without end.
+    /// A pass over a cluster misses what moves meanwhile. So there are more while something is found.
     private static let mostPasses = 5
 
     private let space: ValkeySpace
@@ -122,7 +120,6 @@ private final class Deletion: Sendable {
         }
     }
 
-    /// A pattern for what begins with these bytes.
     private static func pattern(_ bytes: [UInt8]) -> [UInt8] {
         bytes.flatMap { Array("*?[]\\".utf8).contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] } + [
             UInt8(ascii: "*")

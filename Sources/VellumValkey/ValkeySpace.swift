@@ -15,8 +15,7 @@ final class ValkeySpace: RemoteSpace {
         self.router = router
         self.listener = listener
         tier = router.name
-        // A colon ends the name, so that no archive's prefix begins with another's, which the server refuses to track. Behind a
-        // semicolon stand its owners.
+        // A colon ends the name, so that no archive's prefix begins with another's. Owners follow a semicolon.
         let name = archive.replacing("%", with: "%25").replacing(":", with: "%3A").replacing(";", with: "%3B")
         self.prefix = Array("\(prefix):\(name):".utf8)
         router.add(self)
@@ -193,7 +192,6 @@ final class ValkeySpace: RemoteSpace {
 }
 
 extension RESPValue {
-    /// The bytes of a string.
     var blob: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
 }
 

@@ -36,14 +36,7 @@ import NIOCore
 import NIOSSL
 import NIOTLS
 import StorageEngine
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 extension ValkeyTier.TLS {
     /// What can be known without a server.

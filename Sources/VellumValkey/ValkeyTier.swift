@@ -81,8 +81,7 @@ public final class ValkeyTier: RemoteTier {
 
     deinit { router.stop() }
 
-    /// None that others use: a thread that waits for an answer must not be the one that brings it, and what others do there must not
-    /// hold up notes of changes.
+    /// Not shared: a thread that waits must not be the one that brings the answer, and others' work must delay no notes.
     private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
     private static func name(of address: ValkeyAddress) -> String {

@@ -42,7 +42,7 @@ import Testing
         #expect(
             violation.description
                 == "Sources/StorageEngine/Log/Frame.swift:3: StorageEngine must not import CBOR; "
-                + "of this package it may import: CPlatform")
+                + "of this package it may import: CPlatform, SystemC")
     }
 
     @Test(arguments: [
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("StorageEngine", "CPlatform"), ("StorageEngine", "Glibc"), ("StorageEngine", "Synchronization"),
+        ("StorageEngine", "CPlatform"), ("StorageEngine", "SystemC"), ("StorageEngine", "Synchronization"),
         ("TerminalCurses", "CNcurses"), ("TerminalCurses", "TerminalKit"), ("BrowserCore", "StorageEngine"),
         ("BrowserCore", "ArchiveQuery"), ("BrowserCore", "Foundation"), ("VellumCommand", "TerminalCurses"),
         ("VellumCommand", "ArgumentParser"), ("VellumCommand", "Vellum"), ("Vellum", "StorageEngine"),

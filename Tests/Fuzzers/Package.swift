@@ -9,14 +9,18 @@ let package = Package(
     platforms: [.macOS(.v15)],
     targets: [
         .target(name: "CPlatform", path: ".package/Sources/CPlatform"),
+        .target(name: "SystemC", path: ".package/Sources/SystemC"),
         .target(name: "CBOR", path: ".package/Sources/CBOR"),
-        .target(name: "StorageEngine", dependencies: ["CPlatform"], path: ".package/Sources/StorageEngine"),
         .target(
-            name: "ArchiveQuery", dependencies: ["StorageEngine", "CBOR"],
+            name: "StorageEngine", dependencies: ["CPlatform", "SystemC"],
+            path: ".package/Sources/StorageEngine"),
+        .target(
+            name: "ArchiveQuery", dependencies: ["StorageEngine", "CBOR", "SystemC"],
             path: ".package/Sources/ArchiveQuery"),
         .target(name: "TerminalKit", path: ".package/Sources/TerminalKit"),
         .target(
-            name: "StoreInspection", dependencies: ["StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit"],
+            name: "StoreInspection",
+            dependencies: ["StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "SystemC"],
             path: ".package/Sources/StoreInspection"),
         .target(
             name: "FuzzTargets",

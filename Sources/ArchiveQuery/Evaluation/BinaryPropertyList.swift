@@ -2,11 +2,9 @@ import CBOR
 
 /// Converts a binary property list (Apple's CFBinaryPList.c, "bplist00") into a CBOR item. Not thread-safe.
 ///
-/// The file stores each object once, and objects refer to each other by number. Shared references can expand
-/// without bound: an array of two references to an array of two references, and so on, doubles at each level. So
-/// the output is bounded by the input. Each reference takes at least a byte, so a list without shared containers
-/// never has more objects than bytes. The output may exceed the file by ``sharedFactor`` times its size and 64 KiB,
-/// but by no more than ``sharedBytes``.
+/// Objects refer to each other by number, and shared references can expand without bound. A list without shared containers never
+/// has more objects than bytes. So the output may exceed the file by ``sharedFactor`` times its size and 64 KiB, but by no more
+/// than ``sharedBytes``.
 struct BinaryPropertyList {
     enum Fault: Error, Equatable {
         case damaged
@@ -31,7 +29,6 @@ struct BinaryPropertyList {
     private var objectsLeft: Int
     private var writer: CBORWriter
 
-    /// Converts the list into one CBOR item.
     static func cbor(from bytes: UnsafeRawBufferPointer) throws(Fault) -> CBORWriter {
         var list = try BinaryPropertyList(bytes)
         let top = try list.number(at: bytes.count - 16, bytes: 8)
@@ -61,7 +58,6 @@ struct BinaryPropertyList {
         self.table = table
     }
 
-    /// An unsigned big-endian number of `count` bytes.
     private func number(at offset: Int, bytes count: Int) throws(Fault) -> Int {
         guard offset >= 0, offset <= bytes.count, count <= bytes.count - offset else { throw .damaged }
         var value: UInt64 = 0
@@ -86,7 +82,7 @@ struct BinaryPropertyList {
         switch kind {
         case 0x0: try writeSimple(head)
         case 0x1: try writeInteger(content(at: offset + 1, bytes: 1 << min(low, 5)))
-        case 0x2: try writeReal(content(at: offset + 1, bytes: 1 << min(low, 4)))
+        case 0x2: try writer.write(real(content(at: offset + 1, bytes: 1 << min(low, 4))))
         case 0x3:
             let seconds = try real(content(at: offset + 1, bytes: 8))
             writer.write(tag: 1)
@@ -145,10 +141,6 @@ struct BinaryPropertyList {
             writer.write(integer: Int64(bitPattern: value))
         default: throw .damaged
         }
-    }
-
-    private mutating func writeReal(_ content: UnsafeRawBufferPointer) throws(Fault) {
-        try writer.write(real(content))
     }
 
     private func real(_ content: UnsafeRawBufferPointer) throws(Fault) -> Double {

@@ -121,7 +121,6 @@ final class Computation: RowFunction {
 }
 
 extension StoredItem {
-    /// A value of a query.
     init(_ literal: QueryLiteral) {
         self =
             switch LiteralValue(literal) {
@@ -140,8 +139,7 @@ extension StoredItem {
     fileprivate var isNumberOrDate: Bool { isNumber || isDate }
 }
 
-/// Calculates with dates in microseconds, as exactly as they are written: a `Double` of seconds has no tenths, and each
-/// calculation with it would add to that error.
+/// Calculates with dates in microseconds, because a `Double` of seconds has no tenths, and would add to that error.
 enum Microseconds {
     /// Seconds from 1970 to 2001.
     static let reference = Int64(Date.timeIntervalBetween1970AndReferenceDate)

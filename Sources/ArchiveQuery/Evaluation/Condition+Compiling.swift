@@ -13,7 +13,6 @@ extension RowShape.Access {
 }
 
 extension QueryPredicate {
-    /// Compiles the predicate for rows of this shape.
     func condition(_ shape: RowShape, _ answers: QueryAnswers) throws(QueryError) -> Condition {
         func parts(_ predicates: [QueryPredicate]) throws(QueryError) -> [Condition] {
             var parts: [Condition] = []
@@ -95,7 +94,6 @@ extension QueryPredicate {
         }
     }
 
-    /// Compiles a search in texts.
     private func searching(_ shape: RowShape, _ answers: QueryAnswers) throws(QueryError) -> Condition {
         /// `inKey`: the search in a key's bytes; nil if keys are searched as texts.
         func search(

@@ -2,18 +2,14 @@ import CBOR
 
 /// A predicate compiled for testing many rows.
 class Condition {
-    /// A rough cost, which orders the parts of a conjunction. Conditions have no side effects, so the order only
-    /// changes the time.
-    enum Cost: Int, Comparable {
+    /// A rough cost, which orders the parts of a conjunction. Conditions have no side effects.
+    enum Cost: Comparable {
         /// Needs the index only.
         case index
         /// Needs key, owner or creation time from the entry's frame.
         case frame
         case value
-        /// Searches texts.
         case search
-
-        static func < (left: Cost, right: Cost) -> Bool { left.rawValue < right.rawValue }
     }
 
     let cost: Cost
@@ -23,8 +19,7 @@ class Condition {
     func test(_ row: RowReader) throws(RowFault) -> Truth { .no }
 }
 
-/// The conjunction or disjunction of two conditions. Pairs, because iterating over an array of objects takes longer
-/// than testing a condition.
+/// The conjunction or disjunction of two conditions: iterating over an array of objects would take longer than testing.
 final class Pair: Condition {
     private let first: Condition
     private let second: Condition
@@ -45,7 +40,6 @@ final class Pair: Condition {
         return joined(order.map(\.element), needsBoth: true)
     }
 
-    /// The disjunction of the conditions.
     static func any(_ parts: [Condition]) -> Condition { joined(parts, needsBoth: false) }
 
     private static func joined(_ parts: [Condition], needsBoth: Bool) -> Condition {
@@ -106,7 +100,6 @@ private final class Comparison: Condition {
     }
 }
 
-/// Compares a property of the value with an integer.
 private final class IntegerComparison: Condition {
     private let name: Int
     private let relation: QueryRelation
@@ -273,8 +266,7 @@ final class Relation: Condition {
     }
 }
 
-/// Every other test of one property. If the property is all elements of a list, one that matches is enough. The closure's
-/// errors come from the property's encoding.
+/// Every other test of one property, or of any element of a list. The closure's errors come from its encoding.
 final class PropertyCondition: Condition {
     private let access: RowShape.Access
     private let sight: Sight?

@@ -1,8 +1,7 @@
 import CBOR
 import StorageEngine
 
-/// Converts a value of any encoding into one CBOR item. Not thread-safe. The result is valid until the next call,
-/// or as long as the value's bytes.
+/// Converts a value of any encoding into one CBOR item, valid until the next call. Not thread-safe.
 final class DocumentReader {
     private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     /// Values that had to be converted.
@@ -16,8 +15,7 @@ final class DocumentReader {
 
     deinit { room.deallocate() }
 
-    /// Nil if the value doesn't match its declared encoding. A value declared as CBOR is returned unchecked;
-    /// reading it will find any fault.
+    /// Nil if the value doesn't match its declared encoding; CBOR is returned unchecked.
     /// - Throws: `tooMuchMemory` if the value is too long to be converted.
     func document(
         _ value: UnsafeRawBufferPointer, _ encoding: ValueEncoding

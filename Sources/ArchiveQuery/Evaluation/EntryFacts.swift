@@ -66,7 +66,6 @@ struct KeptRow {
 }
 
 extension QueryMetadata {
-    /// Whether it is stored in the entry's frame, not in the index.
     var isInFrame: Bool {
         switch self {
         case .key, .created, .age, .owner, .encoding: true

@@ -1,14 +1,10 @@
 import StorageEngine
 
-/// Asks one entry after the other what a query would ask it: whether a condition holds, and what properties are. Not
-/// thread-safe.
-///
-/// Which entry that is, its cursor says; call ``next()`` whenever it has moved.
+/// Asks one entry after the other what a query would ask it: whether a condition holds, and what properties are. Call ``next()``
+/// whenever the cursor has moved. Not thread-safe.
 package final class EntryProbe {
-    /// What an entry answers.
     package enum Answer<Found> {
         case found(Found)
-        /// It has been removed in the meantime.
         case gone
         /// Its value is damaged, not what its encoding says, or in the memory of another process only.
         case unreadable
@@ -72,7 +68,6 @@ package final class EntryProbe {
         }
     }
 
-    /// The encoding of a property, by its number; nil: the entry has none.
     package func encoded(_ number: Int) -> Answer<[UInt8]?> {
         answer { () throws(RowFault) in try reader.encoded(accesses[number]) }
     }
@@ -117,8 +112,7 @@ package final class EntryProbe {
     /// The number of entries for which the condition was unknown.
     package var undecided: Int { answers.undecidedRows }
 
-    /// What a person should know of the condition after it was tested, one line each: comparisons of kinds that never fit, and
-    /// properties that no value had as far as values were read.
+    /// What a person should know of the tested condition: comparisons that never fit, and properties that no value had.
     package var warnings: [String] {
         guard reader.valuesRead > 0 else { return answers.warnings }
         return names.properties(seenByNoneOf: [reader]).map {

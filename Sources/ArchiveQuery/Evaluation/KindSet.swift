@@ -63,7 +63,6 @@ struct KindSet: OptionSet, Hashable {
 }
 
 extension StoredItem {
-    /// Empty if absent.
     var kind: KindSet {
         switch self {
         case .absent, .failed: []

@@ -1,7 +1,6 @@
 import CBOR
 
-/// The values of a list in a query, prepared for look-ups in logarithmic time at most. Equality is that of
-/// ``LiteralValue``.
+/// The values of a list in a query, for look-ups in logarithmic time. Equality is that of ``LiteralValue``.
 struct LiteralSet {
     /// Each value's number, from 0.
     private var places: [GroupKey: Int] = [:]
@@ -85,8 +84,7 @@ struct LiteralSet {
         return nil
     }
 
-    /// Calls `body` with the number of each value that is an element of the list, until `body` returns false. A number may be
-    /// passed more than once.
+    /// Calls `body` with the number of each value that is an element of the list, perhaps repeatedly, until it returns false.
     func forEachElement(of list: StoredItem, _ body: (Int) -> Bool) throws(CBORError) {
         try list.forEachElement { element in place(of: element).map(body) ?? true }
     }

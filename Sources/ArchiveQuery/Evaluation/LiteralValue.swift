@@ -44,8 +44,7 @@ enum LiteralValue {
         }
     }
 
-    /// Whether the item has this relation to the value. Counts an item of another kind, which differs from the value and has no
-    /// order with it.
+    /// Whether the item has this relation to the value. Counts an item of another kind, which only differs from it.
     @inline(__always)
     func test(_ relation: QueryRelation, _ item: StoredItem, _ sight: Sight) -> Truth {
         switch (self, item) {

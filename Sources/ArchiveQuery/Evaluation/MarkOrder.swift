@@ -1,11 +1,9 @@
 import Foundation
 
-/// Brings texts with long runs of combining marks into canonical order and into normal form C, in time in proportion to them.
+/// Brings texts with long runs of combining marks into canonical order and into normal form C, in linear time.
 ///
-/// Swift, to compare strings, and Foundation, to compose them, sort each run of marks by insertion. That takes quadratic
-/// time: a text with megabytes of marks would block a query for hours. Runs that are already sorted are compared in linear
-/// time, but not composed. A stable sort by combining class doesn't change what a text is equivalent to (Unicode Standard,
-/// 3.11, canonical ordering).
+/// Swift, to compare strings, and Foundation, to compose them, sort each run of marks by insertion: megabytes of marks would block
+/// a query for hours. A stable sort by combining class keeps a text equivalent (Unicode Standard, 3.11).
 package enum MarkOrder {
     /// Runs up to this length are fast enough as they are.
     private static let longestLeft = 64
@@ -117,8 +115,7 @@ package enum MarkOrder {
         return result.reduce(into: "") { $0.unicodeScalars.append($1) }
     }
 
-    /// What two scalars beyond U+FFFF are composed to (UnicodeData.txt, field 5). The others that decompose, signs of music, are
-    /// never composed.
+    /// What two scalars beyond U+FFFF are composed to (UnicodeData.txt, field 5); signs of music never are.
     private static func whole(_ first: Unicode.Scalar, _ second: Unicode.Scalar) -> Unicode.Scalar? {
         switch (first, second) {
         case ("\u{11099}", "\u{110ba}"): "\u{1109a}"
@@ -138,8 +135,7 @@ package enum MarkOrder {
         }
     }
 
-    /// Whether a scalar is in one of the blocks beyond U+FFFF of which some decompose: scripts of India, signs of music,
-    /// compatibility ideographs (UnicodeData.txt, field 5).
+    /// Whether a scalar is in one of the blocks beyond U+FFFF of which some decompose (UnicodeData.txt, field 5).
     private static func mayDecompose(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x11080...0x1193f, 0x1d15e...0x1d1c0, 0x2f800...0x2fa1d: true
@@ -157,12 +153,10 @@ package enum MarkOrder {
 
     /// Scalars after which a part may end.
     private static let leastPart = 128
-    /// Scalars after which a part ends before any that is no mark, though it might be composed with what is before it: no text of a
-    /// language has so many such in a row.
+    /// Scalars after which a part ends before any that is no mark: no text of a language has so many that may be composed.
     private static let mostPart = 512
 
-    /// Whether something that is no mark of a combining class may be composed with what is before it: vowel signs, Hangul's vowels
-    /// and final consonants.
+    /// Whether what is no mark may be composed with what is before it: vowel signs, Hangul's vowels and final consonants.
     package static func mayJoin(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case ..<0x300: return false
@@ -210,8 +204,7 @@ package enum MarkOrder {
         return text.withUTF8 { mayHaveLongRun(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Samples one scalar every 64 bytes and returns whether one is a mark. A run that is too long always contains
-    /// a sample.
+    /// Samples one scalar every 64 bytes, which a long run always contains, and returns whether one is a mark.
     private static func mayHaveLongRun(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count >= leastBytes else { return false }
         for sample in stride(from: 0, to: bytes.count, by: longestLeft) where bytes[sample] >= 0x80 {

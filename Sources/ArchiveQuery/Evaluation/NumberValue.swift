@@ -21,9 +21,8 @@ package enum NumberValue: Sendable, Hashable {
         }
     }
 
-    /// Negative if `left` is less, positive if it is greater; nil if either is NaN. A float compares with a decimal
-    /// number as the shortest decimal that reads as that float; one so large that it is an integer, as that integer, which
-    /// is also what it compares with integers as. So the order is total.
+    /// Negative if `left` is less, positive if it is greater; nil if either is NaN. A float compares with a decimal number as the
+    /// shortest decimal that reads as that float or, beyond the exact integers, as its integer. So the order is total.
     static func compare(_ left: NumberValue, _ right: NumberValue) -> Int? {
         switch (left, right) {
         case (.integer(let a), .integer(let b)): a < b ? -1 : a > b ? 1 : 0
@@ -75,7 +74,6 @@ package enum NumberValue: Sendable, Hashable {
         }
     }
 
-    /// Whether it is NaN.
     var isNaN: Bool {
         if case .float(let number) = self { number.isNaN } else { false }
     }

@@ -1,6 +1,5 @@
-/// Limits for property lists in text form (XML, or the older form with braces) that Foundation is given to parse:
-/// on depth, on the number of parts, and on runs of combining marks. No list that a program writes exceeds them.
-/// Stateless; safe from any thread.
+/// Limits for property lists in text form (XML, or the older form with braces), before Foundation parses them: on depth, parts,
+/// and runs of combining marks. No list that a program writes exceeds them. Stateless; safe from any thread.
 enum PropertyListText {
     /// Levels of nesting. Foundation's XML parser recurses for each.
     static let deepest = 200

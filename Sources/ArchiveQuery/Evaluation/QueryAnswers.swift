@@ -38,7 +38,6 @@ final class QueryAnswers {
 
     func warn(_ line: String) { lines.append(line) }
 
-    /// All warnings, one line each.
     var warnings: [String] { suspicions + remarks }
 
     /// Warnings that suggest a mistake in the query.
@@ -81,8 +80,7 @@ final class QueryAnswers {
         questions.reduce(0) { $0 + ($1.role == .undecided ? $1.sight[.other] : 0) }
     }
 
-    /// Takes what the same questions found in a part of the entries. Stages ask theirs in the order from the last to the first,
-    /// and a part has only first ones.
+    /// Takes what the same questions, which are the last of these, found in a part of the entries.
     func absorb(_ part: QueryAnswers) {
         for (mine, other) in zip(questions.suffix(part.questions.count), part.questions) {
             mine.sight.absorb(other.sight)

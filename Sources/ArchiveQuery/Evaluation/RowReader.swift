@@ -18,10 +18,8 @@ enum RowFault: Error {
     case source(any Error)
 }
 
-/// The current row. Not thread-safe; reused for every row.
-///
-/// A row is one of three: the cursor's entry, whose value is read on first use; an entry that was kept; or columns,
-/// encoded as an array with undefined for absent ones.
+/// The current row: the cursor's entry, whose value is read on first use; an entry that was kept; or columns, encoded as an array
+/// with undefined for absent ones. Not thread-safe; reused for every row.
 final class RowReader {
     /// Heap-allocated, because it changes with nearly every access. As a property of this class, each change would
     /// need a run-time exclusivity check, which takes as long as the change itself.
@@ -30,15 +28,13 @@ final class RowReader {
     private let documents: DocumentReader
     /// Bytes of the memory that a query may take, of which there are up to two copies of a value at a time.
     private let mostBytes: Int
-    /// Which names and paths at least one value had, so that a query can report one that none has. Heap-allocated like
-    /// `scan`.
+    /// Which names and paths at least one value had, for a report of those that none has. Heap-allocated like `scan`.
     private let seenNames: UnsafeMutableBufferPointer<Bool>
     private let seenWays: UnsafeMutableBufferPointer<Bool>
     /// The time that ages are computed from.
     private let now: Timestamp
     /// The cursor that entries come from. A constant, so that calls need no retain and release.
     private let source: any QueryCursor
-    /// Whether the row is the cursor's current entry.
     private var isEntry = true
     private var facts: EntryFacts?
     private var content: UnsafeRawBufferPointer?
@@ -68,7 +64,6 @@ final class RowReader {
         case unreadable
     }
 
-    /// Begins with the current entry of `source` as the row.
     init(_ source: any QueryCursor, names: PropertyNames, now: Timestamp, mostBytes: Int = .max) {
         self.source = source
         self.mostBytes = mostBytes
@@ -95,7 +90,6 @@ final class RowReader {
 
     // MARK: Which row it is
 
-    /// The cursor, if the row is its current entry.
     var cursor: (any QueryCursor)? { isEntry ? source : nil }
 
     /// Call after the cursor has advanced.
@@ -235,8 +229,7 @@ final class RowReader {
         }
     }
 
-    /// Calls `body` with the property's item, which may be absent; or, if the property is all elements of a list, with each
-    /// element until it returns false.
+    /// Calls `body` with the property's item, which may be absent, or with each element of a list until it returns false.
     func forEachItem(
         _ access: RowShape.Access, _ body: (StoredItem) throws(RowFault) -> Bool
     ) throws(RowFault) {
@@ -307,7 +300,6 @@ final class RowReader {
         return bytes
     }
 
-    /// The elements and their encodings.
     func encodedItems(
         _ elements: RowShape.Elements
     ) throws(RowFault) -> [(item: StoredItem, encoded: [UInt8]?)] {
@@ -341,8 +333,7 @@ final class RowReader {
         return Array(bytes)
     }
 
-    /// The encoded form of a property where it lies, nil if it is absent or unreadable. Valid as long as the row, or as `kept`, which
-    /// is added to where only a copy can be had.
+    /// The encoded form of a property where it lies, or else in `kept`; nil if it is absent or unreadable.
     func encodedInPlace(
         _ access: RowShape.Access, _ kept: inout [UnsafeMutableRawBufferPointer]
     ) throws -> UnsafeRawBufferPointer? {
@@ -369,7 +360,6 @@ final class RowReader {
         return UnsafeRawBufferPointer(copy)
     }
 
-    /// Where a property or a column begins.
     private func place(_ access: RowShape.Access) throws(RowFault) -> Int? {
         if case .property = access { try loadIfUnread() }
         do throws(CBORError) {
@@ -484,8 +474,7 @@ final class RowReader {
         return try item.count() == 0
     }
 
-    /// Like `follow`, for a path through all elements of lists: appends the places that it leads to, nil for an element where it
-    /// leads nowhere.
+    /// Like `follow`, through all elements of lists: appends the places, nil for an element where it leads nowhere.
     private static func collect(
         _ steps: ArraySlice<QueryProperty.Step>, _ bytes: UnsafeRawBufferPointer, from place: Int,
         into places: inout [Int?], _ others: inout KindSet
@@ -521,8 +510,7 @@ final class RowReader {
         }
     }
 
-    /// Moves from the start of an array to one of its elements. Returns false if there is no such element, or no
-    /// array.
+    /// Moves from the start of an array to one of its elements; false if there is none, or no array.
     private static func enter(_ reader: inout CBORReader, at index: Int) throws(CBORError) -> Bool {
         try stepOverTags(&reader)
         guard case .array(let count) = try reader.readHead() else { return false }
@@ -587,7 +575,6 @@ final class RowReader {
         return writer.bytes
     }
 
-    /// The entry's metadata; nil if the row has no entry.
     func entryFacts() throws(RowFault) -> EntryFacts? {
         guard let cursor else { return facts }
         guard try isPresent() else { throw .gone }

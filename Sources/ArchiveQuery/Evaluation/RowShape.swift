@@ -2,13 +2,10 @@ import StorageEngine
 
 /// The shape of a stage's input rows, which determines how to access a property.
 struct RowShape {
-    /// How to get at a property.
     enum Access {
         case metadata(QueryMetadata)
-        /// A property of an entry's value, by its number in ``RowShape/names``; and the path from there, if there is one,
-        /// with its number there.
+        /// A property of an entry's value, by its number in ``RowShape/names``; and the path from there, with its number.
         case property(Int, [QueryProperty.Step], way: Int)
-        /// A column, and the path from there.
         case column(Int, [QueryProperty.Step])
         /// A column of keys or owners, which are compared by their bytes.
         case keyColumn(Int)
@@ -37,19 +34,16 @@ struct RowShape {
 
         var start: Start
         var steps: [QueryProperty.Step]
-        /// Whether texts that are numbers count as numbers.
         var readsNumbers = false
     }
 
     /// The names of the columns; nil if rows are whole entries.
     private(set) var columns: [QueryProperty]?
-    /// The numbers of the columns with keys or owners.
     private var keyColumns: Set<Int> = []
     /// Whether the source stores numbers as texts (``QueryCursor/storesNumbersAsText``).
     var storesNumbersAsText = false
     /// Where calculations count values that they have no result for; nil while a query is only planned.
     var answers: QueryAnswers?
-    /// The first column of each property.
     private var places: [QueryProperty: Int] = [:]
     /// Whether each row comes from a single entry.
     private(set) var hasEntry = true
@@ -93,8 +87,7 @@ struct RowShape {
         }
     }
 
-    /// Like ``access(to:)``, for a question about numbers: of a source that stores them as texts, texts that are numbers count as
-    /// numbers.
+    /// Like ``access(to:)``, for a question about numbers, which texts count as if the source stores numbers as texts.
     func numericAccess(to property: QueryProperty) -> Access {
         let access = access(to: property)
         guard storesNumbersAsText else { return access }
@@ -164,10 +157,7 @@ final class PropertyNames {
         ways.append(property)
         return ways.count - 1
     }
-}
 
-extension PropertyNames {
-    /// The properties that no value had that one of these readers read.
     func properties(seenByNoneOf readers: [RowReader]) -> [QueryProperty] {
         wholes.sorted().filter { name in !readers.contains { $0.hasSeen(name: name) } }.map {
             .named(all[$0])

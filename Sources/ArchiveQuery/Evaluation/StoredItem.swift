@@ -6,8 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A property as queries see it, read from its encoding without building a value. Pointers are valid as long as the
-/// row.
+/// A property as queries see it, read from its encoding. Pointers are valid as long as the row.
 enum StoredItem {
     /// Missing or null.
     case absent
@@ -31,7 +30,6 @@ enum StoredItem {
     /// The result of a calculation or conversion that isn't possible. Absent, but conditions on it are unknown.
     case failed
 
-    /// Reads the item at `offset`.
     @inline(__always)
     static func read(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(CBORError) -> StoredItem {
         var reader = CBORReader(bytes, at: offset)

@@ -1,8 +1,7 @@
 /// The order of texts: that of their scalars in normal form C, in which texts that are canonically equivalent are equal.
 ///
-/// It is that of Swift's `<`, but for texts of which one begins with the other in another form: Swift tells these apart by their
-/// lengths in bytes, so that of two such either may come first, and even equivalent ones be less. A sort by it would depend on
-/// which are compared with which.
+/// Swift's `<` differs where one text begins with the other in another form: it goes by their lengths in bytes, so that a sort
+/// would depend on which are compared with which.
 enum TextOrder {
     /// Negative if `left` comes first, positive if `right` does. Mostly costs one comparison of bytes.
     static func compare(_ left: String, _ right: String) -> Int {
@@ -34,8 +33,7 @@ enum TextOrder {
         return place < right.count ? Int(left[place]) - Int(right[place]) : 1
     }
 
-    /// Whether what follows `start` begins with a scalar that is the same in normal form C, and joins neither what is before it
-    /// nor what comes after.
+    /// Whether what follows `start` begins with a scalar that is the same in normal form C and joins nothing beside it.
     @inline(__always)
     private static func decides(_ text: UnsafeRawBufferPointer, at start: Int) -> Bool {
         guard start < text.count else { return true }
@@ -128,8 +126,7 @@ enum TextOrder {
         }
         guard a < left.endIndex else { return b < right.endIndex ? -1 : 0 }
         guard b < right.endIndex else { return 1 }
-        // Characters that differ begin the rest of each. Behind a NUL, which is a character of its own, neither rest can begin
-        // with the other, and Swift's order is right.
+        // Behind a NUL, which is a character of its own, neither rest can begin with the other, and Swift's order is right.
         return left[a...] + "\0" < right[b...] + "\0" ? -1 : 1
     }
 }

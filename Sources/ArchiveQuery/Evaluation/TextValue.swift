@@ -1,19 +1,11 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
-/// A text that is compared with many stored texts by canonical equivalence, like Swift's strings. For ASCII,
-/// comparing bytes is enough.
+/// A text to compare with many stored texts by canonical equivalence. For ASCII, comparing bytes is enough.
 struct TextValue {
     let string: String
     private let bytes: [UInt8]
     private let isASCII: Bool
 
-    /// Its date, if the text is one in ISO 8601.
     var date: Double? { bytes.withUnsafeBytes { DateText.date($0) } }
 
     init(_ string: String) {
@@ -22,7 +14,6 @@ struct TextValue {
         isASCII = bytes.withUnsafeBytes { UTF8Text.isASCII($0) }
     }
 
-    /// Whether `text` is equivalent.
     @inline(__always)
     func isEqual(to text: UnsafeRawBufferPointer) -> Bool {
         if bytes.withUnsafeBytes({ UTF8Text.isSame($0, text) }) { return true }

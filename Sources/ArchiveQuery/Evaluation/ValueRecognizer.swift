@@ -2,11 +2,9 @@ import CBOR
 import Foundation
 import StorageEngine
 
-/// The recognised form of a value.
 package enum ValueForm: Sendable, Hashable {
     case cbor, json, propertyList, text, bytes
 
-    /// Whether it can have properties or elements.
     package var isDocument: Bool { self != .text && self != .bytes }
 
     /// The encoding by which a value of this form is recognised again.
@@ -32,8 +30,7 @@ enum ValueFault: Error, Equatable {
 /// Determines the form of a value: by its declared encoding or, if that is unknown, by its content. Queries, the
 /// command line and the browser share this rule. Stateless; safe from any thread.
 enum ValueRecognizer {
-    /// Writes the value as one CBOR item: a text as a text, an unrecognised value as bytes. Writes nothing for a
-    /// value that is CBOR already.
+    /// Writes the value as one CBOR item, an unrecognised one as bytes. Writes nothing for a value that is CBOR already.
     static func transcode(
         _ value: UnsafeRawBufferPointer, _ encoding: ValueEncoding, into writer: inout CBORWriter
     ) throws(ValueFault) -> ValueForm {
@@ -43,9 +40,7 @@ enum ValueRecognizer {
         return try recognize(value, encoding, mostConverted: .max, into: &converted)
     }
 
-    /// - Parameters:
-    ///   - most: bytes of the longest property list that is converted.
-    ///   - writer: nil: only a property list is written, for anything else can be read where it lies.
+    /// `most`: bytes of the longest property list that is converted. Without a writer only property lists are written.
     static func recognize(
         _ value: UnsafeRawBufferPointer, _ encoding: ValueEncoding, mostConverted most: Int,
         into writer: inout CBORWriter?
@@ -65,8 +60,7 @@ enum ValueRecognizer {
         }
     }
 
-    /// Recognises documents by the bracket, brace or map that they begin with: a single number or word could be
-    /// anything.
+    /// Recognises documents by their beginning: a single number or word could be anything.
     private static func lookAt(
         _ value: UnsafeRawBufferPointer, _ most: Int, into writer: inout CBORWriter?
     ) throws(ValueFault) -> ValueForm {

@@ -1,7 +1,6 @@
 /// Measures how deeply the elements of an XML text are nested. Stateless; safe from any thread.
 enum XMLNesting {
-    /// The depth; nil if it exceeds `most`. One pass over the text. The result for text that isn't XML is
-    /// meaningless.
+    /// The depth; nil if it exceeds `most`. One pass. Meaningless for text that isn't XML.
     static func depth(of text: UnsafeRawBufferPointer, atMost most: Int) -> Int? {
         var depth = 0
         var deepest = 0

@@ -17,8 +17,7 @@ package enum GroupKey: Sendable, Hashable {
     case bytes([UInt8])
     /// A list, or the values of several properties.
     case list([GroupKey])
-    /// Each key followed by its value, in the order of the keys. Of entries with the same key the first one. Texts among the keys
-    /// are the same only if their bytes are.
+    /// Each key followed by its value, in the order of the keys, with the first of equal ones. Text keys differ by their bytes.
     case map([GroupKey])
     /// A value of another kind, by its encoding.
     case other([UInt8])
@@ -121,7 +120,6 @@ package enum GroupKey: Sendable, Hashable {
     /// Whether it is bytes, a list, a map or of another kind.
     package var isCollection: Bool { if case .collection = SortValue(self) { true } else { false } }
 
-    /// The value as one CBOR item.
     package var encoded: [UInt8] {
         var writer = CBORWriter()
         switch self {

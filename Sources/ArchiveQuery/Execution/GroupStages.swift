@@ -39,8 +39,7 @@ final class AggregateStage: RowStage {
     }
 }
 
-/// One row with aggregates for each combination of some properties' values. Rows of groups that don't fit into memory go to
-/// temporary files, and are grouped after the others.
+/// A row with aggregates for each combination of some values. What exceeds memory goes to files, and is grouped later.
 final class GroupStage: RowStage {
     private struct Group {
         var order: [SortValue]
@@ -61,7 +60,6 @@ final class GroupStage: RowStage {
     private let isMany: Bool
     private var depth = 0
     private var rest: RowPartitions?
-    /// Finished groups, as rows.
     private let done: RowSorter
 
     init(
@@ -189,8 +187,7 @@ final class GroupStage: RowStage {
     }
 }
 
-/// The first row with each combination of some properties' values, reduced to these columns. Once memory can't hold more
-/// combinations, rows go to temporary files, and follow after the others.
+/// The first row with each combination of some values, reduced to these columns. What exceeds memory follows from files.
 final class DistinctStage: RowStage {
     private let accesses: [RowShape.Access]
     private let room: QueryRoom
@@ -333,8 +330,7 @@ extension RowReader {
 
     typealias Combination = (key: GroupKey, order: [SortValue], encoded: [[UInt8]?])
 
-    /// The combinations of values that the row is grouped by. Each element of a list makes one, equal elements only one; an
-    /// empty list makes none. None if the row is gone or damaged.
+    /// The combinations of values that the row is grouped by: one for each different element of a list.
     func groupKeys(_ accesses: [RowShape.Access]) throws -> [Combination] {
         var combinations: [(keys: [GroupKey], order: [SortValue], encoded: [[UInt8]?])] = [([], [], [])]
         for access in accesses {

@@ -1,13 +1,11 @@
-/// Short values, or combinations of some, that a stage has met, by their bytes: most rows have some of a few, and to find that out by
-/// what identifies them in a grouping, such as a string that is made for it, takes several times as long. Of those that share a place
-/// it knows the latest only. Takes 128 KiB, from the first one on. A value; for one thread.
+/// Short values, or combinations of some, that a stage has met, by their bytes: most rows have some of a few, and making what
+/// identifies them takes several times as long. Knows the latest of each place. Takes 128 KiB. A value; for one thread.
 struct MetValues {
     static let places = 2048
     /// Bytes a place: the length of what is met there, and that.
     private static let room = 64
 
     private var table: [UInt8] = []
-    /// What is looked for.
     private var wanted = [UInt8](repeating: 0, count: room)
     /// Its bytes; more than there is room for where it isn't remembered.
     private var length = 0
@@ -15,7 +13,6 @@ struct MetValues {
     /// Begins another combination.
     mutating func begin() { length = 0 }
 
-    /// Adds a value to what is looked for.
     mutating func add(_ item: StoredItem) {
         switch item {
         case .absent, .failed: append(0, UnsafeRawBufferPointer(start: nil, count: 0))
@@ -57,8 +54,7 @@ struct MetValues {
         }
     }
 
-    /// Remembers it, unless it is too long or of a kind that is rare.
-    /// - Returns: its number, which was another's before.
+    /// Remembers it, unless it is too long or rare. Returns its number, which was another's before.
     @discardableResult
     mutating func note() -> Int? {
         guard length < Self.room else { return nil }

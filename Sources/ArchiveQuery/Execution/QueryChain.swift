@@ -1,7 +1,6 @@
 import CBOR
 
-/// The stages of a query for the rows of one cursor: all of them, or the first ones for a part of the entries. Not thread-safe;
-/// its owner may hand it from thread to thread.
+/// The stages of a query for the rows of one cursor: all, or the first ones for a part. Used by one thread at a time.
 final class QueryChain {
     let plan: QueryPlan
     let cursor: any QueryCursor

@@ -32,9 +32,7 @@ extension QueryError: CustomStringConvertible {
         case .cancelled: "the query was cancelled"
         }
     }
-}
 
-extension QueryError {
     private static func words(invalidPattern pattern: String) -> String {
         let problem = PatternProblem(pattern).map { ": at \($0.position + 1), \($0.reason)" } ?? ""
         return "\(QueryText.quoted(pattern)) is not a regular expression\(problem)"

@@ -1,8 +1,7 @@
 import CBOR
 import StorageEngine
 
-/// A single run of a plan. Not thread-safe. Of a large archive the first entries are gone through by the caller's thread, which is
-/// enough for a small limit, and the others by several.
+/// A single run of a plan. Not thread-safe. Of a large archive only the first entries are the caller's thread's.
 final class QueryExecution {
     private let options: QueryOptions
     private let output: OutputSink
@@ -38,7 +37,6 @@ final class QueryExecution {
         return report()
     }
 
-    /// The properties that no visited value had.
     var missingProperties: MissingProperties {
         MissingProperties(
             chain.plan.pipeline, chain.names, unseen: chain.names.properties(seenByNoneOf: readers))

@@ -2,8 +2,7 @@ import StorageEngine
 
 /// How the work of a query is divided among threads, by its first stage that isn't about a single row.
 enum QueryDivision {
-    /// Each thread runs the stages up to this one for a part of the entries, and what the stage has collected of the parts is put
-    /// together.
+    /// Each thread runs the stages up to this one for a part of the entries, and what it has collected is put together.
     case merging(Int)
     /// Each thread runs the stages before this one, whose rows then go on to it in the entries' order.
     case collecting(Int)
@@ -41,7 +40,6 @@ final class QueryMember {
     private let unseen: UnseenRows?
     /// What is left of the part.
     private(set) var rest = 0..<0
-    /// Entries that it has visited.
     private(set) var visited = 0
     /// Why it can't go on.
     private(set) var failure: (any Error)?
@@ -49,7 +47,6 @@ final class QueryMember {
     /// Rows that it didn't pass on because they were like earlier ones.
     var repeated: Int { unseen.map { $0.rowsIn - $0.next.rowsIn } ?? 0 }
 
-    /// Bytes that it keeps.
     var bytes: Int { memory.used + (found?.bytes ?? 0) }
 
     init(
@@ -127,7 +124,6 @@ private final class FoundRows: RowSink {
         return bytes < room
     }
 
-    /// Gives them away.
     func take() -> [KeptRow] {
         defer { (rows, bytes) = ([], 0) }
         return rows

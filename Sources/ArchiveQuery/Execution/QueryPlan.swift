@@ -28,8 +28,7 @@ public struct QueryPlan: Sendable {
         readsValues = pipeline.readsValues
     }
 
-    /// Recency order, where the result depends on the order of entries: if rows are returned, skipped or limited in
-    /// the order in which they come.
+    /// Recency order, where rows are returned, skipped or limited in the order in which they come.
     private static func order(of stages: [PipelineStage]) -> QueryScanOrder {
         if stages.contains(where: \.asksForRank) { return .recency }
         for stage in stages {
@@ -67,8 +66,7 @@ public struct QueryPlan: Sendable {
 }
 
 extension [String] {
-    /// The same names, with a number behind those that stand there before: readers of JSON or CSV keep one of two that are the
-    /// same.
+    /// The same names, with a number behind repeated ones, of which readers of JSON or CSV keep one.
     package var distinct: [String] { distinct(as: ExactText.init) }
 
     /// Likewise, where names are the same if `identity` of them is.

@@ -68,7 +68,6 @@ package struct PassingRow {
     /// As ``QueryRow/columns``.
     package var columns: [UnsafeRawBufferPointer?]
 
-    /// A copy that may be kept.
     package var kept: QueryRow {
         QueryRow(entry: entry, value: value.map { Array($0) }, columns: columns.map { $0.map { Array($0) } })
     }
@@ -149,7 +148,6 @@ public struct QueryReport: Sendable, Hashable {
     }
 }
 
-/// The final stage, which passes rows to the caller.
 final class OutputSink: RowSink {
     private let hasColumns: Bool
     private let body: (PassingRow) throws -> Bool

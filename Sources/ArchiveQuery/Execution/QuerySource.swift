@@ -40,8 +40,7 @@ public protocol QueryEntry {
     var recency: UInt64 { get }
     /// How the value is encoded.
     var encoding: ValueEncoding { get }
-    /// Number of the operation that stored the value. It changes whenever the value is replaced; 0 until the entry
-    /// is read.
+    /// Number of the operation that stored the value. It changes whenever the value is replaced; 0 until the entry is read.
     var sequence: UInt64 { get }
     /// What a key of a server is, such as `hash`; nil in a store.
     var type: String? { get }
@@ -77,8 +76,7 @@ public protocol QueryCursor: AnyObject, QueryEntry {
     func loadKey() throws -> (reading: QueryCursorReading, key: UnsafeRawBufferPointer)
     /// The key as UTF-8. Valid until the next call of `advance()`.
     var keyBytes: UnsafeRawBufferPointer { get }
-    /// The encoded value. Valid until the next call of `advance()`; nil for an entry that only a process's memory
-    /// holds.
+    /// The encoded value. Valid until the next call of `advance()`; nil for an entry that only a process's memory holds.
     var valueContent: UnsafeRawBufferPointer? { get }
     /// Whether the source stores numbers as texts, as a server's hashes do. Then a text that is a number as a whole counts as
     /// one in sorts, calculations, aggregates and comparisons with numbers.

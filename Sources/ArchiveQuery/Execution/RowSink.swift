@@ -3,7 +3,6 @@ import StorageEngine
 
 /// A running stage: receives rows one after the other and passes its results on. Not thread-safe.
 class RowSink {
-    /// Its name in reports.
     let name: String
     private(set) var rowsIn = 0
     /// Nanoseconds in this stage and those after it; measured on request only.
@@ -30,8 +29,7 @@ class RowSink {
         try timed { try finish() }
     }
 
-    /// A separate function: the size of `ContinuousClock.Instant` is known only at run time, so its stack
-    /// allocation would otherwise cost every row.
+    /// Separate, because the size of `ContinuousClock.Instant` is known only at run time, which would cost every row.
     @inline(never)
     private func timed<Result>(_ body: () throws -> Result) rethrows -> Result {
         let start = Self.clock.now
@@ -62,7 +60,6 @@ class RowSink {
 final class MemoryBudget {
     let limit: Int
     private(set) var used = 0
-    /// The peak use.
     private(set) var peak = 0
     /// Whether it is less than was wanted, for lack of addresses.
     private let isShort: Bool
@@ -226,35 +223,29 @@ enum ColumnRow {
 }
 
 extension RowReader {
-    /// Whether the row's entry still exists, undamaged.
-    func isThere() throws -> Bool {
-        do throws(RowFault) {
-            return try isPresent()
-        } catch .source(let error) {
+    /// The result of `body`; nil at a fault of the row, but errors of its source are thrown.
+    @inline(__always)
+    private func ifReadable<Result>(_ body: () throws(RowFault) -> Result) throws -> Result? {
+        do throws(RowFault) { return try body() } catch .source(let error) {
             throw error
         } catch {
-            return false
+            return nil
         }
+    }
+
+    /// Whether the row's entry still exists, undamaged.
+    func isThere() throws -> Bool {
+        try ifReadable { () throws(RowFault) in try isPresent() } ?? false
     }
 
     /// Like ``item(_:)``, with unreadable properties as absent.
     func itemIfReadable(_ access: RowShape.Access) throws -> StoredItem {
-        do throws(RowFault) {
-            return try item(access)
-        } catch .source(let error) {
-            throw error
-        } catch {
-            return .absent
-        }
+        try ifReadable { () throws(RowFault) in try item(access) } ?? .absent
     }
 
     /// Like ``item(_:)`` for a sort or a group, with unreadable properties as absent.
     func sortValueIfReadable(_ access: RowShape.Access) throws -> SortValue {
-        do throws(RowFault) { return try sortValue(try item(access)) } catch .source(let error) {
-            throw error
-        } catch {
-            return .absent
-        }
+        try ifReadable { () throws(RowFault) in try sortValue(try item(access)) } ?? .absent
     }
 
     func sortValue(_ item: StoredItem) throws(RowFault) -> SortValue {
@@ -269,24 +260,12 @@ extension RowReader {
 
     /// Like ``encoded(_:)``, with unreadable properties as absent.
     func encodedIfReadable(_ access: RowShape.Access) throws -> [UInt8]? {
-        do throws(RowFault) {
-            return try encoded(access)
-        } catch .source(let error) {
-            throw error
-        } catch {
-            return nil
-        }
+        try ifReadable { () throws(RowFault) in try encoded(access) } ?? nil
     }
 
     /// The value, nil if it is unreadable; nothing if its entry is gone or damaged.
     func documentIfThere() throws -> UnsafeRawBufferPointer?? {
-        do throws(RowFault) {
-            return try isPresent() ? .some(try document()) : nil
-        } catch .source(let error) {
-            throw error
-        } catch {
-            return nil
-        }
+        try ifReadable { () throws(RowFault) in try isPresent() ? .some(try document()) : nil } ?? nil
     }
 
     /// A copy of the row that may be kept; nil if its entry is gone or damaged.

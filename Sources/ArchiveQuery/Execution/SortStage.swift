@@ -1,8 +1,7 @@
 /// Collects rows and passes them on in order at the end. Keeps only as many as the later stages can use.
 final class SortStage: RowStage {
     private let keys: [RowSorter.Key]
-    /// Whether ties are broken by recency, for rows that come in storage order. Otherwise the earlier row comes
-    /// first.
+    /// Whether recency breaks ties, for rows in storage order. Otherwise the earlier row comes first.
     private let isByRecency: Bool
     private let most: Int
     private let form: KeptForm
@@ -67,10 +66,8 @@ final class SortStage: RowStage {
     }
 }
 
-/// Which parts of a row are kept.
 enum KeptForm {
     case columns
-    /// The whole value.
     case value
     /// Only the properties with these numbers, because no later stage uses others.
     case properties([Int])

@@ -29,7 +29,6 @@ package enum SortValue: Sendable, Hashable {
         }
     }
 
-    /// The value of one CBOR item.
     package init(item: [UInt8]) {
         self =
             item.withUnsafeBytes { bytes in

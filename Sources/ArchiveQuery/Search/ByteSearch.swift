@@ -1,18 +1,11 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// Sendable value type; safe to use from any thread. A sequence of ASCII characters to search texts for, by bytes.
 package struct ByteSearch: Sendable, Hashable {
     let bytes: [UInt8]
 
-    /// Nil for an empty text, for other characters than ASCII, for line ends, and for the three ASCII characters that others
-    /// are canonically equivalent to (K, `;` and the backquote). For all others, a text without these bytes has no equal
-    /// characters either.
+    /// Nil for an empty text, other characters than ASCII, line ends, and the three that others are canonically equivalent to (K,
+    /// `;` and the backquote). For all others, a text without these bytes has no equal characters.
     init?(_ bytes: [UInt8]) {
         guard !bytes.isEmpty,
             bytes.allSatisfy({
@@ -60,8 +53,7 @@ package struct ByteSearch: Sendable, Hashable {
             }
     }
 
-    /// Whether the text contains them as whole characters. Nil if other characters than ASCII are next to them, which may be
-    /// combining marks.
+    /// Whether the text contains them as whole characters. Nil beside other characters than ASCII, perhaps combining marks.
     func isFoundWhole(in text: UnsafeRawBufferPointer) -> Bool? {
         guard let place = place(in: text) else { return false }
         let end = place + bytes.count

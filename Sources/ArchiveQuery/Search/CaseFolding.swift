@@ -10,9 +10,8 @@ extension String {
 
 /// The same of stored texts, without making strings of them.
 enum CaseFolding {
-    /// Whether bytes are in the folded text in UTF-8, if all of it consists of scalars that have one form only, before and after
-    /// (`hasOneForm`), and fold into few bytes; otherwise nil. They are no closure's: threads that share them would wait for each
-    /// other to count its references.
+    /// Whether bytes are in the folded text in UTF-8, if all of it consists of scalars with one form only, before and after
+    /// (`hasOneForm`); otherwise nil. No closure has the bytes: threads would wait for each other to count its references.
     static func isFound(_ bytes: [UInt8], inFolded text: UnsafeRawBufferPointer) -> Bool? {
         if let isFound = isFound(bytes, inFoldedASCII: text) { return isFound }
         // Two bytes become three at most, and the last ones are stored as eight.
@@ -64,8 +63,7 @@ enum CaseFolding {
         return true
     }
 
-    /// What the scalars of up to two bytes become: the first byte lowest, and how many bytes in the highest. 0 where that takes
-    /// more than three, or where there are other forms.
+    /// What the scalars of up to two bytes become, lowest byte first, and the number of bytes; 0: another form or longer.
     private static let short: [UInt32] = (UInt32(0)..<0x800).map { value in
         guard let scalar = Unicode.Scalar(value), scalar.hasOneForm else { return 0 }
         var folded = ""

@@ -1,7 +1,6 @@
 import Foundation
 
-/// Sendable value type; safe to use from any thread. A pattern of `like`, to match many whole texts: `%` stands for any
-/// characters, `_` for one, and a backslash before one of the three for the character itself.
+/// A pattern of `like`: `%` stands for any characters, `_` for one, a backslash escapes. Sendable value type.
 struct LikePattern: Sendable {
     private enum Part: Sendable, Equatable {
         case one(Character)
@@ -117,7 +116,6 @@ struct LikePattern: Sendable {
         return parts[part...].allSatisfy(isMany)
     }
 
-    /// The pattern as a regular expression.
     var regularExpression: String {
         let body = parts.map { part in
             switch part {

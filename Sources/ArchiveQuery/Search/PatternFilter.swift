@@ -1,7 +1,6 @@
 import Foundation
 
-/// Sendable value type; safe to use from any thread. A prefilter for a regular expression: rules out most texts by searching
-/// for bytes that every match contains, which takes a small part of the expression's own time.
+/// Rules out most texts of a regular expression by searching for bytes that every match contains. Sendable value type.
 struct PatternFilter: Sendable {
     /// ASCII characters that every match contains; nil if none are known.
     private let literal: ByteSearch?
@@ -123,7 +122,6 @@ private struct PatternScan {
         case atLeastOne, perhapsNone
     }
 
-    /// Takes a quantifier, if there is one.
     private mutating func quantifier() -> Quantifier? {
         guard place < bytes.count else { return nil }
         var found: Quantifier

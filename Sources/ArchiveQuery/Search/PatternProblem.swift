@@ -1,5 +1,4 @@
-/// Sendable value type. The mistake in an invalid regular expression, if it is a usual one. Foundation only says that there is
-/// a mistake.
+/// The mistake in an invalid regular expression, of which Foundation only says that it exists. Sendable value type.
 struct PatternProblem: Sendable, Equatable {
     /// The number of characters before the mistake.
     let position: Int
@@ -90,7 +89,6 @@ private struct Scan {
         return nil
     }
 
-    /// Skips what follows `(?`.
     private mutating func options(_ start: Int) -> Problem? {
         let known = "imsxw-:=!><#"
         guard let next = character(1), known.contains(next) else {

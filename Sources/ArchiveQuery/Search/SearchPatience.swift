@@ -1,12 +1,5 @@
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// The processor time that this thread was given: what a search took, however many others ran meanwhile.
 enum ThreadTime {
@@ -17,10 +10,9 @@ enum ThreadTime {
     }
 }
 
-/// The time limit for all regular expressions of one query, in processor time: one second, and one microsecond for each byte of
-/// text searched. ``TextPattern/patience`` limits a single text only, and an archive may have any number of them. Once
-/// the time is used up, only texts that match or fail at once are still searched, for at most another second. Threads that
-/// go through an archive together share it. Safe to share between threads.
+/// The time limit for all regular expressions of one query, in processor time: one second, and one microsecond a byte. Then only
+/// texts that match or fail at once are still searched, for at most another second. ``TextPattern/patience`` limits a single
+/// text. Shared by threads; safe to share.
 package final class SearchPatience: Sendable {
     /// The time in addition to that for the bytes, and the further time for quick searches.
     package static let whole = Duration.seconds(1)
@@ -70,8 +62,7 @@ package final class SearchPatience: Sendable {
 }
 
 extension TextPattern {
-    /// As ``matches(_:)`` for a text of a query, within the query's time limit. A text that takes too long is
-    /// counted there instead of reported; the result is nil.
+    /// As ``matches(_:)`` within a query's time limit, which counts texts that take too long; then nil.
     package func matches(_ text: String, within patience: SearchPatience) -> Bool? {
         guard let allowed = patience.begin(bytes: text.utf8.count) else { return nil }
         let start = ThreadTime.now()

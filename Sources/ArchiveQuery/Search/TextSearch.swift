@@ -1,8 +1,7 @@
 import Foundation
 
-/// A string to search many texts for. Whole characters are compared, which neither the standard library's `contains` nor
-/// Foundation's guarantees; or, where parts of characters count too, scalars in normal form C. Takes time in proportion to the
-/// text.
+/// A string to search many texts for, by whole characters, unlike the standard library's and Foundation's `contains`; or, where
+/// parts of characters count too, by scalars in normal form C. Linear.
 package struct TextSearch: Sendable, Hashable {
     private let caseSensitive: Bool
     /// Whether a person of a joined emoji or the consonant of a syllable is found.
@@ -13,8 +12,7 @@ package struct TextSearch: Sendable, Hashable {
     private let borders: [Int]
     /// The same in UTF-8 and Unicode's normal form C.
     private let composed: [UInt8]
-    /// Whether composing a text makes none of its characters. Most texts can be passed over without composing them then, which
-    /// takes as long as all else.
+    /// Whether composing a text makes none of its characters, so that most texts can be passed over.
     private let isNeverComposed: Bool
     /// Whether these bytes are found where the characters are, in texts whose characters are one scalar each, in one form only.
     private let searchesBytes: Bool
@@ -31,8 +29,7 @@ package struct TextSearch: Sendable, Hashable {
         // A few non-ASCII characters are equivalent to an ASCII one, such as the Kelvin sign to K.
         composed = Array(MarkOrder.composed(needle).utf8)
         isNeverComposed = needle.unicodeScalars.allSatisfy {
-            // These three have others that are composed to them, such as the Kelvin sign. No emoji has another form, unlike other
-            // characters beyond U+FFFF.
+            // These three have others that are composed to them. No emoji has another form, unlike others beyond U+FFFF.
             $0.isASCII ? ![";", "`", "K"].contains($0) : 0x1f000...0x1faff ~= $0.value
         }
         // In ASCII only CR LF is a character of two bytes.
@@ -63,7 +60,6 @@ package struct TextSearch: Sendable, Hashable {
         return isFoundWhole(in: MarkOrder.string(text))
     }
 
-    /// Like ``isFound(in:)``, for a stored text in UTF-8.
     package func isFound(inUTF8 text: UnsafeRawBufferPointer) -> Bool {
         if let plain, let answer = plain.isFoundWhole(in: text) { return answer }
         return isFoundInBytes(text) ?? isFoundWhole(in: MarkOrder.string(text))

@@ -1,5 +1,4 @@
-/// The rows that a grouping couldn't keep in memory, partitioned into temporary files by what they are grouped by. All rows of
-/// a group are in the same file, in the order in which they came. Not thread-safe.
+/// The rows that a grouping couldn't keep, partitioned into temporary files by group, in their order. Not thread-safe.
 final class RowPartitions {
     private static let count = 16
     /// How often rows have been partitioned; rows of one group always stay together.

@@ -1,5 +1,4 @@
-/// Sorts rows. Rows that don't fit into memory go to temporary files as sorted runs, which are merged at the end. Not
-/// thread-safe.
+/// Sorts rows. What exceeds memory goes to temporary files as sorted runs, merged at the end. Not thread-safe.
 final class RowSorter {
     struct Key {
         var access: RowShape.Access
@@ -17,10 +16,8 @@ final class RowSorter {
     /// Bytes of the largest row in a file.
     private var largestWritten = 0
 
-    /// A row with its sort values.
     private struct Entry {
         var values: [SortValue]
-        /// Breaks ties.
         var tie: UInt64
         var row: KeptRow
 
@@ -142,7 +139,6 @@ final class RowSorter {
         runs.append(merged)
     }
 
-    /// Calls `body` with the rows in order until it returns false.
     func forEach(_ body: (KeptRow) throws -> Bool) throws {
         trim()
         defer { forget() }
@@ -200,8 +196,7 @@ final class RowSorter {
     }
 }
 
-/// Merges the records of several sorted files, which a tree of losers chooses from: for each record as many comparisons as the
-/// number of files has bits.
+/// Merges sorted files by a tree of losers: a record takes as many comparisons as the number of files has bits.
 private struct RunMerge {
     private struct Head {
         /// Nil at its end, like the record.
@@ -213,8 +208,7 @@ private struct RunMerge {
     typealias Place = (values: [SortValue], tie: UInt64)
 
     private var heads: [Head] = []
-    /// The number of the head that lost at each inner node; -1 where none has come by yet. Behind these nodes are those of the
-    /// heads, in their order.
+    /// The number of the head that lost at each inner node, -1 for none yet. The heads' nodes follow.
     private var losers: [Int]
     private var first = 0
     private let values: (KeptRow) -> [SortValue]

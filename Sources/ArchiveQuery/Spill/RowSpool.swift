@@ -1,5 +1,4 @@
-/// Keeps entries, in the order in which they came, for a second pass when all have come. Entries that don't fit into memory go
-/// to a temporary file. Not thread-safe.
+/// Keeps entries for a second pass, in a temporary file beyond what fits into memory. Not thread-safe.
 package final class RowSpool {
     /// The approximate bytes of an entry besides its key and its value.
     private static let entryBytes = 96

@@ -1,13 +1,6 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
-/// A file of records, which are written and then read in the same order. It is readable by this user only and loses its name
-/// at once, so no other process can open it. Its space is freed with this object. Not thread-safe.
+/// A file of records for this user alone, written and then read in order. It has no name. Not thread-safe.
 final class TemporaryFile {
     /// The number of bytes that are buffered before a system call.
     private static let block = 64 << 10
@@ -15,7 +8,6 @@ final class TemporaryFile {
     private let descriptor: Int32
     private let budget: TemporaryBudget
     private var collected: [UInt8] = []
-    /// Bytes in the file.
     private(set) var written = 0
     // Reading.
     private var window: [UInt8] = []

@@ -43,8 +43,7 @@ public struct ExactNumber: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension QueryLiteral {
-    /// Reads a number in JSON's grammar as an import would store it, so that what was stored is found by its text. Nil for
-    /// one of more digits than can be stored.
+    /// Reads a number as an import would store it, so that it is found by its text. Nil beyond what can be stored.
     package init?(number text: String) {
         if let number = Int64(text) {
             self = .integer(number)

@@ -1,13 +1,6 @@
 import StorageEngine
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// Sendable value type; safe to use from any thread. The time zone of dates that are written without one, in queries and in stored
 /// texts.

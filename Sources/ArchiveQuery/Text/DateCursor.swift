@@ -149,8 +149,7 @@ struct DateCursor {
         return sign * offset
     }
 
-    /// Takes what RFC 9557 adds in brackets. It doesn't change the moment, so a zone there needs an offset before it, and nothing may
-    /// be marked as critical.
+    /// Takes what RFC 9557 adds in brackets, behind an offset only, unless it is marked as critical.
     mutating func takeSuffixes(hasOffset: Bool) -> Bool {
         while take("[") {
             let start = place

@@ -1,6 +1,5 @@
 /// Dates in ISO 8601, RFC 3339 and RFC 9557, and as databases write them. The manual's page of the query language lists all forms.
 package enum DateText {
-    /// A date as it is written, before its time zone is known.
     struct Written {
         /// Days from 1970-01-01.
         var day: Int
@@ -20,10 +19,9 @@ package enum DateText {
         }
     }
 
-    /// A stored text as a date, in the seconds of ``StoredItem/date(_:)``; nil unless all of it is one. Without a zone it is in the
-    /// zone of the query that runs.
-    ///
-    /// - Parameter takesDigits: whether 7 or 8 digits alone are a date. They may be a number, so only conversions take them.
+    /// A stored text as a date, in the seconds of ``StoredItem/date(_:)`` and by default the zone of the running query; nil
+    /// unless all of it is one.
+    /// - Parameter takesDigits: whether 7 or 8 digits alone are a date, for conversions.
     static func date(_ text: UnsafeRawBufferPointer, takesDigits: Bool = false) -> Double? {
         guard let written = read(text, takesDigits: takesDigits) else { return nil }
         return written.moment(in: QueryClock.zone).map(StoredItem.date(microseconds:))
@@ -107,7 +105,6 @@ package enum DateText {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// The date of the Gregorian calendar `day` days after 1970-01-01.
     private static func civil(day: Int) -> (year: Int, month: Int, day: Int) {
         let since = day + 719_468
         let era = (since >= 0 ? since : since - 146_096) / 146_097

@@ -33,7 +33,6 @@ extension Lexer {
         while byte().isDigit { offset += 1 }
     }
 
-    /// The number of bytes before an exponent's digits.
     private func exponentLength() -> Int? {
         guard byte() | 0x20 == UInt8(ascii: "e") else { return nil }
         if byte(ahead: 1).isDigit { return 1 }

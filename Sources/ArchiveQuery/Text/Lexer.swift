@@ -1,10 +1,8 @@
-/// Splits a query's text into tokens. It never fails: text that is no token becomes an invalid one, and scanning
-/// continues after it. Linear in the length.
+/// Splits a query's text into tokens, of which some may be invalid. Linear in the length.
 struct Lexer {
     let bytes: [UInt8]
     var offset = 0
 
-    /// All tokens, followed by the end token.
     static func tokens(of bytes: [UInt8]) -> [Token] {
         var lexer = Lexer(bytes: bytes)
         var tokens: [Token] = []

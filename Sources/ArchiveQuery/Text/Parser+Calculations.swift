@@ -8,7 +8,6 @@ extension Parser {
         case right(isOrdered: Bool)
     }
 
-    /// A property, or a calculation with properties.
     mutating func expression() throws(QuerySyntaxError) -> QueryProperty {
         let start = token
         switch try operand(.left) {
@@ -158,7 +157,6 @@ extension QueryOperand {
 }
 
 extension QueryProperty {
-    /// Whether it is all elements of a list.
     package var isMany: Bool {
         if case .path(let steps) = self { steps.contains(.each) } else { false }
     }

@@ -61,7 +61,6 @@ extension Parser {
         return parts.count == 1 ? parts[0] : .or(parts)
     }
 
-    /// Whether the current word must be a property, because an operator follows.
     private var isProperty: Bool { following.isOperator }
 
     var isCount: Bool {
@@ -347,7 +346,6 @@ extension Token {
 }
 
 extension QueryRelation {
-    /// The relation with its sides swapped.
     fileprivate var reversed: QueryRelation {
         switch self {
         case .equal, .notEqual: self

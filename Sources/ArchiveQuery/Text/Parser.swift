@@ -1,5 +1,4 @@
-/// Parses one text's tokens into a pipeline. It looks ahead by two tokens at most, so the time is linear, and
-/// ``maximumDepth`` bounds the recursion.
+/// Parses tokens into a pipeline, in linear time. ``maximumDepth`` bounds the recursion.
 struct Parser {
     /// The limit for nested parentheses and `not`.
     static let maximumDepth = 100
@@ -33,7 +32,6 @@ struct Parser {
         tokens[min(position + distance, tokens.count - 1)].isOperator
     }
 
-    /// Whether a relation follows the parentheses that the next token opens.
     var isRelationBehindParentheses: Bool {
         var depth = 0
         for (place, token) in tokens[(position + 1)...].enumerated() {
@@ -117,8 +115,7 @@ struct Parser {
 
     // MARK: Pipelines
 
-    /// All stages, and the errors of those that can't be parsed. After an error parsing continues with the next
-    /// stage.
+    /// All stages, and the errors of those that can't be parsed, behind which parsing continues.
     mutating func pipeline() -> (stages: [PipelineStage], errors: [QuerySyntaxError]) {
         var stages: [PipelineStage] = []
         var errors: [QuerySyntaxError] = []
@@ -146,8 +143,7 @@ struct Parser {
         guard isAtEnd else { throw failure(advice: token.misplacedStageAdvice) }
     }
 
-    /// A grouping takes the aggregates of the next stage or, in the other order, of the previous one, unless it is by what
-    /// these are called. Without any it counts.
+    /// A grouping takes the aggregates of the next or the previous stage, unless it is by their names. Without any it counts.
     private static func joined(_ stages: [PipelineStage]) -> [PipelineStage] {
         var joined: [PipelineStage] = []
         for stage in stages {
@@ -169,7 +165,6 @@ struct Parser {
 }
 
 extension [QueryFigure] {
-    /// Whether one of the columns is of one of the figures.
     fileprivate func have(_ columns: [QueryColumn]) -> Bool {
         let names = columnNames
         return columns.flatMap(\.property.sources).contains { source in
@@ -180,7 +175,6 @@ extension [QueryFigure] {
 }
 
 extension Token {
-    /// The token as errors show it.
     var shown: String {
         switch kind {
         case .word(let word): "\"\(word)\""

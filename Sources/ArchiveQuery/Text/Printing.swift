@@ -89,8 +89,7 @@ extension QueryPredicate: CustomStringConvertible {
         "[" + values.map(\.description).joined(separator: ", ") + "]"
     }
 
-    /// The language can't write an empty conjunction or disjunction, so it asks whether the key is in an empty
-    /// list.
+    /// An empty conjunction or disjunction is written as the question whether the key is in an empty list.
     private static func joined(_ parts: [QueryPredicate], _ word: String) -> String {
         switch parts.count {
         case 0: return word == " and " ? "not @key in []" : "@key in []"
@@ -201,7 +200,6 @@ enum QueryText {
         return name
     }
 
-    /// ` as name`, or nothing.
     static func asName(_ name: String?) -> String { name.map { " as " + Self.name($0) } ?? "" }
 
     /// A percentage: 95 without a fraction, 99.9 with one.
@@ -209,8 +207,7 @@ enum QueryText {
         percent == percent.rounded() ? String(Int(percent)) : percent.description
     }
 
-    /// A quoted text with the escapes that JSON and Swift share. Control characters, which terminals would execute,
-    /// become hexadecimal escapes; by default those of JSON.
+    /// A quoted text with the escapes of JSON and Swift; control characters become hexadecimal ones.
     static func quoted(
         _ text: String,
         control: (String) -> String = { "\\u" + String(repeating: "0", count: 4 - $0.count) + $0 }

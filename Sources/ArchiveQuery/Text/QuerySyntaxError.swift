@@ -32,7 +32,6 @@ public enum QueryExpectation: Sendable, Hashable {
     /// The end of the text.
     case end
 
-    /// Its name in messages.
     package var name: String {
         switch self {
         case .word(let word): word.utf8.first?.isLetter == true || word.hasPrefix("@") ? word : "\"\(word)\""
@@ -65,9 +64,7 @@ extension QuerySyntaxError: CustomStringConvertible {
         guard let last = names.last, names.count > 1 else { return names.first ?? "" }
         return names.dropLast().joined(separator: ", ") + " or " + last
     }
-}
 
-extension QuerySyntaxError {
     /// The error's place in `text`, which must be the text that was parsed: the number of its line, counted from 1,
     /// that line before the error, and the whole line.
     public func place(in text: String) -> (line: Int, prefix: String, content: String) {

@@ -1,7 +1,5 @@
-/// Reads and writes sizes in bytes, in the same way for queries and options: `20MB`, `64KiB`, `1.5GB`, `4096`; an option also takes
-/// `1.5 GB`, which would be two words of a query.
-/// Units are decimal (`KB` to `TB`) or binary (`KiB` to `TiB`), in either case. Stateless; safe to call from any
-/// thread.
+/// Reads and writes sizes in bytes: `20MB`, `64KiB`, `1.5GB`, `4096`; an option also takes `1.5 GB`, which would be two words of
+/// a query. Units are decimal (`KB` to `TB`) or binary (`KiB` to `TiB`), in either case. Stateless; safe to call from any thread.
 package enum SizeText {
     /// Names in capitals; the largest unit first.
     private static let units: [(name: String, size: Int128)] = [

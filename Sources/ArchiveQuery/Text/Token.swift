@@ -1,4 +1,3 @@
-/// A token of a query, and its place.
 struct Token: Equatable {
     enum Kind: Equatable {
         case word(String)

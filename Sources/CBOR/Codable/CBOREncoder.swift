@@ -53,8 +53,7 @@ public struct CBOREncoder: Sendable {
         return try encoder.encodeWhole(value)
     }
 
-    /// Like ``encode(_:)``, but first tells `watcher` about each value without a native CBOR form, the outermost
-    /// one included.
+    /// Like ``encode(_:)``, and tells `watcher` about each value without a native CBOR form, also the outermost one.
     package func encode<Value: Encodable>(
         _ value: Value, watcher: any EncodingWatcher
     ) throws -> [UInt8] {

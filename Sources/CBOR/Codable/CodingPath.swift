@@ -27,8 +27,7 @@ func exactly<Source, Target>(_ value: Source, _: Target.Type) -> Target? {
     Source.self == Target.self ? unsafeBitCast(value, to: Target.self) : nil
 }
 
-/// `value` as `Target`, for callers that have just compared the two types. Like ``exactly(_:_:)``, without an
-/// optional.
+/// `value` as `Target`, for callers that have just compared the two types.
 @inline(__always)
 func same<Source, Target>(_ value: Source) -> Target {
     precondition(Source.self == Target.self)

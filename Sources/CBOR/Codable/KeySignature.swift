@@ -1,5 +1,4 @@
-/// One of 128 bits, chosen by the key. Keys with different bits certainly differ, so most checks for repeated keys
-/// need no comparison.
+/// One of 128 bits, chosen by the key, so that most checks for repeated keys need no comparison.
 enum KeySignature {
     @inline(__always)
     static func bit(of key: UnsafeRawBufferPointer) -> UInt128 {

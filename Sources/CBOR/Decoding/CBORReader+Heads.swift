@@ -27,8 +27,7 @@ extension CBORReader {
         return true
     }
 
-    /// Whether a container ends after `read` units: all announced units were read or, if `count` is nil, a break is
-    /// next (it is skipped).
+    /// Whether a container ends after `read` units: all were read or, if `count` is nil, a break is next and is skipped.
     @inline(__always)
     mutating func readEnd(count: Int?, read: Int) -> Bool {
         if let count { read == count } else { readBreak() }

@@ -87,7 +87,6 @@ extension CBORReader {
         return false
     }
 
-    /// Skips a map's key and returns whether it is this text.
     private mutating func readKey(equalTo key: String) throws(CBORError) -> Bool {
         let start = offset
         let initial = try readInitialByte()

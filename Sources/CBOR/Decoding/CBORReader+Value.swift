@@ -1,6 +1,5 @@
 extension CBORReader {
-    /// Reserves memory for at most this many items at once. Otherwise nested containers that claim large counts
-    /// could allocate much memory before any item was read.
+    /// Items to reserve memory for at once, however many a nested container claims.
     private static let reserveLimit = 64
 
     /// Builds the next item with everything inside it. O(size); ``maximumDepth`` bounds the stack.

@@ -1,8 +1,5 @@
-/// Not thread-safe. Finds the values of some properties in one map after the other. Scans each map at most once,
-/// and no further than the last requested property. Builds nothing.
-///
-/// The first of equal keys counts, and tags around the map are skipped. Keys in indefinite-length texts are not
-/// recognised.
+/// Finds the values of some properties in one map after the other, scanning each at most once. The first of equal keys counts, and
+/// tags around the map are skipped. Keys in indefinite-length texts are not recognised. Not thread-safe.
 package struct PropertyScan {
     /// A name, and its first bytes as words, so that one comparison rules out most keys, and two tell most names.
     private struct Name {
@@ -22,8 +19,7 @@ package struct PropertyScan {
 
     private let names: [Name]
     private let sizes = PropertyScan.sizes
-    /// Bit `n` is set if a name has `n` bytes; the last bit is for longer names. Rules out most keys without a
-    /// comparison.
+    /// Bit `n` is set if a name has `n` bytes, the last for longer ones. Rules out most keys without a comparison.
     private let lengths: UInt64
     /// The offset of a name's value in the map with that number.
     private struct Place {
@@ -33,7 +29,6 @@ package struct PropertyScan {
 
     /// A place for each name. A place with another map's number is unknown.
     private var places: [Place]
-    /// The index of ``wholeName`` among the names.
     private let wholeIndex: Int?
     /// The number of the current map. A new number invalidates all places at once.
     private var map = 0
@@ -74,8 +69,7 @@ package struct PropertyScan {
         reader = CBORReader(UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
-    /// Starts on another item, which must stay in memory until the next call. An item that isn't a map has one
-    /// property, itself, named `value`.
+    /// Starts on another item, which must stay in memory. An item that isn't a map has one property, itself, named `value`.
     package mutating func begin(_ bytes: UnsafeRawBufferPointer) throws(CBORError) {
         map += 1
         reader = CBORReader(bytes)
@@ -141,9 +135,8 @@ package struct PropertyScan {
         try reader.skipItem()
     }
 
-    /// From a key, skips keys and values in short forms until one of three: a key that is a name (returns the
-    /// name's index, with the reader at its value), a key that needs a closer look (returns -1, with the reader at
-    /// its value), or the end (nothing is left).
+    /// From a key, skips keys and values in short forms until a key that is a name (returns its index), a key that needs a closer
+    /// look (returns -1), both with the reader at the value, or the end.
     @inline(__always)
     private mutating func goToNextMatch() throws(CBORError) -> Int {
         let bytes = reader.bytes
@@ -175,8 +168,7 @@ package struct PropertyScan {
         return name
     }
 
-    /// The index of the name with these bytes, or -1. Static, because a call on a structure that is being mutated
-    /// would copy it.
+    /// The index of the name with these bytes, or -1. Static, because a mutating structure would be copied for a call.
     @inline(__always)
     private static func index(
         _ names: [Name], of bytes: UnsafeRawBufferPointer, _ start: Int, _ count: Int
@@ -218,8 +210,7 @@ package struct PropertyScan {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The integer at `offset`, if the item is an integer that an `Int64` can hold; nil for every other item and
-    /// for truncated input.
+    /// The integer at `offset`, if it is one that an `Int64` can hold; nil also for truncated input.
     @inline(__always)
     package func smallInteger(at offset: Int) -> Int64? {
         guard offset >= 0, offset < count else { return nil }

@@ -108,8 +108,7 @@ public struct CBORDiagnosticPrinter {
         append(chunks == 0 ? "\"\"_" : ")")
     }
 
-    /// Prints a bignum in preferred serialization as a number. Returns false, with nothing printed or read, for
-    /// anything else.
+    /// Prints a bignum in preferred serialization as a number; false, with nothing printed or read, for anything else.
     private mutating func printBignum(tag: UInt64) throws(CBORError) -> Bool {
         guard tag == TagNumber.unsignedBignum || tag == TagNumber.negativeBignum else { return false }
         let start = reader.offset

@@ -29,9 +29,8 @@ extension CBORWriter {
         withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// Begins an item whose length or count isn't known yet. Finish it with ``endDeferred(_:at:count:)``.
-    ///
-    /// Reserves one byte, enough for the head of up to 23 units. A longer head moves the content once.
+    /// Begins an item whose length or count isn't known yet; ``endDeferred(_:at:count:)`` ends it. Reserves one byte, for up to
+    /// 23 units; a longer head moves the content once.
     @inline(__always)
     mutating func beginDeferred() -> Int {
         bytes.append(0)

@@ -31,8 +31,7 @@ enum FloatWidths {
         return Double(bitPattern: sign | 0x7ff << 52 | UInt64(bits & 0x7f_ffff) << UInt64(singleFractionDrop))
     }
 
-    /// The bit pattern of the single precision number that equals `number` exactly, NaN payload included; nil if
-    /// none does.
+    /// The bit pattern of the single precision number that equals `number`, NaN payload included; nil if none does.
     @inline(__always)
     static func single(exactly number: Double) -> UInt32? {
         guard number.isNaN else {
@@ -45,8 +44,7 @@ enum FloatWidths {
         return UInt32(truncatingIfNeeded: bits >> 63) << 31 | 0x7f80_0000 | fraction
     }
 
-    /// The bit pattern of the half precision number that equals the single precision number `single` exactly; nil
-    /// if none does.
+    /// The bit pattern of the half precision number that equals `single`; nil if none does.
     static func half(exactly single: UInt32) -> UInt16? {
         let sign = UInt16(truncatingIfNeeded: single >> 16) & 0x8000
         let exponent = Int(single >> 23) & 0xff
@@ -59,8 +57,7 @@ enum FloatWidths {
         case 113...142 where fraction & 0x1fff == 0:
             return sign | UInt16(exponent - 112) << 10 | UInt16(truncatingIfNeeded: fraction >> 13)
         case 103...112:
-            // A subnormal half counts units of 2^-24: shifting the significand 1.fraction down must not drop a set
-            // bit.
+            // A subnormal half counts units of 2^-24: shifting must not drop a set bit.
             let significand = fraction | 0x80_0000
             let shift = UInt32(126 - exponent)
             guard significand & (1 << shift - 1) == 0 else { return nil }

@@ -23,7 +23,6 @@ public struct JSONPrinter {
     let sink: ((UnsafeRawBufferPointer) -> Bool)?
     /// Whether strings get neither quotes nor escapes.
     var isBare = false
-    /// Whether the sink takes no more.
     private(set) var isStopped = false
     /// Whether a map's key is being printed, which must become a string.
     private var isInKey = false
@@ -139,8 +138,7 @@ public struct JSONPrinter {
         output.append(UInt8(ascii: "}"))
     }
 
-    /// Whether two keys of the map whose entries come next print the same. Only goes over them where keys of other kinds than texts
-    /// and byte strings are.
+    /// Whether two keys of the next map print the same, which only keys that are no texts or byte strings can.
     private mutating func repeatsNames(count: Int?, depth: Int) throws(CBORError) -> Bool {
         if reader.offset >= checked {
             var rest = reader
@@ -193,7 +191,6 @@ public struct JSONPrinter {
         return false
     }
 
-    /// Prints a key of any kind as a string.
     private mutating func printKey(depth: Int) throws(CBORError) {
         // A text is one already.
         if !reader.isAtEnd, MajorType(of: reader.bytes[reader.offset]) == .text {
@@ -298,8 +295,7 @@ public struct JSONPrinter {
         if isStopped { throw CBORError(offset: reader.offset, reason: .truncated) }
     }
 
-    /// Prints the 16 bytes of an identifier as `"E621E1F8-C36C-495A-93FC-0C247A3E6E5F"`. Returns false, with
-    /// nothing printed or read, if the content is anything else.
+    /// Prints the 16 bytes of an identifier as one; false, with nothing printed or read, for any other content.
     private mutating func printIdentifier() throws(CBORError) -> Bool {
         let start = reader.offset
         guard case .bytes(16) = try reader.readHead() else {

@@ -46,8 +46,7 @@ extension JSONScanner {
         byte == UInt8(ascii: ".") || byte | 0x20 == UInt8(ascii: "e")
     }
 
-    /// Reads digits without a leading zero. `digits` becomes their value if there are at most 19, and is
-    /// meaningless otherwise.
+    /// Reads digits without a leading zero. `digits` becomes their value if there are at most 19.
     @inline(__always)
     private mutating func integer(_ digits: inout UInt64) throws(JSONError) {
         let startsWithZero = place < text.count && text[place] == UInt8(ascii: "0")
@@ -58,8 +57,7 @@ extension JSONScanner {
         }
     }
 
-    /// Reads a point and its digits, if there is a point. They continue the digits of the integer part. Returns
-    /// their count.
+    /// Reads a point and its digits, if any, which continue those of the integer part. Returns their count.
     @inline(__always)
     private mutating func fraction(_ digits: inout UInt64) throws(JSONError) -> Int {
         guard text[place] == UInt8(ascii: ".") else { return 0 }

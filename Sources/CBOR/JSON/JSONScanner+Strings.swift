@@ -90,7 +90,6 @@ extension JSONScanner {
         }
     }
 
-    /// Reads what follows a backslash.
     mutating func escape(into writer: inout CBORWriter) throws(JSONError) {
         guard place < text.count else { throw unexpected(.escape) }
         switch text[place] {
@@ -106,8 +105,7 @@ extension JSONScanner {
         place += 1
     }
 
-    /// Reads `u` and four hexadecimal digits. For a character beyond U+FFFF a second escape with the low surrogate
-    /// must follow.
+    /// Reads `u` and four hexadecimal digits, and beyond U+FFFF the escape of the low surrogate.
     private mutating func unicodeEscape(into writer: inout CBORWriter) throws(JSONError) {
         let start = place - 1
         place += 1

@@ -1,6 +1,5 @@
-/// Not thread-safe; the text's memory must outlive it. Parses a JSON text and writes it as CBOR.
-///
-/// `place` is always the next byte to read. The methods are named after the productions of RFC 8259's grammar.
+/// Parses a JSON text, whose memory must outlive it, and writes it as CBOR. `place` is the next byte to read. Methods are named
+/// after the productions of RFC 8259's grammar. Not thread-safe.
 struct JSONScanner {
     let text: UnsafeRawBufferPointer
     var place: Int

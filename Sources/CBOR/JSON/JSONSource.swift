@@ -16,7 +16,6 @@ package enum JSONSource: @unchecked Sendable {
         }
     }
 
-    /// Whether it is one text.
     package var isText: Bool {
         switch self {
         case .cbor(let item): item.first.map { MajorType(of: $0) == .text } ?? false
@@ -26,12 +25,10 @@ package enum JSONSource: @unchecked Sendable {
         }
     }
 
-    /// Hands the JSON to `sink` in pieces that end where a character does, until it returns false. Memory: a piece, and what a map's
-    /// key that is no text takes. Cost: O(length).
-    ///
+    /// Hands the JSON to `sink` in pieces that end where a character does, until it returns false. O(length) time; memory for a
+    /// piece, and for a map's key that is no text. Returns false if the sink ended it.
     /// - Parameter isBare: whether strings are printed without quotes and escapes, for a value that is a text.
     /// - Throws: if CBOR isn't well-formed; the beginning may have been handed on by then.
-    /// - Returns: false if the sink ended it.
     package func print(
         _ layout: JSONLayout = .compact, isBare: Bool = false,
         to sink: @escaping (UnsafeRawBufferPointer) -> Bool

@@ -1,5 +1,4 @@
-/// Not thread-safe. The names of the objects that are being read, one within the other, to notice one that comes twice. A name
-/// is known by its bytes in what was written, which keep their place while their object is written.
+/// The names of the objects being read, to notice one that comes twice, by their bytes in the output. Not thread-safe.
 struct ObjectNames {
     /// Of objects with more names, the names are hashed: all pairs of a long object would take hours.
     private static let mostCompared = 32

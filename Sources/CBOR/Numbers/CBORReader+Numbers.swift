@@ -1,6 +1,5 @@
 extension CBORReader {
-    /// Reads the next item if it is a bignum or decimal fraction. Returns nil, with nothing read, for anything else
-    /// and for numbers too large to convert.
+    /// Reads a bignum or decimal fraction; nil, with nothing read, for anything else and too large numbers.
     package mutating func readLargeNumber() throws(CBORError) -> DecimalNumber? {
         let start = offset
         var number: DecimalNumber?
@@ -19,9 +18,7 @@ extension CBORReader {
         return number
     }
 
-    /// Reads the content of a bignum and gives the number's sign and magnitude.
-    ///
-    /// Returns nil, with nothing read, if the content isn't a byte string or is too long to convert.
+    /// Reads the content of a bignum: its sign and magnitude. Nil, with nothing read, if it isn't a byte string or is too long.
     mutating func readBignum(tag: UInt64) throws(CBORError) -> (isNegative: Bool, magnitude: Magnitude)? {
         let start = offset
         guard case .bytes(let count) = try readHead() else {
@@ -38,10 +35,8 @@ extension CBORReader {
         return (isNegative, isNegative ? argument.incremented() : argument)
     }
 
-    /// Reads the content of a decimal fraction.
-    ///
-    /// Returns nil, with nothing read, unless the content is an array of an exponent that fits an `Int64` and an
-    /// integer or bignum.
+    /// Reads the content of a decimal fraction; nil, with nothing read, unless it is an array of an exponent that fits an `Int64`
+    /// and an integer or bignum.
     mutating func readDecimalFraction() throws(CBORError) -> DecimalNumber? {
         let start = offset
         if let number = try readExponentAndMantissa() { return number }

@@ -1,6 +1,5 @@
 extension CBORWriter {
-    /// Writes an integer of any size: as an integer item if it fits, otherwise as a bignum (RFC 8949, section
-    /// 3.4.3).
+    /// Writes an integer as an integer item if it fits, otherwise as a bignum (RFC 8949, section 3.4.3).
     mutating func write(isNegative: Bool, magnitude: Magnitude) {
         // Both negative forms of CBOR store n for -1 - n.
         let argument = isNegative ? magnitude.decremented() : magnitude

@@ -19,9 +19,7 @@ package struct DecimalNumber: Sendable, Hashable {
         self.exponent = kept == 0 ? 0 : exponent + Int128(withoutStart.count - kept)
     }
 
-    /// Parses a number in JSON's grammar, which Swift also uses to print finite doubles.
-    ///
-    /// An exponent of more than 30 digits becomes 10^30, which is out of range for every use.
+    /// Parses a number in JSON's grammar. An exponent of more than 30 digits becomes 10^30, out of every range.
     package init(text: some Sequence<UInt8>) {
         var digits: [UInt8] = []
         var fractionDigits = 0
@@ -53,7 +51,6 @@ package struct DecimalNumber: Sendable, Hashable {
 
     package var isZero: Bool { digits.isEmpty }
 
-    /// Whether it has no more digits than a value may have.
     package var hasStorableDigits: Bool { digits.count <= Magnitude.maximumDigits }
 
     /// The number as an integer; nil unless it is one of at most 30 digits.

@@ -1,5 +1,4 @@
-/// Sendable value type. A natural number of any size, for integers beyond a machine word. Converting between bases
-/// takes O(size²), so callers accept at most ``maximumDigits``.
+/// A natural number of any size. Bases convert in O(size²), hence ``maximumDigits``. Sendable value type.
 struct Magnitude: Sendable, Equatable {
     /// The longest number that is converted between decimal digits and bytes: 16,384 digits, a few milliseconds.
     static let maximumDigits = 16_384

@@ -1,7 +1,6 @@
 /// Byte strings as text: `h'636166e9'`, as in diagnostic notation (RFC 8949, section 8). A text of this form, also with backslashes
 /// before it, gets one more backslash where both may occur. So each spelling stands for one value. Stateless.
 package enum ByteText {
-    /// The spelling of a byte string.
     package static func spelling(of bytes: some Sequence<UInt8>) -> String {
         var output: [UInt8] = []
         Array(bytes).withUnsafeBytes { append($0, to: &output) }
@@ -24,7 +23,6 @@ package enum ByteText {
         return form.dropFirst(2).dropLast().allSatisfy { digit($0) != nil }
     }
 
-    /// The spelling of a text.
     package static func spelling(of text: String) -> String {
         var text = text
         return text.withUTF8 { needsEscape(UnsafeRawBufferPointer($0)) } ? "\\" + text : text

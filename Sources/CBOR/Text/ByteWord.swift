@@ -1,7 +1,5 @@
-/// Eight bytes of text, tested in one step. A mask has the high bit set in each byte that matches.
-///
-/// The masks come from subtraction, whose borrow can also mark bytes above a match. The lowest mark is always
-/// right, and ``firstIndex(in:)`` uses only that one.
+/// Eight bytes of text, tested in one step. A mask has the high bit set in each byte that matches. Subtraction's borrow can also
+/// mark bytes above a match, so ``firstIndex(in:)`` uses only the lowest mark, which is always right.
 struct ByteWord {
     private static let highBits: UInt64 = 0x8080_8080_8080_8080
     private static let ones: UInt64 = 0x0101_0101_0101_0101

@@ -1,7 +1,5 @@
-/// Writes JSON strings (RFC 8259, section 7), which diagnostic notation uses too.
-///
-/// Escapes quotes, backslashes and all control characters: those below U+0020, as RFC 8259 requires, and also
-/// U+007F to U+009F, which terminals would execute. Readers get the same string. Everything else stays UTF-8.
+/// Writes JSON strings (RFC 8259, section 7), which diagnostic notation uses too. Escapes quotes, backslashes and all control
+/// characters, also U+007F to U+009F, which terminals would execute. Everything else stays UTF-8.
 package enum JSONString {
     /// Appends the text with quotes around it. `text` must be valid UTF-8.
     package static func append(_ text: UnsafeRawBufferPointer, to output: inout [UInt8]) {

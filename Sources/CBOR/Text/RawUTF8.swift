@@ -1,6 +1,5 @@
 extension String {
-    /// The text's UTF-8, copied only if the string isn't stored as UTF-8. `withUTF8` is mutating and would need a
-    /// copy of the string, with its reference counting.
+    /// The text's UTF-8, copied only if it isn't stored as such. `withUTF8` would need a copy of the string.
     @inline(__always)
     func withRawUTF8(_ body: (UnsafeRawBufferPointer) -> Void) {
         let isDone: Void? = utf8.withContiguousStorageIfAvailable { body(UnsafeRawBufferPointer($0)) }

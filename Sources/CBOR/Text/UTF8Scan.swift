@@ -1,7 +1,6 @@
 /// Checks UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing above U+10FFFF.
 enum UTF8Scan {
-    /// The length of the valid UTF-8 at the start: all bytes, or up to the first byte of a bad sequence. O(length),
-    /// eight bytes per step for ASCII.
+    /// The length of the valid UTF-8 at the start. O(length), eight bytes per step for ASCII.
     static func validLength(of bytes: UnsafeRawBufferPointer) -> Int {
         let end = bytes.count
         var place = 0

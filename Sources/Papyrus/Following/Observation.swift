@@ -5,15 +5,13 @@ import StorageEngine
 struct Reading<Value>: @unchecked Sendable {
     var value: Value
     var versions: [SeenEntry]
-    /// The keys that the value depends on.
     var interest: KeyInterest
 
     func withoutValue() -> Reading<Void> { Reading<Void>(value: (), versions: versions, interest: interest) }
 }
 
-/// The values of a query over time: at the beginning, and after each change. The next value is awaited by a
-/// suspended task, so an observation needs no task, thread or timer of its own. For one task at a time; a second
-/// task begins a new observation.
+/// The values of a query over time: at the beginning, and after each change. A suspended task awaits the next, so there is no
+/// task, thread or timer besides. For one task at a time.
 final class Observation<Value>: @unchecked Sendable {
     private struct Following {
         var archive: Archive
@@ -31,8 +29,7 @@ final class Observation<Value>: @unchecked Sendable {
     private enum Stage {
         /// Nothing has been read yet, or a task is waiting for the next value.
         case none
-        /// The observation has begun, and the closure returns its first value. Without a `Following` there was no
-        /// archive to follow.
+        /// The closure returns the first value. Without a `Following` there was no archive to follow.
         case begun(Following?, @Sendable () throws -> Reading<Value>)
         /// There was no archive, and the first value, which says so, has been returned.
         case empty(Reading<Void>)
@@ -48,7 +45,6 @@ final class Observation<Value>: @unchecked Sendable {
     private var held: Held?
     /// The interest of the last reading; `nil` before the first.
     private var interest: KeyInterest?
-    /// Whether a task awaits the next value.
     private var isAwaited = false
 
     private struct Held {
@@ -75,9 +71,8 @@ final class Observation<Value>: @unchecked Sendable {
 
     private func put(_ new: Stage) { lock.withLock { stage = new } }
 
-    /// Fixes the state that the first value is read from, so that anything saved after this call causes another
-    /// value. Creates no store, and doesn't wait for other processes. If this fails, `next()` begins the
-    /// observation.
+    /// Fixes the state that the first value is read from, so that later changes cause another one. Waits for no other process. If
+    /// this fails, `next()` begins the observation.
     func begin() {
         do {
             let begun = try core.withArchive(creates: false, waits: false) { archive in
@@ -155,8 +150,7 @@ final class Observation<Value>: @unchecked Sendable {
         return Carried(value: reading.value)
     }
 
-    /// Waits for changes of what was read last; other changes don't wake the task. `false` when the task is
-    /// cancelled.
+    /// Waits for changes of what was read last. `false` when the task is cancelled.
     private func waitForNews(_ following: inout Following) async throws -> Bool {
         let interest = following.latest?.interest
         repeat {

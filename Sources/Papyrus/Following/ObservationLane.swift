@@ -134,8 +134,7 @@ final class ObservationLane: @unchecked Sendable {
 
     /// Observations that begin between the same two changes share one snapshot.
     private func snapshotToBegin(_ archive: Archive, at position: UInt64) throws -> ArchiveSnapshot {
-        // A change first claims the number of its event. So no change was under way when the snapshot was taken, and
-        // none has begun since.
+        // A change first claims the number of its event, so none was under way when the snapshot was taken.
         let isQuiet = try archive.nextEvent() == position
         if isQuiet, let known = latestBeginning.withLock({ $0 }), known.archive === archive,
             known.position == position, let snapshot = known.snapshot

@@ -6,9 +6,8 @@ import OpenCombine
 import Foundation
 
 extension Observation {
-    /// A publisher of the values. Each subscriber has its own observation, which begins when it subscribes. If
-    /// `failure` returns an error, that ends the subscription; if it returns `nil`, the reading is retried after a
-    /// second.
+    /// A publisher of the values, with an observation for each subscriber. An error from `failure` ends the subscription; after
+    /// `nil` the reading is retried after a second.
     func publisher<Failure: Error>(
         _ failure: @escaping @Sendable (any Error) -> Failure?
     ) -> AnyPublisher<Value, Failure> {
@@ -29,8 +28,7 @@ private struct ObservationPublisher<Output, Failure: Error>: Publisher {
     }
 }
 
-/// Delivers values to one subscriber, as many as it demands. While there is demand, a task waits for the next value.
-/// Safe from any thread.
+/// Delivers values to one subscriber, as many as it demands. Safe from any thread.
 private final class ObservationSubscription<Output, Failure: Error>: Subscription, @unchecked Sendable {
     typealias Downstream = AnySubscriber<Output, Failure>
 

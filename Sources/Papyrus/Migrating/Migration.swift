@@ -14,7 +14,6 @@ public struct Migration<FromObject: Papyrus, ToObject: Papyrus>: Sendable {
 
 /// A migration without its types. A value; safe to share between threads.
 struct RegisteredMigration: Sendable {
-    /// The names of the types.
     var from: String
     var to: String
     var run: @Sendable (StoreCore) throws -> MigrationOutcome
@@ -24,7 +23,6 @@ struct RegisteredMigration: Sendable {
 
 /// What came of a migration. A value; safe to share between threads.
 struct MigrationOutcome: Sendable {
-    /// Whether it has converted something.
     var hasChanged = false
     /// The names of the types of objects that it stored because others are related to them.
     var mentioned: Set<String> = []
@@ -49,8 +47,7 @@ extension Migration {
 }
 
 extension StoreCore {
-    /// The migrations of a store. They are kept here because a store may be released and recreated between two registrations.
-    /// A program has few of them.
+    /// The migrations of a store, which may be released and recreated between two registrations.
     private struct Migrations {
         var known: [RegisteredMigration] = []
         /// Those that left objects as they are.
@@ -69,9 +66,8 @@ extension StoreCore {
         return known.filter { $0.to == name }.map(\.from)
     }
 
-    /// Registers a migration and runs it, and with it those that it leads to; then those that could not convert all before, for
-    /// what they miss may be there now.
-    /// - Throws: `oneTypeName`; the first problem of those that it leads to.
+    /// Registers a migration and runs it with those that it leads to, then those that left objects, for what they miss may be
+    /// there now. Throws `oneTypeName`, or the first problem.
     func migrate(_ new: RegisteredMigration) throws {
         guard new.from != new.to else { throw MigrationError.oneTypeName(new.from) }
         StoreCore.migrations.withLock { all in
@@ -92,9 +88,8 @@ extension StoreCore {
         if let failure { throw failure }
     }
 
-    /// Runs a migration, then those of the related objects that it stored, and then those that continue from its result: they
-    /// look for what became of the related ones.
-    /// - Returns: whether something was converted.
+    /// Runs a migration, then those of the related objects that it stored, and then those that continue from its result, which
+    /// look for what became of the related ones. Returns whether something was converted.
     private func run(
         _ migration: RegisteredMigration, behind earlier: [RegisteredMigration],
         _ failed: (any Error) -> Void

@@ -198,8 +198,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
         return isKept
     }
 
-    /// Sees to it that an old object that goes is found as it was.
-    /// - Returns: the number of the change that saved it.
+    /// Sees to it that an old object that goes is found as it was. Returns the number of the change that saved it.
     private mutating func keep(
         _ entry: StoredEntry, becoming new: WrittenObject?, _ changes: inout Changes
     ) throws -> UInt64 {
@@ -229,8 +228,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                 || changes.related.contains(object.key)
                 || isKeptByOld(object.key, loader) || Original.find(object.key, in: entries) != nil
             {
-                // A related object that is stored already stays, one that is an old object's is stored as that one's, and one that
-                // was converted on is no longer there.
+                // A related object that is stored already stays; one that was converted on is no longer there.
                 continue
             } else {
                 object.value = StoredEntry.relatedOnly + object.value

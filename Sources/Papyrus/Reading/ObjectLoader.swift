@@ -2,14 +2,10 @@ import CBOR
 import Foundation
 import StorageEngine
 
-/// Decodes objects and their related objects from entries. Not thread-safe. Relations reach it through the decoder's
-/// `userInfo`.
-///
-/// An object that occurs inside itself, in a circle of relations, is decoded there with empty relations: empty
-/// arrays and `nil`. So every circle ends, and each object in it is complete at its outermost occurrence.
+/// Decodes objects and their related objects from entries. Relations reach it through the decoder's `userInfo`. An object inside
+/// itself has empty relations there, so every circle ends. Not thread-safe.
 final class ObjectLoader: @unchecked Sendable {
-    /// Each level takes some 4 KB of stack in optimised builds, and several times that in others. On Darwin the
-    /// queues' threads have 512 KB.
+    /// Each level takes some 4 KB of stack or more. On Darwin the queues' threads have 512 KB.
     #if canImport(Darwin)
     private static let maximumDepth = 16
     #else
@@ -30,7 +26,6 @@ final class ObjectLoader: @unchecked Sendable {
     private(set) var isInsideItself = false
     /// The entries that relations requested.
     private(set) var seen: [SeenEntry] = []
-    /// The prefixes of the keys of all related objects.
     private var relatedPrefixes: Set<String> = []
 
     private static let key = CodingUserInfoKey(rawValue: "vellum.papyrus.loader")
@@ -54,8 +49,7 @@ final class ObjectLoader: @unchecked Sendable {
         relatedPrefixes.reduce(into: own) { $0.insert(prefix: $1) }
     }
 
-    /// The object of an entry.
-    /// - Throws: `invalidSchema`, or an error of the engine.
+    /// The object of an entry. Throws `invalidSchema`, or an error of the engine.
     func object<Object: Papyrus>(_ type: Object.Type, of entry: StoredEntry) throws -> Object {
         cut = [:]
         do {

@@ -1,6 +1,5 @@
 import StorageEngine
 
-/// A stored object.
 struct StoredEntry {
     var key: String
     var value: [UInt8]
@@ -14,7 +13,6 @@ protocol EntrySource {
     func find(_ key: String) throws -> StoredEntry?
 }
 
-/// The entries of a snapshot.
 struct SnapshotEntries: EntrySource {
     let snapshot: ArchiveSnapshot
 
@@ -35,8 +33,7 @@ struct SnapshotEntries: EntrySource {
         }
     }
 
-    /// The keys of the type's objects, the oldest first, also of damaged values. Entries with damaged keys are added
-    /// to `misread`.
+    /// The keys of the type's objects, the oldest first. Entries with damaged keys are added to `misread`.
     func keys(of type: StoredType, _ misread: inout Misread) throws -> [String] {
         try numbers(of: type, &misread).map { try snapshot.intactKey(at: $0) }
     }
@@ -66,8 +63,7 @@ struct SnapshotEntries: EntrySource {
     }
 }
 
-/// The archive's current entries, for looking up a few keys. A check afterwards tells whether all of them existed at
-/// one moment, which costs less than a snapshot.
+/// The current entries, for looking up a few keys. A check afterwards costs less than a snapshot.
 final class LiveEntries: EntrySource {
     private let archive: Archive
     private var seen: [SeenEntry] = []
@@ -82,8 +78,7 @@ final class LiveEntries: EntrySource {
         }
     }
 
-    /// Whether all entries that were found are still current. If so, all of them existed at one moment before this
-    /// call.
+    /// Whether all entries that were found existed at one moment before this call.
     func isOfOneMoment() throws -> Bool {
         guard seen.count > 1 else { return true }
         return try seen.allSatisfy { try archive.metadata($0.key)?.sequence == $0.sequence }

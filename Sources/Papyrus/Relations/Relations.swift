@@ -60,8 +60,7 @@ public struct RelationWriter {
     }
 }
 
-/// In a store a relation to one object is a map with the object's identifier and, unless the relation is optional, a
-/// copy of the object.
+/// A relation to one object is a map with its identifier and, unless it is optional, a copy of the object.
 private enum RelationKey: String, CodingKey {
     case id, copy
 }

@@ -2,7 +2,6 @@ import CBOR
 import Foundation
 import StorageEngine
 
-/// An encoded object to store.
 struct WrittenObject: Sendable {
     var key: String
     var owner: String
@@ -15,15 +14,11 @@ struct WrittenObject: Sendable {
     fileprivate var root: Int
 }
 
-/// Encodes objects and their related objects as entries. Not thread-safe. Relations reach it through the encoder's
-/// `userInfo`.
-///
-/// Of several objects with the same key one is kept: an object in the call rather than a related one, then the
-/// outermost one below the same object, otherwise the last.
+/// Encodes objects and their related objects as entries. Relations reach it through the encoder's `userInfo`. Of objects with the
+/// same key one of the call is kept, then the outermost, otherwise the last. Not thread-safe.
 final class ObjectWriter: @unchecked Sendable {
     private(set) var objects: [WrittenObject] = []
     private var places: [String: Int] = [:]
-    /// The related objects of the object that is being encoded.
     private var found: [any Papyrus] = []
     /// Whether a copy is being encoded, which contains only relations that aren't optional.
     private(set) var isCopying = false
@@ -85,7 +80,6 @@ final class ObjectWriter: @unchecked Sendable {
         if let place = places[key] { objects[place].value = value }
     }
 
-    /// Adds a related object to those to be encoded.
     func add(_ object: any Papyrus) { if !isCopying { found.append(object) } }
 
     /// Calls `body`, which encodes a copy of the object, unless such a copy is being encoded already.
@@ -106,8 +100,7 @@ final class ObjectWriter: @unchecked Sendable {
     }
 }
 
-/// Creation times in microseconds, each later than all before in this process, so that objects that are saved
-/// together have an order.
+/// Creation times in microseconds, each later than all before in this process.
 enum CreationClock {
     private static let last = Guarded<Int64>(0)
 

@@ -2,8 +2,7 @@ import CBOR
 import Foundation
 import StorageEngine
 
-/// The entry that a merge stores besides the objects. A concurrent merge of the same type that began earlier notices
-/// it.
+/// An entry beside a merge's objects, by which a concurrent merge of the type notices it.
 private struct MergeMark: Codable {
     var type: String
     var merged: Date
@@ -37,11 +36,8 @@ extension StoreCore {
         _ = try change(creates: false) { try $0.apply(batch) }
     }
 
-    /// Stores the objects, and deletes the type's other objects for which `isIncluded` returns true; `nil` means all
-    /// others.
-    ///
-    /// Concurrent merges of a type run one after the other: a merge that finds that another one came first starts
-    /// again. Single saves during a merge count as made after it: what is saved meanwhile isn't deleted.
+    /// Stores the objects, and deletes the type's other objects for which `isIncluded` returns true; `nil` means all others.
+    /// Concurrent merges of a type run one after the other: a later one starts again. What is saved meanwhile isn't deleted.
     func merge<Object: Papyrus>(
         _ objects: [WrittenObject], type: Object.Type, journal: Journal,
         into isIncluded: (@Sendable (Object) -> Bool)?
@@ -77,8 +73,7 @@ extension StoreCore {
         }
     }
 
-    /// The objects to delete, with the versions that are meant; a damaged value, which no filter sees, is deleted whatever it
-    /// is.
+    /// The objects to delete, with their versions; a damaged value, which no filter sees, whatever it is.
     private static func versions<Object: Papyrus>(
         of stored: StoredType, in archive: Archive, without kept: Set<ExactText>,
         where isIncluded: ((Object) -> Bool)?, journal: Journal
@@ -117,7 +112,6 @@ extension StoreCore {
         }
     }
 
-    /// Deletes everything atomically.
     func reset() throws {
         _ = try change(creates: false) { try $0.deleteAll() }
     }

@@ -5,7 +5,6 @@ import StorageEngine
 struct StoredType: Sendable, Hashable {
     /// The type's name, and the owner of its entries.
     let name: String
-    /// The prefix of the keys of its objects.
     let prefix: String
 
     /// The key of the entry that merges of the type change. It isn't the key of an object, because it has no `/`.

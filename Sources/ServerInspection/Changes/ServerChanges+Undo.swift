@@ -213,8 +213,7 @@ extension ServerChanges {
         return true
     }
 
-    /// Gives the former deadlines to the keys that still have the values of then.
-    /// - Returns: false: another client changed one of them since they are watched.
+    /// Gives the former deadlines to keys with unchanged values. False: another client changed a watched one.
     private func giveDeadlinesBack(
         _ copies: [Numbered], _ now: Int64, since start: ContinuousClock.Instant,
         _ outcome: inout UndoOutcome,
@@ -295,8 +294,7 @@ extension ServerChanges {
         }
     }
 
-    /// Stored again or changed since, or with another deadline than the one that it got; or its former one is over, and would
-    /// delete it.
+    /// Changed since, or with another deadline than the one that it got; or its former one is over.
     private func skip(_ one: Numbered, _ outcome: inout UndoOutcome, _ done: inout [Int]) {
         outcome.skippedCount += 1
         if outcome.skipped.count < 100 { outcome.skipped.append(KeyName.text(one.copy.key)) }

@@ -1,14 +1,7 @@
 import StorageEngine
 import StoreInspection
+import SystemC
 import ValkeyWire
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// What a person confirmed, done to a database of a server, and taken back. For one thread.
 ///
@@ -40,7 +33,6 @@ package struct ServerChanges {
         (self.database, self.folder) = (database, folder)
     }
 
-    /// An action under way.
     private struct Work {
         let action: PlannedAction
         /// Seconds that keys must have been idle to be expired; nil: idle or not.
@@ -157,8 +149,7 @@ package struct ServerChanges {
         return Carried(work.outcome, stopped: stopped)
     }
 
-    /// Whoever deletes must be able to take it back. An attempt that no server carries out, at a key that isn't there, tells whether
-    /// the user may.
+    /// Tries to restore a key that isn't there, which no server carries out, to see whether the user may.
     private func requireWayBack(for key: [UInt8]) throws(SourceError) {
         let other = key + Array(" \(UInt64.random(in: 0...(.max)))".utf8)
         let answer = try connection.change([RESPCommand("RESTORE") + other + "0" + ""], in: database)[0]
@@ -169,8 +160,7 @@ package struct ServerChanges {
         throw SourceError("\(connection.address) would not take back what is deleted: \(message)")
     }
 
-    /// Keys of a cluster's server may be of several slots, which one transaction can't have: there it takes one. One of which no copy
-    /// is made stands alone.
+    /// In a cluster one, since a transaction can't have several slots. One of which no copy is made stands alone.
     private func block(of targets: [Target], from place: Int, atMost most: Int) -> ArraySlice<Target> {
         var (end, bytes) = (place, 0)
         while end < targets.count, end - place < most,
@@ -347,7 +337,6 @@ extension PlannedAction {
         }
     }
 
-    /// Whether keys go at once.
     fileprivate var removes: Bool { if case .setLifetime = self { false } else { true } }
 
     /// Whether a key may be gone before the way back is over.

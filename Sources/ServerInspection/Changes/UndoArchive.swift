@@ -1,19 +1,10 @@
 import CBOR
 import StorageEngine
 import StoreInspection
+import SystemC
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
-/// What was deleted and changed on servers, kept on this machine as long as it can be taken back: an archive for each database, in a
-/// store of the person's own. Safe from any thread and process.
-///
-/// A server has no undo. What is kept is written before the server is told, so that nothing is lost if this program dies between.
+/// What was deleted and changed on servers, kept on this machine as long as it can be taken back: an archive for each database,
+/// in a store of the person's own, written before the server is told. Safe from any thread and process.
 struct UndoArchive {
     /// Seconds, as long as in a store.
     static let grace = 600
@@ -24,7 +15,6 @@ struct UndoArchive {
     private let archive: Archive
     private let folder: String
 
-    /// An action with what belongs to it.
     struct Record {
         var action: ReversibleAction
         /// What its copies are kept under. A number of actions may be given again; this isn't.

@@ -51,8 +51,7 @@ extension ServerAddress: CustomStringConvertible {
     }
 }
 
-/// Who opens connections with TLS: a program that is built with it says so before it makes the first. Safe from any
-/// thread.
+/// Opens connections with TLS, as a program that has it says before the first. Safe from any thread.
 package enum SecureConnections {
     /// A descriptor to which and from which what passes is plain, and what says why it has ended.
     package typealias Link = (descriptor: Int32, trouble: @Sendable () -> String?)

@@ -1,18 +1,10 @@
 import StorageEngine
 import StoreInspection
+import SystemC
 import ValkeyWire
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
-/// A connection to a Valkey or Redis server for looking into it: one request at a time, whoever asks, so that there is never more
-/// than one scan under way. Safe from any thread; its calls wait for the server: ``seconds`` without a byte at most, and ten times
-/// that for a whole answer.
+/// A connection to a Valkey or Redis server for looking into it: one request at a time, whoever asks. Safe from any thread; its
+/// calls wait ``seconds`` without a byte at most, and ten times that for a whole answer.
 ///
 /// It is made with the first request, and anew when it was lost. Reads are then sent once more; changes aren't, since nobody
 /// knows whether they were made.
@@ -31,9 +23,7 @@ package final class ServerConnection: Sendable {
         var traits: ServerTraits?
         /// What ended connections have waited.
         var waited = 0.0
-        /// Commands that were sent.
         var sent = 0
-        /// Connections that were made.
         var links = 0
         var load: Load?
 
@@ -43,7 +33,6 @@ package final class ServerConnection: Sendable {
         }
     }
 
-    /// What the server does for others.
     private struct Load {
         var moment: ContinuousClock.Instant
         /// Commands that this connection had sent by then.
@@ -124,8 +113,7 @@ package final class ServerConnection: Sendable {
         try exchange(commands, in: database, isRepeatable: true)
     }
 
-    /// The answer to a command that changes nothing.
-    /// - Throws: also where the server refuses it.
+    /// The answer to a command that changes nothing. Throws also where the server refuses it.
     package func ask(_ command: RESPCommand, in database: Int? = nil) throws(SourceError) -> RESPValue {
         try accepted(ask([command], in: database)[0], to: command)
     }
@@ -138,7 +126,6 @@ package final class ServerConnection: Sendable {
         try exchange(commands, in: database, isRepeatable: false, isContinued: isContinued)
     }
 
-    /// An answer, unless it is an error.
     package func accepted(_ answer: RESPValue, to command: RESPCommand) throws(SourceError) -> RESPValue {
         guard case .error(let message) = answer else { return answer }
         throw SourceError("\(address) refuses \(command.name): \(message)")
@@ -352,7 +339,6 @@ struct ServerInfo: Sendable {
     func number(_ name: String) -> UInt64? {
         self[name].flatMap { UInt64($0) }.map { min($0, 1 << 50) }
     }
-
 }
 
 extension RESPValue {

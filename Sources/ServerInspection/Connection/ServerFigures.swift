@@ -113,7 +113,6 @@ extension ServerConnection {
         return figures
     }
 
-    /// Who is connected.
     package func clients() throws(SourceError) -> [ServerClient] {
         let text = try ask(RESPCommand("CLIENT", "LIST")).shownText
         return text.split(whereSeparator: \.isNewline).map { line in

@@ -1,12 +1,5 @@
 import StoreInspection
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// A connection whose calls wait, each for a bounded time. For one thread.
 final class ServerSocket {
@@ -31,7 +24,6 @@ final class ServerSocket {
         }
     }
 
-    /// Tries each address that the name has.
     private static func connected(
         to host: String, _ port: Int, _ seconds: Int
     ) throws(SourceError) -> Int32 {
@@ -126,10 +118,10 @@ final class ServerSocket {
             let written = bytes.withUnsafeBytes { all -> Int in
                 let rest = UnsafeRawBufferPointer(rebasing: all[sent...])
                 #if canImport(Darwin)
-                return Darwin.send(descriptor, rest.baseAddress, rest.count, 0)
+                return SystemC.send(descriptor, rest.baseAddress, rest.count, 0)
                 #else
                 // No signal: the connection may have been closed.
-                return sendWithoutSignal(rest)
+                return SystemC.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
                 #endif
             }
             if written > 0 {
@@ -139,16 +131,6 @@ final class ServerSocket {
             }
         }
     }
-
-    #if !canImport(Darwin)
-    private func sendWithoutSignal(_ bytes: UnsafeRawBufferPointer) -> Int {
-        #if canImport(Glibc)
-        Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-        #else
-        Musl.send(descriptor, bytes.baseAddress, bytes.count, MSG_NOSIGNAL)
-        #endif
-    }
-    #endif
 
     /// What has arrived, at least a byte.
     func receive() throws(SourceError) -> ArraySlice<UInt8> {

@@ -46,8 +46,7 @@ package struct KeyFacts: Sendable, Hashable {
 }
 
 extension ServerConnection {
-    /// What is known of keys, in their order; nil for one that isn't there. One request of five commands a key, none of which counts
-    /// as a use.
+    /// What is known of keys, in their order; nil for an absent one. One request of five commands a key, no uses.
     package func facts(of keys: [[UInt8]], in database: Int) throws(SourceError) -> [KeyFacts?] {
         let countsUses = try traits().countsUses
         var commands: [RESPCommand] = []

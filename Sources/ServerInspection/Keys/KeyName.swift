@@ -1,6 +1,5 @@
-/// Names of keys as texts: a server's keys are any bytes, and all that shows them takes texts. Each key has one text, and each
-/// text one key: a byte that is no UTF-8 becomes the character U+10FF00 and its number, which no key has as such then. Stateless;
-/// safe from any thread.
+/// Names of keys, which are any bytes, as texts, one to one: a byte that is no UTF-8 becomes the character U+10FF00 and its
+/// number, which no key has as such then. Stateless; safe from any thread.
 package enum KeyName {
     private static let base: UInt32 = 0x10ff00
 

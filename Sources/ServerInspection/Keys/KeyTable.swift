@@ -1,9 +1,7 @@
-/// The keys that a scan found, each once, in the order in which they were found. A value; safe to share between threads.
-///
-/// Takes the keys' bytes and some 20 bytes a key; adding one takes constant time.
+/// The keys that a scan found, each once, in that order. Takes their bytes and some 20 bytes a key; adding one takes constant
+/// time. A value; safe to share between threads.
 package struct KeyTable: Sendable {
     private var bytes: [UInt8] = []
-    /// Where each key ends.
     private var ends: [Int] = []
     /// Numbers of keys by the hash of their bytes; -1 is free. At most half of it is used.
     private var places: [Int32] = [Int32](repeating: -1, count: 64)
@@ -11,7 +9,6 @@ package struct KeyTable: Sendable {
     package init() {}
 
     package var count: Int { ends.count }
-    /// Of all keys.
     package var keyBytes: Int { bytes.count }
 
     package subscript(_ index: Int) -> ArraySlice<UInt8> {

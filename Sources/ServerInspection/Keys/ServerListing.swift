@@ -2,10 +2,8 @@ import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
-/// The keys of a database as a scan found them, in no order. Safe from any thread.
-///
-/// What is known of a key is asked for when it is looked at, and of all of them when something is to be sorted by it
-/// (``learnFigures(_:)``).
+/// The keys of a database as a scan found them, in no order. What is known of a key is asked for when it is looked at, and of all
+/// when something is to be sorted by it (``learnFigures(_:)``). Safe from any thread.
 package final class ServerListing: EntryListing {
     private let connection: ServerConnection
     private let database: Int

@@ -17,8 +17,8 @@ package struct ServerQuery: QuerySource {
     /// The keys that are gone through; nil: all that a scan finds.
     private var only: [String]?
 
-    /// - Parameter goesOn: is asked with each step of the scan, which may find nothing for long.
-    /// - Throws: also where the query asks for what a server doesn't tell.
+    /// - Parameter goesOn: is asked with each step of the scan.
+    /// - Throws: also where a server can't answer the query.
     package init(
         _ connection: ServerConnection, database: Int, for pipeline: QueryPipeline,
         while goesOn: @escaping () -> Bool = { true }

@@ -1,17 +1,9 @@
 import StoreInspection
+import SystemC
 import ValkeyWire
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
-/// How much of a server's time one who looks takes: after each request that is one of many, it waits nine times as long as the
-/// answer took, and a hundred times while others use the server: then their slowest answers are as before. A value; safe to share
-/// between threads.
+/// How much of a server's time is taken: after each of many requests it waits nine times as long as the answer took, and a
+/// hundred times while others use the server. A value; safe to share between threads.
 package struct ScanPace: Sendable {
     private static let pauses = 9.0
     private static let pausesBesideOthers = 100.0
@@ -50,7 +42,6 @@ package struct ServerScan {
         (self.connection, self.database, self.pattern) = (connection, database, pattern)
     }
 
-    /// Whether all keys were seen.
     package var isAtEnd: Bool { cursor == nil }
 
     /// The keys of the next step, which may be none; nil at the end.

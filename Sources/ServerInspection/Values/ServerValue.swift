@@ -9,7 +9,6 @@ package struct ServerValue: Sendable, Hashable {
     package var encoding: ValueEncoding
     /// How many elements the key has, or bytes if it is a string.
     package var total: Int
-    /// How many of them are here.
     package var shown: Int
     /// The owner of an object that a near cache keeps there; its bytes are the object's, without what the cache keeps beside them.
     package var owner: String?
@@ -93,7 +92,6 @@ private struct ValueReading {
     let most: Int
     /// The document's items so far: nothing else is kept of an element, so that memory is bounded by bytes.
     private var items: [UInt8] = []
-    /// The connection that watches the key.
     private var watching: Int?
     private var isUnwatched = false
     private var steps = 0
@@ -142,7 +140,6 @@ private struct ValueReading {
         watching = connection.linkNumber
     }
 
-    /// Asks for the next step.
     private mutating func nextStep(_ name: String, _ words: String...) throws(SourceError) -> RESPValue {
         let command = words.reduce(RESPCommand(name) + key) { $0 + $1 }
         steps += 1

@@ -42,8 +42,7 @@ extension ServerConnection {
         return dump
     }
 
-    /// Stores a key in one step.
-    /// - Returns: why it wasn't; nil: it was.
+    /// Stores a key in one step. Returns why it wasn't; nil: it was.
     package func restore(
         _ dump: StoredDump, replaces: Bool, in database: Int
     ) throws(SourceError) -> String? {
@@ -56,8 +55,7 @@ extension ServerConnection {
         return try refusal(of: replaces ? command + "REPLACE" : command, in: database)
     }
 
-    /// Stores a string in one step.
-    /// - Returns: why it wasn't; nil: it was.
+    /// Stores a string in one step. Returns why it wasn't; nil: it was.
     package func set(
         _ key: [UInt8], to bytes: [UInt8], milliseconds: Int64?, replaces: Bool, in database: Int
     ) throws(SourceError) -> String? {

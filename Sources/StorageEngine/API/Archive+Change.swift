@@ -107,9 +107,8 @@ extension Archive {
         return outcome
     }
 
-    /// Replaces the encoding of a value if the entry still has this ``CurrentEntry/sequence``; otherwise returns
-    /// `false` and stores nothing. It doesn't count as a use: recency, times, hits, lifetimes and owner stay. If the
-    /// limit is exceeded then, other entries are evicted.
+    /// Replaces the encoding of a value if the entry still has this ``CurrentEntry/sequence``; otherwise returns `false`. Not a
+    /// use: recency, times, hits, lifetimes and owner stay. Other entries are evicted if the limit is exceeded then.
     package func rewrite(
         _ value: [UInt8], forKey key: String, ifSequence sequence: UInt64, encoding: ValueEncoding
     ) throws(StorageError) -> Bool {

@@ -1,5 +1,4 @@
-/// An exclusive, machine-wide claim on a key, for example while computing its value. Released with its last reference
-/// or when the process ends.
+/// An exclusive, machine-wide claim on a key. Released with its last reference or when the process ends.
 package final class KeyClaim: Sendable {
     private let file: FileDescriptor
 
@@ -7,9 +6,8 @@ package final class KeyClaim: Sendable {
 }
 
 extension Archive {
-    /// Claims the key's hash; keys with equal hashes exclude each other. Returns `nil` if another caller holds it.
-    /// Costs two system calls, and a descriptor as long as it lasts. On systems without file locks that end with their
-    /// process every caller gets the claim.
+    /// Claims the key's hash. Returns `nil` if another caller holds it. Costs two system calls, and a descriptor as long as it
+    /// lasts. Without file locks that end with their process every caller gets the claim.
     package func claim(_ key: String) throws(StorageError) -> KeyClaim? {
         let engine = try engine()
         let file = try engine.folder.file(named: ArchiveOpening.attachedName, writable: true)

@@ -1,5 +1,4 @@
-/// A key's bytes with their hash, computed once for both tiers. The bytes are valid only during the call that made the
-/// value.
+/// A key's bytes with their hash for both tiers. The bytes are valid only during the call that made the value.
 package struct HashedKey {
     package let bytes: UnsafeRawBufferPointer
     package let hash: UInt64
@@ -31,8 +30,7 @@ extension Archive {
 
     // MARK: Storing
 
-    /// Like ``put(_:forKey:encoding:attributes:)`` or ``update(_:forKey:encoding:attributes:)``. Returns the version to
-    /// pass to ``access(_:)`` as long as the object is kept in memory.
+    /// Like ``put(_:forKey:encoding:attributes:)`` or the update. Returns the version for ``access(_:)``.
     package func putAndHold(
         _ value: UnsafeRawBufferPointer, forKey key: HashedKey, encoding: ValueEncoding,
         attributes: EntryAttributes, keepsCreation: Bool
@@ -123,8 +121,7 @@ extension Archive {
 
     // MARK: Holding
 
-    /// Whether an object in memory is still the archive's version: its entry wasn't deleted or stored again by any process, and
-    /// has not expired. Counts an access to it then.
+    /// Whether an object in memory is still the archive's version. Counts an access to it then.
     package func access(_ held: HeldEntry) throws(StorageError) -> Bool { try engine().access(held) }
 
     /// The same, leaving no trace.
@@ -145,8 +142,7 @@ extension Archive {
     /// Marks an entry that was just recorded as held by this process' memory.
     package func holdRecorded(_ held: HeldEntry) throws(StorageError) { try engine().setHeld(held, true) }
 
-    /// The object left this process' memory: clears the mark. If the entry is gone, its slot may belong to another
-    /// entry, whose mark must stay.
+    /// Clears the mark of an object that left this process' memory, unless its slot belongs to another entry by now.
     package func release(_ held: HeldEntry, forKey key: String) throws(StorageError) {
         let engine = try engine()
         if engine.isCurrent(held) { return engine.setHeld(held, false) }
@@ -172,11 +168,9 @@ extension Archive {
     /// Most bytes that the values on disk may take: the current limit of all processes. `nil`: no limit.
     package func diskLimit() throws(StorageError) -> UInt64? { try engine().withIndex { $0.diskLimit } }
 
-    /// Sum of the sizes of all values on disk, in bytes.
     package func diskBytes() throws(StorageError) -> UInt64 { try engine().withIndex { $0.valueBytes } }
 
-    /// Number of entries, including those that only a living process' memory holds, without expired ones. Reads only
-    /// the header of the index, unless a process ended without closing.
+    /// Number of present entries, including those that only a living process' memory holds. Reads the index's header.
     package func entryCount() throws(StorageError) -> Int {
         try engine().visibleTotals().entries
     }
@@ -184,8 +178,7 @@ extension Archive {
     /// A number that changes with every change of an entry by any process.
     package func changeMark() throws(StorageError) -> UInt64 { try engine().withIndex { $0.head.raw } }
 
-    /// Whether any process is changing the archive now. A change may become visible before it moves ``changeMark()``
-    /// at its end (F5).
+    /// Whether any process is changing the archive now. A change may be visible before it moves ``changeMark()`` (F5).
     package func isBeingChanged() throws(StorageError) -> Bool {
         try engine().withIndex { $0.sectionOwner != 0 }
     }

@@ -1,9 +1,8 @@
 /// Detects that an archive's files were removed from outside, for example by `rm -rf`.
 extension Archive {
-    /// Whether the archive's files are gone, as after `rm -rf` of the store. If so, closes it for all processes that
-    /// have it open, because what they store from now on would be in files that no process can open. Costs one system
-    /// call. If the answer can't be found out, the files count as present. An archive that lost only its descriptor can
-    /// be repaired, and stays open.
+    /// Whether the archive's files are gone, as after `rm -rf` of the store; if unknown, they count as present. If so, closes it
+    /// for all processes that have it open: what they store would be in files that no process can open. Costs one system call. An
+    /// archive that lost only its descriptor can be repaired, and stays open.
     package func closeIfRemoved() -> Bool {
         guard !isClosed else { return true }
         guard mode == .readWrite, let engine = try? engine(), engine.hasLostItsFiles else { return false }
@@ -14,8 +13,7 @@ extension Archive {
 }
 
 extension Store {
-    /// Whether a file of this path lies in a store's folder or in one of its subfolders. Such a file belongs to the
-    /// store and must not be replaced by anything else.
+    /// Whether a file of this path lies in a store's folder or below. It must not be replaced by anything else.
     package static func holdsFile(at path: String) -> Bool {
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = slash.map { String(path[...$0]) } ?? "./"
@@ -42,8 +40,7 @@ extension Store {
 }
 
 extension ArchiveEngine {
-    /// Called periodically by the background thread, for programs that are served from memory and never touch the
-    /// files.
+    /// Called by the background thread, for programs that are served from memory and never touch the files.
     func closeIfRemoved() {
         if !index.isRemoved, hasLostItsFiles { _ = closeForAll() }
     }

@@ -1,13 +1,6 @@
 import CPlatform
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// A named set of entries, shared by all processes that have its store open. Safe from any thread.
 ///
@@ -367,9 +360,8 @@ public final class Archive: Sendable {
     ) throws(StorageError) -> CheckReport {
         var report = try engine().check(most: most, progress: progress)
         guard fixed == nil else { return report }
-        // A writer that opened the archive during the check may have rebuilt the index and reclaimed segments; then
-        // this report describes a log that no longer exists. So damage counts only if two checks in a row, each with a
-        // newly opened index, report the same. A fast writer may come back several times.
+        // A writer that opened the archive during the check may have rebuilt the index and reclaimed segments, so damage counts
+        // only if two checks in a row, each with a newly opened index, report the same.
         for attempt in 0..<20 where !report.clean {
             if attempt > 2 { usleep(UInt32(attempt) * 2_000) }
             let again = try openAnew(after: current.withLock { $0 }).check(most: most)
@@ -443,9 +435,8 @@ public final class Archive: Sendable {
         try engine.applyDurability()
     }
 
-    /// Closes the archive for all processes, has its files removed, and ends this object; does nothing if it isn't as it
-    /// was when it had the version `old`. The caller ensures that no process opens the archive at the same time.
-    /// - Returns: whether it was removed.
+    /// Closes the archive for all processes, has its files removed, and ends this object, if it is as it was when it had the
+    /// version `old`. No process may open the archive at the same time. Returns whether it was removed.
     func destroy(
         ifStill old: ArchiveVersion?, removing: () throws(StorageError) -> Void
     ) throws(StorageError) -> Bool {

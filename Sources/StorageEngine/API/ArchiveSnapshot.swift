@@ -135,9 +135,8 @@ public final class ArchiveSnapshot: Sendable {
         return keys.map(\.number)
     }
 
-    /// The numbers of the entries whose keys begin with `prefix`, compared by bytes, sorted by creation time, and by
-    /// key for equal times. Reads each entry's header and key, and compares the key's hash; values are checked only
-    /// when they are read. `unreadable` counts entries whose keys are damaged.
+    /// The numbers of the entries whose keys begin with `prefix`, compared by bytes, sorted by creation time, then by key. Reads
+    /// headers and keys; values are checked only when they are read. `unreadable` counts damaged keys.
     package func numbersByCreation(ofPrefix prefix: String) -> (numbers: [Int], unreadable: Int) {
         let prefix = Array(prefix.utf8)
         var unreadable = 0
@@ -161,13 +160,11 @@ public final class ArchiveSnapshot: Sendable {
         return (found.map(\.number), unreadable)
     }
 
-    /// Whether the frame of entry `number` still has its original key, judged by the key's hash. Says nothing about the
-    /// value.
+    /// Whether the frame of entry `number` still has its original key, judged by the key's hash.
     private func hasOwnKey(_ frame: Frame?, _ number: Int) -> Bool {
         frame.map { UInt32(truncatingIfNeeded: engine.hash($0.key)) == items[number].tag } ?? false
     }
 
-    /// The key of entry `number`, even if its value is damaged.
     package func intactKey(at number: Int) throws(StorageError) -> String {
         guard let frame = segments.uncheckedFrame(at: items[number].location), hasOwnKey(frame, number) else {
             throw damaged(at: items[number].location)

@@ -47,8 +47,7 @@ public struct Batch: Sendable {
             Item(key: key, value: value, encoding: encoding, attributes: attributes, keepsCreation: true))
     }
 
-    /// Like ``update(_:forKey:encoding:attributes:)``. Terms in `kept` stay as they are when the batch is applied; the
-    /// others come from `attributes`.
+    /// Like ``update(_:forKey:encoding:attributes:)``, but terms in `kept` stay as they are when the batch is applied.
     package mutating func update(
         _ value: [UInt8], forKey key: String, encoding: ValueEncoding, attributes: EntryAttributes,
         keeping kept: KeptTerms
@@ -59,8 +58,7 @@ public struct Batch: Sendable {
                 kept: kept))
     }
 
-    /// Like ``update(_:forKey:encoding:attributes:)``. A new entry gets this creation time instead of the batch's, so
-    /// that the entries of one batch have an order.
+    /// Like ``update(_:forKey:encoding:attributes:)``. A new entry gets this creation time instead of the batch's.
     package mutating func update(
         _ value: [UInt8], forKey key: String, encoding: ValueEncoding, attributes: EntryAttributes,
         created: Timestamp

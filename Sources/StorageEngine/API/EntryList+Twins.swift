@@ -1,13 +1,11 @@
 import Synchronization
 
-/// Listed entries whose keys share a tag (32 bits of their hash): about n² ÷ 2³³ pairs among n entries. The tag alone
-/// can't tell twins apart once entries have been renumbered and their former bytes are gone. Computed when first asked
-/// for. Safe from any thread.
+/// Listed entries whose keys share a tag (32 bits of their hash), about n² ÷ 2³³ pairs among n entries, and can't be told apart
+/// once their former bytes are gone. Computed when first asked for. Safe from any thread.
 final class ListedTwins: Sendable {
     private let places = Guarded<[UInt32: [Int]]?>(nil)
 
-    /// Positions in the list of the entries with this tag; empty unless there are several. The first call sorts all
-    /// tags.
+    /// Positions of the entries with this tag; empty unless there are several. The first call sorts all tags.
     func of(_ tag: UInt32, in references: [EntryReference]) -> [Int] {
         places.withLock { known in
             let found = known ?? ListedTwins.find(in: references)

@@ -69,8 +69,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
     /// The archive's count of renumberings when the list was made.
     let renumberings: UInt64
     let twins = ListedTwins()
-    /// Every change up to the lower bound was finished before the entries were read. No change above the upper bound
-    /// had begun when that ended.
+    /// Every change up to the lower bound was finished before the entries were read; none above the upper one had begun.
     private let sequences: ClosedRange<UInt64>
 
     /// - Parameter most: how many of the most recent entries are listed; `nil`: all.
@@ -116,10 +115,8 @@ public struct EntryList: Sendable, RandomAccessCollection {
     @inline(__always)
     package func prefetch(at index: Int) { engine.log.prefetch(references[index].location) }
 
-    /// Calls `body` with the index of each of these rows and the bytes of what ``presentKey(at:)`` gives, none if there is no
-    /// key; they are valid during the call. A segment stays mapped while keys that follow one another are in it.
-    /// - Parameter index: the index of a row.
-    /// - Returns: how many keys are damaged, or could not be read now.
+    /// Calls `body` with the index of each of these rows and the bytes of its key, none if there is no key, valid during the
+    /// call. Returns how many keys are damaged, or could not be read now.
     package func readPresentKeys(
         _ rows: Range<Int>, at index: (Int) -> Int, _ body: (Int, UnsafeRawBufferPointer) -> Void
     ) -> Int {
@@ -150,8 +147,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         return unreadable
     }
 
-    /// For a key that isn't where it was listed. `gone`: segments that can't be read. Returns whether it is known by now whether
-    /// there is one.
+    /// For a key that isn't where it was listed. `gone`: segments that can't be read. Returns whether the answer is certain.
     private func readMovedKey(
         at index: Int, _ gone: Set<UInt32>, _ body: (Int, UnsafeRawBufferPointer) -> Void
     ) -> Bool {
@@ -243,8 +239,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         }
     }
 
-    /// Like ``presentMetadata(at:)``, but also `nil` if the entry is damaged. Verifies all of an entry of at most 4,096
-    /// bytes, and only key and owner of a larger one.
+    /// Like ``presentMetadata(at:)``, but `nil` for a damaged entry. Verifies a larger entry than 4,096 bytes in part.
     package func soundMetadata(at index: Int) throws(StorageError) -> EntryMetadata? {
         do throws(StorageError) {
             return try presentMetadata(at: index, wholly: true)
@@ -266,8 +261,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
 
     // MARK: Where an entry is now
 
-    /// The index slot of the entry at `index`, wherever its bytes have been moved; `nil` if it is no longer the
-    /// archive's.
+    /// The index slot of the entry at `index`, wherever its bytes were moved; `nil` if it left the archive.
     func line(at index: Int) throws(StorageError) -> EntryLine? {
         let reference = references[index]
         return try firstLine(of: reference) { (line) throws(StorageError) in
@@ -282,13 +276,11 @@ public struct EntryList: Sendable, RandomAccessCollection {
         }
     }
 
-    /// Whether an entry found at another place is the listed version. A moved entry keeps its sequence; one that was
-    /// stored again has a higher sequence than any listed one.
+    /// Whether an entry at another place is the listed version: a moved one keeps its sequence, a stored one has a higher one.
     private func isListed(_ sequence: UInt64, _ reference: EntryReference) throws(StorageError) -> Bool {
         guard sequence > sequences.lowerBound else { return true }
         guard sequence <= sequences.upperBound else { return false }
-        // Stored while the list was made, before or after this entry was read: its former bytes tell. If they are gone
-        // it counts as stored again.
+        // Stored while the list was made: its former bytes tell. If they are gone it counts as stored again.
         return try engine.withFrameIfPresent(at: reference.location) { $0.sequence == sequence } ?? false
     }
 
@@ -321,8 +313,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         return nil
     }
 
-    /// Calls `body` with the entry's slot, and again if the entry was moved in the meantime. `nil` if the entry is
-    /// gone, or if `body` finds nothing although the entry stayed where it was.
+    /// Calls `body` with the entry's slot, again if the entry was moved meanwhile. `nil` if it is gone or nothing is found.
     private func following<Result>(
         _ line: () throws(StorageError) -> EntryLine?, _ body: (EntryLine) throws(StorageError) -> Result?
     ) throws(StorageError) -> Result? {
@@ -355,8 +346,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         }
     }
 
-    /// Whether all that is worth keeping has been moved from there. To look for the file costs system calls, for each entry
-    /// of a busy archive.
+    /// Whether all that is worth keeping has been moved from there. To look for the file would cost system calls.
     private func isReclaimed(_ location: Location) -> Bool { location.segment < engine.index.oldestSegment }
 
     private func withFrame<Result>(

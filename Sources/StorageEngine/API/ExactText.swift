@@ -9,7 +9,6 @@ package struct ExactText: Sendable, Hashable {
         left.text.utf8.elementsEqual(right.text.utf8)
     }
 
-    /// The order of their bytes.
     package static func precedes(_ left: ExactText, _ right: ExactText) -> Bool {
         left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
     }

@@ -1,5 +1,4 @@
-/// Lines of a report of which some come again and again, such as one for each entry of a file that is missing. A value; safe to share
-/// between threads.
+/// Lines of a report, of which some repeat often. A value; safe to share between threads.
 struct RepeatedLines {
     /// More different lines than a person reads.
     private static let most = 1000

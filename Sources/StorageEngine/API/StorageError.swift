@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// Why the engine could not do what was asked. Each description is one line that says what failed, where, and what to
 /// do about it.

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// The progress of a backup.
 public struct BackupProgress: Sendable, Hashable {
@@ -186,9 +180,8 @@ extension Archive {
     }
 }
 
-/// Marks a folder in which a backup is being made, or one is restored: one line with the folder's inode number, so that
-/// a copy of such a folder has no valid mark. It is written first, and removed after the folder got its final name. OnDiskFormat,
-/// "Backups".
+/// Marks a folder in which a backup is made or restored, with the folder's inode number, so that a copy of it has no valid mark.
+/// Written first, and removed after the folder got its final name. OnDiskFormat, "Backups".
 enum BackupMark {
     static let fileName = StoreMarker.fileName + ".backup"
     static let suffix = ".partial"
@@ -210,7 +203,6 @@ enum BackupMark {
         try file.synchronize()
     }
 
-    /// The state that the mark gives this folder.
     static func state(in folder: FileDescriptor) throws(StorageError) -> State {
         guard let file = try folder.fileIfPresent(named: fileName, writable: false),
             try file.read(atMost: 100) == text(of: folder)

@@ -1,6 +1,5 @@
-/// Copying one archive under another name. It is copied into a store of its own inside the target, which nobody else looks
-/// into, and moved out of it when it is whole. So the copy is there completely or not at all, whatever crashes, and of two
-/// that copy to one name at the same time the second is refused. OnDiskFormat, "Folders".
+/// Copying one archive under another name: into a store of its own inside the target, and out of it when it is whole. So the copy
+/// is there completely or not at all, and of two under one name the second is refused. OnDiskFormat, "Folders".
 extension Store {
     /// Copies an archive, as of one moment, to a new archive of this or another store: values, encodings, deadlines, owners,
     /// times, hits, the order of use, kind, limits and type, or the messages of a log. Doesn't copy events, actions that can
@@ -85,8 +84,7 @@ private struct ScratchFolder {
         }
     }
 
-    /// Moves a folder from here to the store, with its name.
-    /// - Returns: `false` if the store has one of that name that isn't empty.
+    /// Moves a folder from here to the store. Returns `false` if the store has one of that name that isn't empty.
     func moveOut(_ inside: String) throws(StorageError) -> Bool {
         do throws(StorageError) {
             try store.rename(name + "/" + inside, to: inside)

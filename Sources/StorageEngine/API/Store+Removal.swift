@@ -7,9 +7,7 @@ extension Store {
         _ = try removeArchive(named: name, ifStill: nil)
     }
 
-    /// Like ``removeArchive(named:)``, but only if the archive is as it was when it had the version `old`. That is decided
-    /// under the archive's lock.
-    /// - Returns: whether it was removed.
+    /// Like ``removeArchive(named:)``, if it is as it was when it had the version `old`. Returns whether it was removed.
     package func removeArchive(named name: String, ifStill old: ArchiveVersion?) throws(StorageError) -> Bool
     {
         guard mode == .readWrite else { throw .readOnly(operation: "remove archive \"\(name)\"") }

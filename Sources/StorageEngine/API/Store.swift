@@ -150,9 +150,8 @@ public final class Store: Sendable {
         return line
     }
 
-    /// As ``open(at:mode:createIfMissing:options:)`` for writing, for programs that make their store anew where it was removed:
-    /// what removes it name by name may take the new one's marker too, and leave its archives. Then the marker is made again,
-    /// and `remark` is told so.
+    /// As ``open(at:mode:createIfMissing:options:)`` for writing, for a store that is made anew where it was removed: the removal
+    /// may take the new marker too, and leave archives. Then the marker is made again, and `remark` is told.
     package static func openAnew(
         at path: String, createIfMissing: Bool = true, remark: (String) -> Void
     ) throws(StorageError) -> Store {
@@ -168,7 +167,6 @@ public final class Store: Sendable {
     }
 
     /// Whether this user owns the store's folder. Only its owner may write.
-    /// - Throws: `storeNotFound`, `permissionDenied`, `system`.
     package static func isOwn(at path: String) throws(StorageError) -> Bool {
         try FileDescriptor.folder(at: path).status().owner == ProcessIdentity.effectiveUser
     }
@@ -364,8 +362,7 @@ public final class Store: Sendable {
         }
     }
 
-    /// Opens an archive. If it was removed in the meantime, throws `noSuchArchive`, or opens the one created in its
-    /// place.
+    /// Opens an archive. If it was removed meanwhile, throws `noSuchArchive`, or opens the one created in its place.
     func opening(_ name: String, _ body: () throws(StorageError) -> Archive) throws(StorageError) -> Archive {
         var attempts = 0
         while true {
@@ -383,8 +380,7 @@ public final class Store: Sendable {
         }
     }
 
-    /// Identity of the folder that an archive of that name is in. It changes when the archive is removed and created
-    /// again. `nil`: there is no archive.
+    /// Identity of that archive's folder, which another one of the name doesn't have. `nil`: there is no archive.
     func presence(of name: String) throws(StorageError) -> FileDescriptor.FileNumber? {
         // Uses one open folder: between two look-ups of the name the folder may be replaced.
         try Store.archiveFolder(ArchiveName.folder(for: name), in: folder)?.status().number
@@ -431,8 +427,7 @@ public final class Store: Sendable {
 /// The archives of a store that are open in one process. Safe from any thread.
 final class OpenedArchives: Sendable {
     let archives = GuardedReference(OrderedTable<ExactText, Archive>(by: ExactText.precedes))
-    /// One lock for each name that was ever opened, held while that archive opens. Another process may delay an
-    /// opening, so other archives must not wait for it.
+    /// One lock for each name that was ever opened, held while it opens, which another process may delay.
     private let turns = GuardedReference(
         OrderedTable<ExactText, GuardedReference<Void>>(by: ExactText.precedes))
 

@@ -51,8 +51,7 @@ enum StoreMarker {
         return version
     }
 
-    /// A random name for the file until it is complete. Process numbers would not do: two containers may have the same
-    /// ones.
+    /// A random name for the incomplete file. Two containers may have the same process numbers.
     private static func temporaryName() -> String {
         fileName + "." + UInt64.random(in: .min ... .max).hexadecimal
     }

@@ -1,21 +1,11 @@
 import CPlatform
+import SystemC
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
-/// A check of an archive: reads its files as OnDiskFormat defines, and compares them with look-ups and lists of the
-/// index.
+/// A check of an archive: reads its files as OnDiskFormat defines, and compares them with look-ups and lists of the index.
 ///
-/// The files are read, not mapped, without using the index. So the check also sees parts of the log that can't be
-/// mapped, and entries that no look-up finds. It takes no lock, and an archive in use changes during the check.
-/// Therefore the index is listed first and the log is read afterwards, to its end at that time; frames written since
-/// the check began explain differences from the list. A segment that is reclaimed during the check is no loss: its live
-/// frames have been copied to a newer one, which is read later.
+/// The files are read without the index, so parts that can't be mapped and entries that no look-up finds are seen. It takes no
+/// lock: the index is listed first and the log is read afterwards, so that frames written since explain differences. A segment
+/// reclaimed during the check is no loss: its live frames are in a newer one, which is read later.
 extension ArchiveEngine {
     /// Reports no false alarms: a finding beside active writers counts only if a second pass repeats it.
     ///
@@ -39,8 +29,7 @@ extension ArchiveEngine {
         return result
     }
 
-    /// Segments are removed oldest first and made one after the other, so one that isn't between two that are has been lost or
-    /// put aside.
+    /// Segments are removed oldest first and made one after the other, so one between two that exist has been lost or put aside.
     private func gaps() throws(StorageError) -> [String] {
         let numbers = try log.segmentNumbers()
         var remarks: [String] = []
@@ -122,7 +111,6 @@ extension ArchiveEngine {
         return findings
     }
 
-    /// Checks the index as a whole.
     private func finish(
         _ findings: inout CheckFindings, _ totals: (entries: Int, bytes: UInt64)
     ) throws(StorageError) {
@@ -151,7 +139,6 @@ extension ArchiveEngine {
     }
 }
 
-/// The findings of one pass of a check.
 struct CheckFindings {
     var found = ArchiveEngine.ReplayFindings()
     var entries = 0
@@ -162,7 +149,6 @@ struct CheckFindings {
     var head = Location.none
     /// Whether the log has been read once and its own problems have been reported.
     var hasLog = false
-    /// Whether the index's own structure was checked.
     var hasIndex = false
 
     var clean: Bool { found.damaged == 0 }
@@ -200,7 +186,6 @@ private struct CheckPass {
     private var sieve: BatchSieve<LoggedFrame>
     /// Number of frames with a key of this part that ``sieve`` may be holding.
     private var held = 0
-    /// An entry in the list from the index.
     private struct Listed {
         let location: Location
         let valueBytes: UInt32
@@ -363,8 +348,7 @@ private struct CheckPass {
         }
     }
 
-    /// Segments older than the newest that the index knows of and that don't exist. (Without its newest segment an
-    /// index would not be trusted.)
+    /// Segments below the newest that the index knows of, and that don't exist.
     private func missingSegments(_ numbers: [UInt32]) -> [UInt32] {
         let present = Set(numbers)
         let newest = begin.segment
@@ -430,14 +414,12 @@ private struct CheckPass {
         }
     }
 
-    /// The present line of a listed entry, if there is one.
     private func line(of reference: Listed) throws(StorageError) -> EntryLine? {
         guard let slot = engine.index.entry(reference.number) else { return nil }
         return try engine.line(reference.number, slot, settled: .none)
     }
 
-    /// Whether the index still names what was listed. If it doesn't, the explanation may be in segments that were begun
-    /// during the reading.
+    /// Whether the index still names what was listed. Otherwise the explanation may be in segments begun since.
     private func isListed(_ reference: Listed) -> Bool {
         guard let slot = engine.index.entry(reference.number) else { return false }
         return slot.location == reference.location && engine.index.marks.isVisible(reference.number, slot)
@@ -467,8 +449,7 @@ private struct CheckPass {
     // MARK: Comparing index and log
 
     mutating func compare() throws(StorageError) {
-        // Frames in segments that were reclaimed in the meantime are no longer known. Live ones have been copied,
-        // perhaps to a segment newer than this check.
+        // Frames in segments reclaimed meanwhile are unknown. Live ones were copied, perhaps beyond this check.
         let reclaimed = engine.index.oldestSegment
         var words = account.takeLast()
         if engine.kind == .log {

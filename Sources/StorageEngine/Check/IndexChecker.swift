@@ -1,11 +1,10 @@
 import CPlatform
 
-/// Everything that must hold for an index between two operations; for tests, checks, and the first opening after a user
-/// died. Changes nothing.
+/// Everything that must hold for an index between two operations; for tests, checks, and the first opening after a user died.
+/// Changes nothing.
 ///
-/// Requires that no process changes the index at the same time, or that findings are used only if none did
-/// (``ArchiveEngine/undisturbedViolations()``). Costs one pass over the index, and a byte of memory an entry.
-/// Walks end whatever the links are.
+/// Its findings count only if no process changed the index meanwhile (``ArchiveEngine/undisturbedViolations()``). Costs one pass,
+/// and a byte of memory an entry. Walks end whatever the links are.
 struct IndexChecker {
     private let index: IndexView
     private let most: Int
@@ -244,9 +243,7 @@ extension Archive {
         section.index.touches.drainAll()
         return IndexChecker(engine).found
     }
-}
 
-extension Archive {
     /// Rows of 32 entries that a search for entries expiring within this time would examine. For tests of its cost.
     package func rowsDue(within time: Duration) throws(StorageError) -> Int {
         let due = Clock.boot().addingSaturating(time.clampedMicroseconds)

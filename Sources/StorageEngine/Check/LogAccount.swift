@@ -1,8 +1,7 @@
-/// What a log says about each key of a part, frame by frame: the map described in OnDiskFormat, "Reading the log". For
-/// one thread.
+/// What a log says about each key of a part, frame by frame: OnDiskFormat, "Reading the log". For one thread.
 ///
-/// Keys are remembered by 64 bits. Half of these are a hash with a secret of its own, so keys that were crafted to
-/// collide elsewhere don't collide here. Takes some 100 bytes an entry, however long the keys are.
+/// Keys are remembered by 64 bits, half of them a hash with a secret of its own, so crafted keys don't collide. Takes some 100
+/// bytes an entry.
 struct LogAccount {
     /// The keys examined in one reading of a log: those whose hash begins with certain bits. Initially all keys.
     struct Part {
@@ -20,16 +19,13 @@ struct LogAccount {
         }
     }
 
-    /// The latest state of a key.
     struct Word {
         var location: Location
         var valueBytes: UInt32
         /// Whether the frame that stored or removed it was written since the check began.
         var isNew: Bool
         var isRemoved: Bool
-        /// Whether the index was found to agree.
         var isMet = false
-        /// Sequence of its frame.
         var sequence: UInt64
     }
 
@@ -45,19 +41,16 @@ struct LogAccount {
     private(set) var last: [UInt64: Word] = [:]
     /// Keys by the location of their latest state: an eviction counts only if its location is still the latest.
     private var keys: [Location: UInt64] = [:]
-    /// For each key that a frame removed the number of that operation, and that of the latest `deleteAll`: a copy of an older
-    /// state brings nothing back.
+    /// For each key that a frame removed that operation's number, and the latest `deleteAll`'s, against copies of older states.
     private var removals: [UInt64: UInt64] = [:]
     private var allRemoved: UInt64 = 0
     /// An entry that a reversible action removed and could restore.
     private struct Aside {
         var word: Word
-        /// Whether its key was stored again.
         var isSuperseded = false
     }
 
-    /// For each key its entries that are set aside, by the action's place in the undo table: at most one for each
-    /// action.
+    /// For each key its entries that are set aside, at most one for each action, by the action's place in the undo table.
     private var aside: [UInt64: [Int: Aside]] = [:]
     /// The action at each place of the table, and the keys of its entries.
     private var actions: [Int: (group: UInt32, keys: Set<UInt64>)] = [:]
@@ -187,8 +180,7 @@ struct LogAccount {
         oldestMessage = max(oldestMessage, oldest)
     }
 
-    /// Removes dropped messages from memory. A log drops about as many as it appends, so only the present ones are
-    /// kept, not all that ever were.
+    /// Removes dropped messages from memory, so that only the present ones are kept.
     private mutating func forgetDropped() {
         guard last.count >= most else { return }
         last = last.filter { $0.value.location >= oldestMessage }

@@ -1,5 +1,4 @@
-/// Reads one segment of a log from end to end, from its file alone, as OnDiskFormat, "Reading the log", defines. Maps
-/// nothing and uses no index. For one thread.
+/// Reads one segment of a log from its file alone, as OnDiskFormat, "Reading the log", defines. For one thread.
 struct SegmentReader {
     let number: UInt32
     /// The header, or what is wrong with it.
@@ -12,7 +11,6 @@ struct SegmentReader {
     private let seed: UInt32
     private var search: FrameSearch
 
-    /// The content of a segment, in order.
     enum Item {
         case frame(LoggedFrame)
         /// A range without an intact frame, followed by one.

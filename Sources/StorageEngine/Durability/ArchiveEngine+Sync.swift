@@ -1,12 +1,5 @@
 import CPlatform
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// Syncing the log to the medium. What is promised, and why it holds: <doc:WhatSurvives>.
 extension ArchiveEngine {
@@ -16,9 +9,8 @@ extension ArchiveEngine {
         return known <= index.head ? known : .none
     }
 
-    /// Makes the last change as durable as the archive's level requires, and does the housekeeping that it left over.
-    /// Every changing operation calls it after it has released the archive's lock. At the level `process` it costs four
-    /// relaxed loads if nothing waits to expire.
+    /// Makes the last change as durable as the archive's level requires, and does the housekeeping left over. Every change calls
+    /// it after it has released the lock. At the level `process` it costs four relaxed loads if nothing waits to expire.
     @inline(__always)
     func finishChange() throws(StorageError) {
         // Both words share a cache line with the one read next.
@@ -93,9 +85,8 @@ extension ArchiveEngine {
         syncing.lastSync.store(cp_monotonic_time(), ordering: .relaxed)
     }
 
-    /// After a failed sync it is unknown what the medium has, and the next sync could succeed without having written
-    /// it. So nothing more may be acknowledged as if it had. `sync` only asks the medium: failing to open or map a file
-    /// says nothing about the medium.
+    /// After a failed sync it is unknown what the medium has, so nothing more may be acknowledged. `sync` only asks the medium:
+    /// failing to open or map a file says nothing about it.
     private func orStop(_ sync: () throws(StorageError) -> Void) throws(StorageError) {
         do throws(StorageError) {
             try sync()
@@ -123,8 +114,7 @@ extension ArchiveEngine {
     private var dutyNanoseconds: Int64 { min(intervalNanoseconds, 1_000_000_000) }
 
     private func beginUpkeep() throws(StorageError) {
-        // The closure holds a strong reference until ``endSyncing()``; a weak one would slow down the retains of every
-        // put.
+        // The closure holds a strong reference until ``endSyncing()``; a weak one would slow down the retains of every put.
         try syncing.begin(after: dutyNanoseconds) { self.syncIfDue() }
     }
 

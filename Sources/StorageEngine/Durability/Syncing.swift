@@ -1,19 +1,11 @@
 import CPlatform
 import Synchronization
+import SystemC
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
-/// This process' part in syncing one archive: which thread syncs now, and the duty in the background. Safe from any
-/// thread.
+/// This process' part in syncing one archive: which thread syncs now, and the background duty. Safe from any thread.
 ///
-/// Only one sync of an archive runs at a time, among all threads and processes. A caller that has waited either finds
-/// that its own changes were included (group commit), or leads the next sync.
+/// Only one sync of an archive runs at a time. A caller that has waited finds its changes included (group commit), or leads the
+/// next one.
 final class Syncing: Sendable {
     static let lockName = "syncing"
 
@@ -42,8 +34,7 @@ final class Syncing: Sendable {
         return begin != 0 && cp_monotonic_time() &- begin >= nanoseconds
     }
 
-    /// Calls `body` while no one else syncs the archive. A process that was stopped during its sync delays others by
-    /// `nanoseconds` at most.
+    /// Calls `body` while no one else syncs the archive. A stopped process delays others by `nanoseconds` at most.
     func alone(
         archive: String, nanoseconds: Int64, _ body: () throws(StorageError) -> Void
     ) throws(StorageError) {

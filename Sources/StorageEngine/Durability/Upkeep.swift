@@ -1,19 +1,10 @@
 import CPlatform
+import SystemC
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
-/// The one background thread of the process: it runs registered duties when they are due. Safe from any thread.
+/// The one background thread of the process, which runs registered duties when due. Safe from any thread.
 ///
-/// It starts with the first duty and ends after the last. A duty keeps the object that it works for alive until that
-/// cancels it on closing.
+/// It runs while there are duties. A duty keeps its object alive until that cancels it on closing.
 package final class Upkeep: @unchecked Sendable {
-    /// The instance of this process.
     package static var shared: Upkeep { ofProcess.value }
     private static let ofProcess = PerProcess { Upkeep() }
 
@@ -34,7 +25,6 @@ package final class Upkeep: @unchecked Sendable {
     private let rested: UnsafeMutablePointer<pthread_cond_t>
     private var pending: [Ticket: Pending] = [:]
     private var lastTicket: UInt64 = 0
-    /// The thread, while there is one.
     private var thread: pthread_t?
     private var isRunning = false
     /// The duty that the thread runs at the moment.
@@ -82,9 +72,8 @@ package final class Upkeep: @unchecked Sendable {
         }
     }
 
-    /// Ends a duty, and waits until it isn't running any more. Called by the duty itself, it doesn't wait. Don't hold a
-    /// lock that the duty takes.
-    /// - Returns: `false` if it was still running after `nanoseconds`, for example because a medium doesn't answer.
+    /// Ends a duty, and waits until it isn't running any more, unless the duty itself calls. Don't hold a lock that it takes.
+    /// - Returns: `false` if it was still running after `nanoseconds`.
     @discardableResult
     package func cancel(_ ticket: Ticket, within nanoseconds: Int64) -> Bool {
         locked {

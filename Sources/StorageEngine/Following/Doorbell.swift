@@ -1,8 +1,7 @@
 import CPlatform
 
-/// A store's doorbell: a word in a small file of its folder. Every process that writes to the store may ring it, and
-/// all followers wait for it, so that one thread can wait for any number of archives. Safe from any thread. Format:
-/// OnDiskFormat, "The doorbell".
+/// A store's doorbell: a word in a small file of its folder, which writers ring and all followers wait for, so that one thread
+/// can wait for any number of archives. Safe from any thread. Format: OnDiskFormat, "The doorbell".
 ///
 /// Only a follower creates the file. A writer opens it when it first finds that someone waits.
 final class Doorbell: Sendable {

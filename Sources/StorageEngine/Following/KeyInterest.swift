@@ -1,5 +1,4 @@
-/// The keys and key prefixes that a follower is interested in. Changes of other keys don't wake it. Sendable value
-/// type.
+/// The keys and key prefixes whose changes wake a follower. Sendable value type.
 package struct KeyInterest: Sendable, Hashable {
     private(set) var keys: Set<[UInt8]> = []
     private(set) var prefixes: Set<[UInt8]> = []
@@ -8,7 +7,6 @@ package struct KeyInterest: Sendable, Hashable {
 
     package mutating func insert(key: String) { keys.insert(Array(key.utf8)) }
 
-    /// Adds all keys with this prefix.
     package mutating func insert(prefix: String) { prefixes.insert(Array(prefix.utf8)) }
 }
 

@@ -7,17 +7,15 @@ struct Following: Sendable {
     let follower: StoreFollower
 }
 
-/// Waits for the events of a store's archives on behalf of any number of subscribers. It uses one thread of its own,
-/// and none while there are no subscribers. Safe from any thread.
+/// Waits for the events of a store's archives on behalf of any number of subscribers, with one thread while there are any. Safe
+/// from any thread.
 ///
-/// A waiting subscriber is a continuation and the number of its next event. It has no buffer, because the archive's
-/// ring is one. So a slow subscriber delays no one and costs no memory; it is told how many events it lost. All
-/// subscribers that wait for the same event share one reading of it. A subscriber that named the keys that it is
-/// interested in (``KeyInterest``) isn't woken when others change.
+/// A waiting subscriber is a continuation and the number of its next event; the archive's ring is the buffer. So a slow
+/// subscriber costs no memory, and is told how many events it lost. All that wait for the same event share one reading of it;
+/// those with a ``KeyInterest`` aren't woken by other keys.
 ///
-/// The thread sleeps at the store's doorbell (``Doorbell``) and checks once a second whether the archives still exist,
-/// however many subscribers there are. If it may not write, or has no doorbell, it polls twenty times a second instead.
-/// It ends within a second after the last subscriber has left.
+/// The thread sleeps at the store's ``Doorbell`` and checks once a second whether the archives still exist. Without a doorbell it
+/// polls twenty times a second. It ends within a second after the last subscriber has left.
 final class StoreFollower: Sendable {
     typealias Outcome = Result<EventBatch?, StorageError>
 
@@ -131,7 +129,6 @@ final class StoreFollower: Sendable {
         }
     }
 
-    /// Ends all subscriptions to a closed archive.
     func end(_ archive: Archive) { end(ObjectIdentifier(archive), .closed(name: archive.name)) }
 
     private func end(_ id: ObjectIdentifier, _ error: StorageError) {
@@ -222,8 +219,7 @@ final class StoreFollower: Sendable {
         var isPending = false
     }
 
-    /// The events for those who wait for these numbers. Marks the archive as awaited before it reads, so that later
-    /// events ring.
+    /// The events for those who wait for these numbers. Marks the archive as awaited first, so that later events ring.
     private func readEvents(
         _ archive: Archive, _ numbers: [UInt64], isCheck: Bool
     ) -> Result<Findings, StorageError> {

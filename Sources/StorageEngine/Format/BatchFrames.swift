@@ -6,7 +6,6 @@ struct BatchHeader: Equatable {
 
     /// Number of frames that follow.
     var count: UInt32
-    /// Size of these frames.
     var frameBytes: UInt64
 
     init(count: Int, frameBytes: Int) {
@@ -37,7 +36,6 @@ struct BatchHeader: Equatable {
 struct BatchPart: Equatable {
     static let bytes = 16
 
-    /// Location of the batch's first frame.
     var first: Location
     /// The previous frame of the same key's entry; `none` if there was no entry.
     var previous: Location
@@ -63,7 +61,6 @@ struct BatchPart: Equatable {
     }
 }
 
-/// The role of a frame in a batch.
 enum BatchRole: Equatable {
     case none
     /// The first frame, followed by this many bytes of frames.

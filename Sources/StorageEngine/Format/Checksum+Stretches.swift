@@ -1,12 +1,9 @@
-/// The checksum of any range of bytes, derived from registers at its two ends, at a cost that doesn't depend on its
-/// length.
+/// The checksum of any range of bytes, derived from registers at its two ends, at a constant cost.
 ///
-/// The register of CRC32C is linear. Over the bytes *A* and then *B* it equals the register over *A*, advanced by as
-/// many zeros as *B* has bytes, xor the register over *B* starting from 0. Advancing a register by *n* zero bytes
-/// multiplies it by x^(8n) modulo the polynomial.
+/// The register of CRC32C is linear: over the bytes *A* and then *B* it is the register over *A*, advanced by as many zeros as
+/// *B* has bytes, xor the register over *B* from 0. Advancing by *n* zero bytes multiplies by x^(8n) modulo the polynomial.
 extension Checksum {
-    /// The register after `count` zero bytes; `count` must be below 2³². Costs at most four multiplications of
-    /// polynomials.
+    /// The register after `count` zero bytes, below 2³². Costs at most four multiplications of polynomials.
     static func moved(_ register: UInt32, overZeros count: Int) -> UInt32 {
         var register = register
         for place in 0..<4 {

@@ -1,5 +1,4 @@
-/// When an entry expires, as stored in frames. In the index a deadline is one number on the boot clock.
-/// Layout, and why it has four fields: OnDiskFormat, "Deadlines".
+/// When an entry expires, as stored in frames; the index has a number on the boot clock. OnDiskFormat, "Deadlines".
 struct Deadline: Equatable {
     static let bytes = 32
     /// In the index and on the boot clock: no deadline.

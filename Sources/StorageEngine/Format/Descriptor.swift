@@ -1,5 +1,4 @@
-/// An archive's identity, secret and configuration, in the file `descriptor`. Replaced as a whole, by renaming.
-/// Layout: OnDiskFormat, "Descriptors".
+/// An archive's identity, secret and configuration: the file `descriptor`, replaced by renaming. OnDiskFormat, "Descriptors".
 struct Descriptor: Equatable {
     static let fileName = "descriptor"
     /// A file that reserves space for the next descriptor.
@@ -83,7 +82,6 @@ struct Descriptor: Equatable {
                 memoryLimit: memory == unlimited ? nil : memory, typeName: type, durability: durability))
     }
 
-    /// The hash of an index with this salt.
     func hash(salt: UInt64) -> KeyHash {
         var reader = ByteReader(hashKey)
         return KeyHash(secret: (reader.uint64(), reader.uint64()), salt: salt)

@@ -43,8 +43,7 @@ enum FrameKind: UInt8, Sendable {
     /// Whether the frame contains the value of an entry.
     var storesEntry: Bool { self == .put || self == .move || self == .resident }
 
-    /// Whether a frame of this kind has an effect in an archive of that kind. Otherwise it is skipped, however it got
-    /// there.
+    /// Whether a frame of this kind has an effect in an archive of that kind. Otherwise it is skipped.
     func isMeant(in archive: ArchiveKind, hasKey: Bool) -> Bool {
         switch self {
         case .put, .move, .resident, .kept, .delete, .deadline: archive != .log && hasKey
@@ -70,7 +69,6 @@ struct FrameContent {
     var deadline: Int64 = Deadline.never
     var ownerTag: UInt32 = 0
     var residentBytes: UInt64 = 0
-    /// Whether it is one of the frames of a batch.
     var isInBatch = false
 
     @inline(__always) var frameBytes: Int {
@@ -85,8 +83,7 @@ struct FrameContent {
     }
 }
 
-/// A frame in a mapped segment. Its lengths have been checked against the available bytes. Valid as long as the segment
-/// is pinned.
+/// A frame in a mapped segment, with lengths checked against the available bytes. Valid while the segment is pinned.
 struct Frame {
     // Offsets: OnDiskFormat, "Frames".
     static let headerBytes = 48
@@ -126,7 +123,6 @@ struct Frame {
     }
 
     var bytes: Int { Frame.bytes(key: keyBytes, extension: extensionBytes, value: valueBytes) }
-    /// Whether it only copies an older frame.
     var isCopy: Bool { kind == .move || kind == .kept }
 
     /// Whether the frame is part of a batch: then it counts only once the whole batch does.
@@ -165,8 +161,7 @@ struct Frame {
             == Checksum.crc32c(UnsafeRawBufferPointer(start: base + 4, count: bytes - 4), seed: seed)
     }
 
-    /// The same for a frame at `offset` of a sparse file that has data only in these ranges, given in order. The rest
-    /// is zero and isn't read.
+    /// The same at `offset` of a sparse file that has data in these ranges only, given in order. The rest is zero.
     func passesChecksum(seed: UInt32, of stretches: [Range<Int>], _ offset: Int) -> Bool {
         let end = offset + bytes
         var place = offset + 4

@@ -1,5 +1,4 @@
-/// The fixed part of a frame, read from its file and not mapped. Its lengths are within a frame's limits.
-/// Layout: OnDiskFormat, "Frames".
+/// The fixed part of a frame, read from its file, with lengths within the limits. Layout: OnDiskFormat, "Frames".
 struct FrameHeader {
     let checksum: UInt32
     let valueBytes: Int
@@ -12,7 +11,6 @@ struct FrameHeader {
     let created: Int64
 
     var kind: FrameKind? { FrameKind(rawValue: rawKind) }
-    /// Size of the whole frame.
     var bytes: Int { Frame.bytes(key: keyBytes, extension: extensionBytes, value: valueBytes) }
 
     /// The header at `offset` of a window that shows it; `nil` if a length exceeds a frame's limits.

@@ -109,9 +109,8 @@ enum IndexLayout {
     /// Whole pages, so that everything after the last chunk can be given back.
     static let chunkBytes = (chunkDeadlineInChunkOffset + 8 + 4095) & ~4095
 
-    /// The size up to which an index that was shrunk keeps its blocks. The kernel writes pages back in groups as large
-    /// as its read-ahead. If a group reached into a hole, writing to its used part would need blocks for all of it, and
-    /// cause SIGBUS on a full disk.
+    /// The size up to which a shrunk index keeps its blocks. The kernel writes pages back in groups as large as its read-ahead:
+    /// one that reached into a hole would need blocks, and cause SIGBUS on a full disk.
     static func reservedBytes(for bytes: Int) -> Int {
         let group = bytes < 16 << 20 ? 128 << 10 : 2 << 20
         return (bytes + group - 1) / group * group

@@ -1,7 +1,5 @@
-/// The place of a frame: a segment's number and the frame's offset in it. Segments are never rewritten and numbers
-/// never reused, so a location always names the same bytes, or nothing (F7).
-///
-/// Layout: OnDiskFormat, "Locations".
+/// The place of a frame: its segment's number and its offset there. Segments are never rewritten and numbers never reused, so it
+/// always names the same bytes, or nothing (F7). Layout: OnDiskFormat, "Locations".
 struct Location: Hashable, Comparable, Sendable {
     let raw: UInt64
 

@@ -1,7 +1,6 @@
 /// How large segments become, and how many numbers they take up. Reasons: OnDiskFormat, "Segment files".
 enum SegmentLayout {
-    /// Bytes of a segment for each number that it takes up. A frame that doesn't fit takes up the following numbers as
-    /// well.
+    /// Bytes of a segment for each number that it takes up. A frame that doesn't fit takes up the following numbers as well.
     static let strideBytes = 64 << 20
     /// Most numbers that an archive's segments may take up.
     static let slots = 4096
@@ -10,15 +9,12 @@ enum SegmentLayout {
     static let leastTargetBytes = 64 << 10
     static let commonTargetBytes = 16 << 20
 
-    /// Space after the frames of the newest segment that only deletes and evictions may use, so that room can be made
-    /// on a full disk.
+    /// Space after the newest segment's frames that only deletes and evictions may use, for a full disk.
     static let reserveBytes = 4096
 
-    /// Size at which the next segment is begun. A 64th of an archive's limit, so that little space is wasted in the
-    /// newest and the oldest segment (S3). For a collection a 16th of its values, because S3 grants it half as much
-    /// again, and each file has a cost. For a small log an eighth of its present messages: each file has a cost there, too,
-    /// but on a full disk the oldest one makes room with all that is in it. For archives of many gigabytes large enough
-    /// that `slots` numbers suffice.
+    /// Size at which the next segment is begun. A 64th of an archive's limit, so that little space is wasted (S3). For a
+    /// collection, to which S3 grants more, a 16th of its values, and for a small log an eighth of its messages, because each
+    /// file has a cost. For archives of many gigabytes large enough that `slots` numbers suffice.
     static func targetBytes(of kind: ArchiveKind, forLimit limit: UInt64?, orValues values: UInt64) -> Int {
         let bytes = limit ?? values
         let part =
@@ -35,15 +31,12 @@ enum SegmentLayout {
     /// How much a segment's file grows at a time: a change waits for all of it, for some 40 µs.
     static func stepBytes(target: Int) -> Int { min(max(target / 8, 32 << 10), 128 << 10) & ~4095 }
 
-    /// By how much the segments may exceed their allowance between two calls: the segment being written, and its growth
-    /// steps.
+    /// By how much the segments may exceed their allowance between calls: the segment being written, and its growth steps.
     static func slackBytes(target: Int) -> Int { target + 2 * stepBytes(target: target) }
 
-    /// Number of segment numbers that a segment of `bytes` takes up.
     static func slots(forBytes bytes: Int) -> Int { max(1, (bytes + strideBytes - 1) / strideBytes) }
 
-    /// Number of segment numbers for a segment whose frames end at `end`: as many as its file may need, including the
-    /// reserve after its frames.
+    /// How many segment numbers a segment takes up whose frames end at `end`, including the reserve after them.
     static func slots(forFramesTo end: Int) -> Int { slots(forBytes: end + reserveBytes + 4095) }
 
     /// Whether no segment can have stood between the numbers that one takes up, which end before `end`, and `next`. None wraps
@@ -60,8 +53,7 @@ enum SegmentLayout {
         return last - first < slots
     }
 
-    /// The maximal size of a segment's file that begins with these bytes (its header and the first frame's). Only a
-    /// segment that begins with a large frame is longer than 64 MiB. Anything beyond this in the file is ignored.
+    /// The maximal size of a segment's file that begins with these bytes. What lies beyond this is ignored.
     static func mostBytes(ofSegmentBeginning beginning: [UInt8]) -> Int {
         guard beginning.count >= SegmentHeader.bytes + Frame.headerBytes else { return strideBytes }
         return beginning.withUnsafeBytes { bytes in
@@ -77,8 +69,7 @@ enum SegmentLayout {
         return min(bytes, mostBytes(ofSegmentBeginning: beginning))
     }
 
-    /// The size of a segment's file is a multiple of this: it grows by pages, but on a full disk by the file system's
-    /// remaining blocks.
+    /// A segment's size is a multiple of this. It grows by pages, but on a full disk by the remaining blocks.
     static let blockBytes = 512
 
     /// What is wrong with the length of a segment's file; `nil` if nothing is.

@@ -2,11 +2,9 @@ import CPlatform
 
 /// A checksum over a closed index, so that the next opening need not verify its totals.
 ///
-/// The last writer that leaves sets it, and the first that opens removes it, both while no other process has the
-/// archive open for writing. Invariant: if it is right, the bytes that it covers are those that its writer left.
-/// A look-up that another thread began before its process closed the archive counts itself without a lock and may come
-/// after the mark. Then the mark is wrong, and the next opening builds the index anew.
-/// Fields: OnDiskFormat, "The index".
+/// The last writer that leaves sets it, and the first that opens removes it, alone. Invariant: if it is right, the bytes that it
+/// covers are those that its writer left. A late look-up, which counts itself without a lock, makes it wrong; then the next
+/// opening builds the index anew. Fields: OnDiskFormat, "The index".
 struct CleanMark<Right> {
     private let index: MappedIndex<Right>
 
@@ -29,7 +27,6 @@ struct CleanMark<Right> {
     }
 }
 
-/// The state of a clean mark.
 enum MarkStanding { case right, wrong, none }
 
 extension CleanMark where Right == Changing {

@@ -1,13 +1,11 @@
 import CPlatform
 
-/// When entries expire, as lower bounds: one for each row of 32 entries, one for each chunk, one for each 384 chunks,
-/// one for all. A view of the mapped index, valid as long as the mapping. A section changes it; anyone may read it.
-/// Each bound is one atomic word.
+/// When entries expire, as lower bounds: one for each row of 32 entries, each chunk, each 384 chunks, and all. A view of the
+/// mapped index. A section changes it; anyone may read it. Each bound is one atomic word.
 ///
-/// Invariant: no bound is later than the earliest deadline of a visible entry below it (0: no deadline). A bound may be
-/// too early. It is lowered before an entry gets its deadline, and corrected when a search finds that it has passed. So
-/// finding expired entries costs only the rows that they are in, and no order has to be maintained. Layout:
-/// OnDiskFormat, "Bounds of deadlines".
+/// Invariant: no bound is later than the earliest deadline of a visible entry below it (0: no deadline); it may be too early. It
+/// is lowered before an entry gets its deadline, and corrected when a search finds that it has passed. So finding expired entries
+/// costs only the rows that they are in. Layout: OnDiskFormat, "Bounds of deadlines".
 struct Deadlines<Right> {
     private let index: MappedIndex<Right>
 
@@ -32,7 +30,6 @@ struct Deadlines<Right> {
         index.memory.deadlineGroup(min(max(group, 0), IndexLayout.deadlineGroups - 1))
     }
 
-    /// The bound of all entries.
     private var all: UnsafeMutableRawPointer { index.memory.field(IndexLayout.nextDeadlineOffset) }
 
     private func bound(_ place: UnsafeMutableRawPointer) -> Int64 { Int64(bitPattern: cp_relaxed64(place)) }
@@ -82,8 +79,7 @@ struct Deadlines<Right> {
         }
     }
 
-    /// Entries that have expired but are not removed yet, which no total shown to users includes. Costs as much as
-    /// ``due(at:most:rows:)``.
+    /// Entries that have expired but aren't removed yet; users see no total with them. Costs as ``due(at:most:rows:)``.
     func overdue(at now: Int64) -> Removal {
         var sum = Removal(entries: 0, bytes: 0)
         guard isDue(all, now) else { return sum }

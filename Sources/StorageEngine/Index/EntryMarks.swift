@@ -1,7 +1,6 @@
 import CPlatform
 
-/// The action by which an entry was set aside: one byte for each entry, beside the chunk's residency. Layout:
-/// OnDiskFormat, "Marks of undo".
+/// The action by which an entry was set aside: a byte an entry. Layout: OnDiskFormat, "Marks of undo".
 struct EntryMark: Equatable {
     private(set) var raw: UInt8
 
@@ -24,16 +23,14 @@ struct EntryMark: Equatable {
     private static let placeBits = 0x3f
 }
 
-/// Which entries are set aside (S12), and by which action. An entry that is set aside stays in its bucket and at its
-/// place in the order of recency, but is hidden: its slot has a flag, its cell has the bit that sends look-ups to the
-/// slot, and its mark names the action, whose state decides. So changing one word restores all entries of an action for
-/// every process at once. Flags and marks are cleared in slices afterwards, or by the first change of such an entry
-/// (``unmarkIfBack(_:_:)``). A view of the mapped index, valid as long as the mapping.
+/// Which entries are set aside (S12), and by which action. Such an entry stays in its bucket and order, but is hidden: its slot
+/// has a flag, its cell has the bit that sends look-ups to the slot, and its mark names the action, whose state decides. So one
+/// word restores all entries of an action for every process. Flags and marks are cleared in slices afterwards, or by the first
+/// change of such an entry (``unmarkIfBack(_:_:)``).
 ///
-/// Invariants: flag and mark are both set or both clear, except between their two stores; the mark is set before the
-/// flag and cleared after it (F5). At most one entry of a key is neither superseded nor hidden behind a visible one.
-/// The sums in ``UndoLine`` and in the header match the marks. A section changes it; anyone may read it: eight marks
-/// are one atomic word.
+/// Invariants: flag and mark are both set or both clear, except between their two stores; the mark is set before the flag and
+/// cleared after it (F5). At most one entry of a key is neither superseded nor hidden behind a visible one. The sums in
+/// ``UndoLine`` and in the header match the marks. A section changes it; anyone may read it: eight marks are one atomic word.
 struct EntryMarks<Right> {
     let index: MappedIndex<Right>
 
@@ -71,8 +68,7 @@ struct EntryMarks<Right> {
         return slot.isSetAside
     }
 
-    /// The next entry above `number`, among the following `most` numbers, with a mark that names one of these lines (a
-    /// bit each); and how far the search got. Costs a load for eight entries.
+    /// The next entry above `number`, among the following `most`, with a mark that names one of these lines (a bit each).
     func nextMarked(above number: UInt32, lines: UInt64, most: UInt32) -> (found: UInt32?, seen: UInt32) {
         let end = UInt32(min(UInt64(index.usedEntries), UInt64(number) + UInt64(most)))
         var next = number

@@ -1,8 +1,7 @@
 /// The numbers of entries: used, free, and the next new one. A view of the mapped index for a section.
 ///
-/// Invariants: a number from 1 to ``MappedIndex/entryHighWater`` either is in use, and its slot names a frame, or is in
-/// the free list, which leads from ``MappedIndex/freeHead`` through the slots. No number above has ever been used. Even
-/// a damaged list never gives out an entry in use, or a number that the file has no room for (F4).
+/// Invariants: a number up to ``MappedIndex/entryHighWater`` is in use, and its slot names a frame, or is in the free list from
+/// ``MappedIndex/freeHead``. Even a damaged list never gives out an entry in use, or a number that the file has no room for (F4).
 struct EntryNumbers {
     private let index: ChangingIndex
 

@@ -1,14 +1,12 @@
 import CPlatform
 
-/// The order in which entries are evicted, and how a use changes it: the least recently used goes first (S5).
+/// The order in which entries are evicted, the least recently used first (S5), and how a use changes it.
 ///
-/// It owns the doubly linked list of all entries from most to least recent, ordered by their stamps (the slots' words
-/// 16 to 28, the header's words 464 and 468). Invariants: each entry is in it once, also one that is set aside;
-/// neighbours name each other; stamps fall from front to back once pending uses (``TouchRing``) are applied. Victims
-/// are only chosen by ``victims(sparing:)``, so another policy is another type with these methods.
+/// It owns the doubly linked list of all entries, ordered by their stamps (the slots' words 16 to 28, the header's words 464 and
+/// 468). Invariants: each entry is in it once, also one that is set aside; neighbours name each other; stamps fall from front to
+/// back once pending uses (``TouchRing``) are applied. Victims are only chosen by ``victims(sparing:)``.
 ///
-/// Only a section has one. Each link is one atomic word. A link is followed only to a mapped entry, and walks end
-/// whatever the links are (F4).
+/// Only a section has one. A link is followed only to a mapped entry, and walks end whatever the links are (F4).
 struct EntryOrder {
     private let index: ChangingIndex
 
@@ -18,7 +16,6 @@ struct EntryOrder {
     @inline(__always) var mostRecent: UInt32 { index.recencyFirst }
     /// The old end of the list, including entries that are set aside.
     @inline(__always) var oldEnd: UInt32 { index.recencyLast }
-    /// The least recent visible entry.
     @inline(__always) var leastRecent: UInt32 {
         index.setAsideCount == 0 ? oldEnd : leastVisible()
     }
@@ -155,8 +152,7 @@ struct EntryOrder {
 
     // MARK: Victims
 
-    /// The position of a walk over the victims. It moves on before it returns an entry, so the caller may remove that
-    /// entry at once.
+    /// The position of a walk over the victims. It moves on first, so the caller may remove the returned entry.
     struct Victims {
         fileprivate let sparing: UInt32
         fileprivate var number: UInt32

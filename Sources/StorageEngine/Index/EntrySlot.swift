@@ -50,8 +50,7 @@ struct EntrySlot<Right> {
     @inline(__always) var isSetAside: Bool { cp_relaxed32(base + 56) & SlotBits.flag != 0 }
     /// Low bits of the hash of the owner's name; 0: none.
     @inline(__always) var owner: UInt32 { cp_relaxed32(base + 60) }
-    /// Whether look-ups may find the entry. After an undo this is false until the entry is settled, although look-ups
-    /// find it already.
+    /// Whether look-ups may find the entry. After an undo this is false until the entry is settled.
     @inline(__always) var isLive: Bool { location != .none && !isSetAside }
     /// Whether a look-up must read this slot before it trusts the frame. Cells have a bit for it.
     @inline(__always)
@@ -59,8 +58,7 @@ struct EntrySlot<Right> {
         deadline != Deadline.never || isMemoryOnly || isSetAside
     }
 
-    /// Reads several fields consistently: repeats `body` until the slot named the same frame, filled or not, before and
-    /// after. `nil` if there is no entry.
+    /// Reads several fields consistently: repeats `body` until the slot named the same frame before and after.
     @inline(__always)
     func read<Value, Failure>(
         _ body: (Location, _ isFilled: Bool) throws(Failure) -> Value?
@@ -83,10 +81,8 @@ struct EntrySlot<Right> {
     }
 }
 
-/// An entry's slot for readers.
 typealias SlotView = EntrySlot<Looking>
 
-/// An entry's slot for a section.
 typealias ChangingSlot = EntrySlot<Changing>
 
 extension ChangingSlot {
@@ -160,8 +156,7 @@ extension ChangingSlot {
 
     func markSetAside(frameBytes: UInt32) { cp_relaxed_store32(base + 56, frameBytes | SlotBits.flag) }
 
-    /// Makes it the slot of no entry. The location is cleared first: a reader that finds the flag of a set-aside entry
-    /// cleared finds no location either.
+    /// Frees the slot. The location is cleared first: readers that find the set-aside flag cleared find no location either.
     func clear() {
         location = .none
         cp_store_fence()
@@ -178,7 +173,6 @@ extension ChangingSlot {
 }
 
 extension ChangingIndex {
-    /// The changeable view of a slot that was found by a look-up.
     @inline(__always)
     func changing(_ slot: SlotView) -> ChangingSlot { ChangingSlot(slot.base) }
 }

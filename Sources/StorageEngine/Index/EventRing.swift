@@ -1,6 +1,5 @@
 import CPlatform
 
-/// One cell of the ring as it was read.
 struct RawEvent {
     static let noted = 24
 
@@ -43,12 +42,11 @@ struct EventNote {
     var key = UnsafeRawBufferPointer(start: nil, count: 0)
 }
 
-/// The ring of recent events (S13). A view of the mapped index, valid as long as the mapping. Layout: OnDiskFormat,
-/// "The event ring".
+/// The ring of recent events (S13). A view of the mapped index. Layout: OnDiskFormat, "The event ring".
 ///
-/// Needs no lock. Invariants: ``head`` only grows, by one atomic addition for each claim. Only the claimer of a number
-/// fills its cell, and stores the number last. A reader trusts a cell only if the number is the same before and after.
-/// Numbers are taken modulo the number of cells, so no access leaves the ring, whatever the index contains.
+/// Needs no lock. Invariants: ``head`` only grows, by one atomic addition for each claim. Only the claimer of a number fills its
+/// cell, and stores the number last; a reader trusts a cell only if the number is the same before and after. Numbers are taken
+/// modulo the number of cells, so no access leaves the ring.
 struct EventRing {
     private let index: UnsafeMutableRawPointer
 
@@ -74,9 +72,8 @@ struct EventRing {
         for ahead in 0..<count { cp_prefetch_write(cell(head &+ ahead)) }
     }
 
-    /// Claims the numbers of the next `count` events and returns the first. Each must be published: followers wait for
-    /// it as long as for one whose writer may have died. A change makes one claim for all its events, before it changes
-    /// anything, because an atomic addition waits until all earlier stores have completed.
+    /// Claims the numbers of the next `count` events and returns the first. Each must be published: followers wait for it. A
+    /// change makes one claim, before it changes anything, because an atomic addition waits for all earlier stores.
     @inline(__always)
     func claim(_ count: Int) -> UInt64 { cp_add64(index + IndexLayout.eventHeadOffset, UInt64(count)) }
 
@@ -135,8 +132,7 @@ struct EventRing {
 
     // MARK: Waiting
 
-    /// Declares that someone waits for the next event. Events claimed from now on ring the store's doorbell when they
-    /// are published; events claimed before may be published without.
+    /// Declares that someone waits: events claimed from now on ring the store's doorbell when they are published.
     func markAsAwaited() {
         let word = index + IndexLayout.eventWaitersOffset
         while true {
@@ -159,8 +155,7 @@ struct EventRing {
 extension MappedIndex {
     @inline(__always) var events: EventRing { EventRing(memory) }
 
-    /// Publishes an event. `key` may be empty if the caller doesn't have it; then readers take it from the frame at
-    /// `location`.
+    /// Publishes an event. With an empty `key`, readers take it from the frame at `location`.
     @inline(__always)
     func publish(
         _ kind: EventKind, _ cause: EventCause, tag: UInt32, bytes: Int, location: Location, pid: Int32,

@@ -1,7 +1,6 @@
 extension HashTable {
-    /// The live entries with this tag: usually one; more if keys share the tag or several processes have the key in
-    /// their memories. Repeats the search while chains are changing, and walks over all entries if the process that
-    /// changes them was stopped.
+    /// The live entries with this tag, mostly one. Repeats the search while chains are changing, and walks over all entries if the
+    /// process that changes them was stopped.
     func liveEntries(ofTag tag: UInt32) -> [UInt32] {
         let wait = WriterWait(index)
         repeat {

@@ -1,8 +1,7 @@
 import CPlatform
 
-/// A bucket: 64 bytes. It has five cells, each with some bits of the hash, the frame's location and the entry's number,
-/// and the first of a chain of entries for which there was no cell. So a look-up reads one cache line of the index
-/// before the frame itself. Layout: OnDiskFormat, "Buckets".
+/// A bucket: 64 bytes with five cells, each with some bits of the hash, the frame's location and the entry's number, and the
+/// first of a chain of entries without a cell. So a look-up reads one cache line of the index. Layout: OnDiskFormat, "Buckets".
 ///
 /// Changed only by ``HashTable``, under the archive's lock. Anyone may read it, each word atomically.
 struct Bucket {
@@ -46,8 +45,7 @@ struct Bucket {
     @inline(__always)
     func prefetch() { cp_prefetch(base) }
 
-    /// The bit of a cell that sends look-ups to the entry's slot: it has a deadline, is only in a memory, or is set
-    /// aside.
+    /// The bit of a cell that sends look-ups to the entry's slot: it has a deadline, is only in a memory, or is set aside.
     static let look: UInt64 = 1 << 63
 
     /// The 15 bits below it: bits of the hash that the bucket's number doesn't imply.
@@ -69,8 +67,7 @@ struct Bucket {
         cell(tag: slot.tag, location: location) | (slot.needsLook ? look : 0)
     }
 
-    /// The location in a cell, given the number of a segment that exists at about the same time. (A reader's newest
-    /// segment may be slightly outdated.)
+    /// The location in a cell, given the number of a segment that exists at about the same time.
     @inline(__always)
     static func location(in cell: UInt64, near segment: UInt32) -> Location {
         let low = UInt32(truncatingIfNeeded: cell >> 23) & 0x1ff_ffff
@@ -80,17 +77,15 @@ struct Bucket {
     }
 }
 
-/// The buckets of the index: linear hashing. One bucket is split for every few entries added, so growth never takes
-/// longer than a split. (P.-Å. Larson: "Dynamic Hash Tables", CACM 31(4), 1988.) A view of the mapped index, valid as
-/// long as the mapping.
+/// The buckets of the index: linear hashing, which splits one bucket for every few entries added. (P.-Å. Larson: "Dynamic Hash
+/// Tables", CACM 31(4), 1988.) A view of the mapped index.
 ///
-/// Invariants: each entry that names a frame, also one that is set aside, is in the bucket of its tag once, in a cell
-/// or in the chain; its cell and its slot name the same frame; no chain leads back into itself. They hold while
+/// Invariants: each entry that names a frame, also one that is set aside, is in the bucket of its tag once, in a cell or in the
+/// chain; its cell and its slot name the same frame; no chain leads back into itself. They hold while
 /// ``MappedIndex/structureVersion`` is even; it is odd while entries are moved between cells and chains.
 ///
-/// Changes need a section. Reading needs none (F6): a reader that finds nothing trusts this only if that version was
-/// even and didn't change; otherwise it repeats the search (OnDiskFormat, "Reading without the lock"). A damaged bucket
-/// or chain never leads outside the mapping, and every walk ends (F4).
+/// Changes need a section, reading doesn't (F6): a miss counts only if that version was even and didn't change (OnDiskFormat,
+/// "Reading without the lock"). A damaged bucket or chain never leads outside the mapping, and every walk ends (F4).
 struct HashTable<Right> {
     let index: MappedIndex<Right>
 
@@ -110,11 +105,9 @@ struct HashTable<Right> {
     @inline(__always)
     func bucket(of tag: UInt32) -> Bucket? { index.bucket(number(of: tag, count: index.bucketCount)) }
 
-    /// Prefetches the bucket of a tag.
     @inline(__always)
     func prefetch(_ tag: UInt32) { bucket(of: tag)?.prefetch() }
 
-    /// A walk over a bucket's overflow chain.
     @inline(__always)
     func chain(of bucket: Bucket) -> ChainWalk<Right> { ChainWalk(index, from: bucket.overflow) }
 
@@ -144,7 +137,6 @@ extension HashTable where Right == Changing {
         index.bucketCount = UInt32(count * IndexLayout.chunkBuckets / IndexLayout.chunkEntries)
     }
 
-    /// Empties all buckets.
     func clear() { for number in 0..<index.usedBuckets { index.bucket(number)?.clear() } }
 
     // MARK: Entries in buckets. All but the last two must be inside a structure change.
@@ -225,8 +217,7 @@ extension HashTable where Right == Changing {
     @inline(never)
     func splitNext() {
         let buckets = index.bucketCount
-        // A bucket in use must not be taken for the new one. A process that died before its split leaves one bucket too
-        // few.
+        // A bucket in use must not be taken for the new one. A process that died before its split leaves one bucket too few.
         let needed = Int(index.usedEntries) * IndexLayout.chunkBuckets / IndexLayout.chunkEntries
         guard Int(buckets) + HashTable.splitsOwedAtMost > needed, let new = index.bucket(buckets) else {
             return index.declareDamaged()

@@ -3,8 +3,7 @@ import Synchronization
 
 /// Where an index is mapped in this process, and how much of it: words of this process only.
 struct IndexPlace: ~Copyable {
-    /// Address of the latest range. Stored before `knownCapacity` rises, so a reader of the capacity finds what it
-    /// covers.
+    /// Address of the latest range. Stored before `knownCapacity` rises, so that it covers any capacity that is read.
     let address: Atomic<UInt>
     /// Entries that the file is known to have room for and that are mapped at `address`. Only grows.
     let knownCapacity = Atomic<UInt32>(0)
@@ -62,8 +61,7 @@ struct IndexDoor: @unchecked Sendable {
     @inline(__always) func set64(_ offset: Int, _ value: UInt64) { cp_store64(field(offset), value) }
     @inline(__always) func location(_ offset: Int) -> Location { Location(raw: word64(offset)) }
 
-    /// A count or a sum of bytes. A valid one never reaches 2⁴⁸. It is capped there, so that arithmetic on a damaged
-    /// index can't overflow (F4).
+    /// A count or a sum of bytes, capped at 2⁴⁸ so that arithmetic on a damaged index can't overflow (F4).
     @inline(__always)
     func size(_ offset: Int) -> Int { Int(truncatingIfNeeded: min(word64(offset), 1 << 48)) }
 
@@ -111,8 +109,7 @@ struct IndexDoor: @unchecked Sendable {
         return place.pointee.knownCapacity.load(ordering: .relaxed)
     }
 
-    /// Makes sure that all that the index has now is mapped here. Call it where an unmapped entry would be taken for a
-    /// missing one. Costs two loads if nothing has grown.
+    /// Maps all that the index has now, where an unmapped entry would be taken for a missing one. Two loads if nothing has grown.
     @inline(__always)
     func catchUp() throws(StorageError) {
         if claimedCapacity > place.pointee.knownCapacity.load(ordering: .acquiring) {

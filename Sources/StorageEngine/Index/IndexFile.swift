@@ -7,8 +7,7 @@ enum IndexFile: Sendable {
     /// The file of that name in the archive's folder, if it still has that status.
     case named(String, in: FileDescriptor, FileDescriptor.Status)
 
-    /// The file's status, without a descriptor. `nil` if the name no longer leads to that file, because it was removed
-    /// or replaced.
+    /// The file's status, without a descriptor. `nil` if the name no longer leads to that file.
     func status() throws(StorageError) -> FileDescriptor.Status? {
         switch self {
         case .open(let file, _): return try file.status()
@@ -31,7 +30,6 @@ enum IndexFile: Sendable {
             return file
         }
     }
-    /// The archive's folder.
     var folder: FileDescriptor {
         switch self {
         case .open(_, let folder), .named(_, let folder, _): folder

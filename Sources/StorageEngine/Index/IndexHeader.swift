@@ -1,7 +1,6 @@
 import CPlatform
 
-/// An index's header, read from the file before any of it is mapped or trusted. For the fields of a mapped index see
-/// `MappedIndex+Header.swift`.
+/// An index's header, read before any of it is mapped or trusted. Of a mapped index: `MappedIndex+Header.swift`.
 struct IndexHeader: Equatable {
     private let bytes: [UInt8]
 

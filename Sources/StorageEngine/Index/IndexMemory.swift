@@ -1,20 +1,12 @@
 import CPlatform
 import Synchronization
+import SystemC
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
-/// The memory of a mapped index: maps it, and unmaps it when the object ends. Safe from any thread. ``IndexDoor`` gives
-/// access to the bytes; ``MappedIndex`` and the types over it define their meaning and who may write them.
+/// The memory of a mapped index: maps it, and unmaps it when the object ends. Safe from any thread. ``IndexDoor`` gives access to
+/// the bytes; ``MappedIndex`` and the types over it define their meaning.
 ///
-/// The mapping is as long as the file, with some extra room if addresses are plentiful. If the file outgrows it, the
-/// whole file is mapped again elsewhere. The former mapping stays until the index is closed, because readers without a
-/// lock may use either; both show the same file.
+/// The mapping is as long as the file, with some room if addresses are plentiful. If the file outgrows it, the whole file is
+/// mapped again elsewhere; the former mapping stays for its readers until the index is closed.
 final class IndexMemory: @unchecked Sendable {
     /// `nil` for memory of this process only.
     private let file: IndexFile?
@@ -24,8 +16,7 @@ final class IndexMemory: @unchecked Sendable {
     /// The latest is last; ranges are only added. The mutex also serialises mapping.
     private let ranges: Guarded<[MappedRange]>
     private let place: UnsafeMutablePointer<IndexPlace>
-    /// Rung when there are events and someone waits. Set when the archive is opened, before other threads have this
-    /// object.
+    /// Rung when there are events and someone waits. Set before other threads have this object.
     var doorbell: Doorbell?
     /// Grows with the index; `nil` for an archive that has none. Set when the archive is opened, like ``doorbell``.
     var removalReserve: RemovalReserve?
@@ -95,8 +86,7 @@ final class IndexMemory: @unchecked Sendable {
     /// Size of the index's file in bytes; 0 without a file, or if it was removed.
     func fileBytes() throws(StorageError) -> Int { try fileStatus()?.bytes ?? 0 }
 
-    /// Whether the file was removed, replaced or cut, so that an access may go beyond its end; never true for an index without a
-    /// file. Costs a system call.
+    /// Whether the file was removed, replaced or cut, so that an access may go beyond its end. Costs a system call.
     var isReplaced: Bool {
         guard let file else { return false }
         guard let status = try? file.status(), status.links > 0 else { return true }
@@ -116,8 +106,7 @@ final class IndexMemory: @unchecked Sendable {
 
     var hasFile: Bool { file != nil }
 
-    /// Copies the first bytes of another index into this one. Nobody may change that one, and no one else may have this
-    /// one.
+    /// Copies the first bytes of another index into this one. Nobody may change that one, or share this one.
     func takeContent(of other: IndexMemory, bytes: Int) throws(StorageError) {
         try other.mapWhole(atMost: bytes)
         try mapWhole(atMost: bytes)
@@ -133,8 +122,7 @@ final class IndexMemory: @unchecked Sendable {
         return number <= place.pointee.knownCapacity.load(ordering: .relaxed)
     }
 
-    /// Maps what the index has grown by. Trusts the header's capacity only as far as the file reaches, so that no
-    /// access can go beyond the end of the file (F4).
+    /// Maps what the index has grown by, and trusts the header's capacity only as far as the file reaches (F4).
     func learnCapacity() throws(StorageError) {
         var capacity = Int(door.claimedCapacity)
         if let file {
@@ -175,12 +163,10 @@ final class IndexMemory: @unchecked Sendable {
 
     // MARK: A checksum
 
-    /// An index up to this size is covered completely; of a larger one only the header and the tables, so that opening
-    /// a million entries doesn't read 80 MB.
+    /// An index up to this size is covered completely, a larger one by its header and tables, so that opening it stays quick.
     private static let wholeBytes = 4 << 20
 
-    /// The checksum of what a clean mark covers, except some bytes of the header. 0 for an index without a file, or
-    /// with one that is too short.
+    /// The checksum of what a clean mark covers, except some bytes of the header. 0 without a file that is long enough.
     func checksum(sparing spared: Range<Int>) throws(StorageError) -> UInt32 {
         let bytes = try fileBytes()
         guard bytes >= IndexLayout.chunksOffset else { return 0 }
@@ -199,8 +185,7 @@ final class IndexMemory: @unchecked Sendable {
         try map(end, upTo: place.pointee.knownCapacity.load(ordering: .relaxed))
     }
 
-    /// Gives back the blocks of a range. If the file can't be opened now, or the file system can't do it, it keeps
-    /// them; they are used when the index grows again.
+    /// Gives back the blocks of a range. Where that fails the file keeps them, and uses them when the index grows again.
     func punch(from start: Int, to end: Int) {
         guard start < end, let file, cp_holes_are_readable(file.folder.descriptor),
             let file = try? file.opened(writable: true)

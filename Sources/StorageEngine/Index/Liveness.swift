@@ -3,17 +3,15 @@ import Synchronization
 
 /// Tells which slots of an archive's process table belong to living processes. Safe from any thread.
 ///
-/// A process number and a start time are valid only in their own namespaces: in another container they name no process,
-/// or a different one. So each process also locks the byte of its slot in the file `attached`. A process in other
-/// namespaces tests that lock, which the kernel releases when the process ends.
+/// A process number and a start time are valid only in their own namespaces. So each process also locks the byte of its slot in
+/// the file `attached`, which a process in other namespaces tests.
 struct Liveness: Sendable {
     let folder: FileDescriptor
     /// The writer's own, whose lock doesn't conflict with itself; `nil` for an observer.
     let attachment: FileDescriptor?
     let ownLine: Int?
 
-    /// If it can't be found out (no descriptor is free), the process counts as alive: treating a living one as dead
-    /// does harm.
+    /// If it can't be found out (no descriptor is free), the process counts as alive: treating a living one as dead does harm.
     func isAlive(_ slot: ProcessSlot) -> Bool {
         guard slot.pid != 0 else { return false }
         if slot.line == ownLine { return true }
@@ -47,8 +45,7 @@ enum Namespaces {
     /// The number of the PID namespace; 0 if unknown.
     static var processes: UInt32 { UInt32(truncatingIfNeeded: known >> 32) }
 
-    /// One number for the PID and time namespaces together (a process' start time is shown in the reader's time
-    /// namespace); 0 if unknown.
+    /// One number for the PID and time namespaces together (start times are shown in the reader's); 0 if unknown.
     static var line: UInt32 { UInt32(truncatingIfNeeded: known) }
 
     /// `processes` in the high half, `line` in the low half. A forked child may be in other namespaces.

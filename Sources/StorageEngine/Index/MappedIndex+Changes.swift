@@ -1,7 +1,6 @@
 import CPlatform
 
-/// The fields of the header for a section, which may change them. `MappedIndex+Header.swift` reads the same words and
-/// documents their meaning.
+/// The fields of the header for a section. `MappedIndex+Header.swift` documents their meaning.
 extension ChangingIndex {
     // MARK: Identity. Written while only the creator has the index; read-only afterwards.
 
@@ -77,8 +76,7 @@ extension ChangingIndex {
         get { IndexLayout.State(rawValue: memory.word32(IndexLayout.stateOffset)) }
         nonmutating set { memory.set32(IndexLayout.stateOffset, newValue?.rawValue ?? 0) }
     }
-    /// Marks the index as damaged: no process changes the archive through it any more, and the next opening builds a
-    /// new one from the log.
+    /// Marks the index as damaged: nobody changes the archive through it, and the next opening builds a new one.
     func declareDamaged() { state = .damaged }
     /// Declares the index damaged, and returns an error that names the offset.
     func contradiction(at offset: Int, _ reason: String = "the index is inconsistent") -> StorageError {

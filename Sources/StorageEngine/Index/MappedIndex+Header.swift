@@ -15,7 +15,6 @@ extension MappedIndex {
     /// Whether the header is one, and wasn't overwritten with something else since it was mapped.
     var isHeaderIntact: Bool { isSaltIntact && state != nil }
 
-    /// The recorded loss of a part of the log.
     var loss: LogLoss? {
         LogLoss(
             from: memory.location(IndexLayout.lossFromOffset), to: memory.location(IndexLayout.lossToOffset))
@@ -43,8 +42,7 @@ extension MappedIndex {
     /// Written without the lock (``StarvationMark``).
     var starvation: UnsafeMutableRawPointer { memory.field(IndexLayout.starvationOffset) }
 
-    /// Process number of the section's holder. 0: no section, or its holder has not changed anything yet. Remains if
-    /// the holder dies (F5).
+    /// Process number of the section's holder, also after its death (F5). 0: no section, or nothing was changed yet.
     @inline(__always) var sectionOwner: UInt64 { memory.word64(IndexLayout.sectionOwnerOffset) }
 
     /// `nil` if it is damaged.
@@ -63,8 +61,7 @@ extension MappedIndex {
             IndexLayout.State.syncFailed.rawValue)
     }
 
-    /// Odd while chains of buckets change. A reader that finds nothing trusts this only if the version was even and
-    /// didn't change (F6).
+    /// Odd while chains of buckets change. A miss counts only if the version was even and didn't change (F6).
     @inline(__always) var structureVersion: UInt64 { memory.word64(IndexLayout.structureOffset) }
 
     /// Odd while an action's entries are restored. A walk over the entries is repeated if it has changed.
@@ -141,7 +138,6 @@ extension MappedIndex {
 
     // MARK: Undo
 
-    /// Entries that are set aside.
     @inline(__always) var setAsideCount: UInt32 { memory.word32(IndexLayout.setAsideCountOffset) }
     /// Sum of the sizes of their frames, in bytes.
     @inline(__always) var setAsideBytes: Int { memory.size(IndexLayout.setAsideBytesOffset) }

@@ -1,7 +1,6 @@
 import CPlatform
 
-/// The right to read the index, and to do what needs no lock: record uses and events, count, and mark what this process
-/// holds in memory.
+/// The right to read the index, and to do what needs no lock: record uses and events, count, and mark what is held.
 enum Looking {}
 
 /// The right to change the index. Only a section grants it (``ArchiveSection/index``), or having created the memory and
@@ -23,10 +22,8 @@ struct MappedIndex<Right>: Sendable {
     fileprivate init(door: IndexDoor) { memory = door }
 }
 
-/// The index for readers.
 typealias IndexView = MappedIndex<Looking>
 
-/// The index for a section.
 typealias ChangingIndex = MappedIndex<Changing>
 
 extension IndexView {
@@ -39,8 +36,7 @@ extension ChangingIndex {
     @inline(__always)
     init(_ section: borrowing ArchiveSection) { self.init(door: section.engine.index.memory) }
 
-    /// For memory that only its creator has, or while no other process has the archive open for writing and none can
-    /// open it.
+    /// For memory that only its creator has, or while no other process writes to the archive or can open it.
     init(unshared memory: IndexMemory) { self.init(door: memory.door) }
 
     @inline(__always) var view: IndexView { IndexView(door: memory) }
@@ -50,8 +46,7 @@ extension MappedIndex {
     /// For error messages.
     var path: String { memory.memory.path }
 
-    /// Rung when there are events and someone waits. Belongs to this process; set when the archive is opened, before
-    /// other threads have it.
+    /// Rung when there are events and someone waits. Set before other threads have this object.
     var doorbell: Doorbell? {
         get { memory.memory.doorbell }
         nonmutating set { memory.memory.doorbell = newValue }
@@ -75,8 +70,7 @@ extension MappedIndex {
     /// Whether it was cut, so that its header can't be read.
     var isCut: Bool { memory.memory.isCut }
 
-    /// Makes sure that all that the index has now is mapped here. Call it where an unmapped entry would be taken for a
-    /// missing one. Costs two loads if nothing has grown.
+    /// See ``IndexDoor/catchUp()``.
     @inline(__always)
     func catchUp() throws(StorageError) { try memory.catchUp() }
 
@@ -85,7 +79,6 @@ extension MappedIndex {
     /// Highest entry number that may be in use.
     var usedEntries: UInt32 { memory.usedEntries }
 
-    /// Number of buckets that may be in use.
     var usedBuckets: UInt32 { memory.usedBuckets }
 
     /// The entry of that number; `nil` for 0 and for numbers beyond the capacity.
@@ -121,8 +114,7 @@ extension ChangingIndex {
         let chunks = (capacity + IndexLayout.chunkEntries - 1) / IndexLayout.chunkEntries
         let bytes = IndexLayout.fileBytes(chunks: chunks)
         try removalReserve?.extend(forEntries: chunks * IndexLayout.chunkEntries)
-        // Never writes zeros over entries that the capacity says are in use, whatever the other field says (a process
-        // may have died between the two stores below).
+        // Never zeros over entries that the capacity says are in use: a process may have died between the two stores below.
         let present = IndexLayout.fileBytes(
             chunks: Int(entryCapacity) / IndexLayout.chunkEntries)
         let start = max(indexBytes, present)
@@ -133,11 +125,9 @@ extension ChangingIndex {
         memory.memory.relearnCapacity()
     }
 
-    /// Gives back the blocks of all chunks that `capacity` entries don't need. The file keeps its length, so processes
-    /// that have it mapped read zeros (F4); growing allocates the blocks again. On file systems where reading a hole
-    /// allocates a block (tmpfs), or where that can't be tested, a look-up of another process could end with SIGBUS on
-    /// a full disk: there the blocks stay until the last writer leaves. Requires that no entry or bucket beyond is in
-    /// use.
+    /// Gives back the blocks of all chunks that `capacity` entries don't need; the file keeps its length, so other mappings read
+    /// zeros (F4). Where reading a hole allocates a block (tmpfs), or that can't be tested, a look-up could end with SIGBUS on a
+    /// full disk: there the blocks stay until the last writer leaves. No entry or bucket beyond may be in use.
     func shrink(toHold capacity: Int) {
         let chunks = max(1, (capacity + IndexLayout.chunkEntries - 1) / IndexLayout.chunkEntries)
         let least = IndexLayout.fileBytes(chunks: chunks)

@@ -22,8 +22,7 @@ extension TouchRing {
         return pending
     }
 
-    /// The last use and the hits of an entry, including the uses that were pending when `pending` was made. Each use
-    /// counts once, even if it is applied during this call.
+    /// The last use and the hits of an entry, with the uses that were pending when `pending` was made. Each counts once.
     @inline(__always)
     func lastUse(of number: UInt32, _ slot: EntrySlot<Right>, _ pending: PendingTouches) -> LastUse {
         guard let touches = pending[number] else { return LastUse(slot) }
@@ -71,7 +70,6 @@ struct PendingTouches {
 
     fileprivate init(drained: UInt64, wait: WriterWait) { (self.drained, self.wait) = (drained, wait) }
 
-    /// The entries that were used.
     var numbers: Dictionary<UInt32, [PendingTouch]>.Keys { touches.keys }
 
     @inline(__always)
@@ -84,7 +82,6 @@ struct PendingTouches {
 
 /// When an entry was last used, and how often since it was stored.
 struct LastUse {
-    /// The stamp of the use.
     private(set) var recency: UInt64
     private(set) var accessed: Int64
     private(set) var hits: UInt32

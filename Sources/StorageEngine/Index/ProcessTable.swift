@@ -1,9 +1,7 @@
 import CPlatform
 
-/// A process that has the archive open for writing, with its own counters.
-///
-/// A slot is taken and given back under the archive's lock. Its owner adds to its counters atomically; anyone may read
-/// them. Layout: OnDiskFormat, "The process table".
+/// A process that has the archive open for writing, with its own counters, to which it adds atomically. A slot is taken and given
+/// back under the archive's lock; anyone may read it. Layout: OnDiskFormat, "The process table".
 struct ProcessSlot: Sendable {
     static let nameBytes = 63
     private static let nameOffset = 64
@@ -87,11 +85,10 @@ struct ProcessSlot: Sendable {
     }
 }
 
-/// The slots of the process table. A view of the mapped index, valid as long as the mapping.
+/// The slots of the process table. A view of the mapped index.
 ///
-/// Invariants: a section takes and gives back a slot; the process number is stored last when it is taken and cleared
-/// last when it is given back. While it is taken only its process changes its counters. Readers need no lock, and check
-/// for each slot whether its process is alive.
+/// Invariants: a section takes and gives back a slot; the process number is stored last when it is taken and cleared last when it
+/// is given back. Only its process changes its counters. Readers need no lock, and check whether the process is alive.
 struct ProcessTable {
     private let base: UnsafeMutableRawPointer
 
@@ -111,8 +108,7 @@ extension MappedIndex {
 }
 
 extension ChangingIndex {
-    /// Takes a slot for this process, and locks its byte of `attachment` (``Liveness``). If there are more processes
-    /// than slots, the last slot is shared.
+    /// Takes a slot for this process, and locks its byte of `attachment`. Beyond the last slot, that one is shared.
     func attach(_ identity: ProcessIdentity, name: String, memoryLimit: UInt64, attachment: FileDescriptor)
         throws(StorageError) -> ProcessSlot
     {

@@ -1,12 +1,11 @@
 import CPlatform
 
-/// Which processes hold an entry's object in memory: a word for each entry, a bit for each slot of the process table. A
-/// view of the mapped index, valid as long as the mapping. Layout: OnDiskFormat, "Residency".
+/// Which processes hold an entry's object in memory: a word for each entry, a bit for each slot of the process table. A view of
+/// the mapped index. Layout: OnDiskFormat, "Residency".
 ///
-/// Words are changed with atomic instructions by anyone, and nothing guards them. They are only shown to people:
-/// whether a held object is still the archive's is decided by the entry itself (S9). One thing depends on them: an
-/// entry that is only in memory belongs to the process whose bit is set, and has no other bit (S11). That bit is set
-/// under the archive's lock, before the entry is committed.
+/// Anyone changes words with atomic instructions. They are only shown to people: whether a held object is still current is
+/// decided by the entry (S9). One thing depends on them: an entry that is only in memory belongs to the process whose bit is set,
+/// alone (S11). That bit is set under the archive's lock, before the entry is committed.
 struct Residency<Right> {
     private let index: MappedIndex<Right>
 
@@ -26,8 +25,7 @@ struct Residency<Right> {
     func isMarked(_ number: UInt32, line: Int) -> Bool { self[number] & 1 << UInt64(line & 63) != 0 }
 
     func mark(_ number: UInt32, line: Int) {
-        // Not if the entry is gone: there may be a hole in the file by now, and writing to it would need a block that
-        // was not reserved (F4).
+        // Not if the entry is gone: writing to a hole in the file would need a block that was not reserved (F4).
         guard let word = word(number), index.entry(number)?.location != Location.none else { return }
         if !isUsed { index.isResidencyUsed = true }
         cp_or64(word, 1 << UInt64(line & 63))

@@ -1,17 +1,14 @@
 import CPlatform
 
-/// Uses of entries that have not been applied to the order yet: accesses, and puts of existing keys. A view of the
-/// mapped index, valid as long as the mapping.
+/// Uses of entries that have not been applied to the order yet: accesses, and puts of existing keys. A view of the mapped index.
 ///
-/// An access takes a stamp (one atomic addition, which orders all uses of the archive's entries) and writes a cell; it
-/// takes no lock. A section applies the cells in the order of their stamps, always before it chooses a victim, so
-/// eviction is exact LRU (S5).
+/// An access takes a stamp (one atomic addition, which orders all uses) and writes a cell; it takes no lock. A section applies
+/// the cells in the order of their stamps, always before it chooses a victim, so eviction is exact LRU (S5).
 ///
-/// Invariants: stamps are taken by atomic addition and only grow. The cell of a stamp is published by one
-/// compare-and-swap of its first word, by the taker of the stamp. If the section that applies the cells finds that the
-/// writer died or was stopped before that, it marks the cell as skipped (F5, F6), and the writer takes a new stamp.
-/// Uses with stamps below ``drained`` are applied; only a section moves that. Stamps are taken modulo the number of
-/// cells, so no access leaves the ring, whatever the index contains (F4). Layout: OnDiskFormat, "The touch ring".
+/// Invariants: stamps only grow. The cell of a stamp is published by one compare-and-swap of its first word, by the taker of the
+/// stamp. If the section that applies the cells finds that the writer died or was stopped before that, it marks the cell as
+/// skipped (F5, F6), and the writer takes a new stamp. Uses below ``drained`` are applied; only a section moves that. Stamps are
+/// taken modulo the number of cells, so no access leaves the ring (F4). Layout: OnDiskFormat, "The touch ring".
 struct TouchRing<Right> {
     let index: MappedIndex<Right>
 
@@ -54,7 +51,6 @@ struct TouchRing<Right> {
     func mayWait(_ stamp: UInt64) -> Bool { stamp &- drained < Touch.drainEvery }
 }
 
-/// The result of recording a use.
 enum Touch {
     case published
     /// Published, and pending uses should be applied now.
@@ -158,8 +154,7 @@ extension TouchRing where Right == Changing {
         var stamp = drained
         guard stamp < end else { return }
         guard end <= Touch.largestStamp else { return index.declareDamaged() }
-        // Stamps that are ahead by more than the ring's length belong to writers that found it full and published
-        // nothing.
+        // Stamps that are ahead by more than the ring's length belong to writers that found it full and published nothing.
         if end &- stamp > UInt64(8 * IndexLayout.touchCells) {
             setDrained(end)
             drain(stamp, before: stamp &+ UInt64(IndexLayout.touchCells))

@@ -1,11 +1,9 @@
 import CPlatform
 
-/// The reversible actions of the last minutes (S12): 64 lines in mapped memory, and the totals of what each has set
-/// aside.
+/// The reversible actions of the last minutes (S12): 64 lines in mapped memory, with totals of what each has set aside.
 ///
-/// The archive's lock guards writing; anyone may read, each word atomically. Invariant: an entry's mark (``EntryMark``)
-/// names a line, and no line is given to another action while a mark names it. Layout: OnDiskFormat, "The table of
-/// reversible actions".
+/// The archive's lock guards writing; anyone may read, each word atomically. Invariant: an entry's ``EntryMark`` names a line,
+/// and no line is given to another action before. Layout: OnDiskFormat, "The table of reversible actions".
 struct UndoTable<Right> {
     private let index: UnsafeMutableRawPointer
 
@@ -53,11 +51,9 @@ extension MappedIndex {
 }
 
 extension ChangingIndex {
-    /// The changeable view of a line.
     func changing(_ line: UndoView) -> ChangingUndoLine { undo[line.place] }
 }
 
-/// The state of an action.
 enum UndoState: UInt32 {
     case free = 0
     case reversible = 1
@@ -108,7 +104,6 @@ struct UndoLine<Right> {
     var pendingBytes: UInt64 { cp_relaxed64(sums + 8) }
     /// Sum of the sizes of the frames of all entries whose marks name this line, in bytes.
     var frameBytes: UInt64 { cp_relaxed64(sums + 16) }
-    /// The number of these entries.
     var marked: UInt64 { cp_relaxed64(sums + 24) }
     /// Value of ``MappedIndex/appendedBytes`` after the action's latest frame.
     var lastAppended: UInt64 { cp_relaxed64(sums + 32) }
@@ -121,10 +116,8 @@ struct UndoLine<Right> {
     }
 }
 
-/// A line for readers.
 typealias UndoView = UndoLine<Looking>
 
-/// A line for a section.
 typealias ChangingUndoLine = UndoLine<Changing>
 
 extension ChangingUndoLine {

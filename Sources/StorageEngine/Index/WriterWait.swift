@@ -1,21 +1,13 @@
 import CPlatform
 import Synchronization
+import SystemC
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
-/// The bounded wait of one reader for a process that is in the middle of a change. Spins first, then yields the processor, then
-/// sleeps. For one thread.
+/// The bounded wait of one reader for a process that is in the middle of a change. Spins, then yields, then sleeps. For one
+/// thread.
 ///
-/// A running process ends within microseconds what readers wait for. So a wait that ends in vain means that the process was stopped,
-/// and the memory of the index notes the state in which that was: readers don't wait again while the state lasts. One
-/// stopped process may be in the middle of changes to many archives; so waits for other processes are short for a second after one
-/// in vain.
+/// A running process ends within microseconds what readers wait for. So a wait in vain means that the process was stopped: the
+/// memory of the index notes the state, and readers don't wait again while it lasts. One stopped process may be changing many
+/// archives, so waits for other processes are short for a second then.
 final class WriterWait {
     private let door: IndexDoor
     /// Nanoseconds left for all waits of this object.

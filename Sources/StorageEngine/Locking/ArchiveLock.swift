@@ -1,12 +1,5 @@
 import CPlatform
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// Which kind of lock guards an archive. Fixed when the index is built; all processes follow it.
 public enum LockingMode: UInt32, Sendable {
@@ -24,8 +17,7 @@ public enum LockingMode: UInt32, Sendable {
 
 /// The one lock of an archive, for all processes and threads. Safe from any thread; not recursive.
 ///
-/// The kernel releases both kinds when their holder dies (F5). The next holder learns of it from the section's marker
-/// in the index, which the engine checks.
+/// The kernel releases both kinds when their holder dies (F5), of which the section's marker in the index tells the next.
 final class ArchiveLock: @unchecked Sendable {
     private enum Kind {
         case robust(UnsafeMutableRawPointer)
@@ -43,7 +35,6 @@ final class ArchiveLock: @unchecked Sendable {
         starvation = StarvationMark(index)
     }
 
-    /// The robust mutex in the index.
     convenience init(of index: IndexView) { self.init(.robust(index.mutex), index) }
 
     convenience init(file: FileDescriptor, _ index: IndexView) { self.init(.file(file, ThreadGate()), index) }
@@ -121,8 +112,7 @@ final class ArchiveLock: @unchecked Sendable {
     /// In nanoseconds. On two cores, eight threads that access and put do two fifths more with it than with a microsecond.
     private static let longestSpin: Int64 = 200_000
 
-    /// Most sections last a microsecond, some tens of them. Once a thread sleeps, each release has to wake one by a system
-    /// call, and all of them get slower for long: so nearly all waits end before that.
+    /// Spins as long as most sections last. A sleeping thread makes each release wake one, which slows all of them.
     private func spin(_ memory: UnsafeMutableRawPointer, _ nanoseconds: Int64) -> Outcome? {
         let start = cp_monotonic_time()
         repeat {
@@ -134,9 +124,8 @@ final class ArchiveLock: @unchecked Sendable {
         return nil
     }
 
-    /// The longest that one step of waiting lasts, in nanoseconds. If a waiter is killed just after a mutex woke it, the
-    /// wake-up is lost when a thread that had not waited got the mutex first, because that one then wakes no one. The
-    /// kernel passes such a wake-up on only if the mutex is free at that moment.
+    /// The longest step of waiting, in nanoseconds. If a waiter is killed just after a mutex woke it, and a thread that had not
+    /// waited got the mutex first, the wake-up is lost: the kernel passes it on only if the mutex is free then.
     private static let longestStep: Int64 = 20_000_000
 
     /// Repeats `step`, which waits for at most as long as it is told and returns `nil` if it is to be repeated.

@@ -1,11 +1,5 @@
 #if DEBUG
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// A value behind a lock for this process' threads; not recursive. In debug builds the lock is one that the thread
 /// sanitizer understands; otherwise the standard library's, which costs half as much.

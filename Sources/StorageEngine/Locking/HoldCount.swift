@@ -1,6 +1,5 @@
-/// The most that was handled during one hold of an archive's lock, for tests: no one may have to wait for the lock
-/// longer than some hundred entries and one file take. It is counted, not timed, so that a busy machine makes no
-/// difference. Always zero in release builds.
+/// The most that was handled during one hold of an archive's lock, for tests: some hundred entries and one file take long enough
+/// for others. Counted, not timed, so that a busy machine makes no difference. Zero in release builds.
 package struct HoldCount: Sendable, Equatable {
     /// Entries that were removed, set aside, restored, copied or cleared.
     package var entries = 0
@@ -41,7 +40,6 @@ final class HoldCounter: @unchecked Sendable {
 #endif
 
 extension ArchiveEngine {
-    /// Counts what the current section has handled.
     @inline(__always)
     func countHandled(entries: Int = 0, files: Int = 0, chunks: Int = 0) {
         #if DEBUG

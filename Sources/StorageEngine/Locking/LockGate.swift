@@ -1,8 +1,7 @@
 import CPlatform
 import Synchronization
 
-/// Admits threads to the archive's lock until the handle closes, then tells when the last has left. After that other
-/// processes may consider the archive unused, and rebuild its lock or its index. Safe from any thread.
+/// Admits threads to the archive's lock until the handle closes, then tells when the last has left. Safe from any thread.
 struct LockGate: ~Copyable {
     /// Number of threads that wait for the lock or hold it; negative once closed.
     private let inside = Atomic<Int>(0)

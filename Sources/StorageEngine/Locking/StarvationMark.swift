@@ -2,13 +2,11 @@ import CPlatform
 
 /// Lets a thread that has waited long for an archive's lock go first: a word of the index, which all processes share.
 ///
-/// A released lock goes to whoever asks next. That is nearly always the thread that released it, if it asks again at
-/// once, because another one must first get a processor. With more threads than processors the holder is also most
-/// likely to lose its own inside, and others find the lock taken whenever they run. So who has waited for
-/// ``patience`` says so here until it has the lock, and who asks anew stands back.
+/// A released lock nearly always goes to the thread that released it, if it asks again at once, because another one must first
+/// get a processor. So who has waited for ``patience`` says so here until it has the lock, and who asks anew stands back.
 ///
-/// The word is a time of the monotonic clock in nanoseconds, 0 for none. What a thread has left that died or was
-/// stopped counts for ``validity``, as does a damaged one that happens to be a time of now (F4).
+/// The word is a time of the monotonic clock in nanoseconds, 0 for none. What a dead or stopped thread has left counts for
+/// ``validity``, as does a damaged one that happens to be a time of now (F4).
 struct StarvationMark: @unchecked Sendable {
     private let word: UnsafeMutableRawPointer
 

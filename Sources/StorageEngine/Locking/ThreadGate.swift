@@ -1,12 +1,5 @@
 import CPlatform
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// Admits one thread of this process at a time; others wait for a bounded time. Safe from any thread; not recursive. (A
 /// mutex alone has no portable timeout, and the thread inside may itself wait for another process.)

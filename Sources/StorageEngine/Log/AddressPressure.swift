@@ -16,7 +16,6 @@ package enum AddressPressure {
         func end() { log.withLock { $0 = nil } }
     }
 
-    /// The logs of this process.
     private typealias Logs = GuardedReference<OrderedTable<UInt, Reference>>
     private static let known = PerProcess { Logs(OrderedTable(by: <)) }
     private static var logs: Logs { known.value }

@@ -1,12 +1,11 @@
 import CPlatform
 import Synchronization
 
-/// The archive's log with the right to change it, which only a section grants, or being the archive's only user. So
-/// nothing is appended, and no file is created or removed, without the archive's lock.
+/// The archive's log with the right to change it, which only a section or the only user has. So nothing is appended, and no file
+/// is created or removed, without the archive's lock.
 ///
-/// Invariants: bytes are written only behind the committed head, or over what a repair has saved elsewhere; what is
-/// mapped for writing has blocks (F4); a segment's file is removed after the index says so, and its number is never
-/// reused (F7).
+/// Invariants: bytes are written only behind the committed head, or over what a repair has saved; what is mapped for writing has
+/// blocks (F4); a segment's file is removed after the index says so, and its number is never reused (F7).
 struct ChangingLog {
     let log: SegmentLog
 
@@ -23,8 +22,7 @@ struct ChangingLog {
     @inline(__always)
     func view(_ pin: SegmentLog.Pin) -> ChangingSegment { ChangingSegment(self, pin) }
 
-    /// Zeroes and syncs everything from `offset` on, at every durability. If the next batch is written there and a
-    /// power loss keeps only a part of it, zeros show that the rest was never written; old bytes would not.
+    /// Zeroes and syncs all from `offset` on: old bytes there could pass for a part of the next batch after a power loss.
     func clearRemains(_ pin: SegmentLog.Pin, from offset: Int) throws(StorageError) {
         guard let first = log.view(pin).firstWritten(from: offset) else { return }
         // Clears the first word last: after a crash in between it shows that there is something left to clear.
@@ -36,9 +34,8 @@ struct ChangingLog {
 
     // MARK: Files
 
-    /// The newest segment, if it is the one that this process appends to; otherwise `nil` (``mapNewest(_:room:)``).
-    /// Requires the archive's lock. Isn't counted as a pin and must not be unpinned: while the lock is held the segment
-    /// stays the newest and isn't released.
+    /// The newest segment, if this process appends to it; otherwise `nil` (``mapNewest(_:room:)``). Isn't counted as a pin and
+    /// must not be unpinned: the archive's lock, which it requires, keeps it the newest.
     @inline(__always)
     func newest(_ segment: UInt32) -> SegmentLog.Pin? {
         log.appending.load(ordering: .relaxed) == segment ? log.pinIfNumbered(segment) : nil
@@ -52,8 +49,8 @@ struct ChangingLog {
         return try log.lengthProblem(of: segment) == nil && log.view(pin).isBlank(from: SegmentHeader.bytes)
     }
 
-    /// Creates segment `number` with room for `bytes`, to append to it. Replaces an empty leftover of the same name; a
-    /// file with any content is kept under another name. `room` is the size in bytes to which it may grow.
+    /// Creates segment `number` with room for `bytes`, to append to it. Replaces an empty leftover of the same name; renames a
+    /// file with content. `room`: the bytes to which it may grow.
     func create(_ number: UInt32, oldest: UInt32, bytes: Int, room: Int) throws(StorageError) {
         let name = SegmentHeader.fileName(number)
         if try log.folder.hasEntry(named: name) {
@@ -86,8 +83,7 @@ struct ChangingLog {
         try file.write(header.encoded)
     }
 
-    /// Writes a header for a segment that belongs to the log by its frames only, before these are cleared. A file
-    /// without header and frames would belong to no archive, and could not be appended to.
+    /// Writes a header for a segment that belongs to the log by its frames only, before these are cleared.
     func completeHeader(_ pin: SegmentLog.Pin, oldest: UInt32) throws(StorageError) {
         do throws(StorageError) {
             try log.checkHeader(of: pin.segment)
@@ -104,8 +100,7 @@ struct ChangingLog {
         }
         defer { log.unpin(pin) }
         let file = try log.openedFile(of: pin)
-        // A copied file may have holes. Files without holes aren't checked on disk again: on a full disk that could
-        // fail.
+        // A copied file may have holes. Files without holes aren't checked on disk again: on a full disk that could fail.
         let bytes = log.view(pin).bytes
         if try file.status().allocatedBytes < bytes { try file.reserveBlocks(bytes) }
         try log.locked { (mapped) throws(StorageError) in beginAppending(to: segment, file, &mapped) }
@@ -135,14 +130,12 @@ struct ChangingLog {
         }
     }
 
-    /// Allocates blocks for every byte of a pinned segment. A copied store may have holes instead of zeros, and writing
-    /// to a hole through the mapping on a full disk would cause SIGBUS (F4).
+    /// Allocates blocks for a pinned segment. A copied store may have holes, where a write could cause SIGBUS (F4).
     func reserveBlocks(_ pin: SegmentLog.Pin) throws(StorageError) {
         try log.openedFile(of: pin).reserveBlocks(log.view(pin).bytes)
     }
 
-    /// Removes the file of a segment, and returns what it was; `nil` if it was gone. Readers that have it pinned keep their
-    /// bytes.
+    /// Removes a segment's file, and returns what it was; `nil` if it was gone. Pinned bytes stay readable.
     @discardableResult
     func removeFile(of segment: UInt32) throws(StorageError) -> FileDescriptor.Status? {
         let status = try log.status(of: segment)

@@ -1,5 +1,4 @@
-/// Files that a repair removes from an archive and keeps for a person to examine. Their names end in `.damaged`, and
-/// the engine ignores them. They are removed with the archive.
+/// Files that a repair keeps for a person to examine, named `….damaged`. They are removed with the archive.
 enum DamagedFile {
     static let suffix = ".damaged"
 
@@ -14,7 +13,6 @@ enum DamagedFile {
         return candidate
     }
 
-    /// Renames a file, and returns its new name.
     static func setAside(_ name: String, in folder: FileDescriptor) throws(StorageError) -> String {
         let kept = try freeName(for: name, in: folder)
         try folder.rename(name, to: kept)

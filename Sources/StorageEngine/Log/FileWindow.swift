@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// A part of a file that is read instead of mapped, so that truncating the file does no harm. For one thread.
 struct FileWindow {
@@ -63,7 +57,6 @@ struct FileWindow {
         return true
     }
 
-    /// Whether all bytes of a range in the window are zero.
     func isZero(_ range: Range<Int>) -> Bool {
         guard range.count > 1, byte(range.lowerBound) == 0 else {
             return range.isEmpty || byte(range.lowerBound) == 0
@@ -76,7 +69,6 @@ struct FileWindow {
         }
     }
 
-    /// The bytes of a range in the window.
     func array(_ range: Range<Int>) -> [UInt8] {
         Array(storage[range.lowerBound - start..<range.upperBound - start])
     }

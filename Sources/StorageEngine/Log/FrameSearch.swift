@@ -1,13 +1,10 @@
 /// Finds the intact frames of a segment's file, in time and memory proportional to its size, whatever it contains.
 ///
-/// Behind damage a frame may begin at every eighth byte, and each may claim a length up to the end of the file.
-/// Checking every candidate over its whole length would be quadratic, and a file can be crafted to cause that. So the
-/// search keeps the checksum's register for everything before every 1,024th byte, and derives the checksum between two
-/// offsets from two registers (``Checksum/moved(_:overZeros:)``). A frame then costs the same whatever length it
-/// claims, and none is missed.
+/// Behind damage a frame may begin at every eighth byte, and claim a length up to the end of the file: checking each wholly would
+/// be quadratic. So the search keeps the checksum's register for everything before every 1,024th byte, and derives the checksum
+/// between two offsets from two registers (``Checksum/moved(_:overZeros:)``). None is missed.
 ///
-/// Not thread-safe: the owner serialises access. The bytes must not change during a search. Reads the file, and maps
-/// nothing.
+/// Not thread-safe. The bytes must not change during a search. Reads the file, and maps nothing.
 final class FrameSearch: @unchecked Sendable {
     /// Size of the examined part of the file.
     let bytes: Int

@@ -4,22 +4,19 @@ import Synchronization
 /// The segments' files: which ones exist, and what they are. ``ChangingLog`` creates, extends and removes them.
 extension SegmentLog {
     /// Numbers of the segment files in the folder, ascending, without strays.
-    /// - Throws: `corrupted` if a link, folder or pipe has a segment's name. The segment is missing then, and the rest
-    ///   must not pass for the whole log (F9).
+    /// - Throws: `corrupted` if a link, folder or pipe has a segment's name: the rest must not pass for the whole log (F9).
     func segmentNumbers() throws(StorageError) -> [UInt32] { try segmentNames().files(of: self) }
 
     /// The numbers for which the folder has names of segments.
     struct SegmentNames {
         /// Ascending, without strays.
         var numbers: [UInt32] = []
-        /// If the segments are further apart than those of one log can be: those that no writer made, because by their
-        /// own headers their log begins further back than any log reaches. They are not part of the log. A check names
-        /// them, a repair moves them away.
+        /// If the segments are further apart than those of one log can be: those that, by their own headers, no writer of this
+        /// log made. A check names them, a repair moves them away.
         var strays: [UInt32] = []
         /// Numbers whose names belong to links, folders or pipes.
         fileprivate var noFiles: [UInt32] = []
 
-        /// The numbers, as returned by ``SegmentLog/segmentNumbers()``.
         func files(of log: SegmentLog) throws(StorageError) -> [UInt32] {
             guard let number = noFiles.first(where: numbers.contains) else { return numbers }
             throw .corrupted(
@@ -101,9 +98,8 @@ extension SegmentLog {
     /// Whether ``highestSegment(above:in:)`` has searched and found none.
     var knowsNumbers: Bool { hasSeenNumbers.load(ordering: .relaxed) }
 
-    /// The highest number above `head` of a segment of this archive; `nil` as long as the index knows the whole log.
-    /// Searches only once: later segments are created under the archive's lock by a process that also moves the head.
-    /// `numbers`: those of the segments, if the caller has just looked.
+    /// The highest number above `head` of a segment of this archive; `nil` as long as the index knows the whole log. Searches
+    /// only once: creators of later ones also move the head. `numbers`: those of the segments, if known.
     func highestSegment(above head: UInt32, in numbers: [UInt32]? = nil) throws(StorageError) -> UInt32? {
         guard !knowsNumbers else { return nil }
         let numbers = if let numbers { numbers } else { try segmentNumbers() }
@@ -152,16 +148,15 @@ extension SegmentLog {
     func holdsFrames(_ segment: UInt32) throws(StorageError) -> Bool { try belongs(segment) }
 
     /// The header of a segment's file.
-    /// - Throws: `corrupted` if the header isn't one of this archive.
+    /// - Throws: `corrupted` if it isn't one of this archive.
     @discardableResult
     func checkHeader(of segment: UInt32) throws(StorageError) -> SegmentHeader {
         let file = try folder.file(named: SegmentHeader.fileName(segment), writable: false)
         return try header(of: file, segment)
     }
 
-    /// Whether a segment was never written, not even its header: its creator is still at work or was killed. `false` if
-    /// it is gone, and if there are frames behind a zero header, because a power loss may have kept their pages and
-    /// lost the header's.
+    /// Whether a segment was never written, not even its header. `false` if it is gone, and if there are frames behind a zero
+    /// header, because a power loss may have kept their pages only.
     func isUnwritten(_ segment: UInt32) throws(StorageError) -> Bool {
         guard try beginsBlank(segment) else { return false }
         return try holdsFrames(segment) == false
@@ -192,8 +187,7 @@ extension SegmentLog {
         return missing
     }
 
-    /// How many numbers a segment takes up that isn't the newest: its frames decide, and only where its file's size can't tell they
-    /// are read.
+    /// How many numbers a segment takes up that isn't the newest: by its file's size or, if that can't tell, its frames.
     private func numbersTaken(by segment: UInt32, next: UInt32) throws(StorageError) -> Int {
         let bytes = try fileBytes(of: segment)
         let (least, most) = (
@@ -215,7 +209,6 @@ extension SegmentLog {
     /// Size of a segment's file in bytes; 0 if it is gone.
     func fileBytes(of segment: UInt32) throws(StorageError) -> Int { try status(of: segment)?.bytes ?? 0 }
 
-    /// The file of a pinned segment.
     func openedFile(of pin: Pin) throws(StorageError) -> FileDescriptor {
         let present = mapped.withLock { $0[pin.segment] }
         if let kept = present?.file { return kept.file }
@@ -226,8 +219,7 @@ extension SegmentLog {
         return file
     }
 
-    /// The file of a pinned segment for a sync; `nil` if it was reclaimed in the meantime, in which case its live
-    /// frames were synced before.
+    /// The file of a pinned segment for a sync; `nil` if it was reclaimed, which synced its live frames.
     func fileToSynchronize(_ pin: Pin) throws(StorageError) -> FileDescriptor? {
         do throws(StorageError) {
             return try openedFile(of: pin)

@@ -1,7 +1,6 @@
 import CPlatform
 import Synchronization
 
-/// A segment that this process has mapped.
 struct MappedSegment {
     /// The latest is last. Earlier ones were outgrown, but readers may still use them.
     var ranges: [MappedRange]
@@ -125,9 +124,8 @@ extension SegmentLog {
         return true
     }
 
-    /// Unmaps released segments, at most `most`. Unmapping a removed file for the last time waits until its pages have
-    /// been written, seconds for some hundred megabytes. Don't call it with the archive's lock held, except if memory,
-    /// addresses or disk space have run out.
+    /// Unmaps released segments, at most `most`. The last unmapping of a removed file waits until its pages have been written,
+    /// maybe seconds. Not with the archive's lock held, unless memory, addresses or disk space have run out.
     @inline(__always)
     func unmapReleased(most: Int = .max) {
         if hasReleased.load(ordering: .relaxed) { unmapSlowly(most) }
@@ -162,8 +160,7 @@ extension SegmentLog {
         }
     }
 
-    /// Releases everything that no thread is reading, because addresses have run out. Keeps the segment that is
-    /// appended to: the holder of the archive's lock uses it without a pin.
+    /// Releases everything that no thread is reading, except the segment that is appended to, which is used without a pin.
     func releaseUnused() {
         mapped.withLock { mapped in
             let used = appending.load(ordering: .relaxed)

@@ -13,14 +13,11 @@ final class SegmentLog: Sendable {
     let table: SegmentTable
     /// The mapped segments, by number. The mutex also serialises mapping and releasing.
     let mapped = Guarded(MappedSegments(by: <))
-    /// Segments that were released and still have to be unmapped.
     let released = Guarded<[MappedSegment]>([])
-    /// Whether ``released`` may contain any.
     let hasReleased = Atomic<Bool>(false)
     /// The oldest segment that this process knows of; older ones have been released.
     let knownOldest = Atomic<UInt32>(0)
-    /// The segment that this process appends to, under the archive's lock; 0 if there is none yet. Written while
-    /// ``mapped`` is locked, so that the segment isn't released at that moment.
+    /// The segment that this process appends to; 0: none yet. Written while ``mapped`` is locked, so that it isn't released.
     let appending = Atomic<UInt32>(0)
     /// Whether the folder was looked through for segments above the head (OnDiskFormat, "Segment files").
     let hasSeenNumbers = Atomic<Bool>(false)
@@ -54,8 +51,7 @@ final class SegmentLog: Sendable {
         let seed: UInt32
     }
 
-    /// `nil` if the segment isn't part of the log, or can't be mapped now. If your code acts on its absence, use
-    /// ``SegmentLog/pinIfPresent(_:)``.
+    /// `nil` if the segment isn't part of the log, or can't be mapped now; ``SegmentLog/pinIfPresent(_:)`` tells these apart.
     @inline(__always)
     func pin(_ segment: UInt32) -> Pin? {
         pinIfMapped(segment) ?? pinSlowly(segment)
@@ -85,9 +81,8 @@ final class SegmentLog: Sendable {
         return pinIfMapped(segment)
     }
 
-    /// Like ``SegmentLog/pin(_:)``, but `nil` only if the segment isn't part of the log. If it can't be opened or
-    /// mapped now (no descriptor, addresses or memory, a read error), that is an error, which must never pass for its
-    /// absence.
+    /// Like ``SegmentLog/pin(_:)``, but `nil` only if the segment isn't part of the log. If it can't be opened or mapped now,
+    /// that is an error, which must never pass for its absence.
     func pinIfPresent(_ segment: UInt32) throws(StorageError) -> Pin? {
         guard segment > 0 else { return nil }
         // Each failed round mapped it, but it was released for lack of addresses before it could be pinned.
@@ -118,8 +113,7 @@ final class SegmentLog: Sendable {
     @inline(__always)
     func view(_ pin: Pin) -> SegmentView { SegmentView(pin, table[pin.segment]) }
 
-    /// The frame at `offset`. Its lengths are checked, its checksum isn't. `nil` if there can't be one, or it can't be
-    /// read now.
+    /// The frame at `offset`, with lengths checked, unlike its checksum. `nil` if there is none, or it can't be read now.
     @inline(__always)
     func frame(_ pin: Pin, at offset: Int) -> Frame? {
         view(pin).frame(at: offset) ?? frameAfterGrowth(pin, at: offset)

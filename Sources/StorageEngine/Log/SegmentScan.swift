@@ -1,8 +1,7 @@
 /// Reading a segment from end to end, skipping damage.
 extension SegmentLog {
-    /// The frame at `offset` of a pinned segment, if it is exactly what its writer wrote. Costs time for the data in
-    /// the file only, because a frame may claim a gigabyte of hole; if the file can't be opened any more, holes are
-    /// read as well.
+    /// The frame at `offset` of a pinned segment, if it is exactly what its writer wrote. Costs time for the data in the file
+    /// only: a frame may claim a gigabyte of hole.
     func validFrame(_ pin: Pin, at offset: Int) -> Frame? {
         guard let frame = frame(pin, at: offset), frame.rawKind != 0 else { return nil }
         let seed = Frame.seed(segmentSeed: pin.seed, offset: offset)
@@ -16,9 +15,8 @@ extension SegmentLog {
         return isValid ? frame : nil
     }
 
-    /// Whether everything from `offset` to the end of a pinned segment is zero, so never written. Skips holes in files
-    /// that have few blocks for their length, which no writer creates: reading gigabytes of nothing takes time and
-    /// fills memory with pages.
+    /// Whether everything from `offset` to the end of a pinned segment is zero. Skips holes in files that have few blocks for
+    /// their length: reading them takes time and fills memory with pages.
     func isBlank(_ pin: Pin, from offset: Int) throws(StorageError) -> Bool {
         let view = view(pin)
         guard isSparse(pin) else { return view.isBlank(from: offset) }
@@ -44,17 +42,15 @@ extension SegmentLog {
         return next == end ? end : nil
     }
 
-    /// The offset of the first valid frame after `offset` that ends at `limit` at the latest. Requires that the bytes
-    /// before `limit` no longer change. The checksum's seed includes the offset, so bytes that merely look like a frame
-    /// don't pass.
+    /// The offset of the first valid frame after `offset` that ends at `limit` at the latest. The bytes before `limit` must not
+    /// change. The checksum's seed includes the offset, so copies of a frame don't pass.
     func nextValidFrame(_ pin: Pin, after offset: Int, before limit: Int) throws(StorageError) -> Int? {
         try withSearch(of: pin, atLeast: limit) { (search) throws(StorageError) in
             try search.next(after: offset, before: limit)
         }
     }
 
-    /// Like ``SegmentLog/validFrame(_:at:)`` for a frame that ends at `limit` at the latest. In a segment known to be
-    /// damaged the cost doesn't depend on the claimed length.
+    /// Like ``SegmentLog/validFrame(_:at:)`` for a frame that ends at `limit` at the latest, at a constant cost behind damage.
     func validFrame(_ pin: Pin, at offset: Int, before limit: Int) throws(StorageError) -> Frame? {
         guard let frame = try frameIfPresent(pin, at: offset), frame.rawKind != 0,
             offset + frame.bytes <= limit
@@ -83,9 +79,8 @@ extension SegmentLog {
         case damage(from: Int, to: Int)
     }
 
-    /// Calls `body` for each valid frame from `offset` on, in order, and for each damaged range between frames. Returns
-    /// the end of the last valid frame, and whether only blank bytes follow it. Costs time in proportion to the
-    /// segment, however it is damaged. Reads nothing from `limit` on.
+    /// Calls `body` for each valid frame from `offset` up to `limit`, in order, and for each damaged range between. Returns the
+    /// end of the last valid frame, and whether only blank bytes follow it. Linear, however it is damaged.
     @discardableResult
     func scan(
         _ pin: Pin, from offset: Int, before limit: Int = .max,
@@ -110,8 +105,7 @@ extension SegmentLog {
         return (offset, true)
     }
 
-    /// In a segment known to be damaged, long frames are checked by the search: claimed lengths could otherwise cost
-    /// reading the whole file each time.
+    /// In a segment known to be damaged, the search checks long frames, whatever length they claim.
     @inline(__always)
     private func validFrame(_ pin: Pin, at offset: Int, _ search: FrameSearch?) throws(StorageError) -> Frame?
     {

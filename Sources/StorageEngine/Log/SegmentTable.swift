@@ -15,14 +15,12 @@ struct SegmentSlot: ~Copyable {
     let pins = Atomic<UInt32>(0)
     /// Bytes from `base` on that may be accessed: within the mapping, the file, and the size of a segment (F4).
     let bytes = Atomic<Int>(0)
-    /// Address of the mapping.
     let base = Atomic<UInt>(0)
     /// Seed of its frames' checksums. Written before the number.
     let seed = Atomic<UInt32>(0)
 }
 
-/// The slots of a log: segment number modulo their count. All of them exist, so every number leads to one. Safe from
-/// any thread.
+/// The slots of a log: segment number modulo their count, so every number leads to one. Safe from any thread.
 struct SegmentTable: @unchecked Sendable {
     /// Zeroed memory means empty slots. Pages that no segment has used take no memory.
     private let memory: MappedRange
@@ -40,8 +38,7 @@ struct SegmentTable: @unchecked Sendable {
     }
 }
 
-/// The bytes of a mapped segment, and the only way to read them: no access goes outside. Valid as long as the segment
-/// is pinned.
+/// The bytes of a mapped segment; no access goes outside. Valid as long as the segment is pinned.
 struct SegmentView {
     let segment: UInt32
     let bytes: Int
@@ -66,7 +63,6 @@ struct SegmentView {
         return Frame(at: base + offset, available: bytes - offset)
     }
 
-    /// The frame at `offset`, if it is exactly what its writer wrote.
     func validFrame(at offset: Int) -> Frame? {
         guard let frame = frame(at: offset), frame.rawKind != 0,
             frame.passesChecksum(seed: Frame.seed(segmentSeed: seed, offset: offset))
@@ -116,8 +112,7 @@ struct SegmentView {
     }
 }
 
-/// The bytes of a mapped segment with the right to change them, and the only way to write them: no access goes outside.
-/// Valid as long as the segment is pinned, or is the one that is appended to.
+/// The bytes of a mapped segment, to be changed; no access goes outside. Valid while it is pinned or appended to.
 struct ChangingSegment {
     private let view: SegmentView
 
@@ -149,8 +144,7 @@ struct ChangingSegment {
         Frame.void(view.base + offset, bytes: frame.bytes, seed: seed)
     }
 
-    /// Zeroes everything from `offset` on in the mapping. ``ChangingLog/clearRemains(_:from:)`` also does so on the
-    /// medium.
+    /// Zeroes everything from `offset` on in the mapping. ``ChangingLog/clearRemains(_:from:)``: also on the medium.
     func blank(from offset: Int) {
         guard offset >= SegmentHeader.bytes else { return }
         var cursor = offset

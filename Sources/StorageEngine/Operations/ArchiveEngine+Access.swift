@@ -2,8 +2,7 @@ import CPlatform
 
 /// Reading an entry's value, either as an access, which leaves a trace, or as a peek, which doesn't.
 extension ArchiveEngine {
-    /// Calls `body` with the entry of `key` if there is one that has not expired; leaves no trace. Its bytes are valid
-    /// during the call. An entry that only a process' memory holds has no value, so `body` isn't called.
+    /// Calls `body` with the present entry of `key`; leaves no trace. Not called for an entry that only memory holds.
     @inline(__always)
     func withPeek(
         _ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void
@@ -54,8 +53,7 @@ extension ArchiveEngine {
         body(entry)
     }
 
-    /// Like an access, but without reading or verifying the value. Returns whether there is an entry, also one that
-    /// only a process' memory holds, and makes it the most recent.
+    /// Like an access, without reading the value. Returns whether there is an entry, also one that only memory holds.
     func touch(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
         try ArchiveEngine.validate(key: key)
         guard let processSlot else { throw .readOnly(operation: "touch") }

@@ -1,8 +1,7 @@
 /// Does at once and completely what the background does in time.
 extension ArchiveEngine {
-    /// Removes expired entries, reclaims the log once from its oldest segment on until almost no frame in it is dead, and
-    /// shrinks the index as far as possible. Releases the lock in between. `progress` gets the fraction done, 0 to 1;
-    /// return `false` to stop.
+    /// Removes expired entries, reclaims the log once until almost no frame in it is dead, and shrinks the index. Releases the
+    /// lock in between. `progress` gets the fraction done, 0 to 1; return `false` to stop.
     func compactNow(
         givingUpUndo: Bool, progress: (Double) -> Bool
     ) throws(StorageError) {

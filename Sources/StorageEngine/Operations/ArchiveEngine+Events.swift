@@ -2,7 +2,6 @@ import CPlatform
 
 /// Reading the event ring. Needs no lock and leaves no trace.
 extension ArchiveEngine {
-    /// The number of the next event.
     var nextEvent: UInt64 { index.events.head &+ eventBase.load(ordering: .relaxed) }
 
     /// Events from number `first` on; `nil` gives all that the ring holds.
@@ -42,9 +41,8 @@ extension ArchiveEngine {
         return EventBatch(events: events, lost: lost, next: sequence)
     }
 
-    /// Whether this event will never be published, because its writer was killed or stopped while writing it. A writer
-    /// that claimed many numbers may still be working although only its first event is published. Before the numbers
-    /// would be overwritten, waiting ends.
+    /// Whether this event will never be published, because its writer was killed or stopped. A writer that claimed many numbers
+    /// may still be working. Before the numbers would be overwritten, waiting ends.
     private func isAbandoned(_ sequence: UInt64, head: UInt64) -> Bool {
         guard head - sequence < UInt64(IndexLayout.events / 2) else { return true }
         for later in sequence..<head {
@@ -68,8 +66,7 @@ extension ArchiveEngine {
             let left = nanoseconds - (cp_monotonic_time() - start)
             guard batch.events.isEmpty, batch.lost == 0, left > 0 else { return batch }
             if head != first {
-                // A number has been claimed, but its event isn't published yet: the writer may be waiting for the
-                // processor.
+                // A number has been claimed, but its event isn't published yet.
                 cp_sleep(min(left, 2_000_000))
             } else if let bell {
                 bell.wait(since: count, atMost: min(left, 1_000_000_000))
@@ -107,7 +104,6 @@ extension ArchiveEngine {
         return found ?? nil
     }
 
-    /// The events of a key that the ring still holds.
     func history(of key: UnsafeRawBufferPointer) -> KeyHistory {
         let tag = UInt32(truncatingIfNeeded: hash(key))
         let name = String(decoding: key, as: UTF8.self)

@@ -1,18 +1,16 @@
 import CPlatform
 import Synchronization
 
-/// Background work in every process that has the archive open for writing. Expired entries are removed soon after their
-/// deadline even if nothing looks them up; actions that can no longer be undone are given up; restored entries are
-/// settled; dead space is returned to the file system when there are no writes. Each run does one slice under the lock,
-/// and only if the lock is free. An archive with nothing to do is polled every five seconds, at the same moment for all
-/// archives of the process: another process may have left entries that expire or space to reclaim, and ended.
+/// Background work in every process that has the archive open for writing: expired entries are removed, actions that can no
+/// longer be undone are given up, restored entries are settled, and dead space is returned when there are no writes. Each run
+/// does one slice under the lock, if it is free. An idle archive is polled every five seconds: another process may have left
+/// work, and ended.
 extension ArchiveEngine {
     /// Pause between two slices, in nanoseconds.
     fileprivate static let shortestPause: Int64 = 2_000_000
     /// Pause while other processes' writes may end the time for an undo, or may stop.
     fileprivate static let usualPause: Int64 = 1_000_000_000
-    /// Longest pause. Another process may have set a nearer deadline and ended; a machine that slept notices a deadline
-    /// this late.
+    /// Longest pause, since another process may have set a nearer deadline and ended, or the machine slept.
     fileprivate static let longestPause: Int64 = 5_000_000_000
     /// Bytes that may be appended in a second while the archive still counts as quiet.
     private static let quietBytes: UInt64 = 1 << 20
@@ -93,8 +91,7 @@ extension ArchiveEngine {
                 houseDue.store(Clock.boot().addingSaturating((pause ?? 0) / 1000), ordering: .relaxed)
                 return pause
             }
-            // Every change reads `houseDue` afterwards, so a change since the checks above is noticed either there or
-            // below.
+            // Every change reads `houseDue` afterwards, so a change since these checks is noticed here or there.
             houseDue.store(.max, ordering: .sequentiallyConsistent)
             guard index.nextDeadline == Deadline.never, index.setAsideCount == 0,
                 !isRoomDue.load(ordering: .relaxed)
@@ -165,8 +162,7 @@ extension ArchiveEngine {
         return pause
     }
 
-    /// For a lock that can't be taken, or whose last holder died inside a section with no process since to recover it.
-    /// Returns the pause until the next attempt.
+    /// For a lock that can't be taken, or whose last holder died inside. Returns the pause until the next attempt.
     private func putRightWhatTheDeadLeft() -> Int64 {
         guard index.sectionOwner != 0 else { return 10_000_000 }
         do throws(StorageError) {

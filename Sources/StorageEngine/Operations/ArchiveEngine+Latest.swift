@@ -7,9 +7,8 @@ package struct LatestKeys: Sendable {
 }
 
 extension Archive {
-    /// The keys of the `limit` most recently used entries that are on disk or in this process' memory. Costs time in
-    /// proportion to `limit`, up to ``mostLatestKeys``, and not to the number of entries. Holds the archive's lock for
-    /// that time. `nil` if so many removed or expired entries come first that a list (``entries(order:)``) is cheaper.
+    /// The keys of the `limit` most recently used entries that are on disk or in this process' memory, under the archive's lock,
+    /// in time proportional to `limit`. `nil` if so many removed or expired ones come first that ``entries(order:)`` is cheaper.
     package func latestKeys(_ limit: Int) throws(StorageError) -> LatestKeys? {
         try engine().latestKeys(limit)
     }

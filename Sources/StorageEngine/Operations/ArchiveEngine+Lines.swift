@@ -36,9 +36,8 @@ struct EntryLine {
 
 /// Reading slots without the lock.
 extension ArchiveEngine {
-    /// The line of an entry that look-ups can find; `nil` if there is none. Below `settled` no frame belongs to an
-    /// unpublished batch: pass the log's end, read before the first of several lines. With `pending`, includes the last
-    /// use.
+    /// The line of an entry that look-ups can find; `nil` if there is none. Below `settled` no frame belongs to an unpublished
+    /// batch: pass the log's end, read before the first of several lines. With `pending`, includes the last use.
     @inline(__always)
     func line(
         _ number: UInt32, _ slot: SlotView, settled: Location, uses pending: PendingTouches? = nil
@@ -85,8 +84,7 @@ extension ArchiveEngine {
         return line
     }
 
-    /// Calls `body` with the entry of `key` and its line, both of one version, whatever others change at the same time.
-    /// Includes expired entries and those that only a process' memory holds.
+    /// Calls `body` with the entry of `key` and its line, of one version. Includes expired entries and those only in memory.
     func withLine(
         of key: UnsafeRawBufferPointer, tag: UInt32, uses pending: PendingTouches? = nil,
         _ body: (FoundEntry, EntryLine) -> Void
@@ -114,8 +112,7 @@ extension ArchiveEngine {
             standing: standing(of: line.number, until: line.deadline, isMemoryOnly: line.isMemoryOnly))
     }
 
-    /// The same for an entry that has not expired. Of entries that only processes' memories hold, it prefers this
-    /// process' own.
+    /// The same for an entry that has not expired. Of entries that only memories hold, prefers this process' own.
     func withPresentLine(
         of key: UnsafeRawBufferPointer, tag: UInt32, uses pending: PendingTouches? = nil,
         _ body: (FoundEntry, EntryLine) -> Void
@@ -130,10 +127,9 @@ extension ArchiveEngine {
         if isElsewhere { try withMemoryOnly(key, tag: tag, uses: pending, body) }
     }
 
-    /// Calls `body` with the line of each entry that look-ups find. Walks the chunks of the index from last to first,
-    /// and the slots of each in ascending order. Renumbering only moves entries into chunks that are still to come, so
-    /// none is missed, but one may be met twice (``ArchiveSection/vacateLastChunk()``). With `ascending` the chunks
-    /// come in ascending order, for callers that verify that no renumbering happened.
+    /// Calls `body` with the line of each entry that look-ups find. Walks the chunks from last to first, because renumbering only
+    /// moves entries into chunks to come: none is missed, one may be met twice (``ArchiveSection/vacateLastChunk()``). With
+    /// `ascending` the other way, for callers that verify that no renumbering happened.
     @inline(__always)
     func forEachLine(
         uses pending: PendingTouches? = nil, ascending: Bool = false,

@@ -1,12 +1,5 @@
 import CPlatform
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// A found entry. Its frame stays pinned until ``ArchiveEngine/unpin(_:)``.
 struct FoundEntry {
@@ -15,8 +8,7 @@ struct FoundEntry {
     var location: Location
     var frame: Frame
     var pin: SegmentLog.Pin
-    /// What its slot adds to the frame: whether its deadline has passed, whether only a process' memory holds it,
-    /// whether it is hidden. `nil` if the slot adds nothing.
+    /// What its slot adds to the frame: expired, only in memory, hidden. `nil`: nothing.
     var standing: ArchiveEngine.Standing?
 }
 
@@ -30,9 +22,8 @@ extension ArchiveEngine {
         case astray
     }
 
-    /// Finds the entry of `key`. Needs no lock (F6). A hit is right because a location always names the same bytes, and
-    /// because a slot whose content matters still named that frame after it was read. A miss counts only if no chain
-    /// changed during the search. Costs about two cache misses.
+    /// Finds the entry of `key` without the lock (F6). A hit is right because a location always names the same bytes, and the
+    /// slot, if it matters, named that frame after it was read. A miss counts only if no chain changed. About two cache misses.
     @inline(__always)
     func find(
         _ key: UnsafeRawBufferPointer, tag: UInt32, forChange: Bool = false
@@ -141,8 +132,7 @@ extension ArchiveEngine {
         return found.standing != nil && found.standing != .hidden
     }
 
-    /// The entry whose slot names another frame than its cell did. The process that changes it may have been stopped
-    /// before it could update the cell.
+    /// The entry whose slot names another frame than its cell: the process that changes it may have been stopped.
     @inline(never)
     private func renamed(
         _ key: UnsafeRawBufferPointer, _ number: UInt32, _ slot: SlotView, tag: UInt32,
@@ -196,9 +186,8 @@ extension ArchiveEngine {
         return memcmp(a, b, left.count) == 0
     }
 
-    /// Repeats the search while chains are changing. If the process that changes them was stopped, or a chain leads to
-    /// what can't be read, walks over all slots instead, which needs no chain and takes no longer than a scan of the
-    /// index. What was unreadable in a look before is no longer an answer then: it may have been moved or removed since.
+    /// Repeats the search while chains are changing. If their changer was stopped, or a chain leads to what can't be read, walks
+    /// over all slots instead. What was unreadable before is no longer an answer then: it may have been moved or removed.
     @inline(never)
     private func findPatiently(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> FoundEntry?
     {
@@ -226,8 +215,7 @@ extension ArchiveEngine {
                 if isSettled { return nil }
                 continue
             }
-            // None of the entries with this hash has the key, and one of them can't be read or has a damaged key. What is
-            // so amid changes must stay so.
+            // None of the entries with this hash has the key, and one is unreadable or damaged. This must stay so amid changes.
             guard !index.isRemoved else { throw .closed(name: name) }
             if unreadable == doubted || isSettled && index.sectionOwner == 0 {
                 throw closedIfRemoved(
@@ -272,7 +260,6 @@ extension ArchiveEngine {
     /// How long whoever changes chains may stay in the middle of it, in nanoseconds, before it counts as stopped.
     private static let longestUnsettled: Int64 = 1_000_000
 
-    /// Looks at every slot with this hash.
     private func walkSlots(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> Walk {
         var unreadable: Location?
         for number in 0..<index.usedEntries {
@@ -310,8 +297,7 @@ extension ArchiveEngine {
         return .astray
     }
 
-    /// Whether the log now begins after this place. What the index still names there is gone; the process that removed
-    /// the segment is about to remove it from the index.
+    /// Whether the log now begins after this place, so that what the index names there is gone.
     @inline(__always)
     func isGivenUp(_ location: Location) -> Bool { location.segment < index.oldestSegment }
 

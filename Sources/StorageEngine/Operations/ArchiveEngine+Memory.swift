@@ -6,8 +6,7 @@ package struct HeldEntry: Sendable, Hashable {
     let location: Location
     /// Number of the operation that stored it. It stays the same when the frame is moved.
     package let sequence: UInt64
-    /// How long the object may stay in memory, in microseconds, after each read from disk (S8); 0: as long as there is
-    /// room.
+    /// How long the object may stay in memory, in microseconds, after each read from disk (S8); 0: as long as there is room.
     package let memoryInterval: Int64
 }
 
@@ -47,8 +46,6 @@ extension ArchiveEngine {
         return self.held(entry, tag: held.tag)
     }
 
-    /// Like an access to the entry, if an object is still its version: counts a hit and makes it the most recent, also on disk
-    /// (S5). Returns whether it is.
     @inline(__always)
     func access(_ held: HeldEntry) -> Bool {
         guard let processSlot, isCurrent(held) else { return false }
@@ -56,8 +53,7 @@ extension ArchiveEngine {
         return true
     }
 
-    /// Publishes that this process has the object in memory, or no longer has it. Apart from entries that are only in
-    /// memory, nothing depends on it.
+    /// Publishes whether this process has the object in memory. Only entries that are only in memory depend on it.
     func setHeld(_ held: HeldEntry, _ isHeld: Bool) {
         guard let line = processSlot?.line else { return }
         if isHeld {
@@ -87,7 +83,6 @@ extension ArchiveEngine {
         return held
     }
 
-    /// The request for an entry that only this process' memory holds.
     func requestInMemoryOnly(bytes: UInt64, _ traits: EntryTraits) throws(StorageError) -> PutRequest {
         guard processSlot != nil else { throw .readOnly(operation: "record") }
         var traits = traits

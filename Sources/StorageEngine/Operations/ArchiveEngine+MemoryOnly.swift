@@ -1,11 +1,9 @@
-/// Entries that only a process' memory holds (S11). Each process may have its own under a key; nothing is on disk under
-/// that key then. They stand side by side in the index, with equal keys and tags, and differ by the slot of the process
-/// that holds them (``Residency``). A look-up meets any one of them and finds no value, which is right for all of them.
-/// So only the operations below ever look for the others.
+/// Entries that only a process' memory holds (S11). Each process may have its own under a key, with equal tags, which differ by
+/// the holder's slot (``Residency``); nothing is on disk then. A look-up meets any of them and finds no value, which is right for
+/// all. So only these operations look for the others.
 extension ArchiveEngine {
-    /// The entries of `key` that are only in memory. Needs no lock. An entry whose frame can't be read now is included
-    /// if its tag matches: leaving one out would hide what is on disk, while a wrong one only costs a process an object
-    /// in its memory.
+    /// The entries of `key` that are only in memory. Needs no lock. One whose frame can't be read now is included if its tag
+    /// matches: a wrong one only costs a process an object in its memory.
     func memoryOnlyNumbers(of key: UnsafeRawBufferPointer, tag: UInt32) -> [UInt32] {
         guard index.residency.isUsed else { return [] }
         return index.table.liveEntries(ofTag: tag).filter { number in
@@ -36,8 +34,7 @@ extension ArchiveEngine {
         return found
     }
 
-    /// Whether a living process holds the entry in memory and it has not expired. If its deadline can't be read now, it
-    /// counts as not expired.
+    /// Whether a living process holds the entry and it hasn't expired, or its deadline can't be read now.
     func isPresent(_ number: UInt32) -> Bool {
         guard isHeld(number), let slot = index.entry(number) else { return false }
         let deadline = slot.read { (named, isFilled) -> Int64? in
@@ -92,14 +89,12 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// Removes all entries of `key` that are only in memory from the index, except `sparing`. Logs nothing, because no
-    /// replay of the log restores such an entry.
+    /// Removes all entries of `key` that are only in memory, except `sparing`. Logs nothing: no replay restores them.
     func removeMemoryOnly(of key: UnsafeRawBufferPointer, tag: UInt32, sparing: UInt32) {
         for number in engine.memoryOnlyNumbers(of: key, tag: tag) where number != sparing { remove(number) }
     }
 
-    /// Deletes a key that only memories hold: for all processes (S9) or, with `sequence`, only the entry which that
-    /// operation stored. Requires that touches are drained.
+    /// Deletes a key that only memories hold, or with `sequence` only the entry of that operation. Requires drained touches.
     func deleteMemoryOnly(
         _ key: UnsafeRawBufferPointer, tag: UInt32, ifSequence sequence: UInt64?
     ) throws(StorageError) -> ConditionalDelete {

@@ -1,4 +1,3 @@
-/// A readable message.
 struct FoundMessage {
     var place: Location
     var frameBytes: Int
@@ -11,9 +10,8 @@ struct FoundMessage {
 
 /// Reading a log archive's messages, without the lock.
 extension ArchiveEngine {
-    /// The first message at or after `place` and before `end`; skips damaged ones. If a segment can't be read at the
-    /// moment that is an error, and doesn't mean that it has no message. The bytes before `settled` (the head) no
-    /// longer change. A frame may extend beyond `end`, and bytes inside its value that look like a frame are none.
+    /// The first message from `place` to `end`; skips damaged ones. A segment that can't be read now is an error. The bytes
+    /// before `settled` (the head) no longer change. A frame may extend beyond `end`, and bytes inside its value aren't frames.
     func message(
         from place: Location, before end: Location, settled: Location? = nil
     ) throws(StorageError) -> FoundMessage? {
@@ -49,8 +47,7 @@ extension ArchiveEngine {
         }
         defer { log.unpin(pin) }
         var offset = start
-        // The bytes before the head no longer change, but another process may have extended the file since this one
-        // asked for its size.
+        // The bytes before the head no longer change, but another process may have extended the file since.
         var isSizeKnown = segment == settled.segment
         var limit = isSizeKnown ? settled.offset : log.view(pin).bytes
         while Location(segment: segment, offset: offset) < end {
@@ -95,8 +92,7 @@ extension ArchiveEngine {
         return (count, bytes)
     }
 
-    /// Messages from a cursor on and before another: at most `most`, and none after the one that brings them to
-    /// `mostBytes`.
+    /// At most `most` messages from a cursor on, before another, up to the one that brings them to `mostBytes`.
     func messages(
         from cursor: MessageCursor?, before last: MessageCursor? = nil, most: Int, mostBytes: Int = .max
     ) throws(StorageError) -> MessageBatch {
@@ -313,8 +309,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// The places of a segment's messages from `start` on. Follows the frames' headers; if these lead astray, it
-    /// searches for valid frames, as readers of messages do.
+    /// The places of a segment's messages from `start` on, by the frames' headers, or by a search if these lead astray.
     private func messagePlaces(
         in segment: UInt32, from start: Int, before end: Location
     ) throws(StorageError) -> [Location] {

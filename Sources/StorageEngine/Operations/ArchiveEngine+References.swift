@@ -1,7 +1,6 @@
 /// The content of a list of entries, and access to the frames that it names.
 extension ArchiveEngine {
-    /// Every live entry with its last use, including pending ones. Needs no lock. Leaves out expired entries that have
-    /// not been removed yet.
+    /// Every live entry with its last use, including pending ones. Needs no lock. Leaves out expired entries.
     func liveReferences() throws(StorageError) -> [EntryReference] { try liveReferences(allOf: nil) ?? [] }
 
     /// Every entry of a part, including expired ones; `nil` if there are more than `most`.
@@ -134,8 +133,7 @@ extension ArchiveEngine {
         try withFrame(at: location, body) { frame, isSound in isSound() ? .meant : .damaged }
     }
 
-    /// The frame of an entry with this tag. If its key has another hash, the bytes are damaged, which throws, or now
-    /// belong to another entry, which gives `nil`.
+    /// The frame of an entry with this tag. A key with another hash is damaged, which throws, or another entry's (`nil`).
     func withFrame<Result>(
         at location: Location, tag: UInt32, _ body: (Frame) -> Result
     ) throws(StorageError) -> Result? {

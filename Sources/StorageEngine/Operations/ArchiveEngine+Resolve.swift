@@ -75,8 +75,7 @@ extension ArchiveEngine {
         return .found(found)
     }
 
-    /// Resolves the frame that a slot names, like ``resolve(_:again:)``, for walks over the slots. `nil` if there is no
-    /// entry.
+    /// Resolves the frame that a slot names, for walks over the slots. `nil` if there is no entry.
     func resolve(_ location: Location) throws(StorageError) -> Location? {
         guard let pin = try log.pinIfPresent(location.segment) else { return location }
         defer { log.unpin(pin) }
@@ -96,8 +95,7 @@ extension ArchiveEngine {
         return frame.kind == .delete ? nil : location
     }
 
-    /// Whether a slot that names another place still stands for the frame at `location`, because the batch that changes
-    /// it isn't published.
+    /// Whether a slot that names another place still stands for the frame at `location`: its batch isn't published.
     func isUnpublished(_ slot: SlotView, insteadOf location: Location) throws(StorageError) -> Bool {
         let open = index.batchOpen
         let present = slot.location

@@ -1,8 +1,7 @@
 /// How much space an archive takes and may take: the basis for reclaiming and compacting (S3, S14).
 extension ArchiveEngine {
-    /// Bytes that the segments may take before old ones are reclaimed, so that the footprint keeps S3. A collection has
-    /// no limit; it may take one and a half times the bytes of its values, which makes storing again some three times
-    /// cheaper than an allowance of a fifth would.
+    /// Bytes that the segments may take before old ones are reclaimed, by S3. A collection, without a limit, may take one and a
+    /// half times its values, which makes storing again some three times cheaper than a fifth would.
     var allowedSegmentBytes: Int { max(grantedSegmentBytes, leastSegmentBytes) }
 
     /// The most bytes of values, for all processes; `nil`: no limit. A collection has none, whatever a damaged index says.
@@ -30,8 +29,7 @@ extension ArchiveEngine {
         return Int(1.25 * (limit + Double(undo) + 128 * Double(entries)) + 1_048_576)
     }
 
-    /// The least that the segments take. If S3 leaves less (long keys, tiny values), reclaiming must not run in
-    /// circles.
+    /// The least that the segments take, so that reclaiming doesn't run in circles where S3 leaves less.
     @inline(__always) var leastSegmentBytes: Int {
         let target = segmentTarget
         let live = Double(index.liveFrameBytes)

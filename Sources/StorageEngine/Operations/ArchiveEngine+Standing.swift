@@ -12,8 +12,7 @@ extension ArchiveEngine {
         case hidden
     }
 
-    /// What the slot says about the entry whose frame is at `location`; `nil` if the slot names another frame by now or
-    /// isn't filled yet. Needs no lock.
+    /// What the slot says about the entry at `location`; `nil` if it names another frame by now or isn't filled yet.
     func standing(of number: UInt32, _ slot: SlotView, at location: Location) -> Standing? {
         let deadline = slot.deadline
         let isMemoryOnly = slot.isMemoryOnly

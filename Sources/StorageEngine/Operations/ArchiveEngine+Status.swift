@@ -15,7 +15,6 @@ extension ArchiveEngine {
             tier: line.isMemoryOnly ? .memory : isHeld(entry.number) ? .both : .disk)
     }
 
-    /// ``Archive/metadata(_:)``
     func metadata(of key: String) throws(StorageError) -> EntryMetadata? {
         let pending = index.touches.pending()
         var metadata: EntryMetadata?
@@ -47,11 +46,9 @@ extension ArchiveEngine {
             attachedProcesses: living.count)
     }
 
-    /// ``ArchiveStatus/damagedPlaces``
     var damagedPlaces: Int { index.damagedPlaces + (index.loss == nil ? 0 : 1) }
 
-    /// Entries and the bytes of their values, without those that no look-up finds: expired ones that wait for their
-    /// removal, and those that only the memory of a process held that has died.
+    /// Entries and the bytes of their values, without expired ones and those that a dead process' memory held.
     func visibleTotals() -> (entries: Int, bytes: UInt64) {
         let (entries, bytes) = totalsWithoutOverdue()
         return (entries - min(entries, countOrphans()), bytes)
@@ -89,7 +86,6 @@ extension ArchiveEngine {
         return total
     }
 
-    /// The attached processes whose slots meet a condition.
     func processes(where isWanted: (ProcessSlot) -> Bool = { _ in true }) -> [AttachedProcess] {
         let liveness = liveness
         return index.processes.attached.filter(isWanted).map { slot in

@@ -1,18 +1,9 @@
 import CPlatform
 import Synchronization
+import SystemC
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
-/// One archive as this process has it open: its index, its log and its lock. Safe from any thread: mutable state is in
-/// the index, and changes only under the archive's lock or by atomic instructions.
-///
-/// The operations are in the other files of this folder; `Recovery` creates the handles.
+/// One archive as this process has it open: its index, its log and its lock. Safe from any thread: mutable state is in the index,
+/// changed under the archive's lock or by atomic instructions. Operations: this folder; opening: `Recovery`.
 final class ArchiveEngine: Sendable {
     let name: String
     let folder: FileDescriptor
@@ -27,8 +18,7 @@ final class ArchiveEngine: Sendable {
     let gate = LockGate()
     /// This process' slot in the process table; `nil` for an observer, which leaves no trace.
     let processSlot: ProcessSlot?
-    /// Locked shared while the archive is open for writing, so that no process rebuilds the index. Locked exclusively
-    /// where this process alone has the index.
+    /// Locked shared while the archive is open for writing; exclusively where this process alone has the index.
     let attachment: FileDescriptor?
     let pid: Int32
     let kind: ArchiveKind
@@ -49,12 +39,10 @@ final class ArchiveEngine: Sendable {
     let houseDue = Atomic<Int64>(.max)
     /// Whether more space was dead than allowed at the last check.
     let isRoomDue = Atomic<Bool>(false)
-    /// The thread whose call has to reclaim space before it ends; 0 if none has to. Others' calls go on: they must not wait for
-    /// what one has removed. Of a call that ends without, the background does it (``ArchiveSection/payPart()``). Set under
-    /// the lock.
+    /// The thread whose call has to reclaim space before it ends; 0 if none has to. Others' calls go on. Of a call that ends
+    /// without, the background does it (``ArchiveSection/payPart()``). Set under the lock.
     let roomDebtor = Atomic<UInt>(0)
-    /// While the index is rebuilt from the log: for each line of the undo table, the entries that were marked with it.
-    /// So an action's entries are found without looking at all entries. Empty at other times.
+    /// While the index is rebuilt: for each line of the undo table, the entries marked with it. Empty at other times.
     let replayedMarks = Guarded<[[UInt32]]>([])
     /// While the index is rebuilt, what the log said was removed; `nil` at other times.
     let replayedRemovals = Guarded<ReplayedRemovals?>(nil)
@@ -113,9 +101,8 @@ final class ArchiveEngine: Sendable {
         withExtendedLifetime(self) { body(index) }
     }
 
-    /// Gives back the slot in the process table; its counters are added to the archive's. From now on every thread that
-    /// asks for the lock gets `closed`: what would be acknowledged later would be written to files that other processes
-    /// may already use alone. Call it once.
+    /// Gives back the slot in the process table; its counters are added to the archive's. From now on `closed` is thrown for the
+    /// lock: later changes could go to files that other processes already use alone. Call it once.
     func detach() {
         // In a forked child this would end the parent's use.
         guard let attachment, pid == getpid() else { return }
@@ -150,8 +137,7 @@ final class ArchiveEngine: Sendable {
         }
     }
 
-    /// The last writer marks the index as clean. If another process is just opening the archive, that one sets the next
-    /// mark.
+    /// The last writer marks the index as clean, unless another process is just opening the archive.
     private func markAsClean() {
         guard let attachment, index.isReady,
             let turn = try? OpeningTurn.take(in: folder, archive: name, nanoseconds: 0)
@@ -168,8 +154,7 @@ final class ArchiveEngine: Sendable {
         try? section.index.cleanMark.set()
     }
 
-    /// Whether an observer must open the archive again: its index was replaced, cut or overwritten, or it had no index to observe and
-    /// works on an old copy of the log.
+    /// Whether an observer must open the archive again: its index was replaced, cut or overwritten, or its copy is old.
     var isSuperseded: Bool {
         guard attachment == nil else { return false }
         guard index.hasFile else {

@@ -10,8 +10,7 @@ extension ArchiveEngine {
         // An entry that is named twice would be counted twice, or be missing the second time.
         var seen = Set<PlannedEntry>(minimumCapacity: planned.count)
         let entries = planned.filter { seen.insert($0).inserted }
-        // One deadline for the whole action, unlike that of any other. It identifies the entries that the action lets
-        // expire.
+        // One deadline for the whole action, unlike that of any other. It identifies the entries that the action lets expire.
         var deadline = Deadline.never
         if case .setLifetime(let lifetime) = action { deadline = ArchiveEngine.deadline(in: lifetime) }
         // An action without effect isn't recorded, because it would push out one that can be undone.
@@ -150,8 +149,7 @@ extension ArchiveEngine {
         guard kind != .log else { throw .wrongKind(archive: name, kind: kind, operation: operation) }
     }
 
-    /// Deletes every entry that exists when it begins, as one action that can be undone. Works in batches and releases
-    /// the lock between them. What is recorded in the meantime stays.
+    /// Deletes every entry that exists when it begins, as one action that can be undone, in batches.
     func deleteAllReversibly(progress: (Int) -> Bool) throws(StorageError) -> PlanOutcome {
         try requireEntries(to: "delete reversibly")
         var outcome = PlanOutcome()

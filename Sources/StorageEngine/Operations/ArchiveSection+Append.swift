@@ -37,8 +37,7 @@ extension ArchiveSection {
         return place
     }
 
-    /// Handles data behind the head. Leftovers of an uncommitted append may be overwritten. A complete frame there, or one
-    /// that goes across the head, means that the head is damaged.
+    /// Handles data behind the head: an uncommitted append's may be overwritten. A complete frame means a damaged head.
     @inline(never)
     private func requireNoFrame(behind place: Location, _ pin: SegmentLog.Pin) throws(StorageError) {
         if place.offset >= SegmentHeader.bytes, log.validFrame(pin, at: place.offset) == nil,
@@ -242,8 +241,7 @@ extension ArchiveSection {
         try result.get()
     }
 
-    /// Appends a frame without a value, applies it and commits it. `apply` gets its location and time. The frame's
-    /// `created` is that time unless it is given.
+    /// Appends a frame without a value, applies it and commits it. `apply` gets its location and time, by default its `created`.
     func appendBare(
         _ kind: FrameKind, key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
         extensionBytes: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),

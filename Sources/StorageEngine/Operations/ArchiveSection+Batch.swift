@@ -1,8 +1,7 @@
 import CPlatform
 
-/// Several changes as one (S15). Their frames are written behind the head, consecutively in one segment, and are marked
-/// as belonging together; then `publish(_:)` makes them part of the archive in one step. Why no reader sees a part of
-/// them: OnDiskFormat, "Batches".
+/// Several changes as one (S15). Their frames are written behind the head, consecutively in one segment; then `publish(_:)` makes
+/// them part of the archive in one step. OnDiskFormat, "Batches".
 extension ArchiveEngine {
     /// Like ``apply(_:)``, but on a full disk frees what may be freed and tries again.
     func applyMakingRoom(_ batch: PreparedBatch) throws(StorageError) -> [BatchResult]? {

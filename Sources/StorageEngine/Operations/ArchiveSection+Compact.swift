@@ -28,8 +28,7 @@ extension ArchiveSection {
         if isRoomy { giveBackSpareChunks() }
     }
 
-    /// Shrinks a sparse index, in proportion to the entries removed under this hold of the lock. Requires that touches
-    /// are drained.
+    /// Shrinks a sparse index, in proportion to the entries removed under this hold. Requires drained touches.
     @inline(__always)
     func compactIfSparse(removed: Int = 1) {
         if isSparse { compact(chunks: 1 + removed / IndexLayout.chunkEntries) }
@@ -42,12 +41,10 @@ extension ArchiveSection {
         if isSparse { engine.oweRoom() }
     }
 
-    /// Shrinks an index that is sparse or was emptied, by as much as one hold of the lock allows; returns `false` if it is
-    /// neither.
+    /// Shrinks a sparse or emptied index, by as much as one hold of the lock allows; `false` if it is neither.
     func compactSome() -> Bool { giveBackSomeSpareChunks() || isSparse && vacateLastChunk() }
 
-    /// Gives up all that could be undone, removes the oldest segments without live frames, and makes the index as small
-    /// as possible. Costs a few hundred nanoseconds for each renumbered entry. Requires that touches are drained.
+    /// Gives up what could be undone, removes the oldest dead segments, and shrinks the index. Requires drained touches.
     func giveUpRoom() throws(StorageError) {
         forgetSetAside(most: .max, evenReversible: true)
         try dropDeadSegments()
@@ -121,8 +118,7 @@ extension ArchiveSection {
         index.shrink(toHold: Int(index.entryHighWater))
     }
 
-    /// Gives back some of the chunks without entries, of an index that has more than twice what it needs; returns `false` if
-    /// there are none.
+    /// Gives back some of the chunks without entries, of an index with more than twice what it needs; `false`: none.
     func giveBackSomeSpareChunks() -> Bool {
         guard engine.kind != .log, index.isReady, engine.isIndexWasted else { return false }
         if mergeSpareBuckets() { return true }

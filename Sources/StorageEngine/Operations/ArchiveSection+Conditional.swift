@@ -51,8 +51,7 @@ extension ArchiveSection {
 }
 
 extension ArchiveEngine {
-    /// Number of the operation that stored what this process finds under the key of an entry. `nil` if the entry has
-    /// expired or is only in another process' memory.
+    /// Number of the operation that stored what this process finds under an entry's key. `nil`: expired or in another memory.
     func presentSequence(
         of entry: FoundEntry, _ key: UnsafeRawBufferPointer, tag: UInt32
     ) throws(StorageError) -> UInt64? {

@@ -2,9 +2,8 @@ extension ArchiveEngine {
     /// Entries or messages copied under one hold of the lock.
     private static let copiedAtOnce = 256
 
-    /// Copies a snapshot of another archive into this one, which is empty: values with all their metadata, in the order
-    /// of recency. Leaves out what fails its checksum and passes the error to `damaged`. `progress` gets the number of
-    /// those done; it returns `false` to stop.
+    /// Copies a snapshot of another archive into this one, which is empty: values with all their metadata, in the order of
+    /// recency. Passes what fails its checksum to `damaged`. `progress` gets the number done; `false` stops.
     /// - Returns: whether all of it was copied.
     func copy(
         _ snapshot: ArchiveSnapshot, damaged: (StorageError) -> Void, progress: (Int) -> Bool

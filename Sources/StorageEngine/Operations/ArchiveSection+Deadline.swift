@@ -1,6 +1,5 @@
 extension ArchiveSection {
-    /// Changes an entry's deadline, to `Deadline.never` for none, without writing its value again (S8). With
-    /// `sequence`, only if that operation stored the present entry.
+    /// Changes an entry's deadline without writing its value again (S8). With `sequence`, only if that stored the present entry.
     func changeDeadline(
         of key: UnsafeRawBufferPointer, to deadline: Int64, ifSequence sequence: UInt64?, cause: EventCause,
         group: UInt32 = 0, evenExpired: Bool = false

@@ -1,7 +1,6 @@
 import CPlatform
 
 extension ArchiveEngine {
-    /// Deletes the entry of `key`; with `sequence`, only if that operation stored it.
     func delete(_ key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?) throws(StorageError)
         -> ConditionalDelete
     {
@@ -61,7 +60,6 @@ extension ArchiveSection {
         return removal
     }
 
-    /// Empties the index.
     func clearEntries() {
         index.beginStructureChange()
         engine.countHandled(entries: Int(index.usedEntries))

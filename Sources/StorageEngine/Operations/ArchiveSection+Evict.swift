@@ -11,8 +11,7 @@ extension ArchiveSection {
         return before - index.entryCount
     }
 
-    /// How many of the next victims free at least `bytes`, as far as one frame can name them. If there are more, the
-    /// first ones are evicted here, in frames of their own.
+    /// How many of the next victims free at least `bytes`. If one frame can't name them, the first are evicted here.
     func countVictims(toFree bytes: Int, sparing: UInt32) throws(StorageError) -> Int {
         var count = 0
         var freed = 0
@@ -43,7 +42,6 @@ extension ArchiveSection {
         }
     }
 
-    /// Names the locations of the next `count` victims.
     @inline(__always)
     func nameVictims(_ count: Int, sparing: UInt32, in writer: inout ExtensionWriter) {
         guard let bytes = writer.part(.evictions, bytes: 8 * count) else { return }

@@ -17,9 +17,8 @@ extension ArchiveEngine {
         }
     }
 
-    /// Repeats `change`, which failed for lack of space, each time that something was given up: first what could be
-    /// undone, then, in a cache or a log, the oldest segments with their live entries. Gives up no more than `bytes`
-    /// plus two segments: if others fill the disk just as fast, that must not cost the whole archive.
+    /// Repeats `change`, which failed for lack of space, after each of these: giving up what could be undone, then, in a cache or
+    /// a log, the oldest segments. No more than `bytes` plus two segments: others may fill the disk just as fast.
     @inline(never)
     func makingRoom<Result>(
         for bytes: Int, refusal: StorageError, _ change: () throws(StorageError) -> Result
@@ -61,21 +60,19 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// Gives up the oldest segments of a cache or a log until this many bytes have been freed, or none is left.
-    /// Requires that pending uses are applied.
+    /// Gives up the oldest segments of a cache or a log until this many bytes are free. Requires applied uses.
     func giveUpOldest(forBytes bytes: Int) throws(StorageError) {
         let before = index.segmentBytes
         try dropDeadSegments()
         while before - index.segmentBytes < bytes, try giveUpOldestSegment() {}
     }
 
-    /// Removes the oldest segment with its live entries. This is the only eviction that needs no space for a frame,
-    /// because no older frame is left that could bring an entry back. Returns `false` if nothing may be removed: a
-    /// collection loses nothing, and the newest segment stays. Requires that pending uses are applied.
+    /// Removes the oldest segment with its live entries: the only eviction that needs no space for a frame, because no older
+    /// frame is left. `false` if nothing may be removed: a collection loses nothing, and the newest segment stays. Requires
+    /// applied uses.
     ///
-    /// The entries are removed only after the file. Otherwise a rebuild from the log could bring back a key that the
-    /// index no longer has, so that nobody could delete it. Costs a look-up for each frame of the segment: per byte
-    /// that is then stored, no more than reclaiming.
+    /// The entries are removed after the file, so that a rebuild can't bring back a key that the index no longer has. Costs a
+    /// look-up for each frame.
     func giveUpOldestSegment() throws(StorageError) -> Bool {
         let segment = index.oldestSegment
         guard engine.kind != .collection, segment != 0, segment < index.head.segment, mayRemoveSegments()
@@ -83,8 +80,7 @@ extension ArchiveSection {
             return false
         }
         let next = try self.segment(behind: segment)
-        // Pinned so that it can be read after its file is gone, and early: the log must not begin after entries that
-        // then can't be given up.
+        // Pinned early, so that it can be read after its file is gone.
         let pin = try log.pinIfPresent(segment)
         defer { if let pin { log.unpin(pin) } }
         var isWhole = true
@@ -106,8 +102,7 @@ extension ArchiveSection {
         return true
     }
 
-    /// Removes the entries of a segment that is gone. If this process dies half way, recovery finds the rest by their
-    /// segment.
+    /// Removes the entries of a segment that is gone. After a death half way, recovery finds the rest.
     private func giveUpEntries(of segment: UInt32, _ pin: SegmentLog.Pin?) {
         if let pin {
             // Entries that can't be read here are found below.

@@ -5,9 +5,8 @@ extension ArchiveSection {
         if engine.kind == .log { try dropMessages(downTo: limit) } else { try evict(downTo: limit) }
     }
 
-    /// Like ``fit(into:)``, but also works on a full disk: evicts entries in small parts and removes dead segments
-    /// after each, which frees space for the next part's frame. If that frees nothing, gives up the oldest segment with
-    /// its live entries. Requires that pending uses are applied.
+    /// Like ``fit(into:)``, but also works on a full disk: evicts in small parts and removes dead segments after each, or else
+    /// gives up the oldest segment. Requires that pending uses are applied.
     func fitMakingRoom(into limit: UInt64) throws(StorageError) {
         do throws(StorageError) {
             return try fit(into: limit)
@@ -69,10 +68,9 @@ extension ArchiveSection {
         return log.view(pin).bytes > SegmentLayout.slackBytes(target: engine.segmentTarget)
     }
 
-    /// Applies the descriptor's configuration to the index. The descriptor is authoritative: the process that changed
-    /// it last may have died before the index followed. If the descriptor is damaged, the index's values stay. With
-    /// `mayGiveUpEntries`, evicts what no longer fits; otherwise the next writer that opens the archive does. If the
-    /// disk is full, the next put does it.
+    /// Applies the descriptor's configuration to the index: whoever changed it last may have died before the index followed. If
+    /// the descriptor is damaged, the index's values stay. With `mayGiveUpEntries`, evicts what no longer fits; otherwise the
+    /// next writer does, or, on a full disk, the next put.
     func followDescriptor(mayGiveUpEntries: Bool = true) throws(StorageError) {
         do throws(StorageError) {
             let descriptor = try Descriptor.read(in: engine.folder)
@@ -123,8 +121,7 @@ extension ArchiveEngine {
         scheduleReclaimIfNeeded()
     }
 
-    /// Evicts most of what must go, in parts, each under one hold of the lock. Stops on a full disk, where
-    /// ``adopt(_:publish:)`` has another way.
+    /// Evicts most of what must go, each part under one hold of the lock. Stops on a full disk (``adopt(_:publish:)``).
     func evictInSlices(downTo limit: UInt64) throws(StorageError) {
         guard kind != .log else { return try dropMessagesInSlices(downTo: limit) }
         while true {
@@ -146,8 +143,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// The same for the messages of a log. Their files are removed before the descriptor is written, which needs
-    /// disk space.
+    /// The same for the messages of a log, before the descriptor is written, which needs disk space.
     private func dropMessagesInSlices(downTo limit: UInt64) throws(StorageError) {
         do throws(StorageError) {
             while index.valueBytes > limit {

@@ -16,7 +16,6 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// The messages to drop.
     private struct Dropped {
         var first: Location
         var count = 0
@@ -105,23 +104,20 @@ extension ArchiveSection {
         return true
     }
 
-    /// Replays a message's frame: the message was appended, and the oldest one that stayed was at the frame's
-    /// `created`.
+    /// Replays a message's frame; its `created` names the oldest message that stayed.
     func replayMessage(_ frame: Frame, at location: Location) throws(StorageError) {
         let said = Location(raw: UInt64(bitPattern: frame.created))
         let oldest = said == .none ? location : min(said, location)
         let dropped = try messages(before: oldest, settled: location)
         index.adjust(.valueBytes, by: frame.valueBytes - dropped.bytes)
         index.adjust(.entryCount, by: 1 - dropped.count)
-        // Searched again only if it moved. Otherwise the checksum of a large first message, verified for each one after
-        // it, would make the replay quadratic.
+        // Searched again only if it moved, or a large first message would make the replay quadratic.
         guard dropped.count > 0 || index.firstMessage == .none else { return }
         index.firstMessage =
             try engine.message(from: dropped.first, before: location, settled: location)?.place ?? location
     }
 
-    /// Replays the frame written when a ring's limit was lowered: the oldest message that stayed was at its `created`;
-    /// 0: none.
+    /// Replays the frame of a lowered limit; its `created` names the oldest message that stayed, 0: none.
     func replayShortening(_ frame: Frame, at location: Location) throws(StorageError) {
         let said = Location(raw: UInt64(bitPattern: frame.created))
         let dropped = try messages(before: said == .none ? location : min(said, location), settled: location)
@@ -180,8 +176,7 @@ extension ArchiveSection {
         return removal
     }
 
-    /// Drops the messages before a place for lack of disk space; restores them if `removing` their segments fails.
-    /// Returns how many were dropped.
+    /// Drops the messages before a place for lack of disk space; restores them if `removing` fails. Returns how many.
     func dropMessages(
         before place: Location, removing: () throws(StorageError) -> Void
     ) throws(StorageError) -> (count: Int, bytes: Int) {

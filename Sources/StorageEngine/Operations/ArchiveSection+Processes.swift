@@ -1,7 +1,6 @@
 /// Slots of the process table: processes give them back when they close the archive; others do so for dead ones.
 extension ArchiveSection {
-    /// Clears the slots of processes that ended without closing, and removes entries that only they held. With
-    /// `isAlone`, when no other process has the archive open, clears all slots.
+    /// Clears the slots of processes that ended without closing, or with `isAlone` all, and removes entries that only they held.
     func cleanUpAfterTheDead(isAlone: Bool) {
         let liveness = engine.liveness
         for slot in index.processes.attached where isAlone || !liveness.isAlive(slot) { leave(slot) }

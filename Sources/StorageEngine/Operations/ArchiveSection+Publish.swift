@@ -17,14 +17,12 @@ struct BatchPublication {
     /// Size of all its frames, the first included.
     var bytes: Int
     var steps: [BatchStep]
-    /// Entries that are evicted for it.
     var victims: [UInt32]
 }
 
 /// How a batch becomes part of the archive in one instant. Why this works: OnDiskFormat, "Batches".
 extension ArchiveSection {
-    /// Makes the frames of a batch part of the archive; for all readers one atomic store decides. Room for new entries
-    /// must be reserved.
+    /// Makes the frames of a batch part of the archive by one atomic store. Room for new entries must be reserved.
     func publish(_ batch: BatchPublication, _ pin: SegmentLog.Pin) {
         var steps = batch.steps
         // From here on, readers that meet one of its frames use the entry's previous frame.
@@ -41,8 +39,7 @@ extension ArchiveSection {
             }
             crashPoint(.batchEntryChanged)
         }
-        // Stored before `batchOpen` is cleared: a process that treats the batch as decided must not trust slots that
-        // still belong to the previous frames.
+        // Stored before `batchOpen` is cleared: a batch must not be decided while slots belong to the previous frames.
         index.batchDone = batch.first
         crashPoint(.batchDecided)
         index.batchOpen = .none
@@ -60,7 +57,6 @@ extension ArchiveSection {
         index.batchDone = .none
     }
 
-    /// The content of a step's frame.
     private func content(at step: BatchStep, _ pin: SegmentLog.Pin) -> FrameContent? {
         guard let frame = log.frame(pin, at: step.location.offset) else { return nil }
         var content = engine.content(of: frame)

@@ -1,6 +1,5 @@
 import CPlatform
 
-/// What to store under a key.
 struct PutRequest {
     var value: UnsafeRawBufferPointer
     var encoding: ValueEncoding
@@ -10,10 +9,9 @@ struct PutRequest {
 }
 
 extension ArchiveEngine {
-    /// Stores `value` as the entry of `key` and makes it the most recent. Evicts the least recent entries until the
-    /// limit is kept (S1, S3, S5). The frame names its evictions, so both happen or neither. One frame can name 8,127;
-    /// if more must go, the first may be gone although the put fails. The caller has validated the key; `tag` is from
-    /// its hash.
+    /// Stores `value` as the entry of `key`, the most recent, and evicts until the limit is kept (S1, S3, S5). The frame names
+    /// its evictions, so both happen or neither. One frame can name 8,127; if more must go, the first may be gone although the
+    /// put fails. The key is validated; `tag` is from its hash.
     @inline(__always)
     func put(
         _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32

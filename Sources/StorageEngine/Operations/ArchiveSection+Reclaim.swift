@@ -1,21 +1,11 @@
 import CPlatform
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// Reclaiming: the oldest segment's live frames are copied to the head of the log, then its file is removed.
 ///
-/// Always the oldest segment, in the order of the log: when a delete or an eviction is the oldest frame, there is
-/// nothing older left that it hides, so it can be dropped. Each operation reclaims in proportion to the bytes that it
-/// appended, so there is no long pause; the background only does what writes didn't pay for. Why: OnDiskFormat,
-/// "Reclaiming".
+/// Always the oldest: a delete or an eviction that is the oldest frame hides nothing older, so it can be dropped. Each operation
+/// reclaims in proportion to what it appended; the background only does the rest. Why: OnDiskFormat, "Reclaiming".
 extension ArchiveSection {
-    /// Reclaims as much as appending `bytes` requires.
     @inline(__always)
     func reclaim(forAppended bytes: Int) {
         let used = index.segmentBytes
@@ -98,7 +88,6 @@ extension ArchiveSection {
             || giveBackSomeSpareChunks() || index.isReady && engine.isIndexWasted && vacateLastChunk()
     }
 
-    /// A frame that the cleaner examines.
     private struct Candidate {
         var frame: Frame
         var offset: Int
@@ -263,9 +252,8 @@ extension ArchiveSection {
         }
     }
 
-    /// Removes a segment that the cleaner has finished although entries still name it. Either their frames are damaged:
-    /// then these entries are removed. Or no bucket leads to them: then they are moved. Returns `false` if there is no
-    /// space for that, or the segment is missing because the whole archive was removed.
+    /// Removes a segment that the cleaner has finished although entries still name it: those with damaged frames are removed,
+    /// those that no bucket leads to are moved. `false` if there is no space for that, or the whole archive was removed.
     private func abandon(_ segment: UInt32) -> Bool {
         guard (try? engine.throwIfRemoved()) != nil else { return false }
         if index.liveFrames(ofSegment: segment) != 0 {
@@ -301,8 +289,7 @@ extension ArchiveSection {
         return (segment + 1..<next).first { index.liveFrames(ofSegment: $0) != 0 } ?? next
     }
 
-    /// Whether files of old segments may be removed. If a power loss must not cost what was synced, the frames moved
-    /// out of them have to be on the medium first.
+    /// Whether files of old segments may be removed: the frames moved out of synced ones have to be on the medium first.
     func mayRemoveSegments() -> Bool {
         guard index.durability != .process else { return true }
         // Waits briefly and only once, because others wait for the archive's lock; a later operation removes the files.
@@ -311,8 +298,7 @@ extension ArchiveSection {
         return (try? engine.synchronize(upTo: index.head, patience: patience)) != nil
     }
 
-    /// Removes the files of all segments before `segment`, oldest first: a newer file must not be removed while an
-    /// older one exists whose frames it may hide.
+    /// Removes the files of all segments before `segment`, oldest first, because a newer one may hide frames of an older one.
     func dropSegments(before segment: UInt32) {
         var oldest = index.oldestSegment
         guard oldest < segment, mayRemoveSegments() else { return }
@@ -336,8 +322,7 @@ extension ArchiveSection {
         try? appendBare(.void, inNewSegment: true) { _, _ in }
     }
 
-    /// Removes the file of the oldest segment and makes `next` the oldest. If that fails, nothing has changed. Returns whether
-    /// neither it nor one between the two was missing.
+    /// Removes the oldest segment's file and makes `next` the oldest, or changes nothing. Returns whether none was missing.
     func removeOldestSegment(next: UInt32) throws(StorageError) -> Bool {
         let segment = index.oldestSegment
         var isWhole = try log.missing(among: [segment, next]).isEmpty
@@ -365,15 +350,13 @@ extension ArchiveSection {
 }
 
 extension ArchiveEngine {
-    /// Whether the segments take about as much space as allowed. Removing many entries leads to this, because the bound
-    /// shrinks with them (S3). It is true half a segment early: while a segment is copied both take space, and a put at
-    /// that time must not owe so much at once.
+    /// Whether the segments take about as much space as allowed, also because the bound shrank (S3). True half a segment early: a
+    /// segment being copied and its copy both take space, and a put must not owe so much at once.
     var isReclaimingDue: Bool {
         kind != .log && index.segmentBytes > allowedSegmentBytes - segmentTarget / 2
     }
 
-    /// Whether the segments exceed their bound by more than a change may leave to the next one. Never for a log: its
-    /// messages aren't counted by segment, and appending drops the oldest.
+    /// Whether the segments exceed their bound by more than a change may leave to the next one. Never for a log.
     fileprivate func isOverbooked(_ used: Int) -> Bool {
         kind != .log && used > allowedSegmentBytes + segmentTarget
     }

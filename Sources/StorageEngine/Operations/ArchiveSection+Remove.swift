@@ -1,5 +1,4 @@
-/// Removing many entries: expired, idle, or of one owner. They are selected and removed some hundred at a time, so that
-/// other callers wait for the lock no longer than that takes.
+/// Removing many entries: expired, idle, or of one owner. Some hundred at a time, so that others get the lock.
 extension ArchiveSection {
     /// Entries named in one frame of a removal.
     private static let entriesOfFrame = 1024
@@ -79,10 +78,9 @@ extension ArchiveEngine {
     /// Slots examined, and at most `actionBatch` entries removed, under one hold of the lock.
     private static let slotsAtOnce: UInt32 = 8192
 
-    /// Removes every entry that `isChosen`, in slices, each under one hold of the lock. Walks from the highest number
-    /// to the lowest: renumbering only gives lower numbers, so none is missed. `group` gives the number of the
-    /// reversible action; it is called under the first hold. `progress` gets the number removed so far, between two holds,
-    /// and says whether to go on.
+    /// Removes every entry that `isChosen`, in slices, each under one hold of the lock. Walks from the highest number down,
+    /// because renumbering only gives lower numbers. `group` gives the number of the reversible action, under the first hold.
+    /// `progress` gets the number removed so far, and says whether to go on.
     func removeAll(
         _ kind: EventKind, _ cause: EventCause, group: (borrowing ArchiveSection) -> UInt32 = { _ in 0 },
         progress: (Int) -> Bool = { _ in true }, where isChosen: (ChangingSlot) throws(StorageError) -> Bool
@@ -118,8 +116,6 @@ extension ArchiveEngine {
         return (removal, action ?? 0)
     }
 
-    /// Removes expired entries in slices. Costs nothing while no deadline has passed, else time in proportion to what
-    /// expires (``Deadlines``).
     func removeExpired() throws(StorageError) -> Removal {
         var removal = Removal(entries: 0, bytes: 0)
         while let part = try removeSomeExpired() {
@@ -148,8 +144,7 @@ extension ArchiveEngine {
     /// Rows of 32 entries examined under one hold of the lock.
     static let rowsAtOnce = 512
 
-    /// Removes an entry that a look-up found expired, if the lock is free. Otherwise a later call does, because no
-    /// look-up waits (F6).
+    /// Removes an entry that a look-up found expired, if the lock is free. Otherwise a later call does (F6).
     @inline(never)
     func removeIfExpired(_ entry: FoundEntry, tag: UInt32) {
         guard let section = tryAcquire() else { return }
@@ -177,8 +172,6 @@ extension ArchiveEngine {
 
     // MARK: Owners
 
-    /// Deletes the entries of an owner. Includes damaged ones: the index says that they are the owner's, and they can't
-    /// be read anyway.
     func removeEntries(ofOwner owner: String) throws(StorageError) -> Removal {
         var owner = owner
         let bytes = owner.withUTF8 { Array($0) }

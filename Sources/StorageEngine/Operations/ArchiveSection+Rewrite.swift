@@ -1,10 +1,7 @@
 /// Replacing the encoding of a value, which doesn't count as a use.
 extension ArchiveEngine {
-    /// Replaces the value of an entry if operation `sequence` stored the present one; returns `false` otherwise.
-    /// Recency, times, hits, lifetimes and owner stay. The frame is a `put` with the stamp and time of the last use, so
-    /// a replay of the log restores that place in the order.
-    ///
-    /// Unlike a put, it gives up nothing on a full disk: the old form can still be read.
+    /// Replaces the value of an entry if operation `sequence` stored the present one; otherwise `false`. The frame is a `put` with
+    /// the stamp and time of the last use, so recency and terms stay. Unlike a put, it gives up nothing on a full disk.
     func rewrite(
         _ value: UnsafeRawBufferPointer, encoding: ValueEncoding, key: UnsafeRawBufferPointer,
         ifSequence sequence: UInt64

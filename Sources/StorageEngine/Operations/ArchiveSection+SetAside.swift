@@ -1,7 +1,6 @@
 import CPlatform
 
-/// Setting aside what a person removes, and giving it up when it can no longer be undone (S12). What "set aside" means:
-/// `EntryMarks.swift`.
+/// Setting aside what a person removes, and giving it up (S12). What "set aside" means: `EntryMarks.swift`.
 extension ArchiveSection {
     /// Hides an entry from every look-up and counts it for its action. A replay does the same.
     func setAside(_ number: UInt32, _ slot: ChangingSlot, note removal: RemovalNote, at location: Location) {
@@ -39,8 +38,7 @@ extension ArchiveSection {
         line.state = .reversible
         line.time = removal.time
         line.end = now.boot.addingSaturating(ArchiveEngine.graceMicroseconds - past)
-        // A change of deadlines keeps the whole log from its first frame on; a removal keeps only the frames of its
-        // entries.
+        // A change of deadlines keeps the whole log from its first frame on; a removal its entries' frames.
         line.endBytes = removal.kind == .deadline ? appended &+ engine.deadlineGraceBytes : .max
         line.lastAppended = appended
         line.entries = 0
@@ -55,8 +53,7 @@ extension ArchiveSection {
         }
     }
 
-    /// Runs a part of an action. What it writes, and the reclaiming that it causes, don't shorten the time in which the
-    /// action can be undone.
+    /// Runs a part of an action. What it writes doesn't shorten the time in which the action can be undone.
     func withinGrace<Result>(
         of group: UInt32, _ body: () throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
@@ -94,8 +91,7 @@ extension ArchiveSection {
         line.endBytes = line.lastAppended &+ room
     }
 
-    /// After a replay, which has met all actions in turn: decides again which of them fit into the budget, oldest
-    /// first.
+    /// After a replay, decides again which actions fit into the budget, oldest first.
     func judgeGraces() {
         let now = Clock.boot()
         let lines = index.undo.lines.filter { $0.state == .reversible && now < $0.end && !$0.isOfDeadlines }
@@ -118,8 +114,7 @@ extension ArchiveSection {
         }
     }
 
-    /// The hidden entries of a key. An entry whose frame can't be read now is included: not restoring it is safer than
-    /// restoring it over what was recorded later.
+    /// The hidden entries of a key. One whose frame can't be read now is included: not restoring it is safer.
     func hidden(_ key: UnsafeRawBufferPointer, tag: UInt32) -> [(UInt32, ChangingSlot)] {
         guard let bucket = index.table.bucket(of: tag) else { return [] }
         var found: [(UInt32, ChangingSlot)] = []
@@ -141,9 +136,8 @@ extension ArchiveSection {
 
     // MARK: When undo is over
 
-    /// Gives up entries whose action can no longer be undone, and settles restored ones; at most `most`. Returns `true`
-    /// if there may be more. After a full sweep, corrects sums that count marks which don't exist. Costs a look at each
-    /// line of the undo table if there is nothing to do.
+    /// Gives up at most `most` entries whose action can no longer be undone, and settles restored ones. `true` if there may be
+    /// more. After a full sweep, corrects sums of marks that don't exist. Looks at each line of the undo table.
     @discardableResult
     func forgetSetAside(most: Int, evenReversible: Bool = false) -> Bool {
         var lines: UInt64 = 0
@@ -200,8 +194,7 @@ extension ArchiveSection {
         index.endStructureChange()
     }
 
-    /// The entries marked with a line; during a replay also some that no longer are. `ends`: the caller settles or
-    /// gives up all of them now.
+    /// The entries marked with a line, in a replay also former ones. `ends`: the caller settles or gives up all of them now.
     func marked(by line: ChangingUndoLine, ends: Bool = false) -> [UInt32] {
         let replayed: [UInt32]? = engine.replayedMarks.withLock { marks in
             guard !marks.isEmpty else { return nil }
@@ -223,8 +216,7 @@ extension ArchiveSection {
         }
     }
 
-    /// Copies or gives up an entry that is set aside in a segment being reclaimed. Returns `false` if there is no space
-    /// for the copy.
+    /// Copies or gives up an entry set aside in a segment being reclaimed. `false`: no space for the copy.
     func carryOn(_ frame: Frame, _ number: UInt32, _ slot: ChangingSlot) -> Bool {
         if index.marks.unmarkIfBack(number, slot) { return move(frame, number, slot, kept: nil) }
         let mark = index.marks[number]
@@ -273,8 +265,7 @@ extension ArchiveEngine {
             roomLeft: limits.room - min(limits.room, used.room))
     }
 
-    /// How many bytes may be written until a change of deadlines can't be undone: it keeps the log from its first frame
-    /// on.
+    /// How many bytes may be written until a change of deadlines can't be undone: it keeps the log from its first frame on.
     fileprivate var deadlineGraceBytes: UInt64 { min(undoLimits.values, undoLimits.room) }
 }
 

@@ -1,7 +1,6 @@
 import CPlatform
 
-/// Undoing reversible actions (S12). Removed entries come back by one frame and one word in the index; nothing is
-/// copied. The work before and after that is done in slices, between which the lock is free.
+/// Undoing reversible actions (S12): by one frame and one word in the index. The rest is done in slices.
 extension ArchiveEngine {
     /// Entries handled under one hold of the lock.
     static let actionBatch = 256
@@ -28,9 +27,8 @@ extension ArchiveEngine {
         index.undo.lines.filter { isReversible($0) }.map { describe($0) }
     }
 
-    /// Undoes an action, or the latest if `group` is `nil`; returns `nil` if there is none to undo. Removed entries
-    /// come back in one step for every process, and that can't be stopped. Deadlines come back in parts: `progress`
-    /// gets the fraction done, 0 to 1, and returns `false` to stop.
+    /// Undoes an action, or the latest if `group` is `nil`; `nil` if there is none. Removed entries come back in one step for
+    /// every process. Deadlines come back in parts: `progress` gets the fraction done, and returns `false` to stop.
     func undo(_ group: UInt32?, progress: (Double) -> Bool) throws(StorageError) -> UndoOutcome? {
         // Does most of the sync before taking the lock.
         try synchronizeBeforeRestoring()
@@ -72,9 +70,8 @@ extension ArchiveEngine {
         return outcome
     }
 
-    /// Makes room for an action's entries, in slices, and restores them. Returns `false` if it can no longer be undone,
-    /// perhaps because another process was faster. `coming` is what was found to be set aside; no room is made for more
-    /// than that.
+    /// Makes room for an action's entries, in slices, and restores them. `false` if it can no longer be undone. `coming` is what
+    /// was found to be set aside; no room is made for more.
     func commitReturn(
         of line: UndoView, _ group: UInt32, isAll: Bool, _ coming: Coming, _ outcome: inout UndoOutcome
     ) throws(StorageError) -> Bool {
@@ -176,8 +173,7 @@ extension ArchiveSection {
         }
     }
 
-    /// Makes all entries visible that an action has set aside, at their places in the order of recency, except those
-    /// whose keys were recorded again.
+    /// Makes all entries visible that an action has set aside, except those whose keys were recorded again.
     private func giveBack(_ line: ChangingUndoLine, isAll: Bool, time: Int64) {
         index.beginReturn()
         crashPoint(.returnBegun)
@@ -215,9 +211,8 @@ extension ArchiveSection {
 
     // MARK: Room for restored entries
 
-    /// Evicts the least recent entries, in slices, until the restored ones have room, and before any of them is
-    /// restored: so the limit holds at every moment (S3). The restored ones are evicted last. In a busy cache they
-    /// would always be the least recent, and nothing could ever be undone (S12).
+    /// Evicts the least recent entries, in slices, until the restored ones have room, before any is restored: the limit holds
+    /// always (S3). The restored ones are evicted last, or in a busy cache nothing could ever be undone (S12).
     fileprivate func makeRoom(
         _ excess: UInt64, for line: UndoView, _ known: ReturnOrder, _ outcome: inout UndoOutcome
     ) throws(StorageError) -> ReturnOrder {
@@ -242,7 +237,6 @@ extension ArchiveSection {
             left -= min(left, UInt64(slot.valueBytes))
         }
         guard !victims.isEmpty else {
-            // The totals are wrong.
             throw miscounted()
         }
         try giveUpForRoom(victims, &outcome)

@@ -9,8 +9,7 @@ private struct DeadlineChange {
 
 /// Undoing changes of deadlines (S12). The old deadlines are in the log.
 extension ArchiveEngine {
-    /// The deadlines that reversible actions have set, with the actions' numbers. An entry that expires at one of them
-    /// is part of that action, unless it was recorded later.
+    /// The deadlines that reversible actions have set. An entry that expires at one is part of the action, unless recorded later.
     func deadlinesOfActions() throws(StorageError) -> [Int64: (group: UInt32, sequence: UInt64)] {
         var groups: [Int64: (group: UInt32, sequence: UInt64)] = [:]
         for line in index.undo.lines where line.isOfDeadlines && isReversible(line) {
@@ -42,9 +41,8 @@ extension ArchiveEngine {
         }
     }
 
-    /// Restores the deadlines that an action changed, except where they were changed again or the entry was recorded
-    /// again. The lock is free every few hundred entries. If it is stopped, the action can still be undone. Returns
-    /// `nil` if it no longer can.
+    /// Restores the deadlines that an action changed, unless they or the entries were changed again. The lock is free every few
+    /// hundred entries. If stopped, the action can still be undone. `nil` if it no longer can.
     func undoDeadlines(
         _ line: UndoView, _ begun: UndoOutcome, _ progress: (Double) -> Bool
     ) throws(StorageError) -> UndoOutcome? {

@@ -1,17 +1,13 @@
 import CPlatform
 
-/// The right to change an archive. Every operation that changes the index or the log is a method of this type, so none
-/// can be called without it. When the value's scope ends, the archive is released.
+/// The right to change an archive. Every operation that changes the index or the log is a method of this type. When the value's
+/// scope ends, the archive is released. Used by one thread; the engine must outlive it.
 ///
-/// There are two kinds. ``ArchiveEngine/acquire(nanoseconds:)`` and ``ArchiveEngine/tryAcquire()`` return one that
-/// holds the lock against all processes and threads, and has set the section's marker. If its process dies, the marker
-/// stays, and the next holder completes or reverts what was left half done (F5). ``init(unshared:)`` is for an archive
-/// that only the caller can reach.
-///
-/// Used by one thread. The engine must outlive it.
+/// ``ArchiveEngine/acquire(nanoseconds:)`` and ``ArchiveEngine/tryAcquire()`` return one that holds the lock against all
+/// processes and threads, and has set the section's marker. If its process dies, the marker stays, and the next holder completes
+/// or reverts what was left half done (F5). ``init(unshared:)`` is for an archive that only the caller can reach.
 struct ArchiveSection: ~Copyable {
     let engine: ArchiveEngine
-    /// Whether it holds the lock and has set the marker in the index.
     private let holdsLock: Bool
 
     /// For an archive that no one else can change: its index is being built, or no other process has it open or can
@@ -38,8 +34,7 @@ struct ArchiveSection: ~Copyable {
         index.settleSequence()
         index.sectionOwner = 0
         engine.lock.release()
-        // Unmaps only one, so that a call doesn't pay for segments that others removed; the background thread does the
-        // rest.
+        // Only one, so that a call doesn't pay for segments that others removed.
         engine.log.unmapReleased(most: 1)
         engine.gate.leave()
     }
@@ -72,8 +67,7 @@ struct ArchiveSection: ~Copyable {
 }
 
 extension ArchiveEngine {
-    /// Takes the lock, and first repairs what a dead holder left half done (F5).
-    /// - Throws: also `closed` once ``detach()`` has begun.
+    /// Takes the lock, and first repairs what a dead holder left half done. Throws `closed` once ``detach()`` has begun.
     @inline(__always)
     func acquire(
         nanoseconds: Int64 = ArchiveEngine.patienceNanoseconds
@@ -130,8 +124,7 @@ extension ArchiveEngine {
     /// that must first be woken, which nothing changes until that one starves.
     func letOthersIn() { cp_sleep(50_000) }
 
-    /// Applies pending touches if the lock became free within this time, and nothing must be repaired first. Returns whether
-    /// it became free.
+    /// Applies pending touches if the lock became free within this time, and nothing must be repaired first.
     func drainTouches(within nanoseconds: Int64) -> Bool {
         guard gate.enter() else { return false }
         guard case .acquired = lock.acquire(nanoseconds: nanoseconds) else {

@@ -25,8 +25,7 @@ struct BatchChange {
     /// Creation time; `nil`: the time of the batch. Under the lock it is replaced by that of an existing entry.
     var created: Int64?
 
-    // Found under the lock:
-    /// The present entry; 0 if there is none.
+    // Found under the lock: The present entry; 0 if there is none.
     var number: UInt32 = 0
     var previous = Location.none
     var isExpired = false
@@ -35,8 +34,7 @@ struct BatchChange {
     var isNeeded: Bool { value != nil || number != 0 }
 }
 
-/// A batch prepared before the lock is taken: keys are validated and hashed, and of several changes of one key only the
-/// last remains.
+/// A batch prepared before the lock is taken: of several changes of one key only the last remains.
 struct PreparedBatch {
     /// The keys, one after another.
     let bytes: [UInt8]
@@ -115,7 +113,6 @@ struct PreparedBatch {
 }
 
 extension BatchChange {
-    /// Calls `body` with the traits of its frame.
     func withTraits<Value>(_ body: (EntryTraits) -> Value) -> Value {
         guard value != nil else { return body(EntryTraits()) }
         return owner.withUnsafeBytes {
@@ -123,14 +120,12 @@ extension BatchChange {
         }
     }
 
-    /// Takes over the terms that the present entry keeps.
     mutating func keep(_ present: FoundEntry) {
         if kept.contains(.lifetime) { deadline = present.slot.deadline }
         if kept.contains(.memoryLifetime) { memoryInterval = present.frame.memoryInterval }
         if kept.contains(.owner) { owner = Array(present.frame.owner) }
     }
 
-    /// Size of its frame in bytes.
     var frameBytes: Int {
         let size = FrameExtension.partBytes(BatchPart.bytes) + withTraits { $0.bytes }
         return Frame.bytes(key: key.count, extension: size, value: value?.count ?? 0)

@@ -1,8 +1,6 @@
-/// Whether an index without a clean mark, which no process has open, is consistent in itself and with the log. If it
-/// isn't, it is rebuilt from the log, which costs recency and counters. Each check prevents something that would let an
-/// operation overwrite, remove or evict intact entries.
-///
-/// Costs one pass over the index and the frame headers of one segment; reads no value.
+/// Whether an index without a clean mark, which no process has open, is consistent in itself and with the log; otherwise it is
+/// rebuilt, which costs recency and counters. Each check prevents what would let an operation overwrite, remove or evict intact
+/// entries. Costs one pass over the index and the frame headers of one segment.
 extension ArchiveEngine {
     /// What must hold even after a change was interrupted by the death of its process, so that recovery can rely on it.
     func headerIsSound(wasInterrupted: Bool) throws(StorageError) -> Bool {

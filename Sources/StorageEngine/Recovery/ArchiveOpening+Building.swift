@@ -1,15 +1,12 @@
 import CPlatform
 
-/// Building an index from the log.
 extension ArchiveOpening {
-    /// Builds the index from the log, and returns whether other processes can see it. It keeps what `witness`, the
-    /// replaced index, knew about losses. Requires the turn to open, and that no process has the archive open for
-    /// writing.
+    /// Builds the index from the log, and returns whether other processes can see it. It keeps what `witness`, the replaced
+    /// index, knew about losses. Requires the turn to open, and no process with the archive open for writing.
     ///
-    /// Entries that no longer fit into the limit are evicted. On a full disk the replaced index makes room. If that
-    /// isn't enough, or there was none, an archive with a limit evicts entries in its usual order; otherwise the index
-    /// stays in this process' memory. So a process that opens the archive in order to make room always can. When
-    /// opening for reading no entry is evicted. OnDiskFormat, "A full disk".
+    /// Entries beyond the limit are evicted, but not for reading. On a full disk the replaced index makes room, then an archive
+    /// with a limit evicts; otherwise the index stays in this process' memory. So a process that opens the archive to make room
+    /// always can. OnDiskFormat, "A full disk".
     func buildIndex(
         attachment: FileDescriptor, witness: IndexWitness?
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
@@ -57,9 +54,8 @@ extension ArchiveOpening {
         return try mapForWriting(file)
     }
 
-    /// Whether a segment or the descriptor was written within a minute: a folder that somebody is copying has parts of the
-    /// log, in any order, and nothing tells a segment that is still to come from one that was reclaimed. Who only looks must not
-    /// leave an index by which the rest is missing for others, too, once it is there.
+    /// Whether a segment or the descriptor was written within a minute: a folder that is being copied has parts of the log, and
+    /// nothing tells a segment still to come from a reclaimed one. Who only looks must not leave an index of such a log.
     func isLogJustWritten() throws(StorageError) -> Bool {
         let minute = 60_000_000_000
         let now = Int(truncatingIfNeeded: Clock.wall()) &* 1_000
@@ -71,8 +67,7 @@ extension ArchiveOpening {
         return false
     }
 
-    /// Removes the untrusted index and builds in the space that this frees; `nil` if it isn't enough. Observers that
-    /// still have it mapped release it at their next access.
+    /// Removes the untrusted index and builds in its space; `nil` if that isn't enough. Observers release theirs later.
     private func buildIndexInPlaceOfTheOld(
         attachment: FileDescriptor, witness: IndexWitness?
     ) throws(StorageError) -> IndexMemory? {
@@ -93,8 +88,7 @@ extension ArchiveOpening {
     /// How often to check for space that observers are about to free.
     private static let looksForRoom = 12
 
-    /// Builds in this process' memory, makes room for a file from there, and builds the file if there is enough. Throws
-    /// `refusal` if the archive is empty, because then there is nothing to give up.
+    /// Builds in this process' memory, makes room from there, and builds the file. Throws `refusal` for an empty archive.
     private func buildIndexInMemory(
         attachment: FileDescriptor, witness: IndexWitness?, refusal: StorageError
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
@@ -114,8 +108,7 @@ extension ArchiveOpening {
         }
     }
 
-    /// Memory of this process for an index of the present log. Reserves addresses, not memory, for more than the log
-    /// can need. `mayGrow`: entries will be added.
+    /// Memory for an index of the present log. Reserves addresses for more than it can need. `mayGrow`: entries will be added.
     func memoryForIndex(mayGrow: Bool) throws(StorageError) -> IndexMemory {
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: false)
         let most = try log.mostEntries(in: log.segmentNumbers())

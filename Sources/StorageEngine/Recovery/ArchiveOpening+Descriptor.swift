@@ -1,7 +1,6 @@
 /// Replacing the descriptor completely or not at all. Files: OnDiskFormat, "Descriptors".
 extension ArchiveOpening {
-    /// The line about a descriptor that names another archive than its folder, because the folder was renamed or
-    /// copied.
+    /// The line about a descriptor that names another archive than its folder, because the folder was renamed or copied.
     static func nameProblem(_ other: String, in folder: FileDescriptor) -> String {
         "\(folder.path)/\(Descriptor.fileName): names the archive \"\(other.unicodeScalars.map { $0.escaped(asASCII: false) }.joined())\", "
             + "but its folder has another name"
@@ -30,10 +29,9 @@ extension ArchiveOpening {
         next.keepSpare()
     }
 
-    /// Changes the archive's configuration for all processes: one process at a time, and not during an opening. The new
-    /// descriptor gets its name while `engine` holds the archive's lock, and the index follows before the lock is
-    /// released. A process that is killed in between leaves the section's marker, and the next holder follows the
-    /// descriptor. So no change is ever acknowledged under another limit than the descriptor's.
+    /// Changes the archive's configuration for all processes, one process at a time, and not during an opening. The new
+    /// descriptor gets its name, and the index follows, while `engine` holds the archive's lock. After a death in between, the
+    /// next holder follows the descriptor, so no change is acknowledged under another limit.
     static func changeConfiguration(
         through engine: ArchiveEngine,
         _ change: (inout ArchiveConfiguration) throws(StorageError) -> Void
@@ -63,7 +61,6 @@ extension ArchiveOpening {
 }
 
 extension Descriptor {
-    /// The descriptor of the archive in that folder.
     static func read(in folder: FileDescriptor) throws(StorageError) -> Descriptor {
         guard try folder.hasEntry(named: fileName) else {
             // When an archive is removed its folder is renamed, and then its files go one by one.
@@ -85,7 +82,6 @@ private struct NextDescriptor {
 
     private let folder: FileDescriptor
     private let bytes: [UInt8]
-    /// Its temporary name.
     private let name: String
 
     /// Writes it; on a full disk into the spare file's blocks, so that a limit can be lowered even then.
@@ -113,9 +109,8 @@ private struct NextDescriptor {
         if name != Descriptor.spareName { try? folder.unlink(name) }
     }
 
-    /// Creates the spare file unless there is one of the descriptor's length, which is the same for all descriptors of
-    /// an archive. The blocks of the replaced descriptor are free now; on a full disk there is no spare file. If its
-    /// state can't be found out, it is left alone.
+    /// Creates the spare file unless there is one of the descriptor's length. The blocks of the replaced descriptor are free now;
+    /// on a full disk there is none. If its state can't be found out, it is left alone.
     func keepSpare() {
         do throws(StorageError) {
             let present = try folder.status(ofEntry: Descriptor.spareName)

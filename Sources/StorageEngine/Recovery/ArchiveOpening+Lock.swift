@@ -1,12 +1,5 @@
 import CPlatform
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// Which lock an archive has, and who may take it. Fields: OnDiskFormat, "The index"; reasons: "Containers" there.
 extension ArchiveOpening {
@@ -24,8 +17,7 @@ extension ArchiveOpening {
         return ArchiveLock(of: index)
     }
 
-    /// The only process that has the archive open makes the lock one that it can use. Others are refused if the mutex
-    /// belongs to another namespace.
+    /// The only process that has the archive open makes the lock one that it can use.
     func adaptLock(of memory: IndexMemory, isAlone: Bool) throws(StorageError) {
         let index = IndexView(memory)
         guard index.locking == .robustMutex else { return }

@@ -1,6 +1,5 @@
 /// Creating an archive, and reverting that.
 extension ArchiveOpening {
-    /// The result of creating an archive.
     enum Creation {
         /// Another process created it first.
         case existed
@@ -20,8 +19,7 @@ extension ArchiveOpening {
             do throws(StorageError) {
                 return try createOnce(in: store, name: name, configuration: configuration)
             } catch {
-                // A process that failed to create it may have removed the folder after this one had opened it; or it
-                // was an archive that was just removed.
+                // Its failed creator may have removed the folder after this process had opened it; or it was a removed archive.
                 switch error {
                 case .closed, .system(_, _, SystemCode.missing): if attempts >= 100 { throw error }
                 default: throw error

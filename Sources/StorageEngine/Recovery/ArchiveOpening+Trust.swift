@@ -2,11 +2,9 @@ import CPlatform
 
 /// Whether an existing index may be used (F3). The purpose of each check: OnDiskFormat, "Opening".
 extension ArchiveOpening {
-    /// The index file if it belongs to this archive and this boot, is the very file that it claims to be, and agrees
-    /// with the segments; else `nil`.
+    /// The index file if it belongs to this archive and this boot, is no copy, and agrees with the segments; else `nil`.
     ///
-    /// Processes that have it open may change it during the check, remove the segment that the header named, or shrink
-    /// the file. So it is rejected only if its header is still the same afterwards.
+    /// Processes that have it open may change it, so it is rejected only if its header is the same afterwards.
     func trustedIndex(writable: Bool) throws(StorageError) -> FileDescriptor? {
         for _ in 0..<ArchiveOpening.mostLooksAtIndex {
             guard let file = try openIfPresent(ArchiveOpening.indexName, writable: writable),
@@ -59,9 +57,8 @@ extension ArchiveOpening {
         return try file.map { (file) throws(StorageError) in try file.status().bytes >= head.offset } ?? false
     }
 
-    /// Whether the log has more than an index tells: data where that says that the log ends, or segments behind its newest or
-    /// before its oldest. A writer that leaves a clean mark leaves none, so the index must be an old one, or more of the log has
-    /// been copied here since.
+    /// Whether the log has more than an index tells: data behind its end of the log, or segments before or behind its own. A
+    /// writer that leaves a clean mark leaves none, so the index is an old one, or more of the log was copied here.
     func isIncomplete(_ index: IndexView, _ log: SegmentLog) throws(StorageError) -> Bool {
         let head = index.head
         let numbers = try log.segmentNumbers()
@@ -83,8 +80,7 @@ extension ArchiveOpening {
         return try parts.differ(in: log, from: index.oldestSegment, to: index.head)
     }
 
-    /// `nil` if there is no such file, or it may not be used. If it can't be opened now (no descriptor is free), that
-    /// is an error, which says nothing about the file.
+    /// `nil` if there is no such file, or it may not be used. If it can't be opened now, that is an error.
     func openIfPresent(_ name: String, writable: Bool) throws(StorageError) -> FileDescriptor? {
         do throws(StorageError) {
             return try folder.file(named: name, writable: writable)
@@ -96,11 +92,9 @@ extension ArchiveOpening {
         }
     }
 
-    /// Whether a trusted index that no process has open is as its last users left it, and not damaged since: judged by
-    /// its clean mark or, if a user died, by verifying its totals. Removes a right mark.
-    ///
-    /// Without this check, a changed limit or segment count in a closed index would make the next operation evict or
-    /// remove intact entries.
+    /// Whether a trusted index that no process has open is as its last users left it: by its clean mark or, if a user died, by
+    /// verifying its totals. Removes a right mark. Without this, a changed limit or segment count would make the next operation
+    /// evict or remove intact entries.
     func isSound(
         _ memory: IndexMemory, _ log: SegmentLog, mark: MarkStanding, attachment: FileDescriptor
     ) throws(StorageError) -> Bool {

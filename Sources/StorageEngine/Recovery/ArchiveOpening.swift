@@ -18,7 +18,6 @@ struct ArchiveOpening {
     let options: StoreOptions
     let purpose: Purpose
 
-    /// What an archive is opened for.
     enum Purpose {
         case writing
         /// For reading. Repairs for this purpose wait for no other process, and evict no entry.
@@ -61,8 +60,7 @@ struct ArchiveOpening {
             log = known
         } else {
             log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: isWriter)
-            // Anything with a segment's name that isn't a file is reported here, and not later when its content is
-            // missed.
+            // Reports now what has a segment's name and isn't a file.
             _ = try log.segmentNumbers()
         }
         return ArchiveEngine(self, memory: memory, log: log, lock: lock, role: role)
@@ -112,8 +110,7 @@ struct ArchiveOpening {
         return section
     }
 
-    /// The existing index if it can be trusted and is sound, else a new one; its log, if that was searched for this;
-    /// and whether other processes see the index.
+    /// The existing index if it can be trusted and is sound, else a new one; its log, if known; and whether others see the index.
     private func rightIndex(
         _ attachment: FileDescriptor, isAlone wasAlone: Bool
     ) throws(StorageError) -> (IndexMemory, log: SegmentLog?, isShared: Bool) {
@@ -156,10 +153,9 @@ struct ArchiveOpening {
 
     // MARK: Observers and copies
 
-    /// An observer's handle: maps read-only, holds no lock, and doesn't appear in the process table. An index that
-    /// can't be trusted, or that a dead process left half changed, is repaired first if this user may write and that
-    /// waits for no other process. Otherwise the log is read into this process' memory. A stopped process never delays
-    /// an observer (F6).
+    /// An observer's handle: maps read-only, holds no lock, and doesn't appear in the process table. An unusable index is
+    /// repaired first if this user may write and no other process is waited for; otherwise the log is read into this process'
+    /// memory. A stopped process never delays an observer (F6).
     func openForReading(mayWrite: Bool) throws(StorageError) -> ArchiveEngine {
         if let engine = try observe() { return engine }
         // No turn is taken for an index that wouldn't be left there.
@@ -239,10 +235,8 @@ struct ArchiveOpening {
     }
 }
 
-/// The purpose of a handle on an archive.
 enum ArchiveRole {
-    /// Changes the archive. `attachment` is locked as long as it is open; `slot` is its slot in the process table, if
-    /// it has one.
+    /// `attachment` is locked as long as it is open; `slot` is its slot in the process table, if it has one.
     case writer(attachment: FileDescriptor, slot: ProcessSlot?)
     /// Reads the index that the writers share, and leaves no trace.
     case observer

@@ -1,7 +1,6 @@
 import CPlatform
 
-/// Tidies up the log: afterwards every file with a segment's name belongs to this archive, and its frames follow each
-/// other without gaps.
+/// Tidies up the log: afterwards all its files belong to this archive, and frames follow each other without gaps.
 extension ArchiveRepair {
     /// Longer ranges are covered by several frames, so that no large buffer is needed.
     private static let mostVoidBytes = 16 << 20

@@ -1,9 +1,7 @@
 import CPlatform
 
-/// A repair of one archive, from taking its locks to building the new index. Used by one thread.
-///
-/// The index is removed first and built last, and after each step in between the log can be opened, so a crash during a
-/// repair is an ordinary crash. `ArchiveRepair+Segments.swift` repairs the segments.
+/// A repair of one archive, from taking its locks to building the new index. Used by one thread. The index is removed first and
+/// built last, so a crash during a repair is an ordinary crash. Segments: `ArchiveRepair+Segments.swift`.
 struct ArchiveRepair {
     let folder: FileDescriptor
     let name: String

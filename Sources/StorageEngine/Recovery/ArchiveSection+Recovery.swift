@@ -1,9 +1,8 @@
 import CPlatform
 
 extension ArchiveSection {
-    /// Makes the index consistent after the lock's holder died in the middle of a change (F5): chains, lists and totals
-    /// are rebuilt from the entries, each of which names a frame, and frames written behind the committed head are
-    /// replayed. Idempotent.
+    /// Makes the index consistent after the lock's holder died amid a change (F5): chains, lists and totals are rebuilt from the
+    /// entries, and frames written behind the committed head are replayed. Idempotent.
     func recover() throws(StorageError) {
         let isDecided = index.batchDone != .none
         if isDecided { index.batchOpen = .none }
@@ -29,8 +28,7 @@ extension ArchiveSection {
         try recountSegments()
     }
 
-    /// Rebuilds chains, order of recency, free list and totals from the entries alone. Frees entries for which `keeps`
-    /// is false.
+    /// Rebuilds chains, order, free list and totals from the entries alone. Frees those for which `keeps` is false.
     func relink<Failure>(keeping keeps: (ChangingSlot) throws(Failure) -> Bool) throws(Failure) {
         let highWater = index.usedEntries
         var linked: [(recency: UInt64, number: UInt32)] = []
@@ -123,8 +121,7 @@ extension ArchiveSection {
         line.bytes &+= UInt64(slot.valueBytes)
     }
 
-    /// Restores an entry's tag and sizes from its frame, and the whole slot if that was not filled. Returns `false` if
-    /// the slot names no frame.
+    /// Restores an entry's tag and sizes from its frame, or the whole slot. `false` if the slot names no frame.
     private func refill(_ slot: ChangingSlot) throws(StorageError) -> Bool {
         try takeBack(slot)
         let location = slot.location
@@ -159,8 +156,7 @@ extension ArchiveSection {
         return true
     }
 
-    /// If a slot names a frame of an unpublished batch, makes it name the entry's previous frame, which readers already
-    /// use.
+    /// Makes a slot that names a frame of an unpublished batch name the entry's previous frame.
     private func takeBack(_ slot: ChangingSlot) throws(StorageError) {
         let open = index.batchOpen
         let location = slot.location
@@ -188,8 +184,7 @@ extension ArchiveSection {
             let start = number == index.head.segment ? index.head.offset : SegmentHeader.bytes
             var offset = start
             if number > index.head.segment {
-                // Begun and still empty. It is used as it is and never recreated: a process that has it mapped would go
-                // on with the old file (F7).
+                // Begun and still empty. Never recreated: a process that has it mapped would go on with the old file (F7).
                 if index.oldestSegment == 0 { index.oldestSegment = number }
                 index.head = Location(segment: number, offset: start)
             }
@@ -214,8 +209,7 @@ extension ArchiveSection {
         }
     }
 
-    /// Carries out a batch that is complete in the log; readers see it at one instant, as they would have the first
-    /// time.
+    /// Carries out a batch that is complete in the log; readers see it at one instant.
     private func republish(
         from first: Location, to end: Int, _ pin: SegmentLog.Pin
     ) throws(StorageError) {

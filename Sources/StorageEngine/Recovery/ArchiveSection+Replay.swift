@@ -131,8 +131,7 @@ extension ArchiveSection {
         index.touches.raiseStamps(above: frame.recency)
     }
 
-    /// Removes the entry whose frame is at `location`, or sets it aside if `note` belongs to an action that can be
-    /// undone.
+    /// Removes the entry at `location`, or sets it aside if `note` belongs to an action that can be undone.
     private func removeEntry(
         at location: Location, _ note: RemovalNote?, _ place: Location, by frame: Frame
     ) throws(StorageError) {
@@ -239,9 +238,8 @@ extension ArchiveSection {
         }
     }
 
-    /// Fills an empty index from all segments of the log, oldest first. With `isRoomy` the table is sized in advance
-    /// for the entries that the log may have; otherwise the index grows as they come and takes no more space than
-    /// needed.
+    /// Fills an empty index from all segments of the log, oldest first. With `isRoomy` the table is sized in advance; otherwise
+    /// the index grows as entries come and takes no more space than needed.
     func rebuild(isRoomy: Bool = true) throws(StorageError) -> ArchiveEngine.ReplayFindings {
         var findings = ArchiveEngine.ReplayFindings()
         engine.replayedMarks.withLock { $0 = [[UInt32]](repeating: [], count: IndexLayout.undoLines) }
@@ -271,8 +269,7 @@ extension ArchiveSection {
         defer { for pin in pins { log.unpin(pin) } }
         for number in numbers {
             guard let pin = try log.pinIfPresent(number) else {
-                // For an observer the segment may have been reclaimed; for the only user of the archive it must be
-                // there.
+                // For an observer the segment may have been reclaimed; for the only user it must be there.
                 guard engine.attachment == nil else {
                     throw .corrupted(
                         path: log.path(of: number), offset: 0, reason: "it can't be read any more")
@@ -342,9 +339,8 @@ extension ArchiveSection {
         try segments.clearRemains(pin, from: cut.offset)
     }
 
-    /// Estimates the number of entries in the log from intact frames of its oldest and newest segment, so that the
-    /// table need not be split while it fills. Never more than files of this size can hold, so the table's size stays
-    /// in proportion to them.
+    /// Estimates the number of entries from intact frames of the oldest and newest segment, so that the table need not be split
+    /// while it fills. Never more than files of this size can hold.
     private func estimatedEntries(_ numbers: [UInt32]) throws(StorageError) -> Int {
         guard engine.kind != .log else { return 0 }
         var keys = Set<UInt64>()

@@ -1,6 +1,5 @@
-/// Passes on the frames of a log in order, and those of a batch once it is clear whether the batch counts:
-/// OnDiskFormat, "Batches". For one reading of a log, segment by segment, by any kind of reader. It holds the frames
-/// of the batch being read; what they point to must stay valid until ``BatchSieve/isOpen`` is false.
+/// Passes on the frames of a log in order, and those of a batch once it is clear whether it counts: OnDiskFormat, "Batches". For
+/// one reading, segment by segment. The frames of the batch being read must stay valid until ``BatchSieve/isOpen`` is false.
 struct BatchSieve<Item> {
     /// A batch that never happened, because not all of it reached the medium.
     struct Dropped {
@@ -10,21 +9,18 @@ struct BatchSieve<Item> {
         var end: Location
     }
 
-    private enum Hole: Int, Comparable {
+    private enum Hole: Comparable {
         case none
         /// A repair has covered this range; frames beside it count.
         case mended
         case damaged
         /// Bytes that never reached the medium.
         case lost
-
-        static func < (first: Hole, second: Hole) -> Bool { first.rawValue < second.rawValue }
     }
 
     private struct Open {
         let first: Location
-        /// Where the batch was found. If its first frame is missing, that may be another segment than that of
-        /// ``first``.
+        /// Where the batch was found, which may be another segment than that of ``first``.
         let segment: UInt32
         let begin: Int
         /// The end of its last frame; unknown if its first frame is missing.
@@ -132,16 +128,14 @@ struct BatchSieve<Item> {
         open?.endsWritten = try zeros(present.reached..<min(present.reached + 4, end)) == false
     }
 
-    /// The end of a batch at the end of the log that counts although its last frames are damaged. The log continues
-    /// after it; otherwise they would be taken for frames that were never written. Known at the end of the last
-    /// segment.
+    /// The end of a batch at the end of the log that counts although its last frames are damaged. The log continues after it;
+    /// otherwise they would be taken for frames that were never written. Known at the end of the last segment.
     var damagedEnd: Int? {
         guard let open, open.hole == .damaged, open.endsWritten else { return nil }
         return open.end
     }
 
-    /// Call it at the end of the log. Passes on the last batch, or returns the beginning of one that is incomplete and
-    /// so never happened.
+    /// Ends the log: passes on the last batch, or returns the beginning of an incomplete one.
     mutating func endLog(_ emit: Emit) throws(StorageError) -> Location? {
         let known = dropped.count
         try close(atLogEnd: true, emit)
@@ -171,12 +165,11 @@ struct BatchSieve<Item> {
         for (item, location) in present.items { try emit(item, location) }
     }
 
-    /// Whether a range without a valid frame never reached the medium, or only in an unfinished state. That is so if it
-    /// has no checksum, which is written last; if its whole part of a sector of 512 bytes, which media write as a unit,
-    /// is zero; or if the end of a page of 4,096 bytes is, because systems write pages as a unit, perhaps half filled.
-    /// Data that was written and damaged later doesn't look like this, unless its value does. The sector in which the
-    /// range ends was written with the next frame; `isEnd` means that the batch ends there, and none of its frames
-    /// follows.
+    /// Whether a range without a valid frame never reached the medium, or only in an unfinished state. That is so if it has no
+    /// checksum, which is written last; if its whole part of a sector of 512 bytes, which media write as a unit, is zero; or if
+    /// the end of a page of 4,096 bytes is, because systems write pages as a unit, perhaps half filled. Data that was written and
+    /// damaged later doesn't look like this, unless its value does. The sector in which the range ends was written with the next
+    /// frame; `isEnd` means that the batch ends there, and none of its frames follows.
     private func looksLost(_ range: Range<Int>, isEnd: Bool, _ zeros: Zeros) throws(StorageError) -> Bool {
         var start = range.lowerBound
         guard start < range.upperBound else { return false }

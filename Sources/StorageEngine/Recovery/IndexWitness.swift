@@ -1,10 +1,8 @@
 import CPlatform
 
-/// What an existing index, even an unusable one, tells about the log. It is read before that index is replaced, and
-/// compared with the log from which the new one is built: it is the only trace of operations whose segments were cut
-/// off or removed. When it is trusted: OnDiskFormat, "Losses of the log".
+/// What an existing index, even an unusable one, tells about the log from which the new one is built: the only trace of
+/// operations whose segments were cut off or removed. When it is trusted: OnDiskFormat, "Losses of the log".
 struct IndexWitness {
-    /// The loss that it has recorded.
     let noted: LogLoss?
     /// The log reached at least to here; `none` if nothing is known.
     let end: Location
@@ -18,8 +16,7 @@ struct IndexWitness {
     /// The index, if it is a trusted one of this boot. Its disk space isn't freed as long as this exists.
     private var memory: IndexMemory?
 
-    /// `nil` if there is no readable index of this archive. `mark`: its clean mark, if that was already read and
-    /// removed. `keepsIndex`: needed for ``takeUnknown(of:)``.
+    /// `nil`: no readable index of this archive. `mark`: its clean mark, if removed. `keepsIndex`: for ``takeUnknown(of:)``.
     init?(
         _ folder: FileDescriptor, _ descriptor: Descriptor, mark knownMark: MarkStanding? = nil,
         keepsIndex: Bool = false
@@ -93,8 +90,7 @@ struct IndexWitness {
         return zip(batches, isKnown).filter { !$0.1 }.map(\.0)
     }
 
-    /// What the log lacks according to this witness, if it ends at `end` and, for a log archive, has this many
-    /// messages.
+    /// What the log lacks by this witness, if it ends at `end` and, for a log archive, has this many messages.
     func loss(logEndsAt end: Location, messages: Int) -> LogLoss? {
         var loss = noted
         let first = Location(segment: 1, offset: SegmentHeader.bytes)

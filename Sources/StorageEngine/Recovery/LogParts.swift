@@ -1,20 +1,17 @@
-/// Which segments a log with losses had when an index was built from it. If one is there later that was missing, or has been
-/// written to, somebody has completed a copy or put a sound part in the place of a damaged one, and the index doesn't know all
-/// of it. A value; safe to share between threads.
+/// Which segments a log with losses had when an index was built from it. If a missing one is there later, or one was written to,
+/// a copy was completed or a part repaired, and the index doesn't know all of it. A value; safe to share between threads.
 /// OnDiskFormat, "Losses of the log".
 struct LogParts: Sendable {
     /// Where the log ended. Segments before that one's count at any time; the newest until something is appended.
     let head: Location
     /// Of one number for each of those before the newest.
     private(set) var sum: UInt64
-    /// The number of the newest.
     let newest: UInt64
 
     init(head: Location, sum: UInt64, newest: UInt64) {
         (self.head, self.sum, self.newest) = (head, sum, newest)
     }
 
-    /// Those of `log` from a segment on to where it ends.
     init(of log: SegmentLog, from first: UInt32, to head: Location) throws(StorageError) {
         var (sum, newest): (UInt64, UInt64) = (0, 0)
         for segment in try log.segmentNumbers() where segment >= first && segment <= head.segment {

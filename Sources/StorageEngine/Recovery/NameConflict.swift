@@ -7,15 +7,13 @@ struct NameConflict {
     /// The error if a repair can't move it away: a file that others may change must be made private by its owner.
     let refusal: StorageError?
 
-    /// Files needed for locking and building. A descriptor or segment that isn't a file counts as damage of its
-    /// content.
+    /// Files needed for locking and building. Others that aren't files count as damage of their content.
     private static let names = [
         OpeningTurn.fileName, ArchiveOpening.attachedName, ArchiveOpening.indexName,
         ArchiveOpening.newIndexName, ArchiveOpening.lockName, Syncing.lockName, Descriptor.fileName + ".new",
         RemovalReserve.fileName,
     ]
 
-    /// The conflicts in an archive's folder.
     static func all(in folder: FileDescriptor) throws(StorageError) -> [NameConflict] {
         var found: [NameConflict] = []
         for name in names where try folder.hasEntry(named: name) {

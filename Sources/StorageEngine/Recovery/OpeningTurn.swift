@@ -1,14 +1,8 @@
 import CPlatform
+import SystemC
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
-/// The turn to open an archive for writing, to create it, or to change its configuration: one process at a time. It is
-/// the lock on the file `opening`, which the kernel releases when its holder dies. The file names the process that
-/// holds it.
+/// The turn to open an archive for writing, to create it, or to change its configuration, for one process at a time: the lock on
+/// the file `opening`, which names its holder and which the kernel releases when that dies.
 ///
 /// Used by one thread. A reader never waits for a turn: its holder may be stopped (F6).
 struct OpeningTurn {
@@ -90,8 +84,7 @@ struct OpeningTurn {
         return pid(in: file) ?? 0
     }
 
-    /// Writes the process number for those who wait in vain. On a full disk there may be no room for it; then no
-    /// process is named.
+    /// Writes the process number for those who wait in vain, unless the disk is full.
     private func sign() {
         let text = String(ProcessIdentity.current().pid)
         try? file.write(
@@ -112,8 +105,7 @@ extension FileDescriptor {
     /// the parent was killed, a lock may seem to be held for this long.
     static let startNanoseconds: Int64 = 200_000_000
 
-    /// Like ``lock(_:wait:)``, but waits at most `nanoseconds` on the monotonic clock, whatever signals or changes of
-    /// the wall clock occur.
+    /// Like ``lock(_:wait:)``, but waits at most `nanoseconds`, whatever signals or clock changes occur.
     func lock(_ kind: LockKind, within nanoseconds: Int64) throws(StorageError) -> Bool {
         let start = cp_monotonic_time()
         while try lock(kind, wait: false) == false {

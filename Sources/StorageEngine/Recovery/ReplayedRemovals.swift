@@ -1,6 +1,5 @@
 /// What a log says was removed, while an index is built from it. A copy (`move`) has the number of the frame that it copies, and
-/// must not undo what came after that one: so it would in a log that was without a segment while it was reclaimed, and has that
-/// segment again. OnDiskFormat, "Losses of the log". A value; for one thread.
+/// must not undo what came after that one. OnDiskFormat, "Losses of the log". A value; for one thread.
 struct ReplayedRemovals {
     /// More would take more memory than a rebuild may; the earliest are forgotten then.
     private static let most = 1 << 20
@@ -44,8 +43,7 @@ struct ReplayedRemovals {
 }
 
 extension ArchiveSection {
-    /// Whether a copy is of a state of its key after which another came. `present`: the number of the operation that stored the
-    /// key's entry; `nil`: it has none.
+    /// Whether a copy is of a state of its key after which another came. `present`: that of the key's entry; `nil`: none.
     func isOutdated(_ copy: Frame, tag: UInt32, present: UInt64?) throws(StorageError) -> Bool {
         if let present { return present > copy.sequence }
         let removal = engine.replayedRemovals.withLock { $0?.place(of: tag, after: copy.sequence) }

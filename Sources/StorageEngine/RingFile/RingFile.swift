@@ -293,8 +293,7 @@ public final class RingFile: Sendable {
     private static let appendingByte = 1 << 62
     private static let lookingByte = 1 << 62 + 1
 
-    /// Runs `body` with exclusive use of the file: no one else appends, and views that readers take meanwhile are
-    /// discarded.
+    /// Runs `body` with exclusive use of the file; views that readers take meanwhile are discarded.
     private func alone<Value: Sendable>(
         _ body: () throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
@@ -314,8 +313,7 @@ public final class RingFile: Sendable {
         }
     }
 
-    /// Returns what `body` sees while no one appends. It may be called several times, so it must change nothing, and
-    /// should be short.
+    /// Returns what `body` sees while no one appends. It may run several times, so it must be short and change nothing.
     func reading<Value: Sendable>(
         _ body: () throws(StorageError) -> Value
     ) throws(StorageError) -> Value {

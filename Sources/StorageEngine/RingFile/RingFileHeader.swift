@@ -2,7 +2,6 @@
 struct RingFileHeader: Sendable, Hashable {
     static let bytes = 64
     static let version: UInt8 = 1
-    /// Bytes of the length before each message.
     static let lengthBytes = 4
     static let placesOffset = 10
 
@@ -18,12 +17,10 @@ struct RingFileHeader: Sendable, Hashable {
     /// Whether the oldest messages are behind the newest, up to the end of the file.
     var isWrapped: Bool { oldest > end }
 
-    /// Whether the file ends before its newest message does: its length didn't reach the medium, or the file was
-    /// truncated.
+    /// Whether the file ends before its newest message: truncated, or its length didn't reach the medium.
     func isCutOff(fileBytes: Int) -> Bool { end > UInt64(fileBytes) }
 
-    /// Where messages are in a file of `fileBytes`: after the last message of one range comes the first of the next.
-    /// For a truncated file the last range is empty.
+    /// Where messages are in a file of `fileBytes`: one range after the other. For a truncated file the last is empty.
     func stretches(fileBytes: Int) -> [Range<Int>] {
         guard !isCutOff(fileBytes: fileBytes) else {
             return [Int(oldest)..<fileBytes].filter { !$0.isEmpty } + [fileBytes..<fileBytes]
@@ -49,8 +46,7 @@ struct RingFileHeader: Sendable, Hashable {
         self.overwritesOldMessages = overwritesOldMessages
     }
 
-    /// - Throws: `unsupportedVersion`; `damagedRingFile` if the oldest message doesn't begin within a file of
-    ///   `fileBytes`.
+    /// - Throws: `unsupportedVersion`; `damagedRingFile` if the oldest message begins outside the file.
     init(_ bytes: [UInt8], fileBytes: Int, path: String) throws(StorageError) {
         guard bytes.count >= RingFileHeader.bytes else {
             throw .damagedRingFile(

@@ -15,17 +15,15 @@ struct RingFileMark: Sendable, Hashable {
         checksum = beginning.prefix(RingFileMark.mostBytes).withUnsafeBytes { Checksum.crc32c($0) }
     }
 
-    /// The end of the message.
     var end: Int { place + RingFileHeader.lengthBytes + length }
 }
 
-/// Reads the messages of a ring file in the order in which they were written, through a buffer of its own. Never reads
-/// more bytes of a message than the file has. For one thread.
+/// Reads the messages of a ring file in the order in which they were written, through a buffer, and never more bytes than the
+/// file has. For one thread.
 ///
-/// A writer has exclusive use of the file. A mere reader has it for a moment each time the buffer is filled, and then
-/// checks whether the message that it read last is still there. If not, others may be gone too, and it continues with
-/// the oldest (``losses``). It ends where the messages ended when it began or, after losses, at the end as of one of
-/// the first few of them, so it ends however fast others append.
+/// A writer has exclusive use of the file. A mere reader has it whenever the buffer is filled, and then checks whether the
+/// message that it read last is still there. If not, it continues with the oldest (``losses``). It ends where the messages ended
+/// when it began or, after losses, when it continued, however fast others append.
 struct RingFileReader {
     private let ring: RingFile
     /// Whether the file is locked for the whole reading.
@@ -40,8 +38,7 @@ struct RingFileReader {
     /// Most bytes of messages that may still be read.
     private var budget = Int.max
 
-    /// Size of the next refill. It doubles: making room for one message needs few bytes, reading all soon needs the
-    /// most.
+    /// Size of the next refill, which doubles from the few bytes that one message needs to the most.
     private var bufferBytes = 1 << 9
     private static let mostBufferBytes = 1 << 18
     /// A larger message must have data on the medium: no message is a hole of that size.
@@ -121,7 +118,6 @@ struct RingFileReader {
         ring.file.data(from: place, upTo: place + length).reduce(0) { $0 + $1.count } < length / 4
     }
 
-    /// Skips the message at ``position``.
     mutating func skip() throws(StorageError) {
         while let length = try peekLength() {
             guard !isAlone else { return pass(length, beginning: []) }

@@ -1,19 +1,17 @@
-/// One walk over the entries of an archive. For one thread. Other threads and processes may change the archive at the
-/// same time: a scan takes no lock (F6) and leaves no trace.
+/// One walk over the entries of an archive. For one thread. Others may change the archive at the same time: a scan takes no lock
+/// (F6) and leaves no trace.
 ///
-/// It begins with a snapshot: location, number and tag of each live entry, 16 bytes. When an entry's turn comes, it is
-/// read again through its slot in the index:
+/// It begins with a snapshot: location, number and tag of each live entry, 16 bytes. Each entry is read again through its slot in
+/// the index:
 ///
 /// - An entry that stays is visited once. If reclaiming has moved it, its slot names the new place (F7).
-/// - An entry that was stored again is visited once, in its present version: value, size and times belong together,
-///   except that an access between two reads shows.
-/// - An entry that was deleted, evicted, set aside or has expired is skipped (S8, S9), and so is one whose slot was
-///   reused, which its tag shows. Entries added since the snapshot are not visited.
+/// - An entry that was stored again is visited once, in its present version: value, size and times belong together, except that
+///   an access between two reads shows.
+/// - An entry that was deleted, evicted, set aside or has expired is skipped (S8, S9), and so is one whose slot was reused, which
+///   its tag shows. Entries added since the snapshot are not visited.
 ///
-/// Several threads may share the work: each has a ``twin()`` of its own, which goes through other items of the snapshot.
-///
-/// Nothing is guarded here but what twins share (``ScanRenumberings``): this object's state is its own, the index is read
-/// by atomic words (see ``EntrySlot``), and bytes of a segment are read while it is pinned.
+/// Several threads may share the work: each has a ``twin()`` of its own, which goes through other items of the snapshot. Only
+/// what twins share is guarded (``ScanRenumberings``).
 package final class EntryScan {
     private let engine: ArchiveEngine
     // Copies of the engine's fields, because both are read several times for each entry.
@@ -162,7 +160,6 @@ package final class EntryScan {
     /// The number of the next item: from the beginning, entries that have been visited or skipped.
     package var visited: Int { next }
 
-    /// Entries of the snapshot.
     package var count: Int { items.count }
     /// Advances to the next entry that still exists; returns `false` at the end. Reads only its slot in the index.
     /// - Throws: if the slot is being changed and the bytes that it names can't be reached now.
@@ -201,8 +198,7 @@ package final class EntryScan {
         return line
     }
 
-    /// The slot to which the entry moved when the index was shrunk. Also called for entries that are gone; one that was
-    /// stored again may have an item of its own.
+    /// The slot to which the entry moved when the index was shrunk, unless it is gone or has an item of its own.
     @inline(never)
     private func renumberedLine(of item: ScanItem) throws(StorageError) -> EntryLine? {
         guard index.renumberings != renumbered.before else { return nil }
@@ -226,7 +222,6 @@ package final class EntryScan {
 
     // MARK: The visited entry, from its slot
 
-    /// Size of the value in bytes.
     package var valueBytes: Int { Int(line?.bytes ?? 0) }
     /// The stamp of its last use; a more recent entry has a greater one.
     package var recency: UInt64 { use?.recency ?? 0 }
@@ -247,7 +242,6 @@ package final class EntryScan {
         return index.residency[line.number] & living != 0 ? .both : .disk
     }
 
-    /// Position of the entry in the order of the scan, from 1 on.
     package var place: Int { next }
 
     // MARK: The visited entry, from its frame
@@ -309,8 +303,7 @@ package final class EntryScan {
         return .damaged
     }
 
-    /// Like ``read()``, and also returns what nearly every query needs of an entry. The value is `nil` unless it is
-    /// present and on disk.
+    /// Like ``read()``, with what nearly every query needs. The value is `nil` unless it is present and on disk.
     package func readValue() throws(StorageError) -> (
         reading: Reading, value: UnsafeRawBufferPointer?, encoding: ValueEncoding
     ) {
@@ -385,7 +378,6 @@ extension Archive {
         try EntryScan(engine: try engine(), order: order)
     }
 
-    /// A scan of the entries of these keys, found by look-up.
     package func scan(keys: [String]) throws(StorageError) -> EntryScan {
         try EntryScan(engine: try engine(), keys: keys)
     }

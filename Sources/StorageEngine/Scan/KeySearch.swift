@@ -48,8 +48,7 @@ struct KeySearch {
                 return
             }
             found.append(Array(key))
-            // Sorted and cut from time to time: each key is compared about log2 times, and no more keys than this are
-            // kept.
+            // Sorted and cut from time to time, so that no more keys are kept.
             if limit < .max / 4, found.count >= 2 * limit + 64 { cut() }
         }
     }
@@ -72,9 +71,7 @@ struct KeySearch {
         if query.order == .key { cut() }
         page.keys = found.map { String(decoding: $0, as: UTF8.self) }
     }
-}
 
-extension KeySearch {
     func run(_ engine: ArchiveEngine) throws(StorageError) -> KeyPage {
         var search = self
         return try search.search(engine)

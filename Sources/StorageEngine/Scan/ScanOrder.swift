@@ -1,4 +1,3 @@
-/// The order in which a scan visits the entries.
 package enum ScanOrder: Sendable, Hashable {
     /// By location in the log, segment by segment: the fastest.
     case location
@@ -14,15 +13,13 @@ struct ScanItem: Sendable, Hashable {
     var tag: UInt32
 }
 
-/// The entry that an item names.
 struct ScanEntry: Hashable {
     var number: UInt32
     var tag: UInt32
 }
 
 extension [ScanItem] {
-    /// The items grouped by segment, in their former order within each: one pass to count and one to place, without
-    /// comparisons.
+    /// The items grouped by segment, in their former order within each, without comparisons.
     func groupedBySegment() -> [ScanItem] {
         guard let first else { return self }
         var least = first.location.segment

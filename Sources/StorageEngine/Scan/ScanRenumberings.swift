@@ -22,8 +22,7 @@ final class ScanRenumberings: Sendable {
         self.items = items
     }
 
-    /// Whether the entry, found under a new number, is to be visited by who asks: it has no item of its own, and nobody else
-    /// has asked for it.
+    /// Whether who asks is to visit the entry under its new number: it has no item, and nobody else has asked.
     func claim(_ entry: ScanEntry) -> Bool {
         claims.withLock { claims in
             let own = claims.own ?? Set(items.map { ScanEntry(number: $0.number, tag: $0.tag) })

@@ -1,16 +1,13 @@
 import CPlatform
 
-/// Takes a snapshot of an archive without its lock, while others change it. It reads all slots of the index, which
-/// takes some time, and then uses the log to bring what it found to one moment.
+/// Takes a snapshot of an archive without its lock, while others change it. It reads all slots of the index, and then uses the
+/// log to bring what it found to one moment, the end of the log after the last read:
 ///
 /// - An entry that didn't change from the first read on was found as it is.
-/// - Every change since then has a frame behind the first end of the log. Applied in their order, these frames replace
-///   what was found, so it doesn't matter when a slot was read.
-/// - The snapshot's moment is the end of the log after the last read, including the one operation that may have reached
-///   the index but not yet the log's end.
+/// - Every change since then has a frame behind the first end of the log, and replaces what was found.
+/// - The one operation that may have reached the index but not yet the log's end is included.
 ///
-/// Segments can't disappear meanwhile, because all of them are pinned first. If removed entries were restored, or the
-/// log advanced past a file to be read, it starts again.
+/// All segments are pinned first. If removed entries were restored, or the log advanced past a file to be read, it starts again.
 struct SnapshotBuilder {
     private let engine: ArchiveEngine
     private let index: IndexView
@@ -77,16 +74,14 @@ struct SnapshotBuilder {
         guard try pin(segments, upTo: begin) else { return nil }
         if engine.kind == .log { return try messages(segments, from: first, upTo: begin) }
         let found = try readLines()
-        // Frames in older segments were either moved, which the log shows, or given up on a full disk, which it
-        // doesn't.
+        // Frames in older segments were either moved, which the log shows, or given up on a full disk, which it doesn't.
         let oldest = engine.index.oldestSegment
         guard let end = try end(behind: found.last) else {
             isDamaged = index.sectionOwner == 0 && engine.index.head == begin
             return nil
         }
         guard index.returns == returns, isStopped || returns & 1 == 0 else { return nil }
-        // Either everything behind the first end is still there, or the log has advanced past it. If there was no log
-        // at first, that can't be told.
+        // Either everything behind the first end is still there, or the log has advanced past it, or there was no log.
         guard try pin(segments, upTo: end),
             begin == end || begin != .none && engine.index.oldestSegment <= begin.segment
         else {
@@ -111,14 +106,12 @@ struct SnapshotBuilder {
         return Result(items: items, segments: segments, boot: now.boot, wall: now.wall)
     }
 
-    /// Pins all segments up to the one that contains `end`, with their present sizes. Returns `false` if one was
-    /// removed.
+    /// Pins all segments up to `end` with their present sizes. Returns `false` if one was removed.
     private func pin(_ segments: PinnedSegments, upTo end: Location) throws(StorageError) -> Bool {
         guard end != .none else { return true }
         let oldest = engine.index.oldestSegment
         if engine.isCopy {
-            // A copy has mapped everything that existed when it was made. The files may be gone by now, and never grow
-            // for it.
+            // A copy has mapped everything that existed when it was made; the files may be gone.
             for number in oldest...max(oldest, end.segment) { _ = try segments.add(number) }
             return segments.pins[end.segment] != nil
         }
@@ -190,8 +183,7 @@ struct SnapshotBuilder {
             return (isQuiet || head != before) && (last < head || last == .none)
         }
         if isOver { return head }
-        // The process that changes the index was stopped or killed, or is slow. What the index names is complete in the
-        // log.
+        // The process that changes the index is slow or gone. What the index names is complete in the log.
         var end = engine.index.head
         if last == .none { return end }
         while end <= last {
@@ -211,8 +203,7 @@ struct SnapshotBuilder {
         return end
     }
 
-    /// The messages that a log archive had when it ended at `end`, oldest first. The last of them tells where they
-    /// begin.
+    /// The messages of a log archive that ended at `end`, oldest first. The last tells where they begin.
     private func messages(
         _ segments: PinnedSegments, from first: Location, upTo end: Location
     ) throws(StorageError) -> Result? {

@@ -30,8 +30,7 @@ final class PinnedSegments: @unchecked Sendable {
         return true
     }
 
-    /// Maps what other processes have appended to the segments since they were mapped here. Requires that the log had
-    /// reached `end` before the call.
+    /// Maps what other processes have appended to the segments. The log must have reached `end` before the call.
     /// - Returns: `false` if a file had lost its name before that, so that its final size can't be found out.
     func learnSizes(upTo end: Location) throws(StorageError) -> Bool {
         for (segment, pin) in pins where !complete.contains(segment) {

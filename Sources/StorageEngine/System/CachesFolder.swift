@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// The user's folder for caches, where stores are created by default. Stateless; safe from any thread.
 public enum CachesFolder {

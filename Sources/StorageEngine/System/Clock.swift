@@ -39,9 +39,8 @@ package enum Clock {
     /// What the wall clock will show when the boot clock shows `boot`, unless it is set in between.
     static func wall(atBoot boot: Int64) -> Int64 { boot.addingSaturating(wallOffset()) }
 
-    /// By how much the wall clock is ahead of the boot clock, in whole milliseconds. The same in every call and every
-    /// process until the wall clock is set, so that a deadline is always shown as the same moment. Costs some hundred
-    /// nanoseconds.
+    /// By how much the wall clock is ahead of the boot clock, in whole milliseconds: the same for all processes until it is set,
+    /// so that a deadline is always shown as the same moment. Costs some hundred nanoseconds.
     static func wallOffset() -> Int64 {
         #if DEBUG
         if let hand {
@@ -71,7 +70,6 @@ package final class ClockHand: Sendable {
 
     package init() {}
 
-    /// Advances both clocks.
     package func pass(_ duration: Duration) {
         wall.add(duration.clampedMicroseconds, ordering: .relaxed)
         boot.add(duration.clampedMicroseconds, ordering: .relaxed)

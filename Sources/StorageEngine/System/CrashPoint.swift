@@ -1,17 +1,10 @@
+import SystemC
+
 #if DEBUG
 import Synchronization
 #endif
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
-/// Places in operations and recovery at which tests can kill a process (R2). Each is named for what has just been done
-/// there.
+/// Places at which tests can kill a process (R2), each named for what has just been done there.
 package enum CrashPoint: String, CaseIterable, Sendable {
     // Making a store and an archive, and removing one
     case markerRenamed, archiveFolderMade, descriptorWritten, descriptorRenamed, archiveRenamed
@@ -48,8 +41,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
         indexRenamed
     case repairBegun, repairRelinked, repairReplayed, repairSorted
 
-    /// Kills this process, or sends it another signal, when it reaches `point` for the `passing`-th time. Does nothing
-    /// in release builds.
+    /// Kills or signals this process when it reaches `point` for the `passing`-th time; not in release builds.
     package static func arm(_ point: CrashPoint, passing: Int, signal: Int32 = SIGKILL) {
         #if DEBUG
         armed.withLock { $0 = (point, passing, signal) }

@@ -1,12 +1,5 @@
 import CPlatform
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// The bytes of a file: reading, writing, reserving space, and syncing.
 extension FileDescriptor {
@@ -64,10 +57,8 @@ extension FileDescriptor {
         guard result.code == 0 else { throw .fromErrno(result.code, operation: "truncate", path: path) }
     }
 
-    /// Makes the file `end` bytes long, with blocks for every byte (F4) and zeros from `start` on.
-    ///
-    /// Writing the zeros brings the pages into memory in one call. Touching each page first through a mapping of
-    /// reserved blocks costs more than three times as much.
+    /// Makes the file `end` bytes long, with blocks for every byte (F4) and zeros from `start` on: writing these brings the pages
+    /// into memory in one call, at a third of the cost of touching each through a mapping.
     func extend(from start: Int, to end: Int) throws(StorageError) {
         try reserveBlocks(end)
         var offset = start
@@ -78,9 +69,8 @@ extension FileDescriptor {
         }
     }
 
-    // Fits into the processor's nearer caches, and is small enough to allocate when memory is scarce. Larger writes take larger
-    // pieces of the page cache: new keys cost a tenth less then, and existing ones half as much again (1 MiB on ext4); smaller
-    // ones cost more in both.
+    // Fits into the processor's nearer caches, and into scarce memory. With larger writes (1 MiB on ext4) new keys cost a tenth
+    // less, and existing ones half as much again; smaller ones cost more in both.
     private static let zeros = [UInt8](repeating: 0, count: 64 << 10)
 
     /// Writing beyond the process' limit of a file's size raises SIGXFSZ, which ends the process unless it ignores that
@@ -90,8 +80,7 @@ extension FileDescriptor {
         throw .limitReached(operation: "write \(bytes) bytes of", path: path, limit: .fileBytes(limit))
     }
 
-    /// Allocates blocks so that the first `bytes` bytes can be written through a mapping without SIGBUS (F4); fills
-    /// holes. Extends the file if it is shorter.
+    /// Allocates blocks, also in holes, for writing the first `bytes` bytes through a mapping without SIGBUS (F4).
     func reserveBlocks(_ bytes: Int) throws(StorageError) {
         try checkLength(bytes)
         let result = SystemDoor.perform(.allocate, path: path) {
@@ -113,8 +102,7 @@ extension FileDescriptor {
         SystemFaults.tell(.synced(path: path))
     }
 
-    /// Returns when this folder's names are on the medium. If the file system doesn't support that, its own guarantees
-    /// apply.
+    /// Returns when this folder's names are on the medium, as far as the file system supports that.
     func synchronizeNames() throws(StorageError) {
         SystemFaults.tell(.syncing(path: path))
         let result = SystemDoor.perform(.sync, path: path) { Int(cp_synchronize_names(descriptor)) }

@@ -1,13 +1,6 @@
 import CPlatform
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// Locks on a file or on one byte of it, which the kernel releases when their holder dies.
 extension FileDescriptor {
@@ -23,8 +16,7 @@ extension FileDescriptor {
         return true
     }
 
-    /// Whether the system has byte locks that belong to an open file. Without them byte locks always succeed, and
-    /// whether one is held can't be found out.
+    /// Whether byte locks belong to an open file here. Without, they always succeed, and can't be tested.
     static var hasByteLocks: Bool {
         #if os(Linux)
         true
@@ -33,9 +25,8 @@ extension FileDescriptor {
         #endif
     }
 
-    /// Locks one byte of the file for this open file, independently of ``lock(_:wait:)``. Returns `false` if another
-    /// one holds it.
-    /// - Parameter kind: a shared lock also works on a file that is open for reading only.
+    /// Locks one byte of the file for this open file, independently of ``lock(_:wait:)``; `false` if another one holds it. A
+    /// shared lock also works on a file that is open for reading only.
     func lockByte(_ offset: Int, _ kind: LockKind = .exclusive) throws(StorageError) -> Bool {
         let result = SystemDoor.perform(.lock, path: path) {
             let failure =

@@ -1,12 +1,5 @@
 import CPlatform
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// Names in folders: listing, creating, renaming and removing them.
 extension FileDescriptor {
@@ -17,8 +10,7 @@ extension FileDescriptor {
         return names
     }
 
-    /// Calls `body` with the bytes of each name except `.` and `..`, in no particular order, and whether it belongs to
-    /// a regular file; `nil` if the file system doesn't say.
+    /// Calls `body` with each name except `.` and `..`, and whether it is a regular file; `nil`: not known.
     func forEachName(_ body: (UnsafeRawBufferPointer, _ isRegular: Bool?) -> Void) throws(StorageError) {
         let copy = SystemDoor.perform(.open, path: path) {
             Int(cp_openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0))
@@ -49,8 +41,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Whether there is an entry of that name. If that can't be found out, that is an error: taking it for "no" would
-    /// create an archive over an existing one.
+    /// Whether there is an entry of that name. Not to know is an error: "no" would create an archive over another.
     func hasEntry(named name: String) throws(StorageError) -> Bool {
         let result = SystemDoor.perform(.exists, path: path + "/" + name) {
             Int(faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW))
@@ -99,7 +90,6 @@ extension FileDescriptor {
         }
     }
 
-    /// Whether this folder is the other one or below it.
     func isInside(_ other: FileDescriptor) throws(StorageError) -> Bool {
         let number = try other.status().number
         var (place, present) = (".", try status().number)
@@ -113,7 +103,6 @@ extension FileDescriptor {
         return true
     }
 
-    /// Gives a file of this folder a second name.
     func link(_ name: String, as second: String) throws(StorageError) {
         let result = SystemDoor.perform(.rename, path: path + "/" + name) {
             Int(linkat(descriptor, name, descriptor, second, 0))
@@ -135,8 +124,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Removes a name and, if it is a folder, everything in it. Follows no link (F9). Other processes may do the same
-    /// at the same time.
+    /// Removes a name and, if it is a folder, all in it. Follows no link (F9). Others may do the same.
     func removeTree(_ name: String) throws(StorageError) {
         guard try status(ofEntry: name)?.isFolder == true else { return try unlink(name) }
         var attempts = 0

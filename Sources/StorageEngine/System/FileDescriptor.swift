@@ -1,13 +1,6 @@
 import CPlatform
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// Errno values that callers distinguish.
 enum SystemCode {
@@ -17,15 +10,11 @@ enum SystemCode {
     static let exists = EEXIST
 }
 
-/// An open descriptor of a file or folder. Safe from any thread, because the descriptor never changes. Closed with the
-/// last reference.
-///
-/// This type is the engine's only access to the file system: every call that can fail in the kernel is in this file,
-/// which opens and examines, or in the extensions beside it.
+/// An open descriptor of a file or folder, closed with the last reference. Safe from any thread. It is the engine's only access
+/// to the file system: all calls that can fail in the kernel are here or in the extensions beside it.
 final class FileDescriptor: Sendable {
     let descriptor: Int32
     let path: String
-    /// The trust rules for files opened inside this folder.
     private let trust: FileTrust
     /// Whether the whole file was ever locked.
     let wasLocked = Atomic<Bool>(false)
@@ -198,8 +187,7 @@ final class FileDescriptor: Sendable {
         return Status(facts)
     }
 
-    /// The status of an entry of this folder; for a symbolic link that of the link itself. `nil` if there is none.
-    /// Needs no descriptor.
+    /// The status of an entry of this folder, of a link itself; `nil` if there is none. Needs no descriptor.
     func status(ofEntry name: String) throws(StorageError) -> Status? {
         var facts = stat()
         let full = path + "/" + name

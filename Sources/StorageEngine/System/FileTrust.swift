@@ -1,7 +1,5 @@
-/// Whose files this process opens. Sendable value type. Rule: OnDiskFormat, F9.
-///
-/// Any user who may write a mapped file can truncate it, and so end this process by a signal. And an index is trusted
-/// as far as reading it does no harm, but its creator may be malicious.
+/// Whose files this process opens. Sendable value type. Rule: OnDiskFormat, F9. Who may write a mapped file can truncate it, and
+/// so end this process by a signal; and the creator of an index may be malicious.
 enum FileTrust: Sendable {
     /// Any file that can be opened: paths above a store, and stores whose owner this process was told to trust.
     case anyone

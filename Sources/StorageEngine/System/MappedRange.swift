@@ -1,19 +1,10 @@
 import CPlatform
+import SystemC
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
-/// A range of addresses through which this process sees a file from its start, or its own memory; unmapped with the
-/// last reference. Immutable, so safe from any thread: when a range becomes too small another one is mapped, and
-/// readers of the old one keep it.
+/// A range of addresses through which this process sees a file from its start, or its own memory; unmapped with the last
+/// reference. Immutable, so safe from any thread: a larger range is another one.
 ///
-/// It may be longer than the file, so that the file can grow. Its owner must make sure that bytes beyond the file's end
-/// are not touched (F4).
+/// It may be longer than the file, so that the file can grow. Its owner must not touch bytes beyond the file's end (F4).
 final class MappedRange: @unchecked Sendable {
     let base: UnsafeMutableRawPointer
     let bytes: Int
@@ -64,9 +55,8 @@ final class MappedRange: @unchecked Sendable {
             operation: "map \(bytes) bytes of", path: path, limit: .addresses(ProcessLimit.addresses))
     }
 
-    /// Whether the process' limit leaves so many addresses, those that are promised (``AddressPromise``), and some. Mapping must
-    /// not use up the last ones: it can cope with failure, but the memory allocators of Swift and of libraries end the process
-    /// when they get none.
+    /// Whether the process' limit leaves so many addresses, those that are promised (``AddressPromise``), and some. Mapping can
+    /// cope with failure, but memory allocators end the process when they get none.
     static func leavesRoom(_ bytes: Int) -> Bool {
         guard ProcessLimit.addresses != nil else { return true }
         let bytes = bytes + leftBytes + AddressPromise.total

@@ -1,13 +1,11 @@
-/// Puts positions in order of one number each: a radix sort, least significant digit first, that passes over digits in which all
-/// are alike. Costs two passes over the list for each other digit, whatever its order was: of a million stamps a quarter of what a
-/// sort by comparison takes. Stateless; safe to call from any thread.
+/// Puts positions in order of one number each: a radix sort that passes over digits in which all are alike. Two passes for each
+/// other digit: of a million stamps a quarter of a sort's time. Stateless; safe to call from any thread.
 package enum NumberSort {
     private static let digitBits: UInt64 = 11
     /// How many numbers are looked at between two checkpoints.
     private static let stretch = 1 << 16
 
-    /// The positions of `numbers` in ascending or descending order; those of equal numbers always ascend. `checkpoint` hears the
-    /// share done, 0 to 1, and may throw to stop.
+    /// The positions of `numbers` in order; those of equal numbers ascend. `checkpoint` hears the share done, and may throw.
     package static func positions<Stop: Error>(
         of numbers: [Int64], descending: Bool, checkpoint: (Double) throws(Stop) -> Void
     ) throws(Stop) -> [Int32] {

@@ -1,8 +1,5 @@
-/// Values by key in one array, in the order of the keys: a look-up costs a binary search, a change a move of what comes
-/// behind.
-///
-/// A dictionary has its runtime look for the key's `Hashable` among all conformances of the program when it is used for
-/// the first time, which took half of an opening in a new process. This one asks for none.
+/// Values by key in one array, in the order of the keys: a look-up costs a binary search, a change a move of what follows. A
+/// dictionary's first use looks for `Hashable` among all conformances: half of an opening in a new process.
 struct OrderedTable<Key: Sendable, Value: Sendable>: Sendable {
     private var rows: [(key: Key, value: Value)] = []
     private let precedes: @Sendable (Key, Key) -> Bool

@@ -15,8 +15,7 @@ struct PerProcess<Value: AnyObject & Sendable>: ~Copyable, Sendable {
     }
 
     private let make: @Sendable () -> Value
-    /// The bits of a pointer to a `Made`; 0 if there is none yet. It is not released before `deinit`, because another
-    /// thread may be using it.
+    /// The bits of a pointer to a `Made`; 0: none yet. Released in `deinit` only: another thread may use it.
     private let latest = Atomic<UInt>(0)
 
     init(_ make: @escaping @Sendable () -> Value) { self.make = make }

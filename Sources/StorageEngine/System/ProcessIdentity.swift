@@ -1,13 +1,6 @@
 import CPlatform
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// One run of a process. A process number alone isn't enough, because the system reuses it.
 struct ProcessIdentity: Sendable, Hashable {
@@ -29,8 +22,7 @@ struct ProcessIdentity: Sendable, Hashable {
 
     private static let known = PerProcess { GuardedReference<ProcessIdentity?>(nil) }
 
-    /// Whether this run is still going on. If that can't be found out (no descriptor is free), it counts as alive:
-    /// treating a living process as dead does harm.
+    /// Whether this run is still going on, or that can't be found out: to treat a living process as dead does harm.
     var isAlive: Bool {
         guard pid > 0 else { return false }
         var found: UInt64 = 0
@@ -43,7 +35,6 @@ struct ProcessIdentity: Sendable, Hashable {
 
     static var effectiveUser: UInt32 { geteuid() }
 
-    /// The executable's name, as shown in the process table.
     static var executableName: String {
         guard let first = CommandLine.arguments.first, let last = first.split(separator: "/").last else {
             return "?"

@@ -1,12 +1,5 @@
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// The system calls of the engine, all of which go through ``SystemDoor``.
 package enum SystemCall: String, CaseIterable, Sendable {
@@ -74,9 +67,7 @@ package enum SystemEvent: Sendable, Hashable {
     case unlinked(path: String)
 }
 
-/// The hook for tests in ``SystemDoor``; no other code installs anything. Process-wide.
-///
-/// Only read in system calls, by one relaxed load.
+/// The hook for tests in ``SystemDoor``, process-wide; one relaxed load in system calls.
 package enum SystemFaults {
     private struct Hooks {
         var plans: [FaultPlan] = []
@@ -163,8 +154,7 @@ struct SystemResult {
 
 /// Every system call of the engine goes through here.
 enum SystemDoor {
-    /// An interrupted call is repeated, but not for ever: if a timer fires faster than the call can run, the caller
-    /// gets an error instead of a hang.
+    /// Bounds the repetitions, for a timer may fire faster than the call can run.
     private static let mostInterruptions = 1000
 
     /// Makes a call that returns -1 and sets errno if it fails.

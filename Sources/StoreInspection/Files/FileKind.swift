@@ -1,8 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
+import SystemC
 
 /// What a path names, links followed.
 package enum FileKind {

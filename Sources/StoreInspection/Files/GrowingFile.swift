@@ -1,13 +1,6 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
-/// A new file for this user alone, written while something goes on: what is written stays, however the program ends. For one
-/// thread.
+/// A new file for this user alone; what is written stays, however the program ends. For one thread.
 package final class GrowingFile {
     private let descriptor: Int32
     private let output: OutputWriter

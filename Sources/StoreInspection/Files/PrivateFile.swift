@@ -1,19 +1,10 @@
 import Synchronization
+import SystemC
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
-/// A value or a text in a file that only this user can read, for a program that wants a file: a pager, an editor. Safe from
-/// any thread.
+/// A value or a text in a file for this user alone, for a pager or an editor. Safe from any thread.
 ///
-/// It lies in a folder of its own, where what the program puts beside it (an editor's backup) is as private, and goes with it
-/// when nobody holds it any more, unless ``keep()`` was called. A process that is killed leaves it, to the program that has it;
-/// ``removeAbandoned(in:)`` removes it when that has ended too.
+/// It lies in a folder of its own, with what the program puts beside it, and is removed with this object, unless ``keep()`` was
+/// called. After a kill the program keeps it; ``removeAbandoned(in:)`` removes it when that has ended too.
 package final class PrivateFile: Sendable {
     package let path: String
     private let folder: String
@@ -60,8 +51,7 @@ package final class PrivateFile: Sendable {
     }
 
     /// A descriptor by which this process has locked the folder; nil if another one has, or it isn't there, is kept or isn't this
-    /// user's alone.
-    /// - Throws: where a folder can't be locked at all.
+    /// user's alone. Throws where a folder can't be locked at all.
     private static func locked(_ folder: String) throws(SourceError) -> Int32? {
         let lock = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
         guard lock >= 0 else { return nil }
@@ -102,8 +92,7 @@ package final class PrivateFile: Sendable {
         OutputWriter(descriptor: descriptor) { [path] in SourceError(path, errno: $0) }
     }
 
-    /// What is in it by now; an editor may have put another file in its place.
-    /// - Throws: also where it is longer than `limit` bytes.
+    /// What is in it by now, perhaps in another file in its place. Throws for more than `limit` bytes.
     package func bytes(limit: Int) throws(SourceError) -> [UInt8] {
         try WholeFile.bytes(of: path, limit: limit)
     }

@@ -1,12 +1,5 @@
 import StorageEngine
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// Why something can't be shown or written: one line for a person. A value; safe to share between threads.
 package struct SourceError: Error, Sendable, Hashable, CustomStringConvertible {

@@ -1,10 +1,5 @@
 import Foundation
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import SystemC
 
 /// A small file in which a program remembers something from run to run; only this user can read it. Safe from any thread: each
 /// change makes a new file that takes the old one's place whole.
@@ -25,8 +20,7 @@ package struct StateFile: Sendable, Hashable {
 
     package var isThere: Bool { access(path, F_OK) == 0 }
 
-    /// All of it; empty where there is no file.
-    /// - Throws: also where it is longer than `limit` bytes.
+    /// All of it; empty where there is no file. Throws for more than `limit` bytes.
     package func read(limit: Int) throws(SourceError) -> Data {
         // A pipe must keep nobody waiting.
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
@@ -52,8 +46,7 @@ package struct StateFile: Sendable, Hashable {
 
     private var folder: String { String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) }
 
-    /// Calls `body` while no other program that asks for this changes a file of the folder. Who holds it for longer than a second
-    /// isn't waited for: it may be stopped.
+    /// Calls `body` while no other program changes a file of the folder this way, or after a second: it may be stopped.
     func alone(_ body: () throws(SourceError) -> Void) throws(SourceError) {
         try makeFolder()
         let descriptor = open(folder, O_RDONLY | O_CLOEXEC)

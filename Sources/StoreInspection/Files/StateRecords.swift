@@ -1,10 +1,8 @@
 import Foundation
 
-/// Records of one kind in a ``StateFile``: a JSON object a line, the latest last. Safe from any thread: a change keeps what other
-/// programs have added meanwhile.
+/// Records in a ``StateFile``: a JSON object a line, the latest last. Safe from any thread; keeps what others add.
 package struct StateRecords<Record: Codable & Sendable>: Sendable {
     private let file: StateFile
-    /// Records that are kept.
     private let most: Int
     /// Whether the oldest go where there are more.
     private let forgets: Bool
@@ -24,7 +22,6 @@ package struct StateRecords<Record: Codable & Sendable>: Sendable {
         try lines().records.suffix(most)
     }
 
-    /// The records, and the lines that stay.
     private func lines() throws(SourceError) -> (records: [Record], others: [Data]) {
         let decoder = JSONDecoder()
         var records: [Record] = []

@@ -1,12 +1,5 @@
 import StorageEngine
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// A folder that holds stores. Stateless; safe to call from any thread.
 package enum StoresFolder {

@@ -1,20 +1,12 @@
 import Foundation
 import StorageEngine
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// A file that a person asked for, which is there whole or not at all. For one thread.
 ///
-/// It is written under another name in the same folder, and gets its own by ``finish()``: until then, and whenever that
-/// isn't reached, whatever was under its name stays as it was. Only who kills the process leaves `.vellum-HASH-N.partial`,
-/// which goes with the next file that is written under the same name.
-/// What is no regular file (a pipe, a terminal, `/dev/stdout`) is written to directly.
+/// It is written under another name in the same folder until ``finish()``. Only a killed process leaves `.vellum-HASH-N.partial`,
+/// which goes with the next file of the same name. What is no regular file (a pipe, a terminal, `/dev/stdout`) is written to
+/// directly.
 package final class WholeFile {
     /// Where the file itself is, if its name is that of a link.
     private let target: String
@@ -110,8 +102,7 @@ package final class WholeFile {
         _ = close(descriptor)
     }
 
-    /// What is in a file, or comes out of a pipe.
-    /// - Throws: also where it is longer than `limit` bytes.
+    /// What is in a file, or comes out of a pipe. Throws for more than `limit` bytes.
     package static func bytes(of path: String, limit: Int) throws(SourceError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw SourceError(path, errno: errno) }
@@ -143,8 +134,7 @@ package final class WholeFile {
         inherited(path) == nil && FileKind(of: path) == .regular
     }
 
-    /// The descriptor that a path such as `/dev/stdout` or `/dev/fd/3` names. Opening the path again would begin at
-    /// the file's start.
+    /// The descriptor that a path such as `/dev/stdout` names. Opened again, it would begin at the file's start.
     private static func inherited(_ path: String) -> Int32? {
         if path == "/dev/stdout" { return STDOUT_FILENO }
         if path == "/dev/stderr" { return STDERR_FILENO }

@@ -6,8 +6,7 @@ package struct CollectedTargets: Sendable {
     /// How many couldn't be read, and are left out.
     private var unreadable = 0
 
-    /// Looks up the entries at these places. `progress` takes the share that is done, 0 to 1, and says whether to go on.
-    /// - Returns: `nil` if it was stopped.
+    /// Looks up the entries at these places; `nil` if `progress`, which takes the share done, stopped it.
     package init?(_ listing: any EntryListing, _ places: some Collection<Int>, _ progress: (Double) -> Bool) {
         let count = places.count
         targets.reserveCapacity(count)
@@ -21,7 +20,6 @@ package struct CollectedTargets: Sendable {
         }
     }
 
-    /// What to tell of those that are left out.
     package var omission: String? {
         unreadable == 0
             ? nil

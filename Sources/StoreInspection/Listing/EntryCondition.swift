@@ -1,7 +1,6 @@
 import ArchiveQuery
 
-/// A condition of the query language that entries of a list are to meet, as a person wrote it. A value; safe to share between
-/// threads.
+/// A condition for entries of a list, as a person wrote it. A value; safe to share between threads.
 package struct EntryCondition: Sendable, Hashable {
     package let text: String
     package let predicate: QueryPredicate

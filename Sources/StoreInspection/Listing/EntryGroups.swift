@@ -25,7 +25,6 @@ package enum Grouping: Sendable, Hashable {
         }
     }
 
-    /// Whether keys are needed.
     package var needsKeys: Bool { if case .prefix = self { true } else { false } }
 }
 
@@ -48,7 +47,6 @@ package struct EntryGroup: Sendable, Hashable {
         accessed = max(accessed, moment)
     }
 
-    /// How a person calls it.
     package var name: String { membership.name }
 
     /// Whether it can be divided further by the same separator.
@@ -127,8 +125,7 @@ package struct EntryGroups: Sendable {
         func index(_ row: Int) -> Int { chosen?.index(atRow: row) ?? row }
     }
 
-    /// Groups all rows, or those of the groups with these hashes. Without these it ends where there are too many groups, and
-    /// returns `false`.
+    /// Groups all rows, or those of the groups with these hashes. Without these, returns `false` if there are too many groups.
     private mutating func collect<Stop: Error>(
         _ rows: Rows, _ chosen: Set<UInt64>? = nil, checkpoint: (Double) throws(Stop) -> Void
     ) throws(Stop) -> Bool {
@@ -168,7 +165,6 @@ package struct EntryGroups: Sendable {
         return true
     }
 
-    /// What tells a group from the others.
     private enum Identity: Hashable {
         case known(GroupMembership)
         case value(GroupKey)
@@ -249,10 +245,8 @@ package struct EntryGroups: Sendable {
     }
 }
 
-/// Finds the largest groups where there are more than can be kept. A value; takes some 32 MiB.
-///
-/// Sums up by hash, of 64 bits, which no two groups have in common. Where the sums are too many, a pass is about the lower
-/// half of the hashes it was about so far, and others follow.
+/// Finds the largest groups where there are more than can be kept, by sums for hashes of 64 bits. Where the sums are too many, a
+/// pass is about the lower half of its hashes, and others follow. A value; takes some 32 MiB.
 private struct LargestGroups {
     private struct Sum {
         var hash: UInt64 = 0
@@ -310,7 +304,6 @@ private struct LargestGroups {
         count = kept.count
     }
 
-    /// The sums, of which none is left.
     private mutating func taken() -> [Sum] {
         let taken = sums.filter { $0.entries != 0 }
         for slot in sums.indices { sums[slot] = Sum() }
@@ -344,7 +337,6 @@ private struct LargestGroups {
         return largest
     }
 
-    /// Those of the largest groups.
     var hashes: Set<UInt64> { Set(largest.map(\.hash)) }
 }
 

@@ -1,9 +1,7 @@
 import ArchiveQuery
 import StorageEngine
 
-/// A list of entries in LRU order as it was at one moment: index 0 is the most recent. Safe from any thread.
-///
-/// Asking for an entry's metadata reads the store; the list itself doesn't, so that a million entries cost little.
+/// A list of entries in LRU order at one moment. Only asking for an entry reads the store. Safe from any thread.
 package protocol EntryListing: Sendable {
     var count: Int { get }
     /// Sum of the sizes of all values.
@@ -47,7 +45,6 @@ package protocol EntryListing: Sendable {
     /// What a server's key is, and how the server keeps its value; nil in a store, and for what wasn't asked about.
     func traits(at index: Int) -> (type: String, layout: String?)?
 
-    /// Whether they are listed in LRU order.
     var isByRecency: Bool { get }
 
     /// Whether there are entries that aren't listed, because they are too many.
@@ -76,9 +73,7 @@ extension EntryListing {
     package func objection(to properties: [QueryProperty]) throws(SourceError) -> String? { nil }
     package func learnFigures(_ goesOn: (Double) -> Bool) throws(SourceError) -> Bool { true }
     package func prepare(_ indices: [Int]) throws(SourceError) {}
-}
 
-extension EntryListing {
     package func prefetch(at index: Int) {}
 
     /// Hints at the entry some rows behind one that is about to be read: that takes as long as memory takes to answer.

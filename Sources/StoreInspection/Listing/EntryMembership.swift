@@ -3,20 +3,16 @@ import StorageEngine
 
 /// Which entries are of a group. A value; safe to share between threads.
 package indirect enum GroupMembership: Sendable, Hashable {
-    /// Keys that begin with it.
     case prefix(ExactText)
     /// Keys that begin with `below` and have no separator behind that.
     case last(below: ExactText, separator: UInt8)
     /// Those of an owner; `nil`: those of none.
     case owner(ExactText?)
-    /// Those whose value is of that kind.
     case kind(String)
     /// Those that have this of a property, and how a person calls it.
     case value(QueryProperty, GroupKey, shown: String)
-    /// Those of both groups.
     case both(GroupMembership, GroupMembership)
 
-    /// Whether values are read to tell.
     package var readsValues: Bool {
         switch self {
         case .kind, .value: true
@@ -25,7 +21,6 @@ package indirect enum GroupMembership: Sendable, Hashable {
         }
     }
 
-    /// The properties that are asked for.
     fileprivate var properties: [QueryProperty] {
         switch self {
         case .value(let property, _, _): [property]
@@ -120,7 +115,6 @@ package struct EntryMembership {
 
     /// How many entries couldn't be asked.
     package var unreadable: Int { probe.unreadable + unreadableKeys }
-    /// What to know of the condition.
     package var warnings: [String] { probe.warnings }
     /// The number of entries for which the condition was unknown.
     package var undecided: Int { probe.undecided }

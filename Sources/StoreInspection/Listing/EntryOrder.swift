@@ -8,7 +8,6 @@ package enum EntryColumn: String, Sendable, Hashable, CaseIterable {
     case age = "created"
     case expires, hits, owner
 
-    /// Above the column that shows it.
     package var title: String {
         switch self {
         case .idle: "idle"
@@ -23,7 +22,6 @@ package enum EntryColumn: String, Sendable, Hashable, CaseIterable {
 
 /// How entries are sorted. A value; safe to share between threads.
 package struct EntryOrder: Sendable, Hashable {
-    /// What they are sorted by.
     package enum Basis: Sendable, Hashable {
         case column(EntryColumn)
         /// What their values have there; those that have nothing come last in both directions.
@@ -51,7 +49,6 @@ package struct EntryOrder: Sendable, Hashable {
     /// A server's own order, which means nothing.
     package static let found = EntryOrder(.scan, descending: false)
 
-    /// Whether it takes more than the keys.
     package var needsFigures: Bool { self != .found && column != .key }
 
     package var reversed: EntryOrder { EntryOrder(basis, descending: !descending) }

@@ -1,10 +1,8 @@
 import ArchiveQuery
 import StorageEngine
 
-/// Puts a listing's entries in order of a column. For one thread.
-///
-/// Equal entries keep LRU order. Recency costs nothing; the key needs every key; age and owner need every entry's metadata, a
-/// property every value; the other columns are in the list.
+/// Puts a listing's entries in order of a column; equal entries keep LRU order. Recency costs nothing; the key needs every key,
+/// age and owner every entry's metadata, a property every value. For one thread.
 package struct EntrySorter<Stop: Error> {
     private let listing: any EntryListing
     private let now: Timestamp

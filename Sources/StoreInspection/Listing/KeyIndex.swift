@@ -1,7 +1,6 @@
 import ArchiveQuery
 
-/// All keys of a listing in one piece of memory, to be compared without making strings. Immutable once built; safe to share
-/// between threads.
+/// All keys of a listing in one piece of memory. Immutable once built; safe to share between threads.
 package final class KeyIndex: Sendable {
     private let bytes: [UInt8]
     /// Where each key begins, and where the last one ends. A key that couldn't be read is empty.

@@ -1,12 +1,10 @@
 import ArchiveQuery
 import StorageEngine
 
-/// A query's view of one entry of a list at a time, in any order. Not thread-safe. What a key or a value is stays valid until
-/// the cursor moves.
+/// A query's view of one entry of a list at a time. Not thread-safe. Keys and values stay until the cursor moves.
 final class ListingCursor: QueryCursor {
     private let listing: any EntryListing
     private(set) var index = -1
-    /// The metadata, once they were asked for.
     private var metadata: EntryMetadata?
     private var reading: QueryCursorReading?
     private var content = CopiedBytes()

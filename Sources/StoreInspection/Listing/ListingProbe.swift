@@ -4,7 +4,6 @@ import StorageEngine
 /// What a row shows of a property. A value; safe to share between threads.
 package enum ValueCell: Sendable, Hashable {
     case value(String, isNumber: Bool)
-    /// The value doesn't have it.
     case absent
     /// The value can't be read, or is in the memory of another process only.
     case unreadable
@@ -91,7 +90,6 @@ package final class ListingProbe {
         return found(probe.encoded(number)).map { ValueCell($0) } ?? .unreadable
     }
 
-    /// What a row shows of each property.
     package func cells(_ properties: [QueryProperty], at index: Int) -> [ValueCell] {
         let isLong = Int(listing.figures(at: index).size) > ValueCell.longestValue
         return properties.enumerated().map { number, property in
@@ -112,6 +110,5 @@ package final class ListingProbe {
 }
 
 extension QueryProperty {
-    /// Whether it is told without reading a value.
     fileprivate var isMetadata: Bool { if case .metadata = self { true } else { false } }
 }

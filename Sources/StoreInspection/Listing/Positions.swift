@@ -13,7 +13,6 @@ package enum Positions: Sendable, Equatable {
         }
     }
 
-    /// The listing's index of a row, which must exist.
     package func index(atRow row: Int) -> Int {
         switch self {
         case .all: row

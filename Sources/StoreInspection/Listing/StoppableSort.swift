@@ -1,5 +1,4 @@
-/// Sorts in steps, so that a long sort shows its progress and can be stopped. Stateless; safe to call from any
-/// thread.
+/// Sorts in steps, with progress and a way to stop. Stateless; safe to call from any thread.
 package enum StoppableSort {
     package static let run = 16_384
 

@@ -62,8 +62,7 @@ package struct StoredListing: EntryListing {
         }
     }
 
-    /// The list is in order of recency stamps, which no two entries share. An entry that was used since the list
-    /// was made has another stamp by now and isn't found.
+    /// Looks for a stamp, which no two entries share. An entry used since then has another one and isn't found.
     package func index(ofKey key: String) -> Int? {
         guard let stamp = (try? archive.metadata(key))?.recency else { return nil }
         var low = 0

@@ -1,7 +1,6 @@
 import StorageEngine
 
-/// Sendable value type. Which entries a person's action is about, as they were when the plan was made, and what is done to
-/// them.
+/// The entries that a person's action is about, as they were when it was planned. Sendable value type.
 package struct ChangePlan: Sendable {
     package enum Selection: Sendable {
         case keys([String])

@@ -157,7 +157,6 @@ extension UndoOutcome {
 }
 
 extension String {
-    /// With a capital letter.
     package var beginningLarge: String { prefix(1).uppercased() + dropFirst() }
     /// With a capital letter and a full stop.
     package var asSentence: String { beginningLarge + "." }

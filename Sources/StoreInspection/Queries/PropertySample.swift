@@ -2,8 +2,7 @@ import ArchiveQuery
 import CBOR
 import StorageEngine
 
-/// Which properties the latest values of an archive have, and which values these: for completion. A value; safe to share
-/// between threads.
+/// Which properties and values the latest entries have, for completion. A value; safe to share between threads.
 package struct PropertySample: Sendable {
     /// Entries that are looked at.
     private static let entries = 200

@@ -35,8 +35,7 @@ package struct QueryColumns {
 
     /// Above the columns; empty until they are chosen.
     package private(set) var titles: [String] = []
-    /// The properties of whole entries that have no column: there are too many, or none of the first rows had them and the
-    /// columns don't grow.
+    /// The properties of whole entries that have no column.
     package private(set) var leftOut: [String] = []
     private let plan: QueryPlan
     private let now: Timestamp
@@ -225,8 +224,7 @@ extension CBORValue {
         Dictionary(map.lazy.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The parts that the path leads to: at most one, or one for each element of lists on the path, null where an element lacks
-    /// it.
+    /// The parts that the path leads to: one for each element of lists on it, null where an element lacks it.
     fileprivate func parts(_ steps: ArraySlice<QueryProperty.Step>) -> [CBORValue] {
         guard let each = steps.firstIndex(of: .each) else { return part(steps).map { [$0] } ?? [] }
         let rest = steps[(each + 1)...]

@@ -15,7 +15,6 @@ package enum QuerySyntax {
         ("distinct timezone", "each value once"),
     ]
 
-    /// All of it, for a person to read.
     package static var lines: [String] {
         var lines = [
             "A query is stages with | between them; each works on what the one before has left.", "",

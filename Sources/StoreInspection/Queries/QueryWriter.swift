@@ -14,7 +14,6 @@ package protocol QueryWriter {
 package enum QueryFormat: Sendable {
     /// An object a line: `{"key":…,"value":…}`, or the columns by their names.
     case jsonLines
-    /// One array of such objects.
     case jsonArray
     case delimited(DelimitedText)
 
@@ -103,8 +102,7 @@ package struct QueryFormatError: Error, CustomStringConvertible {
         description: "an object has two members of one name, which a table can't hold; write JSON")
 }
 
-/// Columns that the query names are written as they come; whole entries are kept until the last one, for only then the
-/// names of all properties are known.
+/// Columns that the query names are written as they come; whole entries wait until all properties are known.
 private struct QueryDelimited: QueryWriter {
     private let text: DelimitedText
     private let columns: [String]?

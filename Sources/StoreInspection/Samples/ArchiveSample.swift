@@ -1,7 +1,6 @@
 import StorageEngine
 
-/// An archive at one moment: its status, who has it open, and what is asked beside. Has the members of the status and of the
-/// configuration. A value; safe to share between threads.
+/// An archive at one moment, with the members of its status and configuration. A value; safe to share between threads.
 @dynamicMemberLookup
 package struct ArchiveSample: Sendable, Hashable {
     package var status: ArchiveStatus
@@ -79,8 +78,8 @@ extension ArchiveStatus {
     package var diskShare: Double? { Ratio.share(diskBytes, of: configuration.diskLimit) }
     package var memoryShare: Double? { Ratio.share(memoryBytes, of: configuration.memoryLimit) }
 
-    /// The most that the files may take: 1.25 × (limit + 128 bytes × entries + what can be undone) + 1 MiB. Without a
-    /// limit its place is taken by what is stored.
+    /// The most that the files may take: 1.25 × (limit + 128 bytes × entries + what can be undone) + 1 MiB. Without a limit its
+    /// place is taken by what is stored.
     package var footprintBound: UInt64 {
         let values = Double(max(configuration.diskLimit ?? 0, diskBytes))
         let parts = values + 128 * Double(max(0, entries)) + Double(undoBytes)

@@ -6,8 +6,7 @@ extension Cell {
     /// Characters of a text that are compared.
     private static let longestCompared = 200
 
-    /// What a column of such cells is sorted by: a number by its size and a moment by its time, whatever they look like; what has
-    /// no order by its text.
+    /// What such cells are sorted by: numbers and moments as these, whatever they look like; others by their text.
     package var sortValue: SortValue {
         switch self {
         case .bytes(let number), .count(let number): .number(.integer(Int128(number)))
@@ -25,7 +24,6 @@ extension Cell {
 
     private var comparedText: SortValue { .text(String(human.prefix(Cell.longestCompared))) }
 
-    /// A number as JSON writes it.
     private static func number(_ text: String) -> SortValue {
         guard !text.isEmpty, text.utf8.allSatisfy("0123456789+-.eE".utf8.contains) else { return .absent }
         return .number(NumberValue(DecimalNumber(text: text.utf8)))

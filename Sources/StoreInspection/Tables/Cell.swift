@@ -68,7 +68,6 @@ package enum Cell: Sendable {
         return node.flatMap { $0.isContainer ? nil : $0.value } ?? json(item) ?? ""
     }
 
-    /// Whether an item is a text, by its first byte.
     static func isText(_ item: [UInt8]) -> Bool { item.first.map { $0 >> 5 == 3 } ?? false }
 
     /// For eyes: rounded sizes, local time, nothing that a terminal would obey.

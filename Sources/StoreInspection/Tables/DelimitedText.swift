@@ -8,8 +8,7 @@ package struct DelimitedText: Sendable {
     package var hasQuotes = true
     /// Whether a JSON string may stand for a text that would be read as something else.
     package var hasEscapes = true
-    /// Whether texts that a spreadsheet would take for a formula, and carry out, get an apostrophe before them. They don't come
-    /// back equal then.
+    /// Whether texts that a spreadsheet would take for a formula get an apostrophe, and don't come back equal.
     var keepsFromFormulas = false
 
     package static let commas = DelimitedText(separator: UInt8(ascii: ","))
@@ -42,9 +41,8 @@ package struct DelimitedText: Sendable {
     }
 
     /// Writes a row of these CBOR items, long ones piece by piece; nil for what is absent. What can't be read is left empty.
-    ///
-    /// - Parameter mixed: the columns in which there are numbers or words too, so that texts in them need quotes: whoever
-    ///   reads the table takes a column for numbers only if everything without quotes in it is one.
+    /// - Parameter mixed: the columns with numbers or words too, in which texts need quotes, so that no reader takes them for
+    ///   numbers.
     package func write(
         _ items: [UnsafeRawBufferPointer?], mixed: Set<Int> = [], to output: OutputWriter
     ) throws(SourceError) {
@@ -155,8 +153,7 @@ package struct DelimitedText: Sendable {
         }
     }
 
-    /// By the first character, which is all that spreadsheets go by; the wide forms of East Asian keyboards are the same to
-    /// some.
+    /// By the first character, also the wide forms of East Asian keyboards.
     private static func isFormula(_ text: String) -> Bool {
         guard let first = text.unicodeScalars.first else { return false }
         return switch first {

@@ -95,7 +95,6 @@ package indirect enum JSONTree: Sendable {
         try TerminalSafe.write(text, to: output)
     }
 
-    /// On a line of its own.
     package func writeLine(to output: OutputWriter) throws(SourceError) { try write(to: output, end: "\n") }
 
     /// The text as a JSON string, in quotes. Characters that act on a terminal or a line are escaped.

@@ -19,12 +19,10 @@ package enum MetadataColumns {
         ]
     }
 
-    /// The members of a JSON object of them.
     package static func members(_ metadata: EntryMetadata) -> [(name: String, value: Cell)] {
         zip(columns, cells(metadata)).map { ($0.name, $1) }
     }
 
-    /// An entry with its value.
     package static func entry(_ members: [(name: String, value: Cell)], value: JSONTree) -> JSONTree {
         .object([("meta", .cells(members)), ("value", value)])
     }

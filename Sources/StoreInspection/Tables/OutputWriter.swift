@@ -1,12 +1,5 @@
 import CBOR
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
+import SystemC
 
 /// For one thread. Collects a command's results and writes them to a file descriptor, standard output unless told
 /// otherwise, 64 KiB at a time. What was written last goes out with ``flush()``.
@@ -83,7 +76,8 @@ package final class OutputWriter {
     private func hand(_ bytes: UnsafeRawBufferPointer) throws(SourceError) {
         var offset = 0
         while offset < bytes.count {
-            let written = systemWrite(UnsafeRawBufferPointer(rebasing: bytes[offset...]))
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[offset...])
+            let written = SystemC.write(descriptor, rest.baseAddress, rest.count)
             if written < 0 {
                 if errno == EINTR { continue }
                 throw failure(errno)
@@ -104,15 +98,5 @@ package final class OutputWriter {
     package var isAbandoned: Bool {
         var request = pollfd(fd: descriptor, events: 0, revents: 0)
         return poll(&request, 1, 0) == 1 && request.revents & Int16(POLLERR) != 0
-    }
-
-    private func systemWrite(_ bytes: UnsafeRawBufferPointer) -> Int {
-        #if canImport(Darwin)
-        Darwin.write(descriptor, bytes.baseAddress, bytes.count)
-        #elseif canImport(Musl)
-        Musl.write(descriptor, bytes.baseAddress, bytes.count)
-        #else
-        Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-        #endif
     }
 }

@@ -26,10 +26,8 @@ package struct ObjectFields {
     }
 }
 
-/// Collects the names of all properties that some objects have, as the columns of a table. For one thread.
-///
-/// A new name comes behind the one that it follows in its object, so that objects which leave out different properties of a
-/// common order have their columns in that order.
+/// Collects the names of all properties of some objects, as columns. A new name comes behind the one that it follows in its
+/// object, so that objects of a common order have their columns in that order. For one thread.
 package struct PropertyColumns {
     /// In the order in which they were seen, and for each the next one of the table: a name may come between two others.
     private var seen: [String] = []

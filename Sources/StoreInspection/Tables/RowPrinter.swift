@@ -10,8 +10,7 @@ package struct Column: Sendable {
     package let width: Int
     /// Whether it holds numbers; known beforehand only where rows can't be waited for.
     package let isNumber: Bool
-    /// Where the terminal is too narrow for the table, the columns with the lowest number are left out first, then those
-    /// without one from the last to the second.
+    /// In narrow terminals the columns with the lowest number are left out first, then the others from the last on.
     package let dropped: Int?
 
     package init(
@@ -31,9 +30,7 @@ package enum RowLayout: Sendable {
     case table
     /// All columns, separated by tabs, without titles, for a pipe.
     case tabs
-    /// An object a line.
     case jsonLines
-    /// One array of all objects.
     case jsonArray
 
     /// What fits `output`, unless JSON was asked for.
@@ -42,8 +39,7 @@ package enum RowLayout: Sendable {
     }
 }
 
-/// For one thread. Prints rows as they come. A table is aligned for its first 1,000 rows; wider cells that come later
-/// move what is to the right of them.
+/// Prints rows as they come, aligned for the first 1,000. For one thread.
 package struct RowPrinter {
     private static let alignedRows = 1000
 
@@ -127,7 +123,6 @@ package struct RowPrinter {
         columns.indices.filter { columns[$0].title != nil && !hidden.contains($0) }
     }
 
-    /// Leaves out what the terminal has no room for.
     private mutating func fit() {
         hidden = []
         guard let room = output.columns else { return }

@@ -1,7 +1,6 @@
 import TerminalKit
 
-/// What is looked for in bytes that are shown as such: bytes, or a text whatever its case, as it is or as it is shown, such as
-/// `\e` for ESC. A value; safe to share between threads.
+/// Bytes, or a text whatever its case, as it is or as it is shown (`\e`). A value; safe to share between threads.
 package struct BytePattern: Sendable, Hashable {
     /// What may stand at each place of a spelling, one after the other.
     private typealias Spelling = [[[UInt8]]]
@@ -9,7 +8,6 @@ package struct BytePattern: Sendable, Hashable {
     private let spellings: [Spelling]
     /// By byte, whether a match can begin with it.
     private let begins: [Bool]
-    /// The most bytes that a match has.
     package let longest: Int
     /// The bytes that were written as digits, if the text was that.
     package let bytes: [UInt8]?

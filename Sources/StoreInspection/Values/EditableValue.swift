@@ -2,10 +2,8 @@ import ArchiveQuery
 import CBOR
 import StorageEngine
 
-/// A value as the text that a person edits, and that text as a value again. Immutable; safe to share between threads.
-///
-/// A value is edited only where its own text gives its own bytes again, so that saving changes what the person changed and
-/// nothing else.
+/// A value as the text that a person edits, and that text as a value again: only where its own text gives its own bytes again, so
+/// that saving changes nothing else. Immutable; safe to share between threads.
 package struct EditableValue: Sendable {
     package enum Form: Sendable, Hashable {
         /// JSON that is stored as it is written.
@@ -19,7 +17,6 @@ package struct EditableValue: Sendable {
     package let form: Form
     /// What the editor is given. It ends with a line end, as editors leave it.
     package let text: [UInt8]
-    /// How what is saved is encoded.
     package let encoding: ValueEncoding
     /// Whether the value itself ends with a line end.
     private let endsLine: Bool
@@ -52,8 +49,7 @@ package struct EditableValue: Sendable {
         text = endsLine ? content : content + [EditableValue.lineEnd]
     }
 
-    /// The text of an entry that isn't there yet: what begins as an object or a list becomes CBOR, as `vellum put` stores it,
-    /// and anything else is text.
+    /// The text of a new entry: what begins as an object or a list becomes CBOR, as `vellum put` stores it.
     package init(new text: [UInt8]) {
         let first = text.first { $0 != 0x20 && !(0x09...0x0d ~= $0) }
         let isDocument = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")

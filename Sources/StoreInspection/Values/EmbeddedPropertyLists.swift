@@ -5,8 +5,7 @@ extension CBORValue {
     /// A value has few of them, mostly one; each may expand to much more than its bytes.
     private static let mostPropertyLists = 16
 
-    /// The value with what its binary property lists hold in the place of their bytes: what a nest keeps as a keyed archive is one
-    /// within its value.
+    /// The value with the content of its binary property lists, such as a nest's keyed archives, instead of their bytes.
     func openingPropertyLists() -> CBORValue {
         var left = CBORValue.mostPropertyLists
         return openingPropertyLists(&left)

@@ -2,8 +2,7 @@
 package struct FoundPlaces: Sendable, Hashable {
     /// Places that are remembered; more are only counted.
     package static let most = 100_000
-    /// The least bytes that are searched at once, and how often at most a value is read: each reading of a store verifies the whole
-    /// value.
+    /// The least bytes that are searched at once, because each reading verifies the whole value.
     private static let window = 4 << 20
     private static let readings = 64
 
@@ -18,15 +17,13 @@ package struct FoundPlaces: Sendable, Hashable {
         if places.count < FoundPlaces.most { places.append(place) }
     }
 
-    /// What is looked for.
     package enum Wanted: Sendable {
         case bytes(BytePattern)
         case text(SearchText)
     }
 
-    /// Looks for something in bytes that are read in windows, also across their edges. `read` gives the bytes of a range, or
-    /// nil to stop; `progress` hears the share that is done and says whether to go on.
-    /// - Returns: nil when it was stopped.
+    /// Looks for something in bytes that are read in windows, also across their edges. `read` gives the bytes of a range;
+    /// `progress` hears the share done. Nil from `read`, or false from `progress`, stops; then the result is nil.
     package static func find<Failure: Error>(
         _ wanted: Wanted, in total: Int, window given: Int? = nil,
         progress: (Double) -> Bool, read: (Range<Int>) throws(Failure) -> [UInt8]?
@@ -84,7 +81,6 @@ package struct FoundPlaces: Sendable, Hashable {
         return index < places.count ? index : 0
     }
 
-    /// Those that share a byte with a range.
     package func places(in range: Range<Int>) -> ArraySlice<Range<Int>> {
         let first = firstIndex { $0.upperBound > range.lowerBound }
         let last = firstIndex { $0.lowerBound >= range.upperBound }

@@ -1,5 +1,4 @@
-/// What differs between two texts, line by line, with some equal lines around each place. Immutable; safe to share between
-/// threads.
+/// What differs between two texts, by line, with some context. Immutable; safe to share between threads.
 package struct LineDiff: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
         case kept, removed, added
@@ -16,8 +15,7 @@ package struct LineDiff: Sendable, Hashable {
     package private(set) var removed = 0
     package private(set) var added = 0
 
-    /// Beyond this, where almost every line differs, the search for the shortest difference would take too long: all that
-    /// stands between the equal ends then counts as replaced.
+    /// Beyond this the search for the shortest difference takes too long: all between the equal ends counts as replaced.
     private static let mostComparisons = 25_000_000
 
     /// - Parameter context: equal lines that are shown before and behind each place.
@@ -34,8 +32,7 @@ package struct LineDiff: Sendable, Hashable {
         lines = LineDiff.shortened(all, context: context)
     }
 
-    /// The text's lines with their ends, which the last one may lack. Bytes, because texts that are only canonically
-    /// equivalent are not the same.
+    /// The text's lines with their ends, as bytes: texts that are only canonically equivalent differ.
     private static func lines(of text: [UInt8]) -> [ArraySlice<UInt8>] {
         var lines: [ArraySlice<UInt8>] = []
         var rest = text[...]

@@ -1,5 +1,4 @@
-/// What a log's message is to a person: any valid UTF-8 is text, whatever controls it has. Stateless; safe to call from any
-/// thread.
+/// What a log's message is to a person: any valid UTF-8 is text. Stateless; safe to call from any thread.
 package enum MessageText {
     /// - Parameter isCut: these bytes are the beginning of a longer message, which may end within a character.
     package static func text(_ bytes: some Sequence<UInt8>, isCut: Bool = false) -> String? {

@@ -1,11 +1,8 @@
 import ArchiveQuery
 import TerminalKit
 
-/// Finds a text in UTF-8 that comes piece by piece, where ``SearchText`` finds it: whatever its case and its normal form,
-/// and also where it is a part of a character. For one thread.
-///
-/// What comes is written anew, case-folded and composed, and that is searched for bytes. Takes some nanoseconds a byte where a
-/// character has marks, and otherwise hardly more than a search for bytes.
+/// Finds a text in UTF-8 that comes piece by piece, where ``SearchText`` finds it: what comes is written anew, case-folded and
+/// composed, and that is searched for bytes. Some nanoseconds a byte where a character has marks. For one thread.
 struct TextScan {
     /// Bytes that are written anew at once. A character that has more is cut.
     private static let slice = 64 << 10

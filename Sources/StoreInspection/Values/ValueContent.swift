@@ -11,7 +11,6 @@ package struct ValueContent: Sendable {
     package let isText: Bool
     /// The text of a value whose bytes are none: its JSON, in UTF-8.
     package let spelling: [UInt8]?
-    /// Whether ``spelling`` is a beginning.
     package let isSpellingCut: Bool
     /// Whether it is longer than what is made into a tree, though it may be structured.
     package let isTooLong: Bool

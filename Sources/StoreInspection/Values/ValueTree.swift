@@ -2,8 +2,7 @@ import ArchiveQuery
 import CBOR
 import StorageEngine
 
-/// A structured value as rows of a tree, in the order in which it is read. Immutable; safe to share between
-/// threads.
+/// A structured value as rows of a tree, in reading order. Immutable; safe to share between threads.
 package struct ValueTree: Sendable {
     package enum Kind: Sendable, Hashable {
         case map, array, text, number, boolean, null, bytes, other
@@ -37,7 +36,6 @@ package struct ValueTree: Sendable {
     static let maximumLeaf = 4_096
 
     package private(set) var nodes: [Node] = []
-    /// Whether the value has more nodes than are kept.
     package private(set) var isCut = false
 
     package init(_ value: CBORValue) {
@@ -81,8 +79,7 @@ package struct ValueTree: Sendable {
         nodes[index].end = nodes.count
     }
 
-    /// What a tag makes of its content: numbers (tags 2 to 4 of RFC 8949), moments (1), URLs (32) and identifiers (37) as
-    /// people write them.
+    /// What a tag makes of its content: numbers (2 to 4), moments (1), URLs (32) and identifiers (37), as people write them.
     private static func scalar(
         tag: UInt64, _ value: CBORValue, _ content: CBORValue
     ) -> (text: String, kind: Kind)? {

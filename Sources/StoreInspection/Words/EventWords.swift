@@ -1,6 +1,5 @@
 import StorageEngine
 
-/// What is said of each kind of event: one table for both faces.
 extension EventKind {
     /// For programs: in JSON and in columns of a pipe.
     package var word: String { words.word }
@@ -26,7 +25,6 @@ extension EventKind {
     }
 }
 
-/// What is said of each cause.
 extension EventCause {
     /// For programs; nil: there is nothing to say.
     package var word: String? { words?.word }

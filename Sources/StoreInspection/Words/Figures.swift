@@ -71,7 +71,6 @@ package enum Figures {
         return digits == 0 || fraction.isEmpty ? whole : "\(whole).\(fraction)"
     }
 
-    /// A number with `digits` digits after the point, 1 or more.
     package static func fixed(_ number: Double, digits: Int) -> String {
         var scale = 1.0
         for _ in 0..<digits { scale *= 10 }
@@ -100,9 +99,8 @@ package enum Figures {
         return tenths == 1000 ? "100%" : "\(tenths / 10).\(tenths % 10)%"
     }
 
-    /// A length of time in its two largest units, rounded to the smaller: `45s`, `1m 30s`, `2h`, `3h 5m`, `2d 4h`;
-    /// from a hundred days on in days, from a thousand on in years: `312d`, `2.7y`.
-    /// - Parameter separator: what stands between the units; without any it has at most six columns.
+    /// A length of time in its two largest units, rounded to the smaller: `45s`, `1m 30s`, `2d 4h`; from a hundred days on in
+    /// days, from a thousand on in years: `312d`, `2.7y`. Without a separator it has at most six columns.
     package static func duration(_ seconds: Double, separator: String = " ") -> String {
         let seconds = max(0, min(seconds, 999 * year))
         func two(_ unit: Double, _ name: String, _ part: Double, _ partName: String) -> String {

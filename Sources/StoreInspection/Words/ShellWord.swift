@@ -1,14 +1,10 @@
 import TerminalKit
 
-/// Words of a shell's command line. Stateless; safe to call from any thread.
-///
-/// All that decides is bytes and scalars: a quote that a combining mark follows is one cluster of Swift's, and ends the
-/// word for a shell all the same.
+/// Words of a shell's command line, by bytes and scalars, as shells see them. Stateless; safe to call from any thread.
 package enum ShellWord {
-    /// The word as shells read it back, in single quotes where it needs them. A word with characters that a terminal
-    /// would obey or hide, or that aren't shown whole, is spelled `$'…'` (POSIX.1-2024, dollar-single-quotes) with these as octal bytes, so that what
-    /// is seen is what can be copied. Quotes and backslashes are octal there too: a shell that doesn't know this spelling
-    /// (dash) takes another text for the word, and still runs nothing of it.
+    /// The word as shells read it back, in single quotes where it needs them. Characters that a terminal would obey or hide are
+    /// octal bytes in `$'…'` (POSIX.1-2024, dollar-single-quotes), so that what is seen can be copied; quotes and backslashes
+    /// too: dash, which doesn't know this spelling, runs nothing of it.
     package static func quoted(_ word: String) -> String {
         guard word.allSatisfy(TerminalText.isShownWhole) else { return escaped(word) }
         return !word.isEmpty && word.utf8.allSatisfy(isPlain) ? word : literal(word)

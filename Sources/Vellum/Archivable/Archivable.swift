@@ -17,10 +17,9 @@ public protocol Archivable: SendableMetatype {
     /// and digits is escaped). By default the type's own name, `City` for `Geo.City`.
     static var archiveName: String { get }
 
-    /// The type's name as stored in the archive, which keeps other types from using the archive by mistake. By
-    /// default it includes the module and enclosing types, `Geo.City`. A type that was renamed or moved returns its
-    /// former name here, and a type in another program that shares the archive returns the same name. At most 1,024
-    /// bytes.
+    /// The type's name as stored in the archive, which keeps other types from using the archive by mistake. By default it
+    /// includes the module and enclosing types, `Geo.City`. A type that was renamed or moved returns its former name here, and a
+    /// type in another program that shares the archive returns the same name. At most 1,024 bytes.
     static var archiveTypeName: String { get }
 
     /// What happens to archivable properties when an object is recorded. By default they are stored in their own

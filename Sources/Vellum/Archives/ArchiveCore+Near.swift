@@ -1,7 +1,6 @@
 import StorageEngine
 
-/// An archive whose objects are near copies of what is kept elsewhere, on a server: what the module VellumRemote needs of both
-/// tiers. What a copy is worth it decides itself, by its sequence.
+/// An archive of near copies of what a server keeps, for VellumRemote, which judges each by its sequence.
 extension ArchiveCore {
     /// A near copy as it is on disk.
     package struct NearCopy: Sendable {
@@ -31,8 +30,7 @@ extension ArchiveCore {
             kept: isKept ? HeldValue(decoded.object) : HeldObject(bytes: bytes), properties: [])
     }
 
-    /// Keeps a copy in both tiers, and returns its sequence. An object that exceeds the limit on disk has none: then `nil`. It isn't taken
-    /// into memory if `isOutdated`.
+    /// Keeps a copy in both tiers (memory unless `isOutdated`), and returns its sequence; `nil`: too large for the disk.
     package func keepNear(
         _ prepared: PreparedObject, _ attributes: EntryAttributes, unless isOutdated: () -> Bool = { false }
     ) throws -> UInt64? {

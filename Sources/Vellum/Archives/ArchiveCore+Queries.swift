@@ -115,8 +115,7 @@ extension ArchiveCore {
         }
     }
 
-    /// The results of the queries among the entries whose encoded values match the predicate. Their objects are
-    /// tested again, because a predicate may let more through.
+    /// The results of the queries among the entries that match the predicate, whose objects are tested again.
     private func ask(_ predicate: QueryPredicate, _ queries: [Query<Object>]) throws -> [Seen] {
         var run = RunningQuery<Seen, Object>(queries)
         guard !run.isComplete else { return [] }
@@ -172,7 +171,6 @@ extension ArchiveCore {
 
     // MARK: Deleting
 
-    /// Identifies a version of an entry.
     struct Version: Sendable {
         var name: String
         var sequence: UInt64
@@ -194,7 +192,6 @@ extension ArchiveCore {
         return try delete(results.map { Version(name: $0.name, sequence: $0.sequence) })
     }
 
-    /// Deletes these versions, and returns how many still existed.
     func delete(_ versions: [Version]) throws -> Int {
         var count = 0
         flights.outdate(versions.lazy.map { ExactText($0.name) })

@@ -1,8 +1,7 @@
 import Logging
 import StorageEngine
 
-/// Keys whose values this process can't decode. Each is reported once; otherwise a changed type would cause a
-/// report for every entry at every access.
+/// Keys whose values this process can't decode, so that each is reported once.
 struct UnreadKeys {
     /// Further keys are only counted.
     private static var most: Int { 10_000 }
@@ -30,8 +29,7 @@ struct UnreadValues {
 
 /// Stored values that can't be decoded: counted, logged once, found and deleted on request.
 extension ArchiveCore {
-    /// Reports a stored value that can't be decoded: once for its key as an event, and in the log for the first
-    /// key.
+    /// Reports a stored value that can't be decoded: once for its key as an event, and in the log for the first key.
     func reportUnreadable(_ name: String, _ error: any Error) {
         let isNewer = (error as? ArchiveError)?.isNewerVersion == true
         let kind = isNewer ? \UnreadValues.newer : \.stale

@@ -26,7 +26,6 @@ extension ArchiveCore {
         }
     }
 
-    /// Encodes an object.
     package func prepare(_ object: Object) throws -> PreparedObject {
         let name = object.primaryKey
         return try withHashed(name) { try prepare(object, name, $0) }
@@ -66,8 +65,7 @@ extension ArchiveCore {
         flights.outdate(prepared.name)
     }
 
-    /// Stores an object if the entry is still the one that ``version(toReplace:_:)`` found, and the computation `flight`
-    /// that it comes from, if any, isn't outdated.
+    /// Stores an object if the entry is the one that ``version(toReplace:_:)`` found, and `flight` isn't outdated.
     func put(
         _ prepared: PreparedObject, _ terms: Terms, ifSequence sequence: UInt64?, of flight: Flight? = nil
     ) throws -> Bool {
@@ -139,9 +137,8 @@ extension ArchiveCore {
         }
     }
 
-    /// The version of the entry that this process finds for a key; `nil` if there is none.
-    /// - Throws: ``ArchiveError/newerVersion(type:key:found:known:)``, because only a `record` may replace a newer
-    ///   version.
+    /// The version of the entry that this process finds for a key; `nil`: none.
+    /// - Throws: ``ArchiveError/newerVersion(type:key:found:known:)``: only a `record` may replace a newer version.
     func version(toReplace key: HashedKey, _ name: String) throws -> UInt64? {
         var sequence: UInt64?
         var newer: Int?
@@ -158,8 +155,7 @@ extension ArchiveCore {
         return try sequence ?? memory.peekOnlyHere(key, named: name)?.sequence
     }
 
-    /// Archivable properties have archives of their own. If one can't be stored, that is logged, and the object is
-    /// stored anyway.
+    /// Archivable properties have archives of their own. A failure there is only logged.
     private func preparedProperty(_ property: any Archivable) -> () -> Void {
         func prepared<Property: Archivable>(_ property: Property) throws -> () throws -> Void {
             let archives: ArchiveManager<Property> = try factory.archives(ArchiveRequest())

@@ -3,12 +3,10 @@ import Foundation
 import Logging
 import StorageEngine
 
-/// The implementation of an archive of objects: the two tiers, and how objects move between them.
-/// ``ArchiveManager``, ``ThrowingArchives`` and ``AsynchronousArchives`` are its interfaces, which reach it through
-/// an ``ArchiveHandle``.
+/// The implementation of an archive of objects: the two tiers, and how objects move between them. ``ArchiveManager``,
+/// ``ThrowingArchives`` and ``AsynchronousArchives`` reach it through an ``ArchiveHandle``.
 ///
-/// Safe from any thread: the store and the memory tier do their own locking, and objects that share state with
-/// callers are copied (``HeldObject``).
+/// Safe from any thread: store and memory tier do their own locking, and objects that share state are copied (``HeldObject``).
 package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     package let archive: Archive
     package let memory: MemoryTier
@@ -76,8 +74,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         }
     }
 
-    /// Whether there is an object with this key; doesn't count as an access. An object that only another process
-    /// has in memory doesn't count.
+    /// Whether there is an object with this key, not only in another process' memory. No access.
     func contains(_ name: String) throws -> Bool {
         guard let metadata = try archive.metadata(name) else { return false }
         if metadata.tier != .memory { return true }
@@ -99,8 +96,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         var bytes: Int
     }
 
-    /// Reads the object of a key from disk. Doesn't count as an access, but a miss is counted if `counts`. Bytes
-    /// that can't be decoded are reported, stay on disk, and count as a miss.
+    /// Reads a key's object from disk. No access; a miss is counted if `counts`. Undecodable bytes are reported, and a miss.
     private func read(_ key: HashedKey, _ name: String, counts: Bool) throws -> Read? {
         var result: Result<Read, any Error>?
         try archive.withPeekToHold(key) { bytes, held in
@@ -152,8 +148,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
             })
     }
 
-    /// The most recent objects, at most `limit`, and how many entries were visited for their keys. Doesn't count as
-    /// an access.
+    /// The most recent objects, at most `limit`, and how many entries were visited. No access.
     package func latest(_ limit: Int) throws -> (objects: [Seen], visited: Int) {
         guard limit > 0 else { return ([], 0) }
         if limit <= Archive.mostLatestKeys, let latest = try archive.latestKeys(limit) {
@@ -267,8 +262,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         return (memory, disk, memory + disk)
     }
 
-    /// No size means the usual one where an archive is created; where it exists, that would be a surprise, and so would be one
-    /// that leaves no object.
+    /// No size means the usual one where an archive is created, but not where it exists.
     func resize(memory memorySize: Int?, disk diskSize: Int?) throws {
         guard diskSize ?? 1 > 0, memorySize ?? 0 >= 0 else {
             throw StorageError.invalidConfiguration(
@@ -289,7 +283,6 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
             newer: unread.withLock { $0.newer.count })
     }
 
-    /// Calls `body` with a key and its hash.
     @inline(__always)
     func withHashed<Value>(_ name: String, _ body: (HashedKey) throws -> Value) throws -> Value {
         var name = name

@@ -86,8 +86,6 @@ extension ArchiveError: CustomStringConvertible {
                 + "is requested, @Archived properties included"
         }
     }
-}
 
-extension ArchiveError {
     var isNewerVersion: Bool { if case .newerVersion = self { true } else { false } }
 }

@@ -2,12 +2,10 @@ import Logging
 import StorageEngine
 import Synchronization
 
-/// Minimum microseconds between two checks that an archive's files exist. Removing an archive takes longer, so the first
-/// call after a removal always checks.
+/// Minimum microseconds between two checks that the files exist. Removing an archive takes longer.
 private let pauseBetweenChecks: Int64 = 50
 
-/// The open archive behind all three interfaces. If it was closed or removed, the next call reopens or recreates
-/// it. Safe from any thread.
+/// The open archive behind all three interfaces, reopened or recreated when closed. Safe from any thread.
 @usableFromInline package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
     let name: String
     /// The last known configuration, for recreating the archive if it is removed.
@@ -38,8 +36,7 @@ private let pauseBetweenChecks: Int64 = 50
     /// The archive as last opened.
     package var core: ArchiveCore<Object> { current.withLock { $0 } }
 
-    /// All calls go through here, except hits of ``access(_:)``. If the archive turns out to be closed, it is
-    /// reopened or recreated, and `body` is called again.
+    /// All calls go through here, except hits of ``access(_:)``. Calls `body` again after reopening a closed archive.
     @inline(__always)
     package func perform<Value>(_ body: (ArchiveCore<Object>) throws -> Value) throws -> Value {
         let core = core
@@ -86,15 +83,13 @@ private let pauseBetweenChecks: Int64 = 50
 
     // MARK: Looking up
 
-    /// Inlined into callers that know the type. Others would ask the runtime for its optional at each hit, which takes as long as
-    /// the rest of it.
+    /// Inlined into callers that know the type; others would ask the runtime for its optional at each hit.
     @inlinable
     func access(_ name: String) throws -> Object? {
         if let object = try accessInMemory(name) { return object }
         return try accessOnDisk(name)
     }
 
-    /// The object of a key, if memory holds it.
     @inlinable
     package func accessInMemory(_ name: String) throws -> Object? {
         guard let held = try heldInMemory(name) else { return nil }

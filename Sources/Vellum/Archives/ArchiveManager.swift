@@ -178,8 +178,7 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
         attempt("process queries", else: 0) { try $0.seen(by: queries).count }
     }
 
-    /// Deletes the queries' results and returns their number. An object that is stored again after it was found
-    /// stays.
+    /// Deletes the queries' results and returns their number. An object that is stored again after it was found stays.
     @discardableResult
     public func deleteResults(of queries: [Query<Object>]) -> Int {
         attempt("delete results", else: 0) { try $0.deleteResults(of: queries) }
@@ -223,8 +222,7 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
         attempt("list stale values", else: []) { try $0.staleVersions().map(\.name) }
     }
 
-    /// Deletes the stored values that can't be decoded as this type, and returns their number. Costs the decoding
-    /// of all objects.
+    /// Deletes the stored values that can't be decoded as this type, and returns their number. Costs the decoding of all objects.
     @discardableResult
     public func deleteStale() -> Int {
         attempt("delete stale values", else: 0) { try $0.delete($0.staleVersions()) }

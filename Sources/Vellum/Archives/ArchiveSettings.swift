@@ -2,7 +2,6 @@ import Logging
 import StorageEngine
 
 extension ArchiveRequest {
-    /// The configuration of a new archive.
     func configuration(typeName: String, defaults: (memory: Int, disk: Int)) -> ArchiveConfiguration {
         let kind = kind ?? .cache
         let isUnlimited = kind == .collection && diskSize <= 0
@@ -26,7 +25,6 @@ extension ArchiveCore {
         }
     }
 
-    /// Sets the lifetimes for this process.
     func setLifetimes(_ request: ArchiveRequest) {
         if let lifetime = request.lifetime { shared.setLifetimes(lifetime, slides: request.slides) }
     }

@@ -35,8 +35,7 @@ package final class ArchiveShared<Object: Archivable>: @unchecked Sendable {
 
     init(factory: ArchivesFactory.Core) { self.factory = factory }
 
-    /// Called where the compiler has proven that the type is `Sendable`. At run time this can't be tested, because
-    /// the protocol doesn't exist there.
+    /// Called where the compiler has proven that the type is `Sendable`, which can't be tested at run time.
     func markSendable() { isSendable.store(true, ordering: .relaxed) }
 
     /// Whether memory may hold objects themselves: only if copies share no mutable state. `isShared` says that the
@@ -53,8 +52,7 @@ package final class ArchiveShared<Object: Archivable>: @unchecked Sendable {
 
     func object(of held: HeldObject, _ name: String) throws -> Object {
         guard let bytes = held.bytes else {
-            // Safe, because only this archive fills its tier. A checked cast would take longer than the rest of a
-            // hit.
+            // Safe, because only this archive fills its tier. A checked cast would take longer than the rest of a hit.
             return unsafeDowncast(held, to: HeldValue<Object>.self).value
         }
         return try bytes.withUnsafeBytes { try decode($0, name).object }

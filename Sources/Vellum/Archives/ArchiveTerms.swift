@@ -10,7 +10,6 @@ public enum ArchiveTerm: Sendable, Hashable, CaseIterable {
     case owner
 }
 
-/// The terms on which an object is stored.
 struct Terms: Sendable {
     var lifetime: Duration?
     var memoryLifetime: Duration?

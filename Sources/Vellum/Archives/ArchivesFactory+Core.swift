@@ -3,8 +3,7 @@ import Logging
 import StorageEngine
 
 extension ArchivesFactory {
-    /// The state that a factory and its archives share. Archives need it to store properties in their own archives,
-    /// and to reopen. Safe from any thread.
+    /// The state that a factory and its archives share. Safe from any thread.
     package final class Core: Sendable {
         private let opened: Guarded<Opened>
         let defaults = Guarded((memory: 1.megaByte, disk: 2.megaByte))

@@ -47,8 +47,7 @@ public protocol Archivist<Object>: ArchiveAccess {
     /// Deletes the objects with these keys. ``ArchiveManager`` does so atomically; the default implementation
     /// deletes one after the other.
     func delete(keys: [String])
-    /// Applies the queries to all objects, one after the other, and returns the results. Counts as an access of each
-    /// result.
+    /// Applies the queries to all objects, one after the other, and returns the results. Counts as an access of each result.
     func process(queries: [Query<Object>]) -> [Object]
     /// The number of the queries' results. The default implementation counts what ``process(queries:)`` returns.
     func countResults(of queries: [Query<Object>]) -> Int

@@ -16,8 +16,7 @@ package enum TimedCall: Int, CaseIterable, Sendable {
     case compute
 }
 
-/// Tells a listener how long calls took, failures included. Most programs have none; a call then costs reading one
-/// word. Safe from any thread.
+/// Tells a listener how long calls took, failures included; else a call reads one word. Safe from any thread.
 package final class CallTimes: Sendable {
     package typealias Listener = @Sendable (TimedCall, _ nanoseconds: Int64) -> Void
 

@@ -1,8 +1,7 @@
 import Dispatch
 import StorageEngine
 
-/// Runs work that may block on the disk or another process on a thread of a system queue, because the threads of
-/// Swift's concurrency must not be blocked.
+/// Runs work that may block on a thread of a system queue, outside Swift's cooperative threads.
 package enum Elsewhere {
     package nonisolated(nonsending) static func run<Value>(
         _ body: @escaping @Sendable () throws -> Value

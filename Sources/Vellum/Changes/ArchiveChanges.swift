@@ -47,7 +47,6 @@ public struct ArchiveChanges: AsyncSequence, Sendable {
     /// A change, or a number of lost ones.
     public typealias Element = ArchiveChange
 
-    /// Begins to follow the open archive.
     let follow: @Sendable () throws -> EventSequence
 
     /// An iterator over the changes from now on.

@@ -46,8 +46,7 @@ public struct FollowedValues<Element>: AsyncSequence, Sendable {
                 } catch {
                     events = nil
                     if source.isClosed() || Task.isCancelled { return nil }
-                    // The archive was removed. Read the state from the one that is created in its place, whose
-                    // sequence numbers restart.
+                    // The archive was removed. Read the one that replaces it, whose sequence numbers restart.
                     if case .closed = error as? StorageError {
                         latest = nil
                         continue
@@ -59,8 +58,7 @@ public struct FollowedValues<Element>: AsyncSequence, Sendable {
             return nil
         }
 
-        /// Whether there may be something to read. Following begins before the first reading, so that no change is
-        /// missed in between.
+        /// Whether there may be something to read. Following begins before the first reading.
         private mutating func waitForNews(isolation actor: isolated (any Actor)?) async throws -> Bool {
             guard events != nil else {
                 events = try source.follow().makeAsyncIterator()

@@ -31,8 +31,7 @@ public final class ObservedValue<Value> {
         }
     }
 
-    /// Cancels the task when the value is deallocated, which may happen on any thread, where the main actor's class
-    /// couldn't do so itself.
+    /// Cancels the task when the value is deallocated, on whatever thread.
     private final class CancelledWithLast {
         var task: Task<Void, Never>?
 

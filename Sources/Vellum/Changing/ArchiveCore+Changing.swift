@@ -5,8 +5,7 @@ extension ArchiveCore {
     /// How long a change is retried while others keep coming first, in microseconds.
     static var patience: Int64 { 10_000_000 }
 
-    /// Retries until `attempt` returns a value; nil means that another change came first.
-    /// - Throws: `busy` after ten seconds.
+    /// Retries until `attempt` returns a value; throws `busy` after ten seconds.
     func persist<Value>(_ subject: String?, _ attempt: () throws -> Value?) throws -> Value {
         var start: Int64?
         var attempts = 0
@@ -24,10 +23,9 @@ extension ArchiveCore {
                 + "\(attempts) times; try again")
     }
 
-    /// Runs `body` and applies its changes. Repeats this while others change what it has read before its changes
-    /// are applied.
-    /// - Throws: `busy` after ten seconds; what `body` throws, in which case nothing is changed;
-    ///   ``ArchiveError/changesItself(key:)`` if `body` itself changes by another call what it has read.
+    /// Runs `body` and applies its changes, again while others change what it has read.
+    /// - Throws: `busy` after ten seconds; what `body` throws, and then nothing is changed; ``ArchiveError/changesItself(key:)``
+    ///   if `body` changes by another call what it has read.
     func transact<Value>(
         _ subject: String?, _ body: (inout ArchiveTransaction<Object>) throws -> Value
     ) throws -> Value {
@@ -120,8 +118,7 @@ extension ArchiveCore {
     }
 }
 
-/// A transaction whose closure is running. A nested transaction that changes what an outer one has read would make
-/// the outer one retry forever; this detects it.
+/// A transaction whose closure is running. Detects a nested one that makes it retry forever, by changing what it has read.
 private final class OpenTransaction: Sendable {
     /// The innermost transaction of the current code.
     @TaskLocal static var innermost: OpenTransaction?
@@ -143,8 +140,7 @@ private final class OpenTransaction: Sendable {
         self.outer = outer
     }
 
-    /// Records that nested code has changed these keys. If a nested transaction did (`isTransaction`), one time is
-    /// enough to end this transaction.
+    /// Records that nested code has changed these keys. If a nested transaction did, one time is enough to end this one.
     func record(_ keys: [ExactText], of archive: AnyObject, isTransaction: Bool = true) {
         if self.archive == ObjectIdentifier(archive) {
             let tries = isTransaction ? Self.manyTries : 1

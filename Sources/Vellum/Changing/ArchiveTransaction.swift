@@ -159,8 +159,7 @@ public struct ArchiveTransaction<Object: Archivable> {
                 }
             }
         } catch StorageError.closed {
-            // Another thread has just closed the archive, and its memory with it. The changes are applied and must
-            // not be repeated.
+            // Another thread has just closed the archive. The changes are applied and must not be repeated.
         }
         return true
     }

@@ -73,8 +73,7 @@ private enum OtherSpelling {
     }
 }
 
-/// Finds out, once for each type, whether it implements `archive()` itself. If not, the library encodes it directly
-/// and sees its parts on the way.
+/// Whether a type implements `archive()` itself. If not, the library encodes it directly and sees its parts.
 final class CodecProbe: Sendable {
     enum Step: Sendable { case archive, archiveData, deArchiveForKey, deArchive, decode }
 

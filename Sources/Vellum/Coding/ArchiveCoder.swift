@@ -12,17 +12,14 @@ package struct EncodedObject {
     var properties: [any Archivable]
 }
 
-/// A decoded object.
 struct DecodedObject<Object> {
     var object: Object
     /// Like ``EncodedObject/isShared``.
     var isShared: Bool
-    /// Whether the stored value has a former version.
     var isMigrated = false
 }
 
-/// Encodes and decodes the objects of one type, with the type's own `archive()` and `deArchive(fromData:forKey:)`.
-/// Safe from any thread.
+/// Encodes and decodes objects with their type's own functions. Safe from any thread.
 class ArchiveCoder<Object: Archivable>: @unchecked Sendable {
     /// The coder that fits the type best.
     static func coder() -> ArchiveCoder<Object> {
@@ -36,7 +33,6 @@ class ArchiveCoder<Object: Archivable>: @unchecked Sendable {
         return codable(type) as? ArchiveCoder<Object> ?? ArchiveCoder()
     }
 
-    /// Whether the library's decoder decodes the objects from CBOR.
     var isDecodedByLibrary: Bool { false }
 
     /// How values store their version; `nil` if only the type can read them.

@@ -5,7 +5,6 @@ import StorageEngine
 /// Computes missing objects. For each key one computation runs at a time in this process, and all callers get its
 /// result. A failure is thrown to all of them and isn't kept.
 extension ArchiveCore {
-    /// A request for an object.
     struct Request: Sendable {
         var key: String
         var terms: Terms
@@ -90,8 +89,7 @@ extension ArchiveCore {
 
     private func computingKey(_ key: String) -> Computing.Key { shared.computingKey(key) }
 
-    /// Whether to compute now. To compute for all processes, a process claims the key first; if the object is still
-    /// missing then, no other process is computing it.
+    /// Whether to compute now. For all processes, a process claims the key first, and looks for the object again.
     fileprivate func turn(
         _ request: Request, _ isRenewal: Bool, since start: Int64
     ) throws -> ComputingTurn {
@@ -123,9 +121,8 @@ extension ArchiveCore {
         return try prepare(object)
     }
 
-    /// If it can't be stored, it is used anyway. It isn't stored if the key was changed or deleted since the computation began
-    /// (`basis`: the version that it found): what it computed may be older than that. That the version expired or was evicted
-    /// is no change.
+    /// Stored unless the key was changed or deleted since the computation began (`basis`), for what it computed may be older;
+    /// expiry and eviction don't count. Used in any case.
     fileprivate func keep(
         _ prepared: PreparedObject, _ request: Request, _ flight: Flight, _ basis: Basis
     ) throws -> HeldObject {
@@ -142,8 +139,7 @@ extension ArchiveCore {
         return prepared.kept
     }
 
-    /// Whether no process has changed or deleted the entry since. If so many events came since then that some can't be read any
-    /// more, it may have been changed.
+    /// Whether no process has changed or deleted the entry since, as far as the events that are kept reach.
     private func isUnchanged(_ name: String, since basis: Basis) throws -> Bool {
         let batch = try archive.events(from: basis.event)
         return batch.lost == 0 && !batch.events.contains { $0.isChange(of: name) }

@@ -1,8 +1,7 @@
 import StorageEngine
 import Synchronization
 
-/// The computations under way in this process, by key. Callers that request the same key wait for the same
-/// computation.
+/// The computations under way in this process, one for each key. Safe from any thread.
 package final class Flights: Sendable {
     private struct UnderWay {
         var joinable: [ExactText: Flight] = [:]
@@ -29,8 +28,7 @@ package final class Flights: Sendable {
     private let all = Guarded(UnderWay())
     private let isAnyUnderWay = Atomic<Bool>(false)
 
-    /// Joins or begins the computation of a key, whose object will have this owner. Returns it, a ticket to wait with, and
-    /// whether the caller has to run it.
+    /// Joins or begins the computation of a key. Returns it, a ticket to wait with, and whether the caller has to run it.
     func join(_ key: String, owner: String?) -> (flight: Flight, ticket: Int, isNew: Bool) {
         all.withLock { all in
             if let flight = all.joinable[ExactText(key)] { return (flight, flight.ticket(), false) }
@@ -46,8 +44,7 @@ package final class Flights: Sendable {
         all.withLock { $0.joinable[ExactText(key)]?.waiting ?? 0 }
     }
 
-    /// Called when a caller stops waiting. If it was the last, the computation is cancelled, and a later request
-    /// begins a new one.
+    /// Called when a caller stops waiting. The last one cancels the computation.
     func giveUp(_ flight: Flight, _ ticket: Int, _ key: String) {
         let (body, task) = all.withLock { all in
             let (body, task) = flight.giveUp(ticket)
@@ -61,16 +58,14 @@ package final class Flights: Sendable {
         task?.cancel()
     }
 
-    /// Ends the computations of these keys: what is deleted must not come back by one that began before (call it before the
-    /// deletion), and what is recorded must not be followed by it once it was deleted in its turn (call it once it is
-    /// recorded). Their callers get what they compute. Waits for one that is just being stored. Costs a look at one word if
-    /// there are none.
+    /// Ends the computations of these keys, whose callers still get what they compute: what is deleted must not come back by an
+    /// earlier one (call it before the deletion), nor what is recorded and then deleted (call it once it is recorded). Waits for
+    /// one that is just being stored. Costs a look at one word if there are none.
     func outdate(_ keys: some Sequence<ExactText>) { outdate { _ in Array(keys) } }
 
     func outdate(_ key: String) { outdate { _ in [ExactText(key)] } }
 
-    /// Those whose objects would have this owner. An object that there is already is deleted as what it is, and so are those
-    /// that are recorded meanwhile.
+    /// Those whose objects would have this owner.
     func outdate(ofOwner owner: String) {
         outdate(where: { $0.owner.map(ExactText.init) == ExactText(owner) }) {
             Array($0.joinable.keys) + $0.abandoned.keys
@@ -162,7 +157,6 @@ final class Flight: Sendable {
         }
     }
 
-    /// The task that computes.
     func carriedOut(by task: Task<Void, Never>) {
         state.withLock { $0.task = task }
     }

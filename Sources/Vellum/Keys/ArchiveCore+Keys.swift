@@ -10,7 +10,6 @@ extension ArchiveCore {
 
     func owners() throws -> [ArchiveOwner] { try archive.owners().map { ArchiveOwner($0) } }
 
-    /// The remaining lifetime of the object with this key.
     func remainingLifetime(_ name: String) throws -> Duration? {
         guard let expires = try archive.metadata(name)?.expires else { return nil }
         return .microseconds(max(0, expires.microseconds - Timestamp.now().microseconds))

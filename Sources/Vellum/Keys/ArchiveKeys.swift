@@ -45,8 +45,7 @@ extension ArchiveManager {
         attempt("touch", key, else: false) { try $0.touch(key, lifetime: nil) }
     }
 
-    /// As ``touch(archiveWithKey:)``, and sets the object's lifetime, counted from now. The object isn't stored
-    /// again.
+    /// As ``touch(archiveWithKey:)``, and sets the object's lifetime, counted from now. The object isn't stored again.
     @discardableResult
     public func touch(archiveWithKey key: String, expiresIn lifetime: Duration) -> Bool {
         attempt("touch", key, else: false) { try $0.touch(key, lifetime: lifetime) }

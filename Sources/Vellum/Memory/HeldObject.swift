@@ -1,5 +1,4 @@
-/// What the memory tier keeps for an entry. A class, so that a look-up copies only a reference while it holds the
-/// tier's lock, whatever the object's size.
+/// What the memory tier keeps for an entry. A class, so that a look-up copies only a reference under the lock.
 @usableFromInline package class HeldObject: @unchecked Sendable {
     /// The bytes of an object with parts of reference type. Each access decodes a new object, so that a caller's
     /// changes affect neither the archive nor other callers. `nil` for a ``HeldValue``.

@@ -1,15 +1,13 @@
 import StorageEngine
 
-/// The objects of an archive in this process's memory, and the archive that they belong to, under one lock. After
-/// an archive was removed, it belongs to the one created in its place. So a hit takes only this lock. Independent
-/// of the objects' type. Safe from any thread.
+/// The objects of an archive in this process's memory, and that archive, or the one created in its place, under one lock, so that
+/// a hit takes only this. Safe from any thread.
 package final class MemoryShelf: Sendable {
     struct State {
         var archive: Archive
         var objects = ObjectTable()
         var hits: UInt64 = 0
-        /// Objects that are in memory no longer. They are released without the lock (``MemoryShelf/withLock(_:)``), for a type
-        /// of the user may do anything then, also call this archive.
+        /// Objects that left memory, released without the lock: a type's `deinit` may do anything.
         fileprivate(set) var dropped: [HeldObject] = []
         /// The archive's change mark when all objects were last compared with the index.
         var compared: UInt64?
@@ -19,8 +17,7 @@ package final class MemoryShelf: Sendable {
 
     init(archive: Archive) { state = Guarded(State(archive: archive)) }
 
-    /// Empties the memory and assigns it to another archive. Returns what was in it, to be released without any lock: see
-    /// ``State/dropped``.
+    /// Empties the memory and assigns it to another archive. Returns the content, to be released as ``State/dropped``.
     func begin(_ archive: Archive) -> State {
         state.withLock { state in
             let former = state
@@ -41,7 +38,6 @@ package final class MemoryShelf: Sendable {
         }
     }
 
-    /// What `body` reads.
     func figures<Value: Sendable>(_ body: (borrowing State) -> Value) -> Value { state.withLock { body($0) } }
 
     /// The object of a key, if it is in memory. It becomes the most recent in both tiers and counts as a hit (S5).

@@ -1,10 +1,9 @@
 import StorageEngine
 
-/// The decoded objects of one archive in this process, under one lock (``MemoryShelf``). Independent of their type.
+/// The decoded objects of one archive in this process (``MemoryShelf``).
 ///
-/// The index tells whether an object is still current: the next call notices another process's delete, update or
-/// expiry without any message (S9). The limit applies to the encoded sizes (S3), and the objects that this process
-/// hasn't used for longest are evicted first (S5).
+/// The index tells whether an object is still current, so the next call notices another process's change (S9). The limit applies
+/// to the encoded sizes (S3), and the objects used least recently here are evicted first (S5).
 package struct MemoryTier: Sendable {
     private typealias State = MemoryShelf.State
 
@@ -42,8 +41,7 @@ package struct MemoryTier: Sendable {
         }
     }
 
-    /// An object that only this process has, and the number of the operation that recorded it. Doesn't count as an
-    /// access.
+    /// An object that only this process has, and its operation's number. No access.
     func peekOnlyHere(
         _ key: HashedKey, named name: String
     ) throws(StorageError) -> (object: HeldObject, sequence: UInt64)? {
@@ -63,9 +61,8 @@ package struct MemoryTier: Sendable {
         case recorded, read
     }
 
-    /// Keeps an object, and evicts the least recent ones until it fits. An object that exceeds the limit isn't kept
-    /// and evicts nothing (S4). After `pause` microseconds it has to be read from disk again. Nothing is kept if `isOutdated`,
-    /// which is asked while nobody can look into memory.
+    /// Keeps an object, and evicts the least recent ones until it fits; one that exceeds the limit isn't kept (S4). After `pause`
+    /// microseconds it has to be read from disk again. Nothing is kept if `isOutdated`, asked under the lock.
     func keep(
         _ object: HeldObject, _ key: HashedKey, named name: String, held: HeldEntry, bytes: Int,
         origin: Origin, isOnlyHere: Bool = false, atMost pause: Int64? = nil,
@@ -175,7 +172,6 @@ package struct MemoryTier: Sendable {
     /// The number of held objects, and of hits since the archive was opened.
     var counts: (objects: Int, hits: UInt64) { shelf.figures { ($0.objects.count, $0.hits) } }
 
-    /// Whether there are objects that only this process has.
     var hasObjectsOnlyHere: Bool { shelf.figures { $0.objects.onlyHere > 0 } }
 
     /// The keys of the held objects, the most recent first.

@@ -1,10 +1,7 @@
 import StorageEngine
 
-/// Objects by key, and in the order of use: a hash table with chains, and a doubly linked list, in one array of
-/// nodes. A node keeps its place while it exists. Every operation except growing takes constant time.
-///
-/// A look-up mostly waits for memory: so the fields that it reads are together at the start of a node, and places
-/// take half a word.
+/// Objects by key, and in the order of use: a hash table with chains, and a doubly linked list, in one array of nodes, which keep
+/// their places. Every operation except growing takes constant time.
 struct ObjectTable {
     struct Node {
         var hash: UInt64 = 0
@@ -43,8 +40,7 @@ struct ObjectTable {
     private(set) var newest = ObjectTable.none
     private(set) var oldest = ObjectTable.none
 
-    /// The place of a key, or ``none``. Keys are compared by bytes, like in the engine: strings that Swift
-    /// considers equal may have different bytes and hashes.
+    /// The place of a key, or ``none``. Keys are compared by bytes, like in the engine.
     func find(_ hash: UInt64, _ key: String) -> Place {
         var place = buckets[Int(truncatingIfNeeded: hash) & (buckets.count - 1)]
         while place != ObjectTable.none {
@@ -65,7 +61,6 @@ struct ObjectTable {
 
     func node(_ place: Place) -> Node { nodes[Int(place)] }
 
-    /// The places of all nodes.
     var places: some Sequence<Place> {
         nodes.indices.lazy.filter { nodes[$0].object != nil }.map { Place($0) }
     }

@@ -1,12 +1,9 @@
 import ArchiveQuery
 import StorageEngine
 
-/// Reads many objects as they are at one moment, so that no caller gets one object as it was before a transaction
-/// and another as it is after it.
+/// Reads many objects as they are at one moment, so that transactions are seen whole.
 extension ArchiveCore {
-    /// The result of `live`, which reads the archive, if nobody changes the archive in the meantime. Otherwise the
-    /// result of `past`, which reads a snapshot. A snapshot doesn't change, but every object has to be read from
-    /// disk.
+    /// The result of `live`, which reads the archive, or, if it is changed meanwhile, of `past`, which reads a snapshot.
     func atOneMoment<Value>(
         _ live: () throws -> Value, else past: (ArchiveSnapshot) throws -> Value
     ) throws -> Value {
@@ -24,12 +21,10 @@ extension ArchiveCore {
 
     // MARK: Snapshots
 
-    /// The place of an object at the moment of a snapshot.
     package enum Place: Sendable {
         /// On disk, with this number in the snapshot.
         case onDisk(Int)
-        /// Only in this process's memory, because it exceeds the disk limit. No transaction changes such an object
-        /// together with others.
+        /// Only in this process's memory, because it exceeds the disk limit.
         case onlyHere(String)
     }
 
@@ -91,7 +86,6 @@ extension ArchiveCore {
         }
     }
 
-    /// The results of the queries in a snapshot.
     package func seen(by queries: [Query<Object>], in snapshot: ArchiveSnapshot) throws -> [Seen] {
         let places = try places(in: snapshot, meeting: encodedPredicate(of: queries))
         return Query.run(queries, over: objects(at: places, of: snapshot)) { $0.object }
@@ -124,14 +118,12 @@ extension ArchiveCore {
         return Candidates(found: .live(names: try names(meeting: encodedPredicate(of: queries))), mark: mark)
     }
 
-    /// Objects of a snapshot.
     func snapshotCandidates(for queries: [Query<Object>]) throws -> Candidates {
         let (mark, snapshot) = (try archive.changeMark(), try archive.snapshot())
         let places = try places(in: snapshot, meeting: encodedPredicate(of: queries))
         return Candidates(found: .past(snapshot, places), mark: mark)
     }
 
-    /// The objects in this range of the candidates.
     func objects(_ range: Range<Int>, of candidates: Candidates) throws -> [Seen] {
         switch candidates.found {
         case .live(let names): try objects(named: Array(names[range]))

@@ -57,8 +57,7 @@ extension PropertyTest {
         return literal(operand).map { .compare(property, relation.inQueries, $0) }
     }
 
-    /// Queries know dates to the microsecond, objects more precisely: so dates within two microseconds are let
-    /// through. So are untagged numbers, as which the library encodes infinite dates.
+    /// Queries know dates to the microsecond, so near ones are let through, and untagged numbers: infinite dates.
     private static func comparison(
         _ property: QueryProperty, _ relation: Relation, with date: Date
     ) -> QueryPredicate? {
@@ -79,8 +78,7 @@ extension PropertyTest {
         ])
     }
 
-    /// The operand as a literal of the query language; `nil` for types without literals and for values without an
-    /// order.
+    /// The operand as a literal; `nil` for types without literals and values without an order.
     private static func literal(_ operand: Any) -> QueryLiteral? {
         switch operand {
         case let text as String: .text(text)

@@ -28,8 +28,7 @@ public struct FinderProperty<Result, Property, Wrapped> {
     }
 }
 
-// Declared in both extensions, because overloads that are each more general in one respect are ambiguous to the
-// compiler.
+// Declared in both extensions, because overloads that are each more general in one respect are ambiguous to the compiler.
 extension FinderProperty where Property == Wrapped {
     /// A property of this property.
     @inlinable

@@ -22,9 +22,7 @@ public struct PropertyFinder<Property, Wrapped> {
     }
 }
 
-/// A finder's test as data, for evaluating it on encoded values without building objects.
-///
-/// Operands have the type of the property, or of its elements.
+/// A finder's test as data, for evaluating it on encoded values. Operands have the type of the property, or of its elements.
 @usableFromInline package enum PropertyTest {
     @usableFromInline package enum Relation: Sendable, Hashable {
         case equal, notEqual, greater, less, greaterOrEqual, lessOrEqual

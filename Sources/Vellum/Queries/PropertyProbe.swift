@@ -1,15 +1,13 @@
 import CBOR
 import Foundation
 
-/// A test value for a property, with its encoding. The probes of a type include empty, negative and odd values, which
-/// reveal anything that only looks like the property. None is so large that a type's own `init(from:)`, which may
-/// calculate with it, would overflow.
+/// A test value for a property, with its encoding: also empty, negative and odd ones, which reveal what only looks like the
+/// property. None is so large that a type's own `init(from:)` would overflow.
 struct PropertyProbe: Sendable {
     let value: AnyHashableSendable
     let item: CBORValue
 
-    /// The probes for a type that queries on encoded values support; `nil` for others. Optional types have those of
-    /// their wrapped type.
+    /// The probes for a type that queries on encoded values support, optional or not; `nil` for others.
     static func probes(for type: any Any.Type) -> [PropertyProbe]? {
         switch type {
         case is String.Type: probes(texts)

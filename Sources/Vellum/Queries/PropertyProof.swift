@@ -1,13 +1,10 @@
 import ArchiveQuery
 import CBOR
 
-/// Finds out by experiment under which name a property is encoded. It replaces the item under a name in a stored
-/// value by probes of the property's type; each time, the decoded object's property must be exactly the probe. So
-/// nothing is guessed from names: renamed coding keys are found, and computed or converted properties are not.
-///
-/// With a proven name a query can test the encoded bytes. Objects that it finds are still tested themselves.
+/// Finds out by experiment under which name a property is encoded: it replaces the item under a name in a stored value by probes
+/// of the property's type, and the decoded property must be exactly the probe. So renamed coding keys are found, and computed or
+/// converted properties are not. With the name a query can test the encoded bytes.
 struct PropertyProof<Object> {
-    /// Decodes an object.
     let decode: ([UInt8]) throws -> Object
 
     /// The encoded property of the path in a stored value; `nil` if this value doesn't prove one.
@@ -18,8 +15,7 @@ struct PropertyProof<Object> {
         return found.count == 1 ? .path(found[0].map { .name($0) }) : nil
     }
 
-    /// Whether another stored value, if it has the property at all, proves it too. A type's own `init(from:)` may read it
-    /// in one way here and in another there.
+    /// Whether another stored value, if it has the property, proves it too. A type may read it in one way here and another there.
     func agrees(with property: QueryProperty, at path: [AnyKeyPath], in sample: [UInt8]) -> Bool {
         guard let trial = trial(of: path), let base = base(of: sample) else { return true }
         return base.ways(ofLength: path.count).filter { .path($0.map { .name($0) }) == property }
@@ -131,8 +127,7 @@ extension CBORValue {
         return .map(map)
     }
 
-    /// Items are of one kind if a query compares them with each other, or lets them through untested, such as
-    /// numbers in a search for dates, which are tagged.
+    /// Items of one kind are compared with each other by queries, or let through untested.
     fileprivate func isSameKind(as other: CBORValue) -> Bool {
         switch (self, other) {
         case (.unsigned, .unsigned), (.unsigned, .negative), (.unsigned, .float), (.negative, .unsigned),

@@ -1,10 +1,8 @@
 extension Query {
-    /// Applies the queries to the items, one after the other. `object` returns an item's object; an item without
-    /// one is left out before any query sees it.
+    /// Applies the queries to the items, one after the other. `object` returns an item's object; an item without one is left out.
     ///
-    /// Takes items one at a time, and stops as soon as a limit before any sort is reached. Sorts are stable, so
-    /// ties keep the order of an earlier sort or of the items. A sort followed by a limit keeps about twice the
-    /// limit in memory, not all objects.
+    /// Takes one item at a time, and stops once a limit before any sort is reached. Sorts are stable. A sort followed by a limit
+    /// keeps about twice the limit in memory.
     package static func run<Items: Sequence>(
         _ queries: [Query<Result>], over items: Items, object: (Items.Element) throws -> Result?
     ) rethrows -> [Items.Element] {
@@ -34,7 +32,6 @@ struct RunningQuery<Item, Result> {
     /// Whether further items make no difference.
     var isComplete: Bool { gate.lock.isClosed }
 
-    /// Takes the next item and its object.
     mutating func add(_ item: Item, _ object: Result) {
         if gate.admits(object) { rows.insert(item, object) }
     }
@@ -95,8 +92,7 @@ struct QueryStage<Result> {
     }
 }
 
-/// A stage's finds, limits and skips in order, as one closure: iterating over an array of a generic type costs
-/// several times as much as a condition.
+/// A stage's finds, limits and skips as one closure: iterating over an array of a generic type costs more.
 struct Gate<Result> {
     final class Lock {
         /// Whether nothing more can pass.

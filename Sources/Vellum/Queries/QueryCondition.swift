@@ -7,8 +7,7 @@
     case any([QueryCondition])
     case not(QueryCondition)
 
-    /// Tests an object. Built of closures, because iterating over an array of a generic type costs several times as
-    /// much as a condition.
+    /// Tests an object. Of closures, because iterating over an array of a generic type costs more.
     var isMet: (Result) -> Bool {
         switch self {
         case .property(let condition): return condition.isMet
@@ -35,8 +34,7 @@
 /// A condition on a property. `path` and `test` describe it, for evaluation without objects; `isMet` tests an
 /// object.
 @usableFromInline package struct PropertyCondition<Result> {
-    /// The path from the object to the property: `\User.address`, `\Address.city`. It leaves out unwrapping of
-    /// optionals.
+    /// The path from the object to the property, `\User.address`, `\Address.city`, without unwrapping.
     package let path: [AnyKeyPath]
     package let test: PropertyTest
     package let isMet: (Result) -> Bool

@@ -1,13 +1,11 @@
 import ArchiveQuery
 import StorageEngine
 
-/// A snapshot as the source of a query. Only keys and values are those of the snapshot, because the conditions of
-/// objects use nothing else.
+/// A snapshot's keys and values as the source of a query; conditions of objects use nothing else.
 struct SnapshotSource: QuerySource {
     let snapshot: ArchiveSnapshot
 
-    /// Both orders are the same here: a snapshot is read from memory pages without seeking, and numbers the most
-    /// recent entries first.
+    /// Both orders are the same here: a snapshot numbers the most recent entries first.
     func cursor(in order: QueryScanOrder) -> any QueryCursor {
         SnapshotCursor(snapshot, Array(0..<snapshot.count))
     }

@@ -14,8 +14,7 @@
     }
 }
 
-/// The values that one order compares, by the objects' places. Each property is read once per object, not once per
-/// comparison, which would cost several times as much.
+/// The values that one order compares, read once for each object.
 @usableFromInline package struct SortColumn<Result> {
     let append: (Result) -> Void
     let removeLast: () -> Void

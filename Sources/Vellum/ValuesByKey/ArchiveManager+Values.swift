@@ -1,5 +1,4 @@
-/// The calls of an archive for values by key, which wrap and unwrap ``KeyedValue``. The calls for objects work as
-/// well.
+/// The calls of an archive for values by key, which wrap and unwrap ``KeyedValue``. The calls for objects work as well.
 extension ArchiveManager {
     /// As ``record(_:expiresIn:inMemory:owner:)`` for a value by key.
     public func record<Value>(

@@ -50,9 +50,8 @@ extension ThrowingArchives {
 }
 
 extension AsynchronousArchives {
-    /// As ``ArchiveManager/migrateAll()``, for a background task: processes some hundred values at a time on a
-    /// system thread. Throws `CancellationError` when its task is cancelled; values that were migrated before stay
-    /// migrated.
+    /// As ``ArchiveManager/migrateAll()``, for a background task: processes some hundred values at a time on a system thread.
+    /// Throws `CancellationError` when its task is cancelled; values that were migrated before stay migrated.
     @discardableResult
     public nonisolated(nonsending) func migrateAll() async throws -> ArchiveMigration {
         var (all, outcome) = try await handle.elsewhere { try $0.beginMigration() }

@@ -1,8 +1,7 @@
 import CBOR
 
-/// The version number among a value's encoded properties: the first of them, `"$version": 2`, a name that no
-/// property of a type can have. Without it the version is 0. Queries and the browser see it like any other
-/// property.
+/// The version number among a value's encoded properties: the first of them, `"$version": 2`, a name that no property can have;
+/// without it 0. Queries and the browser see it like any other.
 struct StoredForm: Sendable {
     static let name = "$version"
 
@@ -76,13 +75,11 @@ struct StoredForm: Sendable {
         return version > versions.current ? version : nil
     }
 
-    /// Whether a value has the present version.
     func isPresent(_ bytes: UnsafeRawBufferPointer) -> Bool {
         !isNumbered(bytes) || Self.version(of: bytes) == versions.current
     }
 
-    /// Whether a value's number matters. A number in an unusual place, which another program may have written, is
-    /// searched for only if the type has versions.
+    /// Whether a value's number matters. One in an unusual place counts only if the type has versions.
     @inline(__always)
     private func isNumbered(_ bytes: UnsafeRawBufferPointer) -> Bool {
         versions.current > 0 || Self.beginsWithNumber(bytes)

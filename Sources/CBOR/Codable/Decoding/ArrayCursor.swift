@@ -2,7 +2,6 @@
 struct ArrayCursor {
     /// Items; nil for an indefinite length.
     let count: Int?
-    /// Offset of the next item.
     private(set) var offset: Int
     private(set) var index = 0
 
@@ -19,14 +18,12 @@ struct ArrayCursor {
         return reader.isAtBreakOrEnd(offset)
     }
 
-    /// Advances to the next item, at offset `next`.
     @inline(__always)
     mutating func advance(to next: Int) {
         offset = next
         index += 1
     }
 
-    /// Where the array ends.
     func end(of start: CBORReader) throws(ReadFault) -> Int {
         var reader = start
         reader.offset = offset

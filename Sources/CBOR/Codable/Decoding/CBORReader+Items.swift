@@ -17,8 +17,7 @@ extension CBORReader {
     @inline(__always)
     var initialByte: UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
-    /// Whether the item at `place` is this text with a one-byte head. Always false for texts that are too long for
-    /// one.
+    /// Whether the item at `place` is this text with a one-byte head, so a short one.
     @inline(__always)
     func hasShortText(_ text: UnsafeRawBufferPointer, at place: Int) -> Bool {
         let length = text.count
@@ -74,8 +73,7 @@ extension CBORReader {
 
     private var isAtNull: Bool { initialByte == SimpleByte.null || initialByte == SimpleByte.undefined }
 
-    /// Reads the head of a map, and its tags. The outer nil means that the item isn't a map (only its tags are then
-    /// read); the inner nil means an indefinite length.
+    /// Reads the head of a map, and its tags. Nil: the item isn't a map (only its tags are then read); inside: indefinite length.
     mutating func openMap() throws(ReadFault) -> Int?? {
         try skipTags()
         guard let initialByte, MajorType(of: initialByte) == .map else { return .none }

@@ -5,11 +5,8 @@ import Foundation
 #endif
 
 extension CBORReader {
-    /// Reads a value of a type that has its own CBOR form. Throws ``ReadFault/notNative``, with nothing read, for
-    /// every other type: returning an optional would need a run-time type look-up.
-    ///
-    /// Scalars are included because types also request them through the generic `decode`; an array does so for each
-    /// element.
+    /// Reads a value of a type that has its own CBOR form, also a scalar, which types request through the generic `decode`.
+    /// Throws ``ReadFault/notNative``, with nothing read, for every other type: an optional would need a run-time type look-up.
     @inline(never)
     mutating func decodeNative<Value: Decodable>(_ type: Value.Type) throws(ReadFault) -> Value {
         if type == String.self { return same(try decodeText()) }
@@ -62,7 +59,6 @@ extension CBORReader {
         throw .notNative
     }
 
-    /// Reads an array of scalars.
     @inline(__always)
     private mutating func decodeArray<Element>(
         _ read: (inout CBORReader) throws(ReadFault) -> Element

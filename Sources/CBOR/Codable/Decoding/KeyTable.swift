@@ -1,5 +1,4 @@
-/// Not thread-safe. Finds the entries of a map by the hash of their keys; the first of equal keys wins. Memory use
-/// is proportional to the number of different keys.
+/// Finds the entries of a map by the hash of their keys; the first of equal keys wins. Not thread-safe.
 final class KeyTable {
     struct Entry {
         /// Offsets of the key and the value.
@@ -10,8 +9,7 @@ final class KeyTable {
 
     /// In the map's order.
     private var entries: [Entry] = []
-    /// Open addressing with linear probing: indexes into `entries`, -1 for a free slot. The size is a power of two
-    /// and at least twice the number of entries.
+    /// Open addressing: indexes into `entries`, -1 for a free slot. A power of two, at least twice the entries.
     private var slots: [Int32] = Array(repeating: -1, count: 16)
     /// Whether all keys are texts and no two are equal.
     private(set) var isUnique = true
@@ -60,7 +58,6 @@ final class KeyTable {
         return slot
     }
 
-    /// The first entry with this text or number as key.
     func entry(_ name: UnsafeRawBufferPointer, number: Int?, _ reader: CBORReader) throws(ReadFault) -> Entry?
     {
         let byName = try entry(.text(name), reader)
@@ -107,7 +104,6 @@ final class KeyTable {
 }
 
 extension MapKey {
-    /// Whether both are the same text or both the same integer.
     func isSame(as other: MapKey) -> Bool {
         switch other {
         case .text(let bytes): isEqual(to: bytes, number: nil)

@@ -2,7 +2,6 @@
 struct KeyedReader<Key: CodingKey> {
     let decoder: ValueDecoder
 
-    /// The offset of the value for `key`.
     @inline(__always)
     private func find(_ key: Key) throws -> Int? {
         var name = key.stringValue
@@ -147,60 +146,29 @@ extension KeyedReader: KeyedDecodingContainerProtocol {
         try scalar(key) { reader throws(ReadFault) in try reader.decodeText() }
     }
 
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
-        try scalar(key) { reader throws(ReadFault) in try reader.decodeFloat(Double.self) }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try float(type, key) }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try float(type, key) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try integer(type, key) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try integer(type, key) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try integer(type, key) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try integer(type, key) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try integer(type, key) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try integer(type, key) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try integer(type, key) }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try integer(type, key) }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try integer(type, key) }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try integer(type, key) }
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try integer(type, key) }
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try integer(type, key) }
+
+    @inline(__always)
+    private func float<Number: BinaryFloatingPoint>(_ type: Number.Type, _ key: Key) throws -> Number {
+        try scalar(key) { reader throws(ReadFault) in try reader.decodeFloat(type) }
     }
 
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
-        try scalar(key) { reader throws(ReadFault) in try reader.decodeFloat(Float.self) }
-    }
-
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
-        try scalar(key) { reader throws(ReadFault) in try reader.decodeInteger(Int.self) }
-    }
-
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
-        try scalar(key) { reader throws(ReadFault) in try reader.decodeInteger(Int8.self) }
-    }
-
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
-        try scalar(key) { reader throws(ReadFault) in try reader.decodeInteger(Int16.self) }
-    }
-
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
-        try scalar(key) { reader throws(ReadFault) in try reader.decodeInteger(Int32.self) }
-    }
-
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
-        try scalar(key) { reader throws(ReadFault) in try reader.decodeInteger(Int64.self) }
-    }
-
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
-        try scalar(key) { reader throws(ReadFault) in try reader.decodeInteger(UInt.self) }
-    }
-
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
-        try scalar(key) { reader throws(ReadFault) in try reader.decodeInteger(UInt8.self) }
-    }
-
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
-        try scalar(key) { reader throws(ReadFault) in try reader.decodeInteger(UInt16.self) }
-    }
-
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
-        try scalar(key) { reader throws(ReadFault) in try reader.decodeInteger(UInt32.self) }
-    }
-
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
-        try scalar(key) { reader throws(ReadFault) in try reader.decodeInteger(UInt64.self) }
-    }
-
-    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
-        try scalar(key) { reader throws(ReadFault) in try reader.decodeInteger(Int128.self) }
-    }
-
-    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
-        try scalar(key) { reader throws(ReadFault) in try reader.decodeInteger(UInt128.self) }
+    @inline(__always)
+    private func integer<Number: FixedWidthInteger>(_ type: Number.Type, _ key: Key) throws -> Number {
+        try scalar(key) { reader throws(ReadFault) in try reader.decodeInteger(type) }
     }
 
     // MARK: Scalars that may be missing or null
@@ -213,59 +181,28 @@ extension KeyedReader: KeyedDecodingContainerProtocol {
         try scalarIfPresent(key) { reader throws(ReadFault) in try reader.decodeText() }
     }
 
-    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-        try scalarIfPresent(key) { reader throws(ReadFault) in try reader.decodeFloat(Double.self) }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try optional(type, key) }
+    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try optional(type, key) }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try optional(type, key) }
+    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try optional(type, key) }
+    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try optional(type, key) }
+    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try optional(type, key) }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try optional(type, key) }
+    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try optional(type, key) }
+    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try optional(type, key) }
+    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try optional(type, key) }
+    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try optional(type, key) }
+    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try optional(type, key) }
+    func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? { try optional(type, key) }
+    func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? { try optional(type, key) }
+
+    @inline(__always)
+    private func optional<Number: BinaryFloatingPoint>(_ type: Number.Type, _ key: Key) throws -> Number? {
+        try scalarIfPresent(key) { reader throws(ReadFault) in try reader.decodeFloat(type) }
     }
 
-    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
-        try scalarIfPresent(key) { reader throws(ReadFault) in try reader.decodeFloat(Float.self) }
-    }
-
-    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-        try scalarIfPresent(key) { reader throws(ReadFault) in try reader.decodeInteger(Int.self) }
-    }
-
-    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
-        try scalarIfPresent(key) { reader throws(ReadFault) in try reader.decodeInteger(Int8.self) }
-    }
-
-    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
-        try scalarIfPresent(key) { reader throws(ReadFault) in try reader.decodeInteger(Int16.self) }
-    }
-
-    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
-        try scalarIfPresent(key) { reader throws(ReadFault) in try reader.decodeInteger(Int32.self) }
-    }
-
-    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-        try scalarIfPresent(key) { reader throws(ReadFault) in try reader.decodeInteger(Int64.self) }
-    }
-
-    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
-        try scalarIfPresent(key) { reader throws(ReadFault) in try reader.decodeInteger(UInt.self) }
-    }
-
-    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
-        try scalarIfPresent(key) { reader throws(ReadFault) in try reader.decodeInteger(UInt8.self) }
-    }
-
-    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
-        try scalarIfPresent(key) { reader throws(ReadFault) in try reader.decodeInteger(UInt16.self) }
-    }
-
-    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
-        try scalarIfPresent(key) { reader throws(ReadFault) in try reader.decodeInteger(UInt32.self) }
-    }
-
-    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
-        try scalarIfPresent(key) { reader throws(ReadFault) in try reader.decodeInteger(UInt64.self) }
-    }
-
-    func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? {
-        try scalarIfPresent(key) { reader throws(ReadFault) in try reader.decodeInteger(Int128.self) }
-    }
-
-    func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? {
-        try scalarIfPresent(key) { reader throws(ReadFault) in try reader.decodeInteger(UInt128.self) }
+    @inline(__always)
+    private func optional<Number: FixedWidthInteger>(_ type: Number.Type, _ key: Key) throws -> Number? {
+        try scalarIfPresent(key) { reader throws(ReadFault) in try reader.decodeInteger(type) }
     }
 }

@@ -1,13 +1,11 @@
-/// A value type, not thread-safe. Finds the entries of a map by key, in a single pass if keys are requested in the
-/// order of the map.
+/// Finds the entries of a map by key, in a single pass if keys are requested in the order of the map. A value type, not
+/// thread-safe.
 ///
-/// The requested key is compared in place with the map's next key. The first of equal keys counts, so a match is
-/// used only if no earlier key can be equal: the signatures of all keys before the cursor tell. Without a match the
-/// cursor searches linearly, and after too many such searches it builds a table of all keys.
+/// The requested key is compared with the map's next key. The first of equal keys counts, so the signatures of all keys before
+/// the cursor must rule it out. Otherwise the cursor searches linearly, and after too many searches builds a table.
 struct MapCursor {
     /// Entries; nil for an indefinite length.
     let count: Int?
-    /// Offset of the first key.
     private let first: Int
     /// Offset of the key to compare next.
     private var offset: Int
@@ -101,7 +99,6 @@ struct MapCursor {
         foundSignature = signature
     }
 
-    /// The keys of all entries, each once, in the map's order.
     mutating func keys(_ reader: CBORReader) throws(ReadFault) -> [MapKey] {
         try finishPendingValue()
         if table == nil { table = try KeyTable(count: count, first: first, reader) }
@@ -128,7 +125,6 @@ struct MapCursor {
         advance(to: end)
     }
 
-    /// Where the map ends.
     mutating func end(of start: CBORReader) throws(ReadFault) -> Int {
         try finishPendingValue()
         var reader = start
@@ -144,7 +140,6 @@ struct MapCursor {
 }
 
 extension CBORReader {
-    /// Skips the value of an entry.
     mutating func skipValue(isIndefinite: Bool) throws(ReadFault) {
         try checked { reader throws(CBORError) in
             if isIndefinite { try reader.expectValueAfterKey() }

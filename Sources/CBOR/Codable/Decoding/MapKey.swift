@@ -1,4 +1,3 @@
-/// A key of a map.
 enum MapKey {
     case text(UnsafeRawBufferPointer)
     /// A text of indefinite length, joined from its chunks.
@@ -29,7 +28,6 @@ enum MapKey {
 }
 
 extension CBORReader {
-    /// Reads a map's key.
     mutating func readMapKey() throws(ReadFault) -> MapKey {
         try skipTags()
         let start = offset

@@ -1,5 +1,4 @@
-/// Not thread-safe. Reads an array's items in order. Its position is kept in the array's decoder, which has to find
-/// the array's end.
+/// Reads an array's items in order, with the position in the array's decoder. Not thread-safe.
 struct UnkeyedReader {
     let decoder: ValueDecoder
     private var cursor: ArrayCursor
@@ -108,59 +107,28 @@ extension UnkeyedReader: UnkeyedDecodingContainer {
         try scalar(type) { reader throws(ReadFault) in try reader.decodeText() }
     }
 
-    mutating func decode(_ type: Double.Type) throws -> Double {
-        try scalar(type) { reader throws(ReadFault) in try reader.decodeFloat(Double.self) }
+    mutating func decode(_ type: Double.Type) throws -> Double { try float(type) }
+    mutating func decode(_ type: Float.Type) throws -> Float { try float(type) }
+    mutating func decode(_ type: Int.Type) throws -> Int { try integer(type) }
+    mutating func decode(_ type: Int8.Type) throws -> Int8 { try integer(type) }
+    mutating func decode(_ type: Int16.Type) throws -> Int16 { try integer(type) }
+    mutating func decode(_ type: Int32.Type) throws -> Int32 { try integer(type) }
+    mutating func decode(_ type: Int64.Type) throws -> Int64 { try integer(type) }
+    mutating func decode(_ type: UInt.Type) throws -> UInt { try integer(type) }
+    mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try integer(type) }
+    mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try integer(type) }
+    mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try integer(type) }
+    mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(type) }
+    mutating func decode(_ type: Int128.Type) throws -> Int128 { try integer(type) }
+    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try integer(type) }
+
+    @inline(__always)
+    private mutating func float<Number: BinaryFloatingPoint>(_ type: Number.Type) throws -> Number {
+        try scalar(type) { reader throws(ReadFault) in try reader.decodeFloat(type) }
     }
 
-    mutating func decode(_ type: Float.Type) throws -> Float {
-        try scalar(type) { reader throws(ReadFault) in try reader.decodeFloat(Float.self) }
-    }
-
-    mutating func decode(_ type: Int.Type) throws -> Int {
-        try scalar(type) { reader throws(ReadFault) in try reader.decodeInteger(Int.self) }
-    }
-
-    mutating func decode(_ type: Int8.Type) throws -> Int8 {
-        try scalar(type) { reader throws(ReadFault) in try reader.decodeInteger(Int8.self) }
-    }
-
-    mutating func decode(_ type: Int16.Type) throws -> Int16 {
-        try scalar(type) { reader throws(ReadFault) in try reader.decodeInteger(Int16.self) }
-    }
-
-    mutating func decode(_ type: Int32.Type) throws -> Int32 {
-        try scalar(type) { reader throws(ReadFault) in try reader.decodeInteger(Int32.self) }
-    }
-
-    mutating func decode(_ type: Int64.Type) throws -> Int64 {
-        try scalar(type) { reader throws(ReadFault) in try reader.decodeInteger(Int64.self) }
-    }
-
-    mutating func decode(_ type: UInt.Type) throws -> UInt {
-        try scalar(type) { reader throws(ReadFault) in try reader.decodeInteger(UInt.self) }
-    }
-
-    mutating func decode(_ type: UInt8.Type) throws -> UInt8 {
-        try scalar(type) { reader throws(ReadFault) in try reader.decodeInteger(UInt8.self) }
-    }
-
-    mutating func decode(_ type: UInt16.Type) throws -> UInt16 {
-        try scalar(type) { reader throws(ReadFault) in try reader.decodeInteger(UInt16.self) }
-    }
-
-    mutating func decode(_ type: UInt32.Type) throws -> UInt32 {
-        try scalar(type) { reader throws(ReadFault) in try reader.decodeInteger(UInt32.self) }
-    }
-
-    mutating func decode(_ type: UInt64.Type) throws -> UInt64 {
-        try scalar(type) { reader throws(ReadFault) in try reader.decodeInteger(UInt64.self) }
-    }
-
-    mutating func decode(_ type: Int128.Type) throws -> Int128 {
-        try scalar(type) { reader throws(ReadFault) in try reader.decodeInteger(Int128.self) }
-    }
-
-    mutating func decode(_ type: UInt128.Type) throws -> UInt128 {
-        try scalar(type) { reader throws(ReadFault) in try reader.decodeInteger(UInt128.self) }
+    @inline(__always)
+    private mutating func integer<Number: FixedWidthInteger>(_ type: Number.Type) throws -> Number {
+        try scalar(type) { reader throws(ReadFault) in try reader.decodeInteger(type) }
     }
 }

@@ -40,12 +40,9 @@ final class ValueDecoder {
     private let parent: ValueDecoder?
     private let step: Step
     private let depth: Int
-    /// The end of the item, once known.
     private var knownEnd: Int?
-    /// Cursors over the item's entries or elements, once a container was requested.
-    ///
-    /// Without checks for exclusive access, which would take longer than most reads. No foreign code runs while a
-    /// cursor changes, and the decoder of an entry, whose end a cursor may request, has its own cursors.
+    /// Cursors over the item's entries or elements, once a container was requested. Checks for exclusive access would take longer
+    /// than most reads, and no foreign code runs while a cursor changes.
     @exclusivity(unchecked) var map: MapCursor?
     @exclusivity(unchecked) var array: ArrayCursor?
 
@@ -70,7 +67,6 @@ final class ValueDecoder {
         }
     }
 
-    /// A decoder for an item inside this one.
     func child(at offset: Int, _ step: Step) throws -> ValueDecoder {
         try ValueDecoder(at: offset, step, within: self)
     }
@@ -99,7 +95,6 @@ final class ValueDecoder {
         return value
     }
 
-    /// Decodes this decoder's own item.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         var end = start
         let value = try decode(type, at: &end, .same)
@@ -107,7 +102,6 @@ final class ValueDecoder {
         return value
     }
 
-    /// Decodes this decoder's own item as a scalar.
     @inline(__always)
     func scalar<Value>(_ read: (inout CBORReader) throws(ReadFault) -> Value) throws -> Value {
         var reader = reader(at: start)
@@ -122,7 +116,6 @@ final class ValueDecoder {
 
     // MARK: Ends
 
-    /// Where the item ends.
     func end() throws -> Int {
         do throws(ReadFault) { return try endOrFault() } catch { throw self.error(error, .same) }
     }
@@ -154,7 +147,6 @@ final class ValueDecoder {
 
     // MARK: Errors
 
-    /// The error for a fault in the item one step below this one.
     func error(_ fault: ReadFault, _ step: Step) -> DecodingError {
         fault.decodingError(at: path(step))
     }
@@ -215,10 +207,7 @@ extension ValueDecoder {
         if array == nil { array = cursor }
         return cursor
     }
-}
 
-extension ValueDecoder {
-    /// Searches all keys of the map.
     @inline(never)
     func search(_ name: inout String, _ key: some CodingKey) throws -> Int? {
         let reader = reader(at: 0)
@@ -232,7 +221,6 @@ extension ValueDecoder {
         }
     }
 
-    /// Whether this decoder's own item is null.
     func isNull() -> Bool {
         var reader = reader(at: start)
         guard (try? reader.readNull()) == true else { return false }

@@ -1,7 +1,6 @@
 /// Not thread-safe. Writes a value that consists of a single other value.
 struct SingleValueWriter {
     let encoder: ValueEncoder
-    /// Number of the value's scope.
     let number: Int
 }
 
@@ -26,83 +25,36 @@ extension SingleValueWriter: SingleValueEncodingContainer {
 
     // MARK: Scalars
 
-    mutating func encode(_ value: Bool) throws {
+    mutating func encode(_ value: Bool) throws { try write { $0.write(value) } }
+    mutating func encode(_ value: String) throws { try write { $0.write(value) } }
+    mutating func encode(_ value: Double) throws { try write { $0.write(value) } }
+    mutating func encode(_ value: Float) throws { try write { $0.write(single: value) } }
+    mutating func encode(_ value: Int) throws { try write(signed: Int64(value)) }
+    mutating func encode(_ value: Int8) throws { try write(signed: Int64(value)) }
+    mutating func encode(_ value: Int16) throws { try write(signed: Int64(value)) }
+    mutating func encode(_ value: Int32) throws { try write(signed: Int64(value)) }
+    mutating func encode(_ value: Int64) throws { try write(signed: value) }
+    mutating func encode(_ value: UInt) throws { try write(unsigned: UInt64(value)) }
+    mutating func encode(_ value: UInt8) throws { try write(unsigned: UInt64(value)) }
+    mutating func encode(_ value: UInt16) throws { try write(unsigned: UInt64(value)) }
+    mutating func encode(_ value: UInt32) throws { try write(unsigned: UInt64(value)) }
+    mutating func encode(_ value: UInt64) throws { try write(unsigned: value) }
+    mutating func encode(_ value: Int128) throws { try write { $0.write(wide: value) } }
+    mutating func encode(_ value: UInt128) throws { try write { $0.write(wide: value) } }
+
+    @inline(__always)
+    private func write(_ body: (inout CBORWriter) -> Void) throws {
         try encoder.beginSingle(in: number)
-        encoder.writer.write(value)
+        body(&encoder.writer)
     }
 
-    mutating func encode(_ value: String) throws {
-        try encoder.beginSingle(in: number)
-        encoder.writer.write(value)
+    @inline(__always)
+    private func write(signed number: Int64) throws {
+        try write { $0.write(integer: number) }
     }
 
-    mutating func encode(_ value: Double) throws {
-        try encoder.beginSingle(in: number)
-        encoder.writer.write(value)
-    }
-
-    mutating func encode(_ value: Float) throws {
-        try encoder.beginSingle(in: number)
-        encoder.writer.write(single: value)
-    }
-
-    mutating func encode(_ value: Int) throws {
-        try encoder.beginSingle(in: number)
-        encoder.writer.write(integer: Int64(value))
-    }
-
-    mutating func encode(_ value: Int8) throws {
-        try encoder.beginSingle(in: number)
-        encoder.writer.write(integer: Int64(value))
-    }
-
-    mutating func encode(_ value: Int16) throws {
-        try encoder.beginSingle(in: number)
-        encoder.writer.write(integer: Int64(value))
-    }
-
-    mutating func encode(_ value: Int32) throws {
-        try encoder.beginSingle(in: number)
-        encoder.writer.write(integer: Int64(value))
-    }
-
-    mutating func encode(_ value: Int64) throws {
-        try encoder.beginSingle(in: number)
-        encoder.writer.write(integer: Int64(value))
-    }
-
-    mutating func encode(_ value: UInt) throws {
-        try encoder.beginSingle(in: number)
-        encoder.writer.write(unsigned: UInt64(value))
-    }
-
-    mutating func encode(_ value: UInt8) throws {
-        try encoder.beginSingle(in: number)
-        encoder.writer.write(unsigned: UInt64(value))
-    }
-
-    mutating func encode(_ value: UInt16) throws {
-        try encoder.beginSingle(in: number)
-        encoder.writer.write(unsigned: UInt64(value))
-    }
-
-    mutating func encode(_ value: UInt32) throws {
-        try encoder.beginSingle(in: number)
-        encoder.writer.write(unsigned: UInt64(value))
-    }
-
-    mutating func encode(_ value: UInt64) throws {
-        try encoder.beginSingle(in: number)
-        encoder.writer.write(unsigned: UInt64(value))
-    }
-
-    mutating func encode(_ value: Int128) throws {
-        try encoder.beginSingle(in: number)
-        encoder.writer.write(wide: value)
-    }
-
-    mutating func encode(_ value: UInt128) throws {
-        try encoder.beginSingle(in: number)
-        encoder.writer.write(wide: value)
+    @inline(__always)
+    private func write(unsigned number: UInt64) throws {
+        try write { $0.write(unsigned: number) }
     }
 }

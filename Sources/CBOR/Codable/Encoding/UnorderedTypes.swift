@@ -14,8 +14,7 @@ extension Dictionary: Unordered {
 
 /// Recognises the types whose encoded items must be sorted.
 struct UnorderedTypes {
-    /// The last type that turned out to be ordered. Finding out may take longer than encoding an array, and arrays
-    /// of the same type often follow each other.
+    /// The last type that turned out to be ordered: arrays of the same type often follow each other.
     private var ordered: (any Any.Type)?
 
     /// How many items form a unit of the sort; 0 for ordered types.
@@ -27,8 +26,7 @@ struct UnorderedTypes {
     }
 }
 
-/// The coding key type that the standard library uses for entries of dictionaries. It isn't public, so encoding an
-/// empty dictionary reveals it, once.
+/// The standard library's key type of dictionaries, which isn't public: encoding an empty dictionary reveals it.
 enum DictionaryKey {
     private static let type: (any Any.Type)? = {
         let probe = KeyProbe()

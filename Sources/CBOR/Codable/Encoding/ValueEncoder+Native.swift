@@ -5,11 +5,8 @@ import Foundation
 #endif
 
 extension ValueEncoder {
-    /// Writes a value of a type that has its own CBOR form. Returns false, with nothing written, for every other
-    /// type.
-    ///
-    /// Scalars are included because types also pass them to the generic `encode`; an array does so for each
-    /// element.
+    /// Writes a value of a type that has its own CBOR form, also a scalar, which types pass to the generic `encode`. Returns
+    /// false, with nothing written, for every other type.
     @inline(never)
     func writeNative<Value: Encodable>(_ value: Value) throws -> Bool {
         if let text = exactly(value, String.self) {

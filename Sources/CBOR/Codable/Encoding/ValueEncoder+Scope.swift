@@ -28,7 +28,6 @@ extension ValueEncoder {
         if marks.count > scope.firstMark, marks.last == place { marks.removeLast() }
     }
 
-    /// Begins the value of a single value container.
     @inline(__always)
     func beginSingle(in number: Int) throws {
         guard number == scope.number else { throw notCurrent() }

@@ -1,11 +1,9 @@
-/// Not thread-safe. Writes one value, with everything inside it, to the end of one byte buffer.
+/// Writes one value, with everything inside it, to the end of one byte buffer. Not thread-safe.
 ///
-/// A value and all values inside it share the encoder. The state of the value whose `encode(to:)` runs is its
-/// scope; it is saved while a nested value is encoded. Containers know the number of their scope and write only
-/// while it is current.
-///
-/// Containers that are opened explicitly (`nestedContainer`, `superEncoder`) may be filled in any order. Each is a
-/// part with its own encoder and buffer, and is inserted when the scope ends.
+/// All nested values share the encoder. The state of the value whose `encode(to:)` runs is its scope, saved while a nested value
+/// is encoded. Containers write only while the scope with their number is current. Containers that are opened explicitly
+/// (`nestedContainer`, `superEncoder`) may be filled in any order: each has its own encoder and buffer, inserted when the scope
+/// ends.
 final class ValueEncoder {
     /// What the containers of a value have written so far.
     struct Scope {
@@ -13,7 +11,6 @@ final class ValueEncoder {
 
         /// Unique in its encoder and never 0.
         let number: Int
-        /// Offset of the value; for a container, of its head.
         let start: Int
         let firstPart: Int
         let firstMark: Int
@@ -22,8 +19,7 @@ final class ValueEncoder {
         var shape = Shape.undecided
         /// Items of an array, entries of a map, values of a single value container.
         var count = 0
-        /// How many items form a unit of the sort: 0 for no sorting, 1 for map entries and sets, 2 for arrays of
-        /// alternating keys and values.
+        /// Items in a unit of the sort: 0 for no sorting, 1 for map entries and sets, 2 for alternating keys and values.
         var sortedUnit = 0
         /// The signatures of a map's keys (``KeySignature``), and whether two were equal.
         var signatures: UInt128 = 0
@@ -39,8 +35,7 @@ final class ValueEncoder {
     private let sendableUserInfo: [CodingUserInfoKey: any Sendable]
     private let maximumDepth: Int
     private(set) var depth: Int
-    /// Without checks for exclusive access, which would take longer than most writes. Writing runs no foreign code,
-    /// so writes never overlap.
+    /// Without checks for exclusive access, which would take longer than most writes. Writing runs no foreign code.
     @exclusivity(unchecked) var writer = CBORWriter(capacity: 256)
     /// Also unchecked; accessed one property at a time.
     @exclusivity(unchecked) var scope: Scope
@@ -67,7 +62,6 @@ final class ValueEncoder {
 
     var userInfo: [CodingUserInfoKey: Any] { sendableUserInfo }
 
-    /// Encodes the value that this encoder was created for.
     func encodeWhole<Value: Encodable>(_ value: Value) throws -> [UInt8] {
         let isWritten = try writeNative(value)
         if !isWritten { try encodeInScope(value, isWhole: true) }

@@ -4,9 +4,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Dates in CBOR. A `Date` is a double of seconds since 2001; CBOR counts from 1970. After the conversion about
-/// half of all dates need a bit or two more than a double has. Those are written as bigfloats, so that every date
-/// round-trips exactly.
+/// Dates in CBOR, which counts from 1970, while a `Date` is a double of seconds since 2001. About half of all dates need a bit or
+/// two more than a double then, and are written as bigfloats, so that every date round-trips exactly.
 enum Dates {
     /// Seconds from 1970 to 2001.
     fileprivate static let reference = Int128(Date.timeIntervalBetween1970AndReferenceDate)
@@ -83,8 +82,7 @@ extension CBORReader {
         }
     }
 
-    /// Reads the next item and returns the date if its tag says that it is one. An untagged number isn't. The
-    /// reader moves past the item in any case.
+    /// Reads the next item, and returns the date if its tag says that it is one. An untagged number isn't.
     package mutating func readDate() throws(CBORError) -> Date? {
         var copy = self
         var head = self
