@@ -1,12 +1,6 @@
 import StorageEngine
 import StoreInspection
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// Sendable value type. A ring file, named by its path where a log's name could stand.
 struct RingFilePath: Sendable {
     let path: String

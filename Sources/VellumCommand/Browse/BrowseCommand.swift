@@ -6,13 +6,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-import Glibc
-#else
-import Foundation
-#endif
-
 /// `vellum browse`, which `vellum` alone is too.
 struct BrowseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

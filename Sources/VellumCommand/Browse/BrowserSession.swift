@@ -5,12 +5,6 @@ import StoreInspection
 import TerminalCurses
 import TerminalKit
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Sendable value type. The browser on a store, or on the list of stores: in the terminal or without one.
 struct BrowserSession: Sendable {
     /// The store's folder, the ring file or the server; nil: the stores of the caches folder are offered.

@@ -3,12 +3,6 @@ import StoreInspection
 import TerminalCurses
 import TerminalKit
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// For one thread, but for ``waker``. The terminal as a screen reader wants it: nothing is drawn, and each change is a line.
 struct LineScreen: BrowserTerminal {
     private let terminal: CursesTerminal

@@ -1,12 +1,6 @@
 import StorageEngine
 import StoreInspection
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// For one thread. A store with a workload on it in a second process, until ``end()``.
 final class DemoSession {
     /// The store's folder.

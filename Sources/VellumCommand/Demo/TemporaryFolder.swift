@@ -1,10 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-import Glibc
-#else
-import Foundation
-#endif
-
 /// Sendable value type. A folder that only this user can enter, in `$TMPDIR` or `/tmp`.
 struct TemporaryFolder: Sendable {
     let path: String

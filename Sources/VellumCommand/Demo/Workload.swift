@@ -1,11 +1,5 @@
 import StorageEngine
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// For one thread. Uses archives as a program uses its caches: looks things up, some far more often than others, and
 /// records what it misses; now and then it records something anew or deletes it.
 struct Workload {

@@ -1,12 +1,6 @@
 import StorageEngine
 import StoreInspection
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// Stateless. What there is to find out about the program, its terminal and its stores, without changing anything.
 enum Examination {
     struct Finding: Sendable {

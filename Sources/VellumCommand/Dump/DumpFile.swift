@@ -2,18 +2,6 @@ import CBOR
 import StorageEngine
 import StoreInspection
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// Stateless. The files of a store as one sequence of CBOR items (RFC 8742): a map with `vellumDump` and `files`, a map with
 /// `path`, `crc32c` and `bytes` for each file, and a map with `end`, without which the sequence is cut off.
 ///

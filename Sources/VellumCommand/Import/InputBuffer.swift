@@ -1,11 +1,5 @@
 import StoreInspection
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// For one thread. A window that moves over a file: what has been read and not yet consumed, without gaps.
 ///
 /// The window grows only when a caller asks for more without consuming anything, so memory is bounded by the longest

@@ -1,12 +1,6 @@
 import StoreInspection
 import TerminalKit
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// For one thread. A line on a terminal's standard error that shows how far a long job is; silent elsewhere, where no line can be
 /// taken back, and in the first tenth of a second. Blanks take it back, so any terminal will do.
 struct ProgressBar {

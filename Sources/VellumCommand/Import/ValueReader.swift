@@ -1,11 +1,5 @@
 import CBOR
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// For one thread. Reads JSON values one after another: NDJSON with one a line, or objects and arrays that go over several
 /// lines or stand beside each other, as programs print them for people. White space between them is passed over.
 ///

@@ -1,12 +1,6 @@
 import StorageEngine
 import StoreInspection
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// For one thread. Follows a ring file. Messages have neither numbers nor times in it.
 struct RingFileFollower {
     let ring: RingFile

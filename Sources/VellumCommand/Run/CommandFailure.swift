@@ -3,12 +3,6 @@ import CBOR
 import StorageEngine
 import StoreInspection
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// Sendable value type. Why a command ends early: one line for the person and a status for the shell.
 struct CommandFailure: Error, Sendable {
     /// Without the program's name; nil if everything has been said already.

@@ -1,9 +1,3 @@
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// Sendable value type. What the command tells the shell when it ends.
 enum ExitStatus: Int32, Sendable {
     case done = 0

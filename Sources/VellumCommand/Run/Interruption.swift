@@ -1,11 +1,5 @@
 import Synchronization
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// Safe from any thread. How the program takes SIGINT, SIGTERM and SIGHUP.
 ///
 /// A command that has nothing to finish ends at once. One that has, such as an import with its summary, asks with

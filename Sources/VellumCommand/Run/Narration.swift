@@ -1,12 +1,6 @@
 import StoreInspection
 import TerminalKit
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// Stateless; safe from any thread. What a person reads beside the results: on standard error, harmless to a terminal.
 enum Narration {
     static var isTerminal: Bool { SystemText.isTerminal(STDERR_FILENO) }

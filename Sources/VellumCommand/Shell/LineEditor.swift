@@ -3,12 +3,6 @@ import StoreInspection
 import TerminalCurses
 import TerminalKit
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// Reads lines at a terminal as a shell does: the keys of ``TextField``, completion, history and its search. For one thread.
 ///
 /// Draws on standard error with what every terminal can do (CR, EL, CUF, SGR), in the one line where the cursor is. The

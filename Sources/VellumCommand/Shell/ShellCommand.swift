@@ -3,12 +3,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// `vellum shell`.
 struct ShellCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
