@@ -34,7 +34,6 @@ package final class CursesTerminal {
     let hasDirectColors: Bool
     /// The 24-bit colors of an entry that knows only numbers.
     var palette = DirectPalette()
-    /// Number of colors in the terminfo entry.
     let colors: Int
     private let savedModes: termios
     private var shown: Frame?
@@ -94,7 +93,6 @@ package final class CursesTerminal {
         CursesTerminal.isOpen = false
     }
 
-    /// Shows a frame: sends the differences from the last one in a single write, or nothing if there are none.
     package func present(_ frame: Frame) {
         guard isActive, drawsFrames else { return }
         let diff = FrameDiff(from: shown, to: frame)

@@ -182,7 +182,6 @@ extension Browser {
         return effects
     }
 
-    /// Stops the work that a person waits for.
     private static func stop(_ model: inout Model, _ job: Job) -> [Effect] {
         if job.isChange {
             guard job.isStoppable else {
@@ -265,7 +264,6 @@ extension Browser {
         return effects
     }
 
-    /// Does what an action means on the screen.
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
         model.notice = nil
         if let column = id.column { return EntriesScreen.sort(&model, by: .column(column)) }

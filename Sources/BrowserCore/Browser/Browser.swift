@@ -4,7 +4,6 @@ import TerminalKit
 /// The browser as three pure functions: how it starts, what a message changes, how the model looks. Stateless;
 /// safe to call from any thread.
 package enum Browser {
-    /// What is to be read before anything can be shown.
     package static func start(_ model: inout Model) -> [Effect] {
         guard let store = model.store else { return StoresScreen.load(&model) }
         let effects = ArchivesScreen.loadFigures(&model) + [StoresScreen.remember(store)]

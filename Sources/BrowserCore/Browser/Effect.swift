@@ -64,7 +64,6 @@ extension Effect {
         return .question(question)
     }
 
-    /// The number of the long work that it begins.
     package var ticket: Int? { if case .question(let question) = self { question.ticket } else { nil } }
 }
 

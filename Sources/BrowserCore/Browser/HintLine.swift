@@ -51,7 +51,6 @@ enum HintLine {
 }
 
 extension Browser {
-    /// Hides the line of hints, or shows it again, also in sessions to come.
     static func toggleHints(_ model: inout Model) -> [Effect] {
         model.showsHints.toggle()
         let isShown = model.showsHints

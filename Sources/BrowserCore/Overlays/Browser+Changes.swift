@@ -5,7 +5,6 @@ import TerminalKit
 
 /// Deleting and expiring: from the key to what is said when it is done.
 extension Browser {
-    /// Opens the plan of a delete.
     static func planDelete(_ model: inout Model) -> [Effect] {
         withChosen(&model) { model, chosen in
             guard !chosen.targets.isEmpty else {
@@ -17,7 +16,6 @@ extension Browser {
         }
     }
 
-    /// Asks how entries are to expire.
     static func askExpiry(_ model: inout Model) -> [Effect] {
         withChosen(&model) { model, chosen in
             guard chosen.canBeOthers || !chosen.targets.isEmpty else {
@@ -147,7 +145,6 @@ extension Browser {
         return []
     }
 
-    /// Looks for the entries that are idle for longer than that, and opens their plan.
     private static func collectIdle(
         _ model: inout Model, _ idle: Duration, in archive: ArchiveAddress
     ) -> Effect {
@@ -286,7 +283,6 @@ extension Browser {
         return .choice(choice)
     }
 
-    /// Plans a change of entries as they are now.
     private static func planAgain(
         _ change: PlannedAction, _ keys: [String], in archive: ArchiveAddress
     ) -> Effect {

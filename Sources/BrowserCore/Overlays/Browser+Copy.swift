@@ -4,7 +4,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Copying to the terminal's clipboard.
 extension Browser {
     static func showCopyMenu(_ model: inout Model) {
         // Swift reaches a server by other means.

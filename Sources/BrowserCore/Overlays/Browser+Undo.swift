@@ -2,9 +2,7 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Taking back what was deleted or expired, by whichever process.
 extension Browser {
-    /// Plans to take back the latest action, or lists all to choose from.
     static func askUndo(_ model: inout Model, choosing: Bool) -> [Effect] {
         guard let archive = model.archiveInView else { return [] }
         return [

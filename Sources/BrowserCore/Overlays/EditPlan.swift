@@ -9,7 +9,6 @@ struct EditPlan: Sendable {
     let diff: LineDiff
     /// 0 is Cancel.
     var button = 0
-    /// The first row of the difference in view.
     var first = 0
 
     init(draft: Draft, edit: StoredEdit, form: EditableValue.Form, diff: LineDiff) {

@@ -3,12 +3,10 @@ import TerminalKit
 /// What the signs beside rows and the counters in the top bar mean; the help ends with it. Stateless; safe to call from any thread.
 enum Legend {
     struct Line: Sendable, Hashable {
-        /// As it stands on the screen.
         let sign: String
         let words: String
     }
 
-    /// Those of a screen that hold a text.
     static func lines(_ model: Model, matching text: String) -> [Line] {
         (rows(model) + bar(model)).filter { line in
             text.isEmpty || line.words.lowercased().contains(text.lowercased()) || line.sign == text

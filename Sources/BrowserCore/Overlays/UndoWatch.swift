@@ -19,7 +19,6 @@ struct UndoWatch: Sendable {
 }
 
 extension Browser {
-    /// Looks how long what was done can still be taken back.
     static func watchUndo(_ model: inout Model) -> [Effect] {
         guard let watch = model.undoWatch, !watch.isPending else { return [] }
         model.undoWatch?.isPending = true
@@ -52,7 +51,6 @@ extension Browser {
             watch.own.ending(in: watch.archive.name, at: model.now).asSentence, role: .warning, seconds: 20)
     }
 
-    /// It was taken back, or can't be any more.
     static func forgetUndo(_ model: inout Model, _ action: ReversibleAction, in archive: ArchiveAddress) {
         guard let watch = model.undoWatch, watch.archive == archive, watch.own.id == action.id else { return }
         model.undoWatch = nil

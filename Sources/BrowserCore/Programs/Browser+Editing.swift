@@ -58,7 +58,6 @@ extension Browser {
         ]
     }
 
-    /// Gives the text to the editor; again, if that was asked for.
     private static func editor(_ model: Model, _ draft: Draft) -> Effect {
         let editor = model.surroundings.editor
         let script = TerminalProgram.editorScript(editor)

@@ -115,7 +115,6 @@ extension Browser {
         model.prompt = prompt
     }
 
-    /// Whether what is seen of the value is a document.
     private static func isDocument(_ model: Model) -> Bool {
         let load = model.screen == .value ? model.value?.load : model.entries?.preview.load
         return load?.entry.key == model.cursorKey && load?.content.tree != nil
@@ -166,7 +165,6 @@ extension Browser {
 
     private enum Written: Sendable {
         case written(ValueStream.Report)
-        /// There is a file of that name.
         case isThere
         case stopped
     }
@@ -211,7 +209,6 @@ extension Browser {
 
     // MARK: Prompts that belong to no screen
 
-    /// A prompt that the browser itself opened has ended.
     static func ended(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
         guard isKept else { return [] }
         let text = prompt.field.text

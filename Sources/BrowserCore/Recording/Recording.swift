@@ -15,7 +15,6 @@ package struct Recording: Sendable {
     /// Bytes of the longest file that is read.
     package static let limit = 512 << 20
 
-    /// Seconds from the beginning to the last event.
     package var duration: Double { events.last?.time ?? 0 }
 
     /// - Throws: what isn't a recording, with the line where that shows.

@@ -41,7 +41,6 @@ package struct HeadlessBrowser: Sendable {
         for key in keys { send(.input(.key(key))) }
     }
 
-    /// Refreshes once, as a live screen does five times a second.
     package mutating func refresh() {
         guard exit == nil else { return }
         settle(.tick(clock()))
@@ -53,7 +52,6 @@ package struct HeadlessBrowser: Sendable {
         settle(message)
     }
 
-    /// The screen as it is now.
     package var frame: Frame { Browser.frame(model) }
 
     private mutating func settle(_ message: Message) {

@@ -9,7 +9,6 @@ import Musl
 import Darwin
 #endif
 
-/// Changes of whole archives.
 extension EngineSource {
     package func change(
         _ archive: ArchiveAddress, _ change: ArchiveChange, seen: ArchiveSample, progress: (Double) -> Bool

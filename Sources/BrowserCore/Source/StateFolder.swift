@@ -14,19 +14,14 @@ package struct StateFolder: Sendable {
             .map { StateFolder(path: $0) }
     }
 
-    /// The queries of all sessions.
     package var queries: StateRecords<PastQuery> { file("queries", most: PastQuery.most) }
-    /// The queries that got a name.
     package var savedQueries: StateRecords<SavedQuery> {
         StateRecords(path: path + "/saved-queries", most: SavedQuery.most, forgets: false)
     }
-    /// The columns of each archive.
     package var columns: StateRecords<ChosenColumns> { file("columns", most: ChosenColumns.most) }
 
-    /// The stores that were opened, and the favourites.
     package var stores: StateRecords<RememberedStore> { file("stores", most: RememberedStore.most) }
 
-    /// That somebody has seen the line of hints.
     package var hints: StateFile { StateFile(path: path + "/hints") }
 
     private func file<Record>(_ name: String, most: Int) -> StateRecords<Record> {

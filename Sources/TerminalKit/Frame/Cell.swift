@@ -15,10 +15,8 @@ package struct Cell: Sendable, Hashable {
         self.style = style
     }
 
-    /// A space.
     package static func blank(style: Style = .plain) -> Cell { Cell(text: " ", width: 1, style: style) }
 
-    /// The second half of a wide character.
     static func continuation(style: Style) -> Cell { Cell(text: "", width: 0, style: style) }
 
     package var isContinuation: Bool { width == 0 }

@@ -19,7 +19,6 @@ package struct Frame: Sendable, Equatable {
         cells = Array(repeating: .blank(style: style), count: size.columns * size.rows)
     }
 
-    /// The whole frame.
     package var bounds: Rect { Rect(size) }
 
     /// The cell there; a blank outside the frame.

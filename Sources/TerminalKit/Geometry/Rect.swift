@@ -22,16 +22,13 @@ package struct Rect: Sendable, Hashable {
         self.init(column: origin.column, row: origin.row, columns: size.columns, rows: size.rows)
     }
 
-    /// The whole of a screen of that size.
     package init(_ size: Size) {
         self.init(columns: size.columns, rows: size.rows)
     }
 
     package var origin: Point { Point(column: column, row: row) }
     package var size: Size { Size(columns: columns, rows: rows) }
-    /// The first column to the right of the rectangle.
     package var endColumn: Int { column + columns }
-    /// The first row below the rectangle.
     package var endRow: Int { row + rows }
     package var isEmpty: Bool { columns == 0 || rows == 0 }
 

@@ -1,4 +1,3 @@
-/// A number of columns and rows. A value; safe to share between threads.
 package struct Size: Sendable, Hashable {
     /// Columns, never negative.
     package var columns: Int
@@ -22,7 +21,6 @@ package struct Size: Sendable, Hashable {
         self.init(columns: columns, rows: rows)
     }
 
-    /// `COLUMNSxROWS`
     package var spelling: String { "\(columns)x\(rows)" }
 }
 

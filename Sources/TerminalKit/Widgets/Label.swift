@@ -1,4 +1,3 @@
-/// One line of text. A value; safe to share between threads.
 package struct Label: Widget {
     package var text: String
     package var role: Role

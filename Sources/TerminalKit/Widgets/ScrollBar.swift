@@ -10,7 +10,6 @@ package struct ScrollBar: Widget {
         self.visible = visible
     }
 
-    /// Whether there is anything to scroll.
     package var isNeeded: Bool { total > visible }
 
     /// The rows of the bar that the thumb takes. It touches an end of the bar exactly when the list is at that

@@ -64,10 +64,8 @@ package struct Table: Widget {
 
     package var columns: [Column]
     package var rowCount: Int
-    /// The first row in view.
     package var firstRow: Int
     package var selectedRow: Int?
-    /// Whether the table has the keyboard.
     package var isActive: Bool
     package var showsHeader: Bool
     /// Whether a column at the left shows which rows are marked.

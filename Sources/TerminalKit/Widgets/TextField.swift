@@ -9,7 +9,6 @@ package struct TextField: Widget {
     package var placeholder: String
     /// Whether the terminal's cursor is shown in the field.
     package var isActive: Bool
-    /// How the text looks.
     package var role = Role.input
     /// Whether the text is a suggestion: what is typed or pasted first replaces it, and another key keeps it.
     package var isSuggestion = false
@@ -36,7 +35,6 @@ package struct TextField: Widget {
         }
     }
 
-    /// The text before the cursor.
     package var textBeforeCursor: String { String(characters[..<cursor]) }
 
     /// Clusters before a byte of the text's UTF-8.
@@ -114,7 +112,6 @@ package struct TextField: Widget {
         return true
     }
 
-    /// Inserts what the last kill removed.
     package mutating func yank() { insert(String(killed)) }
 
     private mutating func kill(_ range: Range<Int>) {
@@ -144,10 +141,8 @@ package struct TextField: Widget {
 
     package var lineCount: Int { characters.count(where: \.isNewline) + 1 }
 
-    /// The number of the cursor's line, from 0.
     private var cursorLine: Int { characters[..<cursor].count(where: \.isNewline) }
 
-    /// The cursor's line.
     private var line: Range<Int> { lines[cursorLine] }
 
     /// The text before the cursor in its line.

@@ -59,7 +59,6 @@ struct StoreArguments: ParsableArguments {
                 + "stats, export, import, rm, expire and undo do", status: .usage)
     }
 
-    /// The folder of the store to look into.
     func pathForLooking() throws -> String {
         try refuseServer()
         if let named { return named }

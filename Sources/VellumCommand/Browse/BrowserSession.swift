@@ -43,7 +43,6 @@ struct BrowserSession: Sendable {
         return exit
     }
 
-    /// Runs it in the terminal without drawing, for screen readers.
     func runInLines() throws -> BrowserExit {
         var screen = try LineScreen.open()
         defer { screen.close() }

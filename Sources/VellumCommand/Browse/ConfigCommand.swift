@@ -156,7 +156,6 @@ enum ConfigurationReport {
         return problems
     }
 
-    /// Says it on standard error.
     static func complain() {
         let problems = problems
         for problem in problems.prefix(most) { Narration.complain(problem) }

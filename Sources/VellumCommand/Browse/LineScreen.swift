@@ -90,7 +90,6 @@ struct LineScreen: BrowserTerminal {
         return event
     }
 
-    /// Somebody wants to hear where one is.
     private mutating func resumed() -> InputEvent {
         speaker.startAnew()
         return .resumed

@@ -1,7 +1,6 @@
 import ArgumentParser
 import StorageEngine
 
-/// `vellum append`.
 struct AppendCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "append",

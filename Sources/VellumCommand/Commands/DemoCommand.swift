@@ -2,7 +2,6 @@ import ArgumentParser
 import StoreInspection
 import TerminalKit
 
-/// `vellum demo`.
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",

@@ -3,7 +3,6 @@ import ServerInspection
 import StorageEngine
 import StoreInspection
 
-/// `vellum export`.
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",

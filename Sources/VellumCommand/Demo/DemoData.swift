@@ -8,7 +8,6 @@ struct DemoData: Sendable {
     private(set) var keys: [String] = []
     /// CBOR of the object of the key in the same place.
     private(set) var values: [[UInt8]] = []
-    /// Sum of the values' sizes.
     private(set) var bytes = 0
 
     private static let numberProperty = KeyProperty("geonameid")

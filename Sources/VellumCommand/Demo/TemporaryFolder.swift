@@ -2,7 +2,6 @@
 struct TemporaryFolder: Sendable {
     let path: String
 
-    /// The one at `path`, made by another process.
     init(existing path: String) {
         self.path = path
     }

@@ -77,7 +77,6 @@ struct Workload {
         return true
     }
 
-    /// Gives the cities too little room.
     private mutating func narrow() throws(StorageError) {
         let configuration = try cities.configuration()
         guard let disk = configuration.diskLimit, disk >= 3 else { return }

@@ -13,7 +13,6 @@ enum DumpFile {
     private static let version: UInt64 = 1
     private static let versionName = "vellumDump"
 
-    /// Returns the bytes that were written.
     static func write(storeAt path: String, to output: OutputWriter) throws -> UInt64 {
         let files = try files(in: path)
         var bytes: UInt64 = 0

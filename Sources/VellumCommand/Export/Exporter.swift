@@ -6,12 +6,10 @@ import StoreInspection
 /// For one thread. Writes the entries that an archive has at one moment, the least recently used first, so that importing them in
 /// that order makes the same order again.
 struct Exporter {
-    /// What came of an export.
     struct Outcome {
         var exported = 0
         /// Entries that the format can't hold.
         var skipped = 0
-        /// Entries that can't be read.
         var damaged = 0
         /// Entries that met the condition, and were changed or removed before they could be written.
         var missed = 0
@@ -45,7 +43,6 @@ struct Exporter {
         self.wrapsKeys = wrapsKeys
     }
 
-    /// A JSON value a line.
     func writeLines() throws -> Outcome {
         var outcome = Outcome()
         (outcome.damaged, outcome.missed) = try forEachValue { key, value in

@@ -162,7 +162,6 @@ struct ColumnSurvey {
         return column.noComma == nil || column.noPoint == nil ? .ambiguous : .unknown
     }
 
-    /// What each column is taken for.
     var kinds: [ColumnKind] {
         columns.indices.map { index in
             let column = columns[index]

@@ -124,7 +124,6 @@ struct DelimitedReader: RecordReader {
         return survey.notes(except: given)
     }
 
-    /// The scanner's next row.
     private mutating func nextRow() throws(CommandFailure) -> DelimitedScanner.Row? {
         guard hasRow else { return try scanner.next() }
         hasRow = false

@@ -13,7 +13,6 @@ struct DelimitedScanner {
     enum Row {
         case fields
         case bad(reason: String)
-        /// The input ends within the row.
         case cut(reason: String)
 
         var fault: String? {

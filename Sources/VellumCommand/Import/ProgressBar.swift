@@ -71,7 +71,6 @@ struct ProgressBar {
         shown = columns
     }
 
-    /// Takes the line off the screen.
     mutating func finish() {
         guard shown > 0 else { return }
         show("")

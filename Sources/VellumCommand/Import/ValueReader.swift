@@ -80,7 +80,6 @@ struct ValueReader: RecordReader {
         case whole(Int)
         /// It can't be JSON; what begins there may be.
         case broken(Int)
-        /// The input ends within it.
         case cut(Int)
 
         var place: Int {

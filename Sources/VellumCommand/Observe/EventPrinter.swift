@@ -1,7 +1,6 @@
 import StorageEngine
 import StoreInspection
 
-/// For one thread. Prints events as they come.
 struct EventPrinter {
     private let layout: RowLayout
     private let output: OutputWriter

@@ -2,7 +2,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// For one thread. Prints the messages of a log.
 struct MessagePrinter {
     enum Layout: Sendable {
         case human, tabs, json, raw

@@ -24,7 +24,6 @@ struct RingFileFollower {
 }
 
 extension TailCommand {
-    /// The same of a ring file.
     func run(on file: RingFilePath) throws {
         var follower = try RingFileFollower(file.openForLooking(), beforeLast: lines)
         let output = OutputWriter()

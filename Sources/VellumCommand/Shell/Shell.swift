@@ -40,7 +40,6 @@ struct Shell {
         try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forLooking)
     }
 
-    /// What is in the store, in a few words.
     func summary() -> String {
         guard let names = try? open().archiveNames() else { return "which can't be listed" }
         return Figures.count(names.count, "archive", "archives")

@@ -2,7 +2,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The archives of a store.
 enum ArchivesScreen: ScreenParts {
     static func path(_ model: Model) -> [String] { [TitleView.storeName(model)] }
     static func archive(_ model: Model) -> ArchiveAddress? { model.archives.selected.flatMap(model.address) }

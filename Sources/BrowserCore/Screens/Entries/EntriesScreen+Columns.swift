@@ -52,7 +52,6 @@ extension EntriesScreen {
         }
     }
 
-    /// Shows a property that a person named as the last of them.
     static func addColumn(_ model: inout Model, _ text: String, _ archive: ArchiveAddress)
         -> [Effect]
     {

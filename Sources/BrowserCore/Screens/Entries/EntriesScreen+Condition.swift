@@ -17,7 +17,6 @@ extension EntriesScreen {
         return loadSample(model)
     }
 
-    /// A condition on the archive's own properties.
     private static func example(_ sample: PropertySample?) -> String {
         let query = QueryState.example(sample ?? PropertySample())
         return query.replacing("find ", with: "").split(separator: " |").first.map(String.init) ?? ""

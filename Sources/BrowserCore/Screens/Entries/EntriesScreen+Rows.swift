@@ -153,7 +153,6 @@ extension EntriesScreen {
         }
     }
 
-    /// Asks for the rows of a request.
     package static func arrange(_ request: ArrangementRequest, ticket: Int) -> Effect {
         .ask("arrange \(request)", ticket: ticket) { (context) throws(SourceError) in
             try Arranger(source: context.source, clock: context.clock, progress: context.progress)
@@ -198,7 +197,6 @@ extension EntriesScreen {
         return []
     }
 
-    /// The columns that were chosen in an earlier session.
     private static func take(
         _ remembered: Result<ChosenColumns?, SourceError>?, in entries: inout EntriesState,
         _ model: inout Model

@@ -27,12 +27,10 @@ package struct Marks: Sendable, Equatable {
         bytes -= UInt64(old.size)
     }
 
-    /// Takes the marks of these away.
     mutating func remove(_ gone: some Sequence<Target>) {
         for target in gone where !isEmpty { remove(target.key) }
     }
 
-    /// Takes a mark away, or makes one.
     mutating func toggle(_ target: Target) {
         if contains(target.key) { remove(target.key) } else { add(target) }
     }

@@ -1,7 +1,6 @@
 import StoreInspection
 import TerminalKit
 
-/// The messages of a log.
 enum MessagesScreen: ScreenParts {
     static func path(_ model: Model) -> [String] {
         [TitleView.storeName(model), model.log?.archive.name ?? ""]
@@ -108,7 +107,6 @@ enum MessagesScreen: ScreenParts {
         return []
     }
 
-    /// The message under the cursor in full.
     static func open(_ model: inout Model) -> [Effect] {
         guard let log = model.log, log.count > 0 else { return [] }
         let number = log.number(at: log.row)

@@ -1,9 +1,7 @@
 import StorageEngine
 import StoreInspection
 
-/// Events as they come.
 extension Browser {
-    /// The archives whose events are in view.
     private static func watched(_ model: Model) -> [ArchiveSample] {
         model.archives.archives.filter { $0.problem == nil && model.parts.shows(eventsOf: $0.name, model) }
     }

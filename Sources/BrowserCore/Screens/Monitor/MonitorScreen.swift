@@ -220,7 +220,6 @@ enum MonitorScreen: ScreenParts {
         return []
     }
 
-    /// The event under the cursor in full.
     static func open(_ model: inout Model) -> [Effect] {
         if model.monitor?.part == .graphs {
             model.monitor?.isZoomed.toggle()
@@ -261,7 +260,6 @@ enum MonitorScreen: ScreenParts {
         return (archive, key)
     }
 
-    /// What the events tell of the key.
     private static func showHistory(_ model: inout Model) -> [Effect] {
         guard let (archive, key) = subject(&model) else { return [] }
         return [
@@ -283,7 +281,6 @@ enum MonitorScreen: ScreenParts {
         ]
     }
 
-    /// The entry of the event, as it is now.
     private static func openEntry(_ model: inout Model) -> [Effect] {
         guard let (archive, key) = subject(&model) else { return [] }
         return ValueScreen.show(ValueState(archive: archive, key: key, origin: .monitor), &model)
@@ -307,7 +304,6 @@ enum MonitorScreen: ScreenParts {
 }
 
 extension MonitorState {
-    /// Lets the cursor hold to the event that it is on.
     mutating func hold(_ log: EventLog) {
         guard count(log) > 0 else { return }
         number = number(row: count(log) - 1, log)

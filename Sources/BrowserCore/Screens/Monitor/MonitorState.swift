@@ -1,7 +1,6 @@
 import ServerInspection
 import StorageEngine
 
-/// The screen of what happens: events, and the processes that do it.
 struct MonitorState: Sendable {
     enum Part: Sendable, Hashable, CaseIterable {
         case events, processes, graphs
@@ -27,12 +26,10 @@ struct MonitorState: Sendable {
     }
 
     var part: Part
-    /// The screen to go back to.
     var origin: Screen
     var filter: EventFilter
     /// The numbers of the events that the filter lets through; nil: all.
     private(set) var matching: [Int]?
-    /// The event under the cursor.
     var number = 0
     /// Whether the cursor stays at the newest event.
     var follows = true

@@ -69,7 +69,6 @@ enum ServerTables {
         }
     }
 
-    /// A slow command in full.
     static func message(_ monitor: MonitorState) -> MessageBox? {
         guard monitor.part == .events, let slow = monitor.activity?.slow,
             slow.indices.contains(monitor.processRow)

@@ -41,7 +41,6 @@ extension QueryScreen {
         return [loadProperties(of: archive)] + loadEarlierQueries(&model) + loadSavedQueries()
     }
 
-    /// What the values have, for completion.
     private static func loadProperties(of archive: ArchiveAddress) -> Effect {
         .ask("load properties of \(archive.name)") { (context) throws(SourceError) in
             try context.source.properties(in: archive)
@@ -113,7 +112,6 @@ extension QueryScreen {
         return items + [CopyItem.path(query.archive)]
     }
 
-    /// The query in the typed API.
     private static func swift(_ query: QueryState) -> CopyItem.Content {
         guard let pipeline = query.pipeline else { return .absent("the query has a mistake") }
         do { return .ready(try pipeline.swiftSource(archives: "archives")) } catch {
@@ -136,7 +134,6 @@ extension QueryScreen {
         isKept ? [] : promptChanged(&model, "")
     }
 
-    /// A name for the result of a query.
     private static func fileName(_ archive: String) -> String {
         let plain = archive.map { character -> Character in
             // A letter with marks is one that files may have; a line break of two characters counts as ASCII.

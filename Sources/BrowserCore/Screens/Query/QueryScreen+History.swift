@@ -1,7 +1,6 @@
 import StoreInspection
 import TerminalKit
 
-/// The queries that were asked before, in this session and in earlier ones.
 extension QueryScreen {
     /// Reads those of earlier sessions, once.
     static func loadEarlierQueries(_ model: inout Model) -> [Effect] {
@@ -47,7 +46,6 @@ extension QueryScreen {
         query.cycle = nil
     }
 
-    /// Opens the list of all that was asked, to search it.
     static func searchHistory(_ model: inout Model) {
         guard let query = model.query else { return }
         let own = model.queryHistory.filter { $0.archive == query.archive.name }
@@ -69,7 +67,6 @@ extension QueryScreen {
             })
     }
 
-    /// Writes a query into the line.
     static func take(_ model: inout Model, _ text: String) {
         model.query?.field.text = text
         model.query?.recalled = nil

@@ -2,7 +2,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The stores of a folder.
 enum StoresScreen: ScreenParts {
     static func path(_ model: Model) -> [String] { ["stores"] }
     static func archive(_ model: Model) -> ArchiveAddress? { nil }
@@ -51,7 +50,6 @@ enum StoresScreen: ScreenParts {
         return load(&model)
     }
 
-    /// Reads the folder.
     static func load(_ model: inout Model) -> [Effect] {
         guard !model.stores.isPending else { return [] }
         model.stores.isPending = true
@@ -83,7 +81,6 @@ enum StoresScreen: ScreenParts {
         return []
     }
 
-    /// Moves the cursor to a store.
     private static func hold(_ model: inout Model, to path: String?) {
         let row = path.flatMap { path in
             model.stores.rows.firstIndex { ExactText($0.path) == ExactText(path) }

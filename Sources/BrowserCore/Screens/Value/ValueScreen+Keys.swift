@@ -73,7 +73,6 @@ extension ValueScreen {
         }
     }
 
-    /// Goes back from a part to the tree.
     static func closePart(_ model: inout Model) -> [Effect] {
         turn(&model) { value in
             value.part = nil

@@ -74,7 +74,6 @@ extension ValueScreen {
         }
     }
 
-    /// Asks whether the value on the screen is still the store's.
     static func check(_ value: ValueState) -> Effect {
         .ask("check value \(value.archive.name)/\(value.key)") { (context) throws(SourceError) in
             try context.source.entry(value.key, in: value.archive)

@@ -1,7 +1,6 @@
 import StoreInspection
 import TerminalKit
 
-/// The value of an entry.
 enum ValueScreen: ScreenParts {
     static func path(_ model: Model) -> [String] {
         [TitleView.storeName(model), model.value?.archive.name ?? "", model.value?.key ?? ""]
