@@ -2,8 +2,7 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// All that the browser knows: what it shows follows from this alone. A value; one thread changes it, any may read
-/// a copy.
+/// All that the browser knows: what it shows follows from this alone. A value; one thread changes it, any may read a copy.
 package struct Model: Sendable {
     package var size: Size
     package var look: Look
@@ -39,7 +38,6 @@ package struct Model: Sendable {
     var savedQueries: [SavedQuery] = []
     /// Those of them that could be saved for this session only.
     var unkeptQueries: [SavedQuery] = []
-    /// Whether those of earlier sessions were asked for.
     var knowsEarlierQueries = false
     var log: LogState?
     var monitor: MonitorState?
@@ -104,7 +102,6 @@ package struct Model: Sendable {
         }
     }
 
-    /// Whether the store that is shown can't be changed here.
     package var isReadOnly: Bool { onlyLooks || archives.figures?.isOfAnotherUser == true }
     package var keyMap: BrowserKeyMap { isReadOnly ? lookingKeys : allKeys }
 

@@ -1,7 +1,6 @@
 import TerminalKit
 
-/// Where the parts of the screen stand: for drawing, for the mouse and for the length of a page. A value; safe to
-/// share between threads.
+/// Where the parts of the screen stand: for drawing, for the mouse and for the length of a page.
 struct ScreenLayout: Sendable, Hashable {
     let title: Rect
     /// What the list is of, above it; empty on small screens.
@@ -12,8 +11,7 @@ struct ScreenLayout: Sendable, Hashable {
     /// The latest events; empty when there is no room or nobody wants them.
     let events: Rect
     let isBeside: Bool
-    /// Prompts, progress and notices. On small screens it takes the footer's place while there is something to
-    /// say.
+    /// Prompts, progress and notices. On small screens it takes the footer's place while there is something to say.
     let status: Rect
     let hints: Rect
     let footer: Rect

@@ -128,7 +128,6 @@ extension Speaker {
         return now
     }
 
-    /// The lines of a part of the screen, as they are.
     private static func exact(_ frame: Frame, in rect: Rect) -> [String] {
         let shown = rect.intersection(Rect(frame.size))
         return (shown.row..<shown.row + shown.rows).map { row in

@@ -60,7 +60,6 @@ package struct ArrangementRequest: Sendable {
     package var condition: EntryCondition?
     /// The properties that rows show; `nil`: those that were chosen for the archive in an earlier session.
     package var columns: [QueryProperty]? = []
-    /// The arrangement whose listing is used again; nil takes a new listing.
     package var base: Arrangement?
     /// The key whose row is looked for.
     package var anchor: String?

@@ -122,7 +122,6 @@ struct ExpireForm: Sendable {
     var targets: [Target]
     var hidden: Set<ExactText>
     var choice: Choice
-    /// Durations as they are typed.
     var after = TextField("5m")
     var idle = TextField("1h")
     var button = 1

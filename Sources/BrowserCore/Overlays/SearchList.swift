@@ -1,7 +1,6 @@
 import TerminalKit
 
-/// A list to search and to choose one of: queries that were asked, properties to count by. A value; safe to share between
-/// threads.
+/// A list to search and to choose one of: queries that were asked, properties to count by.
 struct SearchList: Sendable {
     struct Item: Sendable, Hashable {
         /// What it belongs to, before its text.

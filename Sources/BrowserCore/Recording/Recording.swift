@@ -4,7 +4,6 @@ import TerminalKit
 
 /// Sendable value type. What a browser showed, and which keys were pressed, read from a file.
 package struct Recording: Sendable {
-    /// Of the first frame.
     package let size: Size
     package let title: String
     /// In their order; times never decrease.

@@ -16,7 +16,6 @@ package struct HeadlessBrowser: Sendable {
     private let programs: @Sendable (TerminalProgram) -> Result<Int32, SourceError>
     private let performer: EffectPerformer
     private let clock: @Sendable () -> Timestamp
-    /// Hears every effect before it is carried out.
     private let trace: (@Sendable (Effect) -> Void)?
 
     /// Starts the browser and waits until its first screen is complete.

@@ -1,8 +1,7 @@
 import Foundation
 import StoreInspection
 
-/// What the browser remembers for its user from one session to the next, a file for each kind of it. A value; safe to share
-/// between threads.
+/// What the browser remembers for its user from one session to the next, a file for each kind of it.
 package struct StateFolder: Sendable {
     package let path: String
 

@@ -1,7 +1,5 @@
 package struct Size: Sendable, Hashable {
-    /// Columns, never negative.
     package var columns: Int
-    /// Rows, never negative.
     package var rows: Int
 
     /// Makes a size; negative lengths become 0.

@@ -10,7 +10,6 @@ package enum Color: Sendable, Hashable {
 /// How many colors a terminal shows.
 package enum ColorDepth: Int, Sendable, Hashable, Comparable, CaseIterable {
     case mono
-    /// The 16 basic colors.
     case sixteen
     /// xterm's palette of 256.
     case indexed256

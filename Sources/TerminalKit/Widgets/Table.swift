@@ -8,8 +8,7 @@ package struct Table: Widget {
         /// How wide the column is: flexible parts share what the others leave.
         package var width: Part
         package var alignment: Alignment
-        /// When the table is too narrow, columns are dropped from the highest priority value to the lowest;
-        /// those with 0 stay.
+        /// When the table is too narrow, columns are dropped from the highest priority value to the lowest; those with 0 stay.
         package var priority: Int
         /// The direction of the arrow beside the title; nil when the table isn't sorted by this column.
         package var order: Order?

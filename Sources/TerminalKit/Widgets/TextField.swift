@@ -1,5 +1,4 @@
-/// A line of text that a person edits: the text, the cursor and what is in view. A value; safe to share between
-/// threads.
+/// A line of text that a person edits: the text, the cursor and what is in view.
 package struct TextField: Widget {
     /// What has been typed, a cluster an element, so that the cursor never stands inside one.
     private var characters: [Character]

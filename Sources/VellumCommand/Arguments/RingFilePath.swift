@@ -52,7 +52,6 @@ struct RingFilePath: Sendable {
         }
     }
 
-    /// What the engine says of a file, for who named a log.
     private func translating<Value>(_ body: () throws(StorageError) -> Value) throws -> Value {
         do throws(StorageError) {
             return try body()

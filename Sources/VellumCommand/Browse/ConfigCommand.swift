@@ -126,7 +126,6 @@ struct ConfigCommand: ParsableCommand {
         return lines
     }
 
-    /// A basic string of TOML.
     private static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {

@@ -9,7 +9,6 @@ struct LineScreen: BrowserTerminal {
     private var speaker = Speaker()
     /// What stands in the line that is not at its end.
     private var typed: Speaker.Typing?
-    /// Whether something was typed since the last that was shown.
     private var hasInput = false
 
     /// The terminal that the program was started in, of whatever type.

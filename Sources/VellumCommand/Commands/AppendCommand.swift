@@ -95,7 +95,6 @@ struct AppendCommand: ParsableCommand {
         return archive
     }
 
-    /// Returns how many were too large.
     private func appendLines(of input: InputBuffer, _ appendOne: Appending) throws -> Int {
         var number = 0
         var refused = 0

@@ -51,7 +51,6 @@ struct CompactCommand: ParsableCommand {
                 if Interruption.isRequested { break }
             }
         } catch {
-            // What was done until then.
             try? printer.end()
             throw error
         }

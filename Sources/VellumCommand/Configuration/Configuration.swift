@@ -44,10 +44,8 @@ struct Configuration: Sendable {
     /// Seconds between two looks of the browser at the store.
     private(set) var refresh = Setting(value: 0.2)
     private(set) var times = Setting(value: Times.local)
-    /// Whether the browser gets the events of the mouse.
     private(set) var mouse = Setting(value: Switch.on)
     private(set) var store: Setting<String?> = Setting(value: nil)
-    /// Which keys do what the action of that name does.
     private(set) var assignments: [Assignment] = []
     private(set) var columns: [Assignment] = []
     private(set) var queries: [Assignment] = []

@@ -21,7 +21,6 @@ struct DemoData: Sendable {
             lifetime: place % 8 == 3 ? .seconds(20 + place % 160) : nil, owner: Self.owners[place / 2 % 4])
     }
 
-    /// A property of the city in a place, if it is a text or a whole number.
     func text(_ property: String, of place: Int) -> String? { Self.text(property, of: values[place]) }
 
     private static func text(_ property: String, of value: [UInt8]) -> String? {

@@ -20,9 +20,7 @@ struct Workload {
     private var memory: DemoMemory
     private var phase = DemoPhase.steady
     private var phaseStart = 0.0
-    /// The city that the scan comes to next.
     private var scanned = 0
-    /// The limits that the cities have when they aren't made smaller.
     private var limits: (disk: UInt64?, memory: UInt64?)?
 
     /// The store has the demonstration's archives.

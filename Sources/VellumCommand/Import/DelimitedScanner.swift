@@ -43,7 +43,6 @@ struct DelimitedScanner {
     private var column = 0
     /// Whether the last byte was a carriage return, which a line feed belongs to.
     private var isBehindReturn = false
-    /// Where the latest quote opened a field.
     private var opening = (line: 0, column: 0)
 
     /// - Parameter line: the line that the input begins on.

@@ -10,7 +10,7 @@ final class InputBuffer {
     private static let longestRecord = 2 << 30
 
     let name: String
-    /// Size of the file in bytes, nil if it isn't a regular file.
+    /// Nil if it isn't a regular file.
     var size: UInt64?
     private(set) var bytesRead: UInt64 = 0
     var descriptor: Int32

@@ -10,7 +10,6 @@ struct ProgressBar {
     private let isShown = Narration.isTerminal && !SystemText.isTerminalPlain
     private let start: Double
     private var drawn: Double
-    /// Columns that the line on the screen takes.
     private var shown = 0
 
     init() {

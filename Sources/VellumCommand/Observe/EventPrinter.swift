@@ -15,7 +15,6 @@ struct EventPrinter {
         rows = RowPrinter(live: columns, layout: layout, output: output)
     }
 
-    /// The titles, if there are any, before the first event.
     mutating func begin() throws {
         try rows.printTitles()
         try output.flush()

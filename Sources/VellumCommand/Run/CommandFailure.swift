@@ -50,7 +50,6 @@ extension StorageError {
 
 /// Stateless. Turns whatever ended a command into a message and an exit status.
 enum FailureReport {
-    /// Says what went wrong, on standard error, and returns the status to exit with.
     static func report(_ error: any Error) -> ExitStatus {
         switch error {
         case let failure as CommandFailure:

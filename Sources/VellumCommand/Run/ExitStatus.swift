@@ -13,7 +13,6 @@ enum ExitStatus: Int32, Sendable {
     /// 128 + SIGTERM.
     case terminated = 143
 
-    /// Ends the process.
     func end() -> Never { ExitStatus.end(withCode: rawValue) }
 
     /// Ends the process with what another program ended with.

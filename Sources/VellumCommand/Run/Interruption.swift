@@ -25,8 +25,7 @@ enum Interruption {
         }
     }
 
-    /// A file that would become longer than this process may write is an error of the write, not the end of the
-    /// program.
+    /// A file that would become longer than this process may write is an error of the write, not the end of the program.
     static func takeLongFilesAsErrors() { signal(SIGXFSZ, SIG_IGN) }
 
     /// Crashes end the program as the system does it, without the runtime's backtrace, which asks for commands on a terminal.

@@ -76,7 +76,6 @@ extension EntriesScreen {
         return effects
     }
 
-    /// What is open that lists properties gets those that were found.
     static func sampleCame(_ model: inout Model) {
         switch model.overlay {
         case .columns(let old)?:

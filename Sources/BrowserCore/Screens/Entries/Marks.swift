@@ -4,7 +4,6 @@ import StoreInspection
 /// The entries that a person marked, as they were when they were marked. A value; safe to share between threads.
 package struct Marks: Sendable, Equatable {
     private var targets: [ExactText: Target] = [:]
-    /// Sum of the sizes of the marked values.
     package private(set) var bytes: UInt64 = 0
 
     package init(_ targets: [Target] = []) {

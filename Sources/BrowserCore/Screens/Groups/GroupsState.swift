@@ -45,7 +45,6 @@ struct GroupsState: Sendable {
         /// How it was asked for; `nil`: by the separator that most keys have.
         var wanted: Grouping?
         var groups: EntryGroups?
-        /// The numbers of the groups as they are shown.
         var order: [Int] = []
         /// Columns of the widest name; only grows, so that no column jumps.
         var nameColumns = 12

@@ -11,7 +11,6 @@ struct LogSearch: Sendable {
     /// Of the first search, which takes a while; that of messages that came since has none.
     var ticket: Int?
     var isPending = false
-    /// Whether a person stopped it.
     var isStopped = false
     /// Numbers of messages, in order.
     private(set) var numbers: [Int] = []

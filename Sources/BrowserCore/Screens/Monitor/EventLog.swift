@@ -55,7 +55,6 @@ struct EventLog: Sendable {
 
     func returns(in archive: String) -> EvictedReturns { returns[archive] ?? EvictedReturns() }
 
-    /// How many there are of an archive, or of all.
     func count(of archive: String?) -> Int {
         guard let archive else { return numbers.count }
         return numbers.count { self[$0].archive == archive }

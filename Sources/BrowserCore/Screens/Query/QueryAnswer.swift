@@ -66,7 +66,6 @@ package struct QueryAnswer: Sendable {
     /// How many properties of whole entries have no column, for there are too many.
     private var leftOut = 0
     package private(set) var rows: [Row] = []
-    /// All rows that there are.
     package private(set) var count = 0
     /// The entries behind all rows, as they were when they were read.
     package private(set) var targets: [Target] = []

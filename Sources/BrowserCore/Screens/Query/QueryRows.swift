@@ -3,8 +3,7 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// How the rows of a result are shown: in which order, with which columns, and what has become of their entries since. A
-/// value; safe to share between threads.
+/// How the rows of a result are shown: in which order, with which columns, and what has become of their entries since.
 struct QueryRows: Sendable {
     /// A column of the result, by its place, and the direction.
     struct Order: Sendable, Hashable {
