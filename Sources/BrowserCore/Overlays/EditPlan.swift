@@ -11,13 +11,6 @@ struct EditPlan: Sendable {
     var button = 0
     var first = 0
 
-    init(draft: Draft, edit: StoredEdit, form: EditableValue.Form, diff: LineDiff) {
-        self.draft = draft
-        self.edit = edit
-        self.form = form
-        self.diff = diff
-    }
-
     /// A line of the difference, or a part of one that is longer than the box is wide.
     struct Row: Sendable, Hashable {
         let kind: LineDiff.Kind
