@@ -1,12 +1,6 @@
 import CNcurses
 import TerminalKit
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// The process's terminal: shows frames, or lines one after the other, reads input, and restores the terminal's state at the end.
 /// Not thread-safe; only its ``waker`` may be used from other threads. A process can have one open at a time.
 ///
