@@ -17,7 +17,7 @@ struct ValueReader: RecordReader {
 
     mutating func next(into writer: inout CBORWriter) throws(CommandFailure) -> ImportRecord? {
         consumePending()
-        guard let first = try skipWhitespace() else { return nil }
+        guard let first = try input.skipWhitespace(&line) else { return nil }
         let (length, isWhole) = try lineLength(from: 0)
         // What an interrupted read leaves is half a line.
         if !isWhole, Interruption.isRequested { return nil }
@@ -46,16 +46,6 @@ struct ValueReader: RecordReader {
         line += input.unread[..<pending].count { $0 == UInt8(ascii: "\n") }
         input.consume(pending)
         pending = 0
-    }
-
-    /// Consumes white space and returns the byte behind it, unread still; nil at the end of the input.
-    private mutating func skipWhitespace() throws(CommandFailure) -> UInt8? {
-        while true {
-            pending = input.unread.firstIndex { !JSONSyntax.isWhitespace($0) } ?? input.unread.count
-            consumePending()
-            if let first = input.unread.first { return first }
-            guard try input.fill() else { return nil }
-        }
     }
 
     /// Bytes to the line feed behind `start`, or to the end of the input.
