@@ -19,7 +19,6 @@ struct Exporter {
     /// Entries that only a process' memory holds.
     private let elsewhere: Int
     private let output: OutputWriter
-    /// Whether each value is wrapped in an object of its key and itself.
     private let wrapsKeys: Bool
 
     static let keyName = "key"
@@ -43,27 +42,20 @@ struct Exporter {
         self.wrapsKeys = wrapsKeys
     }
 
-    func writeLines() throws -> Outcome {
+    /// A line for each item, or one JSON array of them.
+    func writeJSON(isArray: Bool) throws -> Outcome {
         var outcome = Outcome()
+        if isArray { try output.write("[") }
         (outcome.damaged, outcome.missed) = try forEachValue { key, value in
-            try value.withSource { try json(key, $0).writeLine(to: output) }
+            if isArray { try output.write(outcome.exported == 0 ? "\n" : ",\n") }
+            try value.withSource { source in
+                let json = json(key, source)
+                try isArray ? json.write(to: output) : json.writeLine(to: output)
+            }
             outcome.exported += 1
             return nil
         }
-        return outcome
-    }
-
-    /// One JSON array, an item a line.
-    func writeArray() throws -> Outcome {
-        var outcome = Outcome()
-        try output.write("[")
-        (outcome.damaged, outcome.missed) = try forEachValue { key, value in
-            try output.write(outcome.exported == 0 ? "\n" : ",\n")
-            try value.withSource { try json(key, $0).write(to: output) }
-            outcome.exported += 1
-            return nil
-        }
-        try output.write(outcome.exported == 0 ? "]\n" : "\n]\n")
+        if isArray { try output.write(outcome.exported == 0 ? "]\n" : "\n]\n") }
         return outcome
     }
 
