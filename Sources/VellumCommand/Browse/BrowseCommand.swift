@@ -1,7 +1,6 @@
 import ArgumentParser
 import BrowserCore
 import ServerInspection
-import ServerInspection
 import StorageEngine
 import StoreInspection
 import TerminalKit
