@@ -15,10 +15,7 @@ extension EntriesScreen {
                 ])
         case .condition: return writeCondition(&model)
         case .frequency: return chooseFrequency(&model)
-        case .sort:
-            let bases = entries.bases
-            let next = (bases.firstIndex(of: entries.order.basis) ?? 0) + 1
-            return sort(&model, by: bases[next % bases.count])
+        case .sort: return sort(&model, by: entries.bases.next(after: entries.order.basis))
         case .reverse: return arrange(&model, by: entries.order.reversed)
         case .mark:
             toggleMark(&model)

@@ -273,10 +273,7 @@ enum GroupsScreen: ScreenParts {
         switch id {
         case .groupBy: chooseGrouping(&model, state.level)
         case .frequency: return EntriesScreen.chooseFrequency(&model)
-        case .sort:
-            let columns = GroupColumn.allCases
-            let next = (columns.firstIndex(of: state.column) ?? 0) + 1
-            sort(&model, by: columns[next % columns.count])
+        case .sort: sort(&model, by: GroupColumn.allCases.next(after: state.column))
         case .reverse: sort(&model, by: state.column)
         case .list: return showEntries(&model)
         default: break

@@ -120,10 +120,10 @@ enum MonitorScreen: ScreenParts {
         guard let monitor = model.monitor else { return [] }
         switch id {
         case .monitorPart:
-            model.monitor?.part = monitor.part.next
+            model.monitor?.part = MonitorState.Part.allCases.next(after: monitor.part)
             return ServerTables.load(&model)
         case .span where monitor.part == .graphs:
-            let span = next(after: monitor.span, in: GraphsView.spans)
+            let span = GraphsView.spans.next(after: monitor.span)
             model.monitor?.span = span
             model.archives.span = span
         case .earlier where monitor.part == .graphs: read(&model, monitor, step: -1)
@@ -135,10 +135,10 @@ enum MonitorScreen: ScreenParts {
             if monitor.follows { model.monitor?.hold(model.events) }
         case .eventKind:
             let kinds: [EventKind?] = [nil] + EventKind.allCases
-            setFilter(&model) { $0.kind = next(after: $0.kind, in: kinds) }
+            setFilter(&model) { $0.kind = kinds.next(after: $0.kind) }
         case .eventArchive:
             let names: [String?] = [nil] + model.archives.archives.map(\.name)
-            setFilter(&model) { $0.archive = next(after: $0.archive, in: names) }
+            setFilter(&model) { $0.archive = names.next(after: $0.archive) }
         case .filter:
             guard monitor.part == .events else { break }
             model.prompt = Prompt(
@@ -166,14 +166,6 @@ enum MonitorScreen: ScreenParts {
     static func promptChanged(_ model: inout Model, _ text: String) -> [Effect] {
         setFilter(&model) { $0.text = text }
         return []
-    }
-
-    static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
-        isKept ? [] : promptChanged(&model, "")
-    }
-
-    private static func next<Value: Equatable>(after value: Value, in all: [Value]) -> Value {
-        all[((all.firstIndex(of: value) ?? 0) + 1) % all.count]
     }
 
     static func setFilter(_ model: inout Model, _ change: (inout EventFilter) -> Void) {

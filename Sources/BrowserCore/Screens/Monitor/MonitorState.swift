@@ -21,8 +21,6 @@ struct MonitorState: Sendable {
             case .graphs: "graphs"
             }
         }
-
-        var next: Part { Part.allCases[(Part.allCases.firstIndex(of: self)! + 1) % Part.allCases.count] }
     }
 
     var part: Part

@@ -130,10 +130,6 @@ extension QueryScreen {
         return []
     }
 
-    static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
-        isKept ? [] : promptChanged(&model, "")
-    }
-
     private static func fileName(_ archive: String) -> String {
         let plain = archive.map { character -> Character in
             // A letter with marks is one that files may have; a line break of two characters counts as ASCII.
@@ -182,8 +178,7 @@ extension QueryScreen {
     /// Asks by itself every so often, less often with each turn, and then no more.
     private static func askEvery(_ model: inout Model) {
         guard let query = model.query else { return }
-        let next = (QueryState.paces.firstIndex(of: query.every) ?? 0) + 1
-        let every = QueryState.paces[next % QueryState.paces.count]
+        let every = QueryState.paces.next(after: query.every)
         model.query?.every = every
         let how =
             every.map { "every \(Figures.interval($0))" }

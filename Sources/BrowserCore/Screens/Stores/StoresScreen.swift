@@ -167,10 +167,6 @@ enum StoresScreen: ScreenParts {
         return []
     }
 
-    static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
-        isKept ? [] : promptChanged(&model, "")
-    }
-
     static func clear(_ model: inout Model) -> [Effect] {
         model.stores.filter.isEmpty ? back(&model) : promptChanged(&model, "")
     }
