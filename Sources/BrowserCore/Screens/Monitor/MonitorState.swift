@@ -2,16 +2,10 @@ import ServerInspection
 import StorageEngine
 
 struct MonitorState: Sendable {
-    enum Part: Sendable, Hashable, CaseIterable {
+    enum Part: String, Sendable, Hashable, CaseIterable {
         case events, processes, graphs
 
-        var name: String {
-            switch self {
-            case .events: "events"
-            case .processes: "processes"
-            case .graphs: "graphs"
-            }
-        }
+        var name: String { rawValue }
 
         /// What it is at a server.
         var serverName: String {
