@@ -1,13 +1,6 @@
+import Foundation
 import StorageEngine
 import StoreInspection
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 extension EngineSource {
     package func change(
