@@ -67,6 +67,14 @@ extension Effect {
     package var ticket: Int? { if case .question(let question) = self { question.ticket } else { nil } }
 }
 
+extension [Effect] {
+    static func ask<Found: Sendable>(
+        _ description: String, ticket: Int? = nil,
+        _ read: @escaping @Sendable (QuestionContext) throws(SourceError) -> Found,
+        then: @escaping @Sendable (inout Model, Result<Found, SourceError>) -> [Effect]
+    ) -> [Effect] { [Effect.ask(description, ticket: ticket, read, then: then)] }
+}
+
 extension Effect: CustomStringConvertible {
     package var description: String {
         switch self {

@@ -50,19 +50,17 @@ extension Browser {
             Job(ticket: ticket, title: "collecting the entries", since: model.now, leadsToQuestion: true))
         chosen.complete = nil
         let asked = chosen
-        return [
-            .ask("collect the chosen of \(asked.archive.name)", ticket: ticket) { context in
-                complete(asked, context.progress)
-            } then: { model, result in
-                guard model.ends(ticket) else { return [] }
-                guard case .success(let chosen?) = result, model.archiveInView == asked.archive else {
-                    return []
-                }
-                if let omission = chosen.omission { model.say(omission, role: .warning) }
-                body(&model, chosen)
+        return .ask("collect the chosen of \(asked.archive.name)", ticket: ticket) { context in
+            complete(asked, context.progress)
+        } then: { model, result in
+            guard model.ends(ticket) else { return [] }
+            guard case .success(let chosen?) = result, model.archiveInView == asked.archive else {
                 return []
             }
-        ]
+            if let omission = chosen.omission { model.say(omission, role: .warning) }
+            body(&model, chosen)
+            return []
+        }
     }
 
     // MARK: The form

@@ -45,18 +45,16 @@ extension Browser {
             model.say("Nothing was copied: \(reason).", role: .warning)
             return []
         case .read(let entry, let part):
-            return [
-                .ask("read \(item.name) of \(entry) to copy it") { (context) throws(SourceError) in
-                    try read(part, of: entry, from: context.source)
-                } then: { model, result in
-                    switch result {
-                    case .success(let bytes): return copy(&model, bytes, of: item)
-                    case .failure(let error):
-                        model.say("Nothing was copied: \(error).", role: .error)
-                        return []
-                    }
+            return .ask("read \(item.name) of \(entry) to copy it") { (context) throws(SourceError) in
+                try read(part, of: entry, from: context.source)
+            } then: { model, result in
+                switch result {
+                case .success(let bytes): return copy(&model, bytes, of: item)
+                case .failure(let error):
+                    model.say("Nothing was copied: \(error).", role: .error)
+                    return []
                 }
-            ]
+            }
         }
     }
 

@@ -5,29 +5,27 @@ import TerminalKit
 extension Browser {
     static func askUndo(_ model: inout Model, choosing: Bool) -> [Effect] {
         guard let archive = model.archiveInView else { return [] }
-        return [
-            .ask("load reversible of \(archive.name) for \(choosing ? "list" : "latest")") {
-                (context) throws(SourceError) in
-                try context.source.reversible(in: archive)
-            } then: { model, result in
-                // Something else was opened while the answer was under way.
-                guard model.overlay == nil, model.prompt == nil, archive == model.archiveInView else {
-                    return []
-                }
-                switch result {
-                case .failure(let error): model.say(error.description, role: .error)
-                case .success(let actions) where choosing && !actions.isEmpty:
-                    model.overlay = .undoList(UndoList(archive: archive, actions: actions))
-                case .success(let actions):
-                    if let latest = actions.first {
-                        model.overlay = .plan(Plan(undoing: latest, archive: archive))
-                    } else {
-                        model.say(UndoOutcome.nothing(in: archive.name).asSentence)
-                    }
-                }
+        return .ask("load reversible of \(archive.name) for \(choosing ? "list" : "latest")") {
+            (context) throws(SourceError) in
+            try context.source.reversible(in: archive)
+        } then: { model, result in
+            // Something else was opened while the answer was under way.
+            guard model.overlay == nil, model.prompt == nil, archive == model.archiveInView else {
                 return []
             }
-        ]
+            switch result {
+            case .failure(let error): model.say(error.description, role: .error)
+            case .success(let actions) where choosing && !actions.isEmpty:
+                model.overlay = .undoList(UndoList(archive: archive, actions: actions))
+            case .success(let actions):
+                if let latest = actions.first {
+                    model.overlay = .plan(Plan(undoing: latest, archive: archive))
+                } else {
+                    model.say(UndoOutcome.nothing(in: archive.name).asSentence)
+                }
+            }
+            return []
+        }
     }
 
     static func press(_ model: inout Model, _ key: Key, in old: UndoList) -> [Effect] {

@@ -23,18 +23,16 @@ extension Browser {
         guard let watch = model.undoWatch, !watch.isPending else { return [] }
         model.undoWatch?.isPending = true
         let (archive, id) = (watch.archive, watch.own.id)
-        return [
-            .ask("look at what can be undone in \(archive.name)") { (context) throws(SourceError) in
-                try context.source.reversible(in: archive)
-            } then: { model, result in
-                // Something else was done since the store was asked.
-                guard model.undoWatch?.archive == archive, model.undoWatch?.own.id == id else { return [] }
-                model.undoWatch?.isPending = false
-                // A store that can't be read for a moment says nothing about it.
-                if case .success(let actions) = result { show(&model, actions) }
-                return []
-            }
-        ]
+        return .ask("look at what can be undone in \(archive.name)") { (context) throws(SourceError) in
+            try context.source.reversible(in: archive)
+        } then: { model, result in
+            // Something else was done since the store was asked.
+            guard model.undoWatch?.archive == archive, model.undoWatch?.own.id == id else { return [] }
+            model.undoWatch?.isPending = false
+            // A store that can't be read for a moment says nothing about it.
+            if case .success(let actions) = result { show(&model, actions) }
+            return []
+        }
     }
 
     private static func show(_ model: inout Model, _ actions: [ReversibleAction]) {

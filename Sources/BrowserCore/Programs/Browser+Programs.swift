@@ -140,27 +140,25 @@ extension Browser {
         let folder = model.surroundings.writingFolder
         let ticket = model.ticket()
         model.begin(Job(ticket: ticket, title: "writing \(path)", since: model.now))
-        return [
-            .ask("write \(entry) to \(path)", ticket: ticket) { (context) throws(SourceError) in
-                try writtenFile(of: entry, path, in: folder, replaces: replaces, context)
-            } then: { model, result in
-                model.ends(ticket)
-                switch result {
-                case .success(.stopped): break
-                case .success(.isThere): askToReplace(&model, entry, path)
-                case .success(.written(let report)):
-                    // What was written comes before a path that may not fit.
-                    let what = report.isJSON ? "of JSON" : "as they are stored"
-                    model.say(
-                        "\(Figures.bytes(report.bytes)) \(what) written to \(path).", role: .good, seconds: 10
-                    )
-                case .failure(let error):
-                    model.overlay = .message(
-                        MessageBox(title: "Nothing was written", lines: [error.description]))
-                }
-                return []
+        return .ask("write \(entry) to \(path)", ticket: ticket) { (context) throws(SourceError) in
+            try writtenFile(of: entry, path, in: folder, replaces: replaces, context)
+        } then: { model, result in
+            model.ends(ticket)
+            switch result {
+            case .success(.stopped): break
+            case .success(.isThere): askToReplace(&model, entry, path)
+            case .success(.written(let report)):
+                // What was written comes before a path that may not fit.
+                let what = report.isJSON ? "of JSON" : "as they are stored"
+                model.say(
+                    "\(Figures.bytes(report.bytes)) \(what) written to \(path).", role: .good, seconds: 10
+                )
+            case .failure(let error):
+                model.overlay = .message(
+                    MessageBox(title: "Nothing was written", lines: [error.description]))
             }
-        ]
+            return []
+        }
     }
 
     private enum Written: Sendable {

@@ -117,21 +117,19 @@ enum MessagesScreen: ScreenParts {
         // Of what a filter lets through only beginnings are kept.
         guard let end = log.available?.upperBound, log.filter.lines[number] != nil else { return [] }
         let (archive, nextEvent) = (log.archive, log.nextEvent)
-        return [
-            .ask("load message \(number) of \(archive.name)") { (context) throws(SourceError) in
-                try context.source.messages(
-                    count: 1, behind: end - 1 - number, nextEvent: nextEvent, in: archive
-                ).first
-            } then: { model, result in
-                guard model.log?.archive == archive, model.overlay == nil else { return [] }
-                switch result {
-                case .success(let line?): show(line, &model)
-                case .success(nil): model.say("The message is gone.", role: .warning)
-                case .failure(let error): model.say(error.description, role: .error)
-                }
-                return []
+        return .ask("load message \(number) of \(archive.name)") { (context) throws(SourceError) in
+            try context.source.messages(
+                count: 1, behind: end - 1 - number, nextEvent: nextEvent, in: archive
+            ).first
+        } then: { model, result in
+            guard model.log?.archive == archive, model.overlay == nil else { return [] }
+            switch result {
+            case .success(let line?): show(line, &model)
+            case .success(nil): model.say("The message is gone.", role: .warning)
+            case .failure(let error): model.say(error.description, role: .error)
             }
-        ]
+            return []
+        }
     }
 
     private static func show(_ line: LogLine, _ model: inout Model) {

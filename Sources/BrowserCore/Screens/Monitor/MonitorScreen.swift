@@ -254,23 +254,21 @@ enum MonitorScreen: ScreenParts {
 
     private static func showHistory(_ model: inout Model) -> [Effect] {
         guard let (archive, key) = subject(&model) else { return [] }
-        return [
-            .ask("load biography of \(archive.name)/\(key)") { (context) throws(SourceError) in
-                try context.source.biography(of: key, in: archive)
-            } then: { model, result in
-                guard model.screen == .monitor, model.store == archive.store else { return [] }
-                switch result {
-                case .success(let history):
-                    let lines = history.lines(by: model.processName)
-                    let reach = history.reach(in: archive.name, now: model.shownNow)
-                    model.overlay = .message(
-                        MessageBox(
-                            title: "Biography of \(TerminalText.sanitized(key))", lines: lines + ["", reach]))
-                case .failure(let error): model.say(error.description, role: .error)
-                }
-                return []
+        return .ask("load biography of \(archive.name)/\(key)") { (context) throws(SourceError) in
+            try context.source.biography(of: key, in: archive)
+        } then: { model, result in
+            guard model.screen == .monitor, model.store == archive.store else { return [] }
+            switch result {
+            case .success(let history):
+                let lines = history.lines(by: model.processName)
+                let reach = history.reach(in: archive.name, now: model.shownNow)
+                model.overlay = .message(
+                    MessageBox(
+                        title: "Biography of \(TerminalText.sanitized(key))", lines: lines + ["", reach]))
+            case .failure(let error): model.say(error.description, role: .error)
             }
-        ]
+            return []
+        }
     }
 
     private static func openEntry(_ model: inout Model) -> [Effect] {

@@ -25,7 +25,6 @@ struct MonitorState: Sendable {
     var number = 0
     /// Whether the cursor stays at the newest event.
     var follows = true
-    /// The first row in view, in each part.
     var top = 0
     var processTop = 0
     var processRow = 0

@@ -89,20 +89,18 @@ enum ServerTables {
             monitor.activityRead.map({ model.now.seconds(since: $0) >= 1 }) ?? true
         else { return [] }
         model.monitor?.isActivityPending = true
-        return [
-            .ask("load clients and slow log") { (context) throws(SourceError) in
-                try context.source.serverActivity()
-            } then: { model, result in
-                model.monitor?.isActivityPending = false
-                model.monitor?.activityRead = model.now
-                switch result {
-                case .success(let activity):
-                    model.monitor?.activity = activity
-                    model.monitor?.activityProblem = nil
-                case .failure(let error): model.monitor?.activityProblem = error.description
-                }
-                return []
+        return .ask("load clients and slow log") { (context) throws(SourceError) in
+            try context.source.serverActivity()
+        } then: { model, result in
+            model.monitor?.isActivityPending = false
+            model.monitor?.activityRead = model.now
+            switch result {
+            case .success(let activity):
+                model.monitor?.activity = activity
+                model.monitor?.activityProblem = nil
+            case .failure(let error): model.monitor?.activityProblem = error.description
             }
-        ]
+            return []
+        }
     }
 }

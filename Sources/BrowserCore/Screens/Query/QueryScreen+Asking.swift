@@ -312,16 +312,14 @@ extension QueryScreen {
         let ticket = model.ticket()
         model.begin(Job(ticket: ticket, title: "writing \(path)", since: model.now))
         let request = QueryRequest(pipeline, in: archive)
-        return [
-            .ask("export \(archive.name): \(pipeline) to \(path)", ticket: ticket) {
-                (context) throws(SourceError) in
-                if let kept { return try kept(path, replaces) }
-                return try context.source.export(
-                    request, to: path, replaces: replaces, progress: context.progress)
-            } then: { model, result in
-                exported(&model, ticket, path: path, result, isAskedAgain: kept == nil)
-            }
-        ]
+        return .ask("export \(archive.name): \(pipeline) to \(path)", ticket: ticket) {
+            (context) throws(SourceError) in
+            if let kept { return try kept(path, replaces) }
+            return try context.source.export(
+                request, to: path, replaces: replaces, progress: context.progress)
+        } then: { model, result in
+            exported(&model, ticket, path: path, result, isAskedAgain: kept == nil)
+        }
     }
 
     /// `nil`: it was stopped.

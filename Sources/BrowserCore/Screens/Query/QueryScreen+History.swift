@@ -6,20 +6,18 @@ extension QueryScreen {
     static func loadEarlierQueries(_ model: inout Model) -> [Effect] {
         guard !model.knowsEarlierQueries else { return [] }
         model.knowsEarlierQueries = true
-        return [
-            .ask("load earlier queries") { (context) throws(SourceError) in
-                try context.source.pastQueries()
-            } then: { model, result in
-                switch result {
-                case .success(let earlier):
-                    let since = model.queryHistory
-                    model.queryHistory = earlier
-                    for past in since { model.queryHistory.remember(past) }
-                case .failure(let error): model.say(error.description, role: .warning, seconds: 10)
-                }
-                return []
+        return .ask("load earlier queries") { (context) throws(SourceError) in
+            try context.source.pastQueries()
+        } then: { model, result in
+            switch result {
+            case .success(let earlier):
+                let since = model.queryHistory
+                model.queryHistory = earlier
+                for past in since { model.queryHistory.remember(past) }
+            case .failure(let error): model.say(error.description, role: .warning, seconds: 10)
             }
-        ]
+            return []
+        }
     }
 
     static func keep(_ past: PastQuery) -> Effect {

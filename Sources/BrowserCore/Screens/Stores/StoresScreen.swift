@@ -53,13 +53,11 @@ enum StoresScreen: ScreenParts {
     static func load(_ model: inout Model) -> [Effect] {
         guard !model.stores.isPending else { return [] }
         model.stores.isPending = true
-        return [
-            .ask("load stores") { (context) throws(SourceError) in
-                (try context.source.stores(), context.clock())
-            } then: { model, result in
-                show(&model, result)
-            }
-        ]
+        return .ask("load stores") { (context) throws(SourceError) in
+            (try context.source.stores(), context.clock())
+        } then: { model, result in
+            show(&model, result)
+        }
     }
 
     private static func show(
@@ -138,22 +136,20 @@ enum StoresScreen: ScreenParts {
     private static func toggleFavourite(_ model: inout Model) -> [Effect] {
         guard let store = model.stores.selected else { return [] }
         let isFavourite = !store.isFavourite
-        return [
-            .ask("keep store \(store.path)") { (context) throws(SourceError) in
-                try context.source.setFavourite(isFavourite, store: store.path)
-            } then: { model, result in
-                if case .failure(let error) = result {
-                    model.say("It can't be kept: \(error.description)", role: .error)
-                    return []
-                }
-                model.say(
-                    isFavourite
-                        ? "\(store.name) is a favourite: it stands first."
-                        : "\(store.name) is no favourite any more.",
-                    seconds: 3)
-                return load(&model)
+        return .ask("keep store \(store.path)") { (context) throws(SourceError) in
+            try context.source.setFavourite(isFavourite, store: store.path)
+        } then: { model, result in
+            if case .failure(let error) = result {
+                model.say("It can't be kept: \(error.description)", role: .error)
+                return []
             }
-        ]
+            model.say(
+                isFavourite
+                    ? "\(store.name) is a favourite: it stands first."
+                    : "\(store.name) is no favourite any more.",
+                seconds: 3)
+            return load(&model)
+        }
     }
 
     static func promptNote(_ model: Model) -> String {

@@ -160,13 +160,11 @@ enum ValueScreen: ScreenParts {
         }
         model.value?.isPending = true
         model.value?.problem = nil
-        return [
-            .ask("allow the use of \(value.archive.name)/\(value.key)") { context in
-                context.source.allowUse(of: value.key, in: value.archive)
-            } then: { _, _ in
-                [load(value)]
-            }
-        ]
+        return .ask("allow the use of \(value.archive.name)/\(value.key)") { context in
+            context.source.allowUse(of: value.key, in: value.archive)
+        } then: { _, _ in
+            [load(value)]
+        }
     }
 
     static func back(_ model: inout Model) -> [Effect] {
