@@ -274,8 +274,7 @@ extension Browser {
             model.overlay = .actions(
                 ActionList(isHelp: id == .help, field: TextField(placeholder: hint)))
         case .commandLine:
-            model.overlay = .message(
-                MessageBox(title: "The same on the command line", lines: CommandLine.lines(for: model)))
+            model.overlay = .message("The same on the command line", CommandLine.lines(for: model))
         case .pause:
             model.pausedSince = model.pausedSince == nil ? model.now : nil
             model.archives.pausedHistories = model.pausedSince == nil ? nil : model.archives.histories

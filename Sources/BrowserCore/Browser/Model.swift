@@ -96,9 +96,8 @@ package struct Model: Sendable {
         place = workspace
         if !problems.isEmpty {
             overlay = .message(
-                MessageBox(
-                    title: "Not all settings can be used",
-                    lines: problems + ["", "For these the defaults hold; vellum config shows all."]))
+                "Not all settings can be used",
+                problems + ["", "For these the defaults hold; vellum config shows all."])
         }
     }
 

@@ -222,8 +222,7 @@ extension Browser {
             model.ends(ticket)
             switch result {
             case .failure(let error):
-                model.overlay = .message(
-                    MessageBox(title: change.refusal.beginningLarge, lines: [error.description]))
+                model.overlay = .message(change.refusal.beginningLarge, [error.description])
                 return []
             case .success(let carried): return report(&model, change, plan, carried)
             }

@@ -58,7 +58,7 @@ extension Browser {
             model.ends(ticket)
             switch result {
             case .failure(let error):
-                model.overlay = .message(MessageBox(title: "Nothing was undone", lines: [error.description]))
+                model.overlay = .message("Nothing was undone", [error.description])
                 return []
             case .success(nil):
                 forgetUndo(&model, action, in: archive)
@@ -85,7 +85,7 @@ extension Browser {
         if remarks.isEmpty {
             model.say(summary.asSentence, role: .good, seconds: 10)
         } else {
-            model.overlay = .message(MessageBox(title: "Undone", lines: [summary.asSentence] + remarks))
+            model.overlay = .message("Undone", [summary.asSentence] + remarks)
         }
         model.entries?.keepsTop = outcome.entries > 0
         return refresh(&model, isForced: true)

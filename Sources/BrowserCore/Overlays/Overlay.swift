@@ -162,6 +162,12 @@ struct MessageBox: Sendable, Hashable {
     var offersUndo = false
 }
 
+extension Overlay {
+    static func message(_ title: String, _ lines: [String]) -> Overlay {
+        .message(MessageBox(title: title, lines: lines))
+    }
+}
+
 /// A question with two answers, of which the first leaves everything as it is.
 struct Choice: Sendable {
     var title: String

@@ -50,7 +50,7 @@ extension Browser {
             switch result {
             case .success(let draft): return [editor(model, draft)]
             case .failure(let error):
-                model.overlay = .message(MessageBox(title: refusal, lines: [error.description]))
+                model.overlay = .message(refusal, [error.description])
                 return []
             }
         }
@@ -79,8 +79,7 @@ extension Browser {
         switch result {
         case .success(.removed):
             let lines = ["The editor removed the file with the text, so there is none to store or to keep."]
-            model.overlay = .message(
-                MessageBox(title: "Not stored", lines: lines + (complaint.map { [$0] } ?? [])))
+            model.overlay = .message("Not stored", lines + (complaint.map { [$0] } ?? []))
         case .failure(let error): leave(&model, draft, "The edited text can't be read: \(error).")
         case .success(.unchanged):
             let said = draft.stored == nil ? "Nothing was written" : "Nothing was changed"
@@ -103,8 +102,7 @@ extension Browser {
     /// Ends an edit without storing it. The text stays where it is, and that is said.
     private static func leave(_ model: inout Model, _ draft: Draft, _ reason: String) {
         draft.file.keep()
-        model.overlay = .message(
-            MessageBox(title: "Not stored", lines: [reason, "The text is kept in \(draft.file.path)"]))
+        model.overlay = .message("Not stored", [reason, "The text is kept in \(draft.file.path)"])
     }
 
     // MARK: The plan

@@ -154,8 +154,7 @@ extension Browser {
                     "\(Figures.bytes(report.bytes)) \(what) written to \(path).", role: .good, seconds: 10
                 )
             case .failure(let error):
-                model.overlay = .message(
-                    MessageBox(title: "Nothing was written", lines: [error.description]))
+                model.overlay = .message("Nothing was written", [error.description])
             }
             return []
         }

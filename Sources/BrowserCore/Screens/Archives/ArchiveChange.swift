@@ -158,8 +158,7 @@ extension ArchivesScreen {
                 model.cost.note(writes: 1, longestCall: carried.longestCall)
                 model.say(carried.outcome, role: .good, seconds: 10)
             case .failure(let error):
-                model.overlay = .message(
-                    MessageBox(title: "Nothing was done", lines: [error.description]))
+                model.overlay = .message("Nothing was done", [error.description])
             }
             return Browser.refresh(&model, isForced: true)
         }

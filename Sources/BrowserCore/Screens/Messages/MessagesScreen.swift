@@ -149,8 +149,7 @@ enum MessagesScreen: ScreenParts {
         if line.size > LogLine.limit {
             lines.append("The first \(Figures.bytes(UInt64(LogLine.limit))) of it.")
         }
-        model.overlay = .message(
-            MessageBox(title: "Message of \(model.log?.archive.name ?? "")", lines: lines))
+        model.overlay = .message("Message of \(model.log?.archive.name ?? "")", lines)
     }
 
     static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
@@ -217,8 +216,7 @@ enum MessagesScreen: ScreenParts {
             model.ends(ticket)
             switch result {
             case .failure(let error):
-                model.overlay = .message(
-                    MessageBox(title: "Nothing was deleted", lines: [error.description]))
+                model.overlay = .message("Nothing was deleted", [error.description])
                 return []
             case .success(let carried):
                 let outcome = carried.outcome

@@ -228,7 +228,7 @@ enum MonitorScreen: ScreenParts {
         }
         if event.bytes > 0 { lines.append("\(Figures.count(event.bytes)) bytes") }
         lines.append(event.event.sentence(by: event.pid == 0 ? nil : model.processName(event.pid)))
-        model.overlay = .message(MessageBox(title: event.kind.label, lines: lines))
+        model.overlay = .message(event.kind.label, lines)
         return []
     }
 

@@ -341,7 +341,7 @@ extension QueryScreen {
             guard let archive = model.query?.archive else { break }
             model.overlay = .plan(Plan(replacing: path, archive: archive))
         case .failure(let error):
-            model.overlay = .message(MessageBox(title: "Nothing was written", lines: [error.description]))
+            model.overlay = .message("Nothing was written", [error.description])
         }
         return []
     }
@@ -355,8 +355,7 @@ extension QueryScreen {
         }
         let picture = answer.explanation.picture(
             model.look.glyphs, columns: OverlayPlaces.messageColumns(model))
-        model.overlay = .message(
-            MessageBox(title: "How it was carried out", lines: picture.map(\.keepingIndent)))
+        model.overlay = .message("How it was carried out", picture.map(\.keepingIndent))
     }
 
     private static func showSwift(_ model: inout Model) {
@@ -372,7 +371,7 @@ extension QueryScreen {
         } catch {
             lines = ["\(error)"]
         }
-        model.overlay = .message(MessageBox(title: "The same in Swift", lines: lines))
+        model.overlay = .message("The same in Swift", lines)
     }
 }
 
