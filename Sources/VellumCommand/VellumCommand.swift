@@ -1,7 +1,6 @@
 import ArchiveQuery
 import ArgumentParser
 import StorageEngine
-import StoreInspection
 
 /// The command line: what it is called, what it can do, how it ends.
 @main

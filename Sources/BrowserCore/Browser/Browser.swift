@@ -1,5 +1,4 @@
 import StorageEngine
-import TerminalKit
 
 /// The browser as three pure functions: how it starts, what a message changes, how the model looks.
 package enum Browser {

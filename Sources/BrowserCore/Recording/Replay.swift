@@ -1,4 +1,3 @@
-import StorageEngine
 import StoreInspection
 import TerminalKit
 

@@ -1,5 +1,4 @@
 import ArgumentParser
-import StorageEngine
 import StoreInspection
 
 struct DoctorCommand: ParsableCommand {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import ServerInspection
 import StorageEngine
 import StoreInspection
 

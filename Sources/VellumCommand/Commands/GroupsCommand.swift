@@ -1,6 +1,5 @@
 import ArchiveQuery
 import ArgumentParser
-import ServerInspection
 import StorageEngine
 import StoreInspection
 

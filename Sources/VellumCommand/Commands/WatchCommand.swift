@@ -1,5 +1,4 @@
 import ArgumentParser
-import StorageEngine
 import StoreInspection
 
 struct WatchCommand: ParsableCommand {

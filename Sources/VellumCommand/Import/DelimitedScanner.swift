@@ -1,5 +1,3 @@
-import StoreInspection
-
 /// For one thread. Cuts CSV or TSV into rows of fields, holding one row at a time.
 ///
 /// A row ends with a line feed, a carriage return, or both. Quotes within a field that doesn't begin with one are characters

@@ -1,6 +1,5 @@
 import ArchiveQuery
 import StorageEngine
-import StoreInspection
 
 struct FoundEntries {
     /// As they were when they were looked at, the least recently used first.

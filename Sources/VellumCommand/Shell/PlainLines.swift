@@ -1,4 +1,3 @@
-import StoreInspection
 import TerminalKit
 
 /// Lines from a terminal that nothing can be drawn on, such as one within an editor: what edits them is the terminal itself. For

@@ -1,6 +1,4 @@
 import ArgumentParser
-import StorageEngine
-import StoreInspection
 import TerminalKit
 
 struct ShellCommand: ParsableCommand {

@@ -1,4 +1,3 @@
-import ArchiveQuery
 import StorageEngine
 import StoreInspection
 

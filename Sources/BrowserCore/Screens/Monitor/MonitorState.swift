@@ -1,4 +1,3 @@
-import ServerInspection
 import StorageEngine
 
 struct MonitorState: Sendable {

@@ -1,5 +1,4 @@
 import ServerInspection
-import StorageEngine
 import StoreInspection
 import TerminalKit
 

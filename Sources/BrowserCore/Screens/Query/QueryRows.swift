@@ -1,7 +1,5 @@
 import ArchiveQuery
-import StorageEngine
 import StoreInspection
-import TerminalKit
 
 /// How the rows of a result are shown: in which order, with which columns, and what has become of their entries since.
 struct QueryRows: Sendable {

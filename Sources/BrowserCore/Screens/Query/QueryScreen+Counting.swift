@@ -1,6 +1,5 @@
 import ArchiveQuery
 import StorageEngine
-import StoreInspection
 import TerminalKit
 
 /// How frequent the values of a result's column are: a query that counts the rows of the one before.
