@@ -10,11 +10,6 @@ package enum CellPieces {
     package struct Piece: Equatable {
         package var column: Int
         package var scalars: [UInt32]
-
-        package init(column: Int, scalars: [UInt32]) {
-            self.column = column
-            self.scalars = scalars
-        }
     }
 
     /// The pieces of a cell. Together they fill its width.

@@ -1,11 +1,4 @@
 import CNcurses
-import TerminalKit
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
 
 extension CursesTerminal {
     /// Releases the terminal while `body` runs, for a program that draws itself, and then takes it again. The next
@@ -17,8 +10,7 @@ extension CursesTerminal {
         cnc_signals_yield_to_child(true)
         defer {
             cnc_signals_yield_to_child(false)
-            // This process was stopped and continued with the child. Drop these signals; the screen is redrawn
-            // anyway.
+            // This process was stopped and continued with the child. Drop these signals; the screen is redrawn anyway.
             _ = cnc_take_signals()
             enter()
         }
@@ -29,8 +21,7 @@ extension CursesTerminal {
     /// - Parameters:
     ///   - command: the user's command, such as the value of `EDITOR`; may contain options.
     ///   - arguments: passed to the command unchanged; the shell doesn't interpret them.
-    /// - Returns: the exit status; 128 plus the signal's number if a signal ended it; 127 if there is no such
-    ///   command.
+    /// - Returns: the exit status; 128 plus the signal's number if a signal ended it; 127 if there is no such command.
     package func run(_ command: String, arguments: [String]) throws(TerminalError) -> Int32 {
         try run(script: command + " \"$@\"", arguments: arguments)
     }

@@ -1,12 +1,6 @@
 import CNcurses
 import TerminalKit
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 extension CursesTerminal {
     /// Waits for the next event, at most for the timeout. Nil if the timeout has passed. After
     /// ``TerminalKit/InputEvent/hangUp`` every call returns that event at once.

@@ -1,12 +1,6 @@
 import CNcurses
 import TerminalKit
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// The process's terminal: shows frames, or lines one after the other, reads input, and restores the terminal's state at the end.
 /// Not thread-safe; only its ``waker`` may be used from other threads. A process can have one open at a time.
 ///
@@ -34,7 +28,6 @@ package final class CursesTerminal {
     let hasDirectColors: Bool
     /// The 24-bit colors of an entry that knows only numbers.
     var palette = DirectPalette()
-    /// Number of colors in the terminfo entry.
     let colors: Int
     private let savedModes: termios
     private var shown: Frame?
@@ -94,7 +87,6 @@ package final class CursesTerminal {
         CursesTerminal.isOpen = false
     }
 
-    /// Shows a frame: sends the differences from the last one in a single write, or nothing if there are none.
     package func present(_ frame: Frame) {
         guard isActive, drawsFrames else { return }
         let diff = FrameDiff(from: shown, to: frame)

@@ -1,7 +1,6 @@
 import TerminalKit
 
-/// A terminal's capabilities, from the environment and its terminfo entry. A value type, safe to share between
-/// threads.
+/// A terminal's capabilities, from the environment and its terminfo entry. A value type, safe to share between threads.
 package struct TerminalTraits: Sendable, Hashable {
     /// The color depth that the environment asks for.
     package var depth: ColorDepth
@@ -11,9 +10,8 @@ package struct TerminalTraits: Sendable, Hashable {
     /// it has no other screen to go back to, whatever its entry says, unless it is told to.
     package var isGNUScreen: Bool
 
-    /// Whether the terminal is related to xterm, and so obeys or ignores the private modes of ``TerminalModes``.
-    /// Such terminals have a mouse in their terminfo entry. So does the Linux console (through another program),
-    /// but it may print the modes.
+    /// Whether the terminal is related to xterm, and so obeys or ignores the private modes of ``TerminalModes``. Such terminals
+    /// have a mouse in their terminfo entry. So does the Linux console (through another program), but it may print the modes.
     package func knowsModes(hasMouse: Bool) -> Bool { hasMouse && !type.hasPrefix("linux") }
 
     /// Reads the environment.

@@ -1,9 +1,3 @@
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Lets any thread wake the thread that waits for input. Thread-safe: its descriptors never change.
 package final class Waker: Sendable {
     let readEnd: Int32

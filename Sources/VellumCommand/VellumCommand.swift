@@ -1,7 +1,6 @@
 import ArchiveQuery
 import ArgumentParser
 import StorageEngine
-import StoreInspection
 
 /// The command line: what it is called, what it can do, how it ends.
 @main
@@ -36,13 +35,8 @@ struct VellumCommand: ParsableCommand {
     @OptionGroup var store: StoreArguments
 
     /// Of the commands that help lists.
-    static let names: [String] = {
-        var names: [String] = []
-        for command in configuration.subcommands where command.configuration.shouldDisplay {
-            if let name = command.configuration.commandName { names.append(name) }
-        }
-        return names
-    }()
+    static let names = configuration.subcommands.map { $0.configuration }.filter(\.shouldDisplay)
+        .compactMap(\.commandName)
 
     static func main() {
         StandardDescriptors.occupy()

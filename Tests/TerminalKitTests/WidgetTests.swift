@@ -81,7 +81,7 @@ import Testing
             table(rows: 0),
             Dialog(title: "Delete 漢", body: ["Some long text to wrap."], buttons: ["Cancel", "OK"]),
             TextField("漢字漢字"), List([List.Item("漢字", trailing: "x"), List.Item("b")], selected: 1),
-            HexDump(count: 99) { $0.map { UInt8($0) } }, ScrollText(["a", "漢字", "c"], firstLine: 1),
+            HexDump(count: 99) { $0.map { UInt8($0) } },
             TreeRow(depth: 9, fold: .leaf, name: [Span("漢字")]),
             Bar(left: [Span("漢字 left")], right: [Span("right")]),
         ]

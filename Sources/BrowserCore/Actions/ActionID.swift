@@ -34,12 +34,10 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
     case store6 = "store-6", store7 = "store-7", store8 = "store-8", store9 = "store-9"
     case copy, pager, pipe, write, editValue = "edit-value", newEntry = "new-entry"
 
-    /// The actions that show a store by its number, from 1 on.
     static let stores: [ActionID] = [
         .store1, .store2, .store3, .store4, .store5, .store6, .store7, .store8, .store9,
     ]
 
-    /// Whether it only goes to another row.
     var isMove: Bool {
         switch self {
         case .up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .first, .last: true
@@ -65,7 +63,6 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The column that the action sorts by.
     var column: EntryColumn? {
         switch self {
         case .sortByKey: .key

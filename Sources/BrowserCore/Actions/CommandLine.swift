@@ -34,7 +34,6 @@ package enum CommandLine {
             return Words("get", [archive, key], options: options)
         }
 
-        /// What tells what a delete of the marked entries would do.
         static func removing(_ marks: Marks, from archive: ArchiveAddress) -> Words {
             let keys = marks.list.prefix(maximumKeys).map(\.key)
             let wanted = QueryPredicate.isIn(.metadata(.key), keys.map { .text($0) })
@@ -49,7 +48,6 @@ package enum CommandLine {
         }
     }
 
-    /// The command line, and what of the screen it leaves out.
     package static func lines(for model: Model) -> [String] {
         let remark = command(for: model).words.remark
         return [words(for: model)] + (remark.map { ["", $0] } ?? [])

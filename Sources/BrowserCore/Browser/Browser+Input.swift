@@ -6,9 +6,7 @@ extension Browser {
         switch event {
         case .key(let key): return press(&model, key)
         case .mouse(let mouse): return self.mouse(&model, mouse)
-        case .resize(let size):
-            model.size = size
-            return []
+        case .resize(let size): model.size = size
         case .paste(let text):
             model.unsay(InputEvent.pasteUnfinished.words)
             if model.prompt != nil {
@@ -22,18 +20,16 @@ extension Browser {
                 return []
             }
             paste(&model, text, into: overlay)
-            return []
         case .pasteUnfinished:
             // It stands for as long as it is true.
             sayOfInput(&model, event.words, seconds: 1e9)
-            return []
         case .pasteDropped:
             model.unsay(InputEvent.pasteUnfinished.words)
             sayOfInput(&model, event.words, seconds: 5)
-            return []
         case .hangUp: return [.quit]
         case .focus, .wake, .resumed: return []
         }
+        return []
     }
 
     /// Whether a character is inserted into a text, as one that is pasted is.
@@ -182,7 +178,6 @@ extension Browser {
         return effects
     }
 
-    /// Stops the work that a person waits for.
     private static func stop(_ model: inout Model, _ job: Job) -> [Effect] {
         if job.isChange {
             guard job.isStoppable else {
@@ -265,7 +260,6 @@ extension Browser {
         return effects
     }
 
-    /// Does what an action means on the screen.
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
         model.notice = nil
         if let column = id.column { return EntriesScreen.sort(&model, by: .column(column)) }
@@ -279,11 +273,8 @@ extension Browser {
             let hint = id == .help ? "type to search the actions" : "an action"
             model.overlay = .actions(
                 ActionList(isHelp: id == .help, field: TextField(placeholder: hint)))
-            return []
         case .commandLine:
-            model.overlay = .message(
-                MessageBox(title: "The same on the command line", lines: CommandLine.lines(for: model)))
-            return []
+            model.overlay = .message("The same on the command line", CommandLine.lines(for: model))
         case .pause:
             model.pausedSince = model.pausedSince == nil ? model.now : nil
             model.archives.pausedHistories = model.pausedSince == nil ? nil : model.archives.histories
@@ -319,31 +310,22 @@ extension Browser {
             return effects
         case .delete: return planDelete(&model)
         case .expire: return askExpiry(&model)
-        case .copy:
-            showCopyMenu(&model)
-            return []
+        case .copy: showCopyMenu(&model)
         case .pager: return open(&model)
-        case .pipe:
-            askPipe(&model)
-            return []
-        case .write:
-            askFile(&model)
-            return []
+        case .pipe: askPipe(&model)
+        case .write: askFile(&model)
         case .editValue: return edit(&model)
-        case .newEntry:
-            askNewKey(&model)
-            return []
+        case .newEntry: askNewKey(&model)
         case .undo: return askUndo(&model, choosing: false)
         case .undoList: return askUndo(&model, choosing: true)
         case .columns: return chooseColumns(&model)
-        case .columnsLeft, .columnsRight:
-            scroll(&model, columns: id == .columnsRight ? 1 : -1)
-            return []
+        case .columnsLeft, .columnsRight: scroll(&model, columns: id == .columnsRight ? 1 : -1)
         case .back: return model.parts.back(&model)
         case .clear: return model.parts.clear(&model)
         case _ where id.isMove: return move(&model, id)
         default: return model.parts.perform(&model, id)
         }
+        return []
     }
 
     /// Shows a part of the monitor; from the list of stores, that of the selected store.

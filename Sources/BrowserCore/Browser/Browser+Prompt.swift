@@ -27,7 +27,6 @@ extension Browser {
         return []
     }
 
-    /// The text in the prompt changed.
     static func typed(_ model: inout Model) -> [Effect] {
         guard let prompt = model.prompt, prompt.isOfScreen else { return [] }
         return model.parts.promptChanged(&model, prompt.field.text)

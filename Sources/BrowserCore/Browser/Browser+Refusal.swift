@@ -13,7 +13,6 @@ extension Browser {
         return action.flags.contains(.destructive)
     }
 
-    /// Refuses a key within text.
     static func refuseText(_ model: inout Model, at event: InputEvent?) {
         guard case .key(let key)? = event else { return }
         model.textRefusedAt = model.now

@@ -17,7 +17,6 @@ extension Browser {
         OverlayView.draw(model, into: &frame)
     }
 
-    /// The model's picture at its own size.
     package static func frame(_ model: Model) -> Frame {
         var frame = Frame(size: model.size, isASCII: model.look.isASCII)
         view(model, into: &frame)

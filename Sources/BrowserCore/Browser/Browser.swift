@@ -1,10 +1,7 @@
 import StorageEngine
-import TerminalKit
 
-/// The browser as three pure functions: how it starts, what a message changes, how the model looks. Stateless;
-/// safe to call from any thread.
+/// The browser as three pure functions: how it starts, what a message changes, how the model looks.
 package enum Browser {
-    /// What is to be read before anything can be shown.
     package static func start(_ model: inout Model) -> [Effect] {
         guard let store = model.store else { return StoresScreen.load(&model) }
         let effects = ArchivesScreen.loadFigures(&model) + [StoresScreen.remember(store)]

@@ -64,8 +64,15 @@ extension Effect {
         return .question(question)
     }
 
-    /// The number of the long work that it begins.
     package var ticket: Int? { if case .question(let question) = self { question.ticket } else { nil } }
+}
+
+extension [Effect] {
+    static func ask<Found: Sendable>(
+        _ description: String, ticket: Int? = nil,
+        _ read: @escaping @Sendable (QuestionContext) throws(SourceError) -> Found,
+        then: @escaping @Sendable (inout Model, Result<Found, SourceError>) -> [Effect]
+    ) -> [Effect] { [Effect.ask(description, ticket: ticket, read, then: then)] }
 }
 
 extension Effect: CustomStringConvertible {

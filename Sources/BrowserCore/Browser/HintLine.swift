@@ -51,24 +51,21 @@ enum HintLine {
 }
 
 extension Browser {
-    /// Hides the line of hints, or shows it again, also in sessions to come.
     static func toggleHints(_ model: inout Model) -> [Effect] {
         model.showsHints.toggle()
         let isShown = model.showsHints
         guard let file = model.surroundings.hintsFile else { return [] }
         let key = keyName(model, .hints)
-        return [
-            .ask(isShown ? "show hints from now on" : "hide hints for good") { (_) throws(SourceError) in
-                isShown ? try file.remove() : try file.write(Data("hidden\n".utf8))
-            } then: { model, result in
-                switch result {
-                case .success:
-                    if !isShown { model.say("The line of hints stays away; \(key) brings it back.") }
-                case .failure(let error):
-                    model.say("For this session only: \(error.description)", role: .warning, seconds: 10)
-                }
-                return []
+        return .ask(isShown ? "show hints from now on" : "hide hints for good") { (_) throws(SourceError) in
+            isShown ? try file.remove() : try file.write(Data("hidden\n".utf8))
+        } then: { model, result in
+            switch result {
+            case .success:
+                if !isShown { model.say("The line of hints stays away; \(key) brings it back.") }
+            case .failure(let error):
+                model.say("For this session only: \(error.description)", role: .warning, seconds: 10)
             }
-        ]
+            return []
+        }
     }
 }

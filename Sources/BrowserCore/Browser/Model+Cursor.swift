@@ -1,16 +1,12 @@
 import StoreInspection
 
 extension Model {
-    /// The key that the cursor holds to.
     package var cursorKey: String? { parts.key(self) }
 
-    /// The row under the cursor of the screen's list, from 0.
     package var cursorRow: Int { parts.cursor(self) }
 
-    /// The first row in view.
     package var firstRow: Int { parts.firstRow(self) }
 
-    /// The archive that the screen is about.
     var archiveInView: ArchiveAddress? { parts.archive(self) }
 
     /// The screen that a screen which opens now goes back to: the one in view, unless that was opened from it.
@@ -46,7 +42,6 @@ extension Model {
         screen = isThere ? origin : entries != nil ? .entries : .archives
     }
 
-    /// What the status line says for a while.
     package var said: String? { notice?.text }
 
     package var markedKeys: [String] { entries?.marks.list.map(\.key) ?? [] }
@@ -57,7 +52,6 @@ extension Model {
         return false
     }
 
-    /// What the plan that is open would delete or change.
     package var planned: [Target]? {
         guard case .plan(let plan) = overlay else { return nil }
         return plan.targets

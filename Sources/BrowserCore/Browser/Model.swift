@@ -2,23 +2,18 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// All that the browser knows: what it shows follows from this alone. A value; one thread changes it, any may read
-/// a copy.
+/// All that the browser knows: what it shows follows from this alone. A value; one thread changes it, any may read a copy.
 package struct Model: Sendable {
     package var size: Size
     package var look: Look
-    /// Whether nothing is to be changed in any store.
     private let onlyLooks: Bool
     private let allKeys: BrowserKeyMap
     private let lookingKeys: BrowserKeyMap
     let surroundings: Surroundings
-    /// The last moment that a message brought.
     package var now: Timestamp
-    /// Seconds between two looks at the store.
     var refreshInterval = BrowserLoop.refreshInterval
 
     package internal(set) var screen: Screen
-    /// The folder that the stores screen lists.
     package let folder: String
     /// The store that is open; nil on the stores screen.
     package internal(set) var store: String?
@@ -27,7 +22,6 @@ package struct Model: Sendable {
     /// The key that leads to it, 1 to 9; 0: the list of stores is shown.
     var place: Int
     var lastWorkspace: Int
-    /// The other stores that are open.
     var kept: [Workspace] = []
     /// When their figures were asked for last.
     var watchedKept: Timestamp?
@@ -38,23 +32,18 @@ package struct Model: Sendable {
     var entries: EntriesState?
     var groups: GroupsState?
     var value: ValueState?
-    /// Queries of the archive that was asked last.
     var query: QueryState?
     /// Queries of this session and of earlier ones, the latest last.
     var queryHistory: [PastQuery] = []
-    /// Queries that have a name.
     var savedQueries: [SavedQuery] = []
     /// Those of them that could be saved for this session only.
     var unkeptQueries: [SavedQuery] = []
-    /// Whether those of earlier sessions were asked for.
     var knowsEarlierQueries = false
     var log: LogState?
     var monitor: MonitorState?
     var events = EventLog()
 
-    /// Whether the line of hints is shown.
     var showsHints: Bool
-    /// Whether the events of the mouse are the browser's.
     var capturesMouse: Bool
     var overlay: Overlay?
     /// When something came, while a question waited, that may be of a text that nobody typed as an answer.
@@ -65,9 +54,7 @@ package struct Model: Sendable {
     var notice: Notice?
     /// Long work that a person waits for, the latest last: what changes a store, and for each store at most one other.
     private var jobs: [Job] = []
-    /// What was done here and can still be taken back.
     var undoWatch: UndoWatch?
-    /// Since when the screen is paused.
     var pausedSince: Timestamp?
     /// The last time that a person moved or typed: the order of rows is frozen for a while after it.
     var touched: Timestamp?
@@ -109,13 +96,11 @@ package struct Model: Sendable {
         place = workspace
         if !problems.isEmpty {
             overlay = .message(
-                MessageBox(
-                    title: "Not all settings can be used",
-                    lines: problems + ["", "For these the defaults hold; vellum config shows all."]))
+                "Not all settings can be used",
+                problems + ["", "For these the defaults hold; vellum config shows all."])
         }
     }
 
-    /// Whether the store that is shown can't be changed here.
     package var isReadOnly: Bool { onlyLooks || archives.figures?.isOfAnotherUser == true }
     package var keyMap: BrowserKeyMap { isReadOnly ? lookingKeys : allKeys }
 
@@ -134,7 +119,6 @@ package struct Model: Sendable {
         }
     }
 
-    /// Work begins that a person waits for.
     mutating func begin(_ new: Job) {
         var new = new
         new.workspace = workspace
@@ -169,10 +153,8 @@ package struct Model: Sendable {
         return "\(other.place):\(StorePath.name(other.store)): \(job.text)"
     }
 
-    /// Whether somebody waits for work on the store of that workspace.
     func isBusy(_ workspace: Int) -> Bool { jobs.contains { $0.workspace == workspace } }
 
-    /// Nobody waits any more for work on the store of that workspace.
     mutating func endWork(of workspace: Int) { jobs.removeAll { $0.workspace == workspace } }
 
     mutating func say(_ text: String, role: Role = .text, seconds: Double = 6) {
@@ -180,7 +162,6 @@ package struct Model: Sendable {
         notice = Notice(text: place + text, role: role, until: now.adding(seconds: seconds))
     }
 
-    /// What is said of a key that is about rows to come.
     static let awaited = " isn't taken: the rows aren't there yet; esc ends the wait."
 
     /// Takes back what was said, where it still stands and has become untrue, and says `instead` there.
@@ -199,7 +180,6 @@ package struct Model: Sendable {
     /// Seconds after which the next of a key that answered isn't its repeating any more: keyboards wait at most so long before that.
     private static let repeating = 0.7
 
-    /// Whether a key that answered a question is still down, and repeats.
     mutating func isStillHeld(_ key: Key) -> Bool {
         guard let held = answeredBy, held.key == key,
             (0..<Model.repeating).contains(now.seconds(since: held.last))
@@ -226,7 +206,6 @@ package struct Model: Sendable {
         case live
         /// The order of rows stays while a person types or moves; seconds for which it does.
         case frozen(Double)
-        /// Seconds since the pause began.
         case paused(Double)
     }
 
@@ -247,7 +226,6 @@ package struct Model: Sendable {
         return now.seconds(since: touched) < Model.freeze
     }
 
-    /// The archive of that name in the store that is open.
     func address(_ name: String) -> ArchiveAddress? { store.map { ArchiveAddress(name, in: $0) } }
 
     /// What is known of an archive; nil also where it is another store's.
@@ -289,14 +267,12 @@ struct StoreCost: Sendable, Hashable {
     }
 }
 
-/// One line for a person, for a while.
 struct Notice: Sendable, Hashable {
     var text: String
     var role: Role
     var until: Timestamp
 }
 
-/// Long work that a person waits for.
 struct Job: Sendable, Hashable {
     var ticket: Int
     var title: String
@@ -307,11 +283,9 @@ struct Job: Sendable, Hashable {
     var total: Int?
     /// Whether it has become part of something that can no longer be stopped.
     var isStoppable = true
-    /// Whether it changes the store.
     var isChange = false
     /// Whether a question comes of it, which no other work may cost.
     var leadsToQuestion = false
-    /// Of the store that it is about.
     var workspace = 0
 
     /// `deleting 34,048 of 100,000, Esc stops`
@@ -324,21 +298,17 @@ struct Job: Sendable, Hashable {
         return title + (amount ?? "") + (isStoppable ? ", Esc stops" : "")
     }
 
-    /// The title of work that was told to stop.
     static let stopping = "stopping after"
 
     /// Seconds after which work is called long and shown.
     static let patience = 0.25
 }
 
-/// The line in which text is typed, for the screen below it.
 struct Prompt: Sendable {
-    /// What stands before the field.
     var label: String
     var field: TextField
     /// What Esc brings back.
     var before = ""
-    /// The keys that the footer names, and what they do.
     var keys: [(key: String, title: String)]
     var purpose = Purpose.screen
     /// What stands behind the field; nil: what the screen has to say there.
@@ -351,11 +321,8 @@ struct Prompt: Sendable {
     /// Whose prompt it is. What it is about is frozen when it opens.
     enum Purpose: Sendable {
         case screen
-        /// What the entries of the list have to meet.
         case condition
-        /// A property to be a column of an archive's entries.
         case column(ArchiveAddress)
-        /// A name for a query.
         case saveQuery(SavedQuery)
         case export
         case pipe(EntryAddress)
@@ -363,7 +330,6 @@ struct Prompt: Sendable {
         case newEntry(ArchiveAddress)
         /// Of an archive, or of all.
         case alarm(Metric, String?)
-        /// A change of an archive.
         case archive(ActionID, ArchiveAddress)
     }
 

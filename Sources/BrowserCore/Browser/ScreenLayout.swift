@@ -1,31 +1,24 @@
 import TerminalKit
 
-/// Where the parts of the screen stand: for drawing, for the mouse and for the length of a page. A value; safe to
-/// share between threads.
+/// Where the parts of the screen stand: for drawing, for the mouse and for the length of a page.
 struct ScreenLayout: Sendable, Hashable {
-    /// The top bar.
     let title: Rect
     /// What the list is of, above it; empty on small screens.
     let info: Rect
-    /// The table or the value.
     let list: Rect
     /// The value beside or below the entries, the details below the archives; empty when there is no room.
     let pane: Rect
     /// The latest events; empty when there is no room or nobody wants them.
     let events: Rect
-    /// Whether the pane stands beside the list.
     let isBeside: Bool
-    /// Prompts, progress and notices. On small screens it takes the footer's place while there is something to
-    /// say.
+    /// Prompts, progress and notices. On small screens it takes the footer's place while there is something to say.
     let status: Rect
-    /// The line of hints, while it is shown.
     let hints: Rect
     let footer: Rect
 
     /// A line that says what they are, and three events.
     static let eventRows = 4
 
-    /// What a screen makes of the room between the bars.
     struct Parts {
         var info: Rect
         var list: Rect
@@ -33,7 +26,6 @@ struct ScreenLayout: Sendable, Hashable {
         var events: Rect
         var isBeside = false
 
-        /// Some rows above the list, and nothing else.
         init(_ rest: Rect, infoRows: Int) {
             (info, list) = rest.split(top: infoRows)
             (pane, events) = (list.split(top: 0).top, list.split(top: 0).top)

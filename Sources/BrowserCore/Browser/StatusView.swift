@@ -34,7 +34,6 @@ struct StatusView {
         }
     }
 
-    /// The work under way, when a person waits for it.
     private static func longJob(_ model: Model) -> Job? {
         guard let job = model.job, model.now.seconds(since: job.since) >= Job.patience else { return nil }
         return job

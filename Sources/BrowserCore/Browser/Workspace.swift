@@ -3,12 +3,10 @@ import StoreInspection
 
 /// What the browser shows of one store, as it is kept while another one is shown. A value; safe to share between threads.
 struct Workspace: Sendable {
-    /// Different for each that was begun.
     let id: Int
     /// The key that leads to it, 1 to 9.
     let place: Int
     let store: String
-    /// When it was shown last.
     let left: Timestamp
     /// Everything of the model that is about the store.
     private let screen: Screen
@@ -49,7 +47,6 @@ struct Workspace: Sendable {
         (model.touched, model.heldSince, model.undoWatch) = (nil, nil, undoWatch)
     }
 
-    /// The archives whose alarms ring, with the store's name.
     fileprivate var ringing: [String] {
         archives.ringing.map { "\(place):\(StorePath.name(store))/\($0)" }
     }
@@ -60,10 +57,8 @@ struct Workspace: Sendable {
 }
 
 extension Model {
-    /// Whether the store that is shown is a ring file.
     var isOfRingFile: Bool { archives.figures?.isRingFile == true }
 
-    /// Whether the store that is shown is a server.
     var isOfServer: Bool { archives.figures?.server != nil }
 
     /// The stores that are open, by the keys that lead to them; the one that is shown among them.
@@ -72,15 +67,12 @@ extension Model {
         return (kept.map { ($0.place, $0.store) } + shown).sorted { $0.place < $1.place }
     }
 
-    /// The number under which a store is open, from 1 on.
     func number(ofStore path: String) -> Int? {
         openStores.first { ExactText($0.store) == ExactText(path) }?.place
     }
 
-    /// The archives whose alarms ring, in any store that is open.
     var ringing: [String] { archives.ringing + kept.flatMap(\.ringing) }
 
-    /// Keeps the store that is shown, and shows the list of stores.
     mutating func keepStore() {
         if let workspace = Workspace(of: self) { kept.append(workspace) }
         showList()
@@ -129,7 +121,6 @@ extension Model {
         case isBusy
     }
 
-    /// Forgets what was seen of a store that isn't shown.
     mutating func closeStore(_ path: String) -> Closing {
         guard let place = kept.firstIndex(where: { ExactText($0.store) == ExactText(path) }) else {
             return .isNotOpen
@@ -180,7 +171,6 @@ extension Model {
 }
 
 extension Browser {
-    /// Shows the store with that number.
     static func showStore(_ model: inout Model, number: Int) -> [Effect] {
         let open = model.openStores
         guard let chosen = open.first(where: { $0.place == number }) else {
@@ -197,7 +187,6 @@ extension Browser {
         return refreshUnlessPaused(&model)
     }
 
-    /// Shows the next of the open stores, or the one before.
     static func showStore(_ model: inout Model, after step: Int) -> [Effect] {
         let places = model.openStores.map(\.place)
         guard let present = places.firstIndex(of: model.place) else {

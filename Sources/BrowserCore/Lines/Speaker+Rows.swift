@@ -56,7 +56,6 @@ extension Speaker {
             lines: [words(row, table, model) + (row.isMarked ? ", marked" : "") + "; " + count])
     }
 
-    /// What the row is about.
     private static func name(_ row: Table.Row, _ table: Table) -> String {
         zip(table.columns, row.cells).first { !$0.title.isEmpty && !$1.text.isEmpty }?.1.text
             ?? row.cells.first { !$0.text.isEmpty }?.text ?? ""
@@ -129,7 +128,6 @@ extension Speaker {
         return now
     }
 
-    /// The lines of a part of the screen, as they are.
     private static func exact(_ frame: Frame, in rect: Rect) -> [String] {
         let shown = rect.intersection(Rect(frame.size))
         return (shown.row..<shown.row + shown.rows).map { row in

@@ -52,12 +52,10 @@ package struct Speaker: Sendable {
     private(set) var isAnswered = false
     private var nextEvent: Int?
     private var eventsSaid: Timestamp?
-    /// Since when this screen is shown.
     private(set) var arrived: Timestamp?
 
     package init() {}
 
-    /// Says everything anew.
     package mutating func startAnew() { self = Speaker() }
 
     /// What is new since the last call. `frame`: the model drawn. `isAnswer`: a key was pressed since then.
@@ -222,7 +220,6 @@ package struct Speaker: Sendable {
         return [now]
     }
 
-    /// The line of a text that the match begins in.
     private static func match(_ value: ValueState, _ model: Model) -> String? {
         guard value.mode == .text, let places = value.find.found?.places, let current = value.find.current,
             places.indices.contains(current)

@@ -87,7 +87,6 @@ extension ExpireForm {
 }
 
 extension Overlay {
-    /// What is typed into.
     var field: TextField? {
         switch self {
         case .actions(let list): list.field

@@ -19,13 +19,11 @@ package struct Arrangement: Sendable {
     package let unread: Unread
     /// Those of `members` whose key matches the filter: the rows.
     package var rows: Positions
-    /// Sum of the sizes of the rows.
     package var rowBytes: UInt64
     /// Entries of the listing that were seen to be gone; they have no rows.
     var gone = 0
     /// The listing's indices of the entries that are evicted next; empty when there is room.
     package let victims: Range<Int>
-    /// When the listing was taken.
     package let made: Timestamp
     /// Whether only the most recent entries are listed, which are shown until all are.
     package var isPart = false
@@ -43,7 +41,6 @@ package struct Arrangement: Sendable {
         package var chosen = 0
         /// Those of which nobody knows whether the filter matches their key.
         package var filtered = 0
-        /// What to know of the condition, one line each.
         package var warnings: [String] = []
         /// What is known of the kinds of values that a property sorts by.
         package var remarks: [String] = []
@@ -63,7 +60,6 @@ package struct ArrangementRequest: Sendable {
     package var condition: EntryCondition?
     /// The properties that rows show; `nil`: those that were chosen for the archive in an earlier session.
     package var columns: [QueryProperty]? = []
-    /// The arrangement whose listing is used again; nil takes a new listing.
     package var base: Arrangement?
     /// The key whose row is looked for.
     package var anchor: String?
@@ -79,7 +75,6 @@ package struct ArrangementRequest: Sendable {
     /// The marked entries, of which those that have no row are counted.
     var marks = Marks()
 
-    /// Whether it is about all entries in LRU order.
     var isWholeInOrder: Bool {
         (order == .recency || order == .found) && filter.isEmpty && group == nil && condition == nil
     }
@@ -99,7 +94,6 @@ package struct Arranged: Sendable {
     package var arrangement: Arrangement
     /// Where the anchor stands now; nil when it is gone or filtered out.
     package var anchorRow: Int?
-    /// The rows around the anchor.
     package var rows: ListedRows
     /// What was chosen for the archive in an earlier session, if it was asked for.
     package var remembered: Result<ChosenColumns?, SourceError>?
@@ -118,7 +112,6 @@ package struct ListedRows: Sendable {
     /// The rows that were looked at; what is neither in `entries` nor in `problems` is gone.
     package var range = 0..<0
     package var entries: [Int: EntryMetadata] = [:]
-    /// Why a row can't be read.
     package var problems: [Int: String] = [:]
     /// Keys of entries that are gone, and are shown as they were.
     package var vanished: Set<String> = []

@@ -5,7 +5,6 @@ import StoreInspection
 /// Thrown through a job that a person stopped.
 struct Stopped: Error {}
 
-/// Makes arrangements. Stateless; safe to call from any thread.
 package struct Arranger {
     private let source: any StoreSource
     private let clock: @Sendable () -> Timestamp
@@ -197,7 +196,6 @@ package struct Arranger {
         }
     }
 
-    /// The rows of the group that meet the condition.
     private func members(
         of request: ArrangementRequest, _ sorted: Positions, _ listing: any EntryListing, _ work: Work,
         _ unread: inout Arrangement.Unread

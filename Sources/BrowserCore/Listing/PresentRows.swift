@@ -10,7 +10,6 @@ struct PresentRows: Sendable {
 
     private(set) var arrangement: Arrangement
     private(set) var rows = ListedRows()
-    /// The rows that were left out, in order.
     private var gone: [Int] = []
 
     /// - Parameters:
@@ -27,7 +26,6 @@ struct PresentRows: Sendable {
         show(properties, now: now)
     }
 
-    /// Reads of the rows' values what they show.
     private mutating func show(_ properties: [QueryProperty], now: Timestamp) {
         rows.properties = properties
         guard !properties.isEmpty else { return }

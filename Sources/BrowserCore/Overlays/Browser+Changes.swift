@@ -5,7 +5,6 @@ import TerminalKit
 
 /// Deleting and expiring: from the key to what is said when it is done.
 extension Browser {
-    /// Opens the plan of a delete.
     static func planDelete(_ model: inout Model) -> [Effect] {
         withChosen(&model) { model, chosen in
             guard !chosen.targets.isEmpty else {
@@ -17,7 +16,6 @@ extension Browser {
         }
     }
 
-    /// Asks how entries are to expire.
     static func askExpiry(_ model: inout Model) -> [Effect] {
         withChosen(&model) { model, chosen in
             guard chosen.canBeOthers || !chosen.targets.isEmpty else {
@@ -52,19 +50,17 @@ extension Browser {
             Job(ticket: ticket, title: "collecting the entries", since: model.now, leadsToQuestion: true))
         chosen.complete = nil
         let asked = chosen
-        return [
-            .ask("collect the chosen of \(asked.archive.name)", ticket: ticket) { context in
-                complete(asked, context.progress)
-            } then: { model, result in
-                guard model.ends(ticket) else { return [] }
-                guard case .success(let chosen?) = result, model.archiveInView == asked.archive else {
-                    return []
-                }
-                if let omission = chosen.omission { model.say(omission, role: .warning) }
-                body(&model, chosen)
+        return .ask("collect the chosen of \(asked.archive.name)", ticket: ticket) { context in
+            complete(asked, context.progress)
+        } then: { model, result in
+            guard model.ends(ticket) else { return [] }
+            guard case .success(let chosen?) = result, model.archiveInView == asked.archive else {
                 return []
             }
-        ]
+            if let omission = chosen.omission { model.say(omission, role: .warning) }
+            body(&model, chosen)
+            return []
+        }
     }
 
     // MARK: The form
@@ -147,7 +143,6 @@ extension Browser {
         return []
     }
 
-    /// Looks for the entries that are idle for longer than that, and opens their plan.
     private static func collectIdle(
         _ model: inout Model, _ idle: Duration, in archive: ArchiveAddress
     ) -> Effect {
@@ -227,8 +222,7 @@ extension Browser {
             model.ends(ticket)
             switch result {
             case .failure(let error):
-                model.overlay = .message(
-                    MessageBox(title: change.refusal.beginningLarge, lines: [error.description]))
+                model.overlay = .message(change.refusal.beginningLarge, [error.description])
                 return []
             case .success(let carried): return report(&model, change, plan, carried)
             }
@@ -286,7 +280,6 @@ extension Browser {
         return .choice(choice)
     }
 
-    /// Plans a change of entries as they are now.
     private static func planAgain(
         _ change: PlannedAction, _ keys: [String], in archive: ArchiveAddress
     ) -> Effect {

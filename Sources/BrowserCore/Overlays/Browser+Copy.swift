@@ -4,7 +4,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Copying to the terminal's clipboard.
 extension Browser {
     static func showCopyMenu(_ model: inout Model) {
         // Swift reaches a server by other means.
@@ -46,18 +45,16 @@ extension Browser {
             model.say("Nothing was copied: \(reason).", role: .warning)
             return []
         case .read(let entry, let part):
-            return [
-                .ask("read \(item.name) of \(entry) to copy it") { (context) throws(SourceError) in
-                    try read(part, of: entry, from: context.source)
-                } then: { model, result in
-                    switch result {
-                    case .success(let bytes): return copy(&model, bytes, of: item)
-                    case .failure(let error):
-                        model.say("Nothing was copied: \(error).", role: .error)
-                        return []
-                    }
+            return .ask("read \(item.name) of \(entry) to copy it") { (context) throws(SourceError) in
+                try read(part, of: entry, from: context.source)
+            } then: { model, result in
+                switch result {
+                case .success(let bytes): return copy(&model, bytes, of: item)
+                case .failure(let error):
+                    model.say("Nothing was copied: \(error).", role: .error)
+                    return []
                 }
-            ]
+            }
         }
     }
 
@@ -98,12 +95,11 @@ extension Browser {
             let size = bytes.map { ": \(Figures.bytes(UInt64($0.count)))" } ?? ""
             let most = Figures.bytes(UInt64(Clipboard.mostBytes))
             model.overlay = .message(
-                MessageBox(
-                    title: "Nothing was copied",
-                    lines: [
-                        "It is too much for a clipboard\(size), and terminals take \(most) at most.",
-                        wayOut(model),
-                    ]))
+                "Nothing was copied",
+                [
+                    "It is too much for a clipboard\(size), and terminals take \(most) at most.",
+                    wayOut(model),
+                ])
             return []
         }
         if case .none(let type) = model.surroundings.clipboard {
@@ -116,8 +112,7 @@ extension Browser {
             model.say(said, role: .good)
         } else {
             model.hasExplainedClipboard = true
-            model.overlay = .message(
-                MessageBox(title: "Copied", lines: [said, "", explanation(model.surroundings.clipboard)]))
+            model.overlay = .message("Copied", [said, "", explanation(model.surroundings.clipboard)])
         }
         return [.send(sequence)]
     }
@@ -157,8 +152,7 @@ extension Browser {
         let name =
             type.isEmpty ? "A terminal without a type" : "A terminal of type \(TerminalText.sanitized(type))"
         model.overlay = .message(
-            MessageBox(
-                title: item.name.beginningLarge,
-                lines: ["\(name) has no clipboard. \(wayOut(model)) This is \(item.name):", ""] + lines))
+            item.name.beginningLarge,
+            ["\(name) has no clipboard. \(wayOut(model)) This is \(item.name):", ""] + lines)
     }
 }

@@ -50,7 +50,6 @@ extension Browser {
         return true
     }
 
-    /// Of a key that means nothing to what stands over the screen.
     static func sayUseless(_ model: inout Model, _ key: Key) -> [Effect] {
         model.say("\(key) does nothing here; esc leaves it.", seconds: 3)
         return []
@@ -222,7 +221,6 @@ extension Browser {
 }
 
 extension Plan {
-    /// What is said when it isn't carried out.
     fileprivate var refusal: String {
         switch act {
         case .change(.delete), .clearLog: "Nothing was deleted."

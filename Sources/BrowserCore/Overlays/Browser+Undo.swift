@@ -2,34 +2,30 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Taking back what was deleted or expired, by whichever process.
 extension Browser {
-    /// Plans to take back the latest action, or lists all to choose from.
     static func askUndo(_ model: inout Model, choosing: Bool) -> [Effect] {
         guard let archive = model.archiveInView else { return [] }
-        return [
-            .ask("load reversible of \(archive.name) for \(choosing ? "list" : "latest")") {
-                (context) throws(SourceError) in
-                try context.source.reversible(in: archive)
-            } then: { model, result in
-                // Something else was opened while the answer was under way.
-                guard model.overlay == nil, model.prompt == nil, archive == model.archiveInView else {
-                    return []
-                }
-                switch result {
-                case .failure(let error): model.say(error.description, role: .error)
-                case .success(let actions) where choosing && !actions.isEmpty:
-                    model.overlay = .undoList(UndoList(archive: archive, actions: actions))
-                case .success(let actions):
-                    if let latest = actions.first {
-                        model.overlay = .plan(Plan(undoing: latest, archive: archive))
-                    } else {
-                        model.say(UndoOutcome.nothing(in: archive.name).asSentence)
-                    }
-                }
+        return .ask("load reversible of \(archive.name) for \(choosing ? "list" : "latest")") {
+            (context) throws(SourceError) in
+            try context.source.reversible(in: archive)
+        } then: { model, result in
+            // Something else was opened while the answer was under way.
+            guard model.overlay == nil, model.prompt == nil, archive == model.archiveInView else {
                 return []
             }
-        ]
+            switch result {
+            case .failure(let error): model.say(error.description, role: .error)
+            case .success(let actions) where choosing && !actions.isEmpty:
+                model.overlay = .undoList(UndoList(archive: archive, actions: actions))
+            case .success(let actions):
+                if let latest = actions.first {
+                    model.overlay = .plan(Plan(undoing: latest, archive: archive))
+                } else {
+                    model.say(UndoOutcome.nothing(in: archive.name).asSentence)
+                }
+            }
+            return []
+        }
     }
 
     static func press(_ model: inout Model, _ key: Key, in old: UndoList) -> [Effect] {
@@ -62,7 +58,7 @@ extension Browser {
             model.ends(ticket)
             switch result {
             case .failure(let error):
-                model.overlay = .message(MessageBox(title: "Nothing was undone", lines: [error.description]))
+                model.overlay = .message("Nothing was undone", [error.description])
                 return []
             case .success(nil):
                 forgetUndo(&model, action, in: archive)
@@ -89,7 +85,7 @@ extension Browser {
         if remarks.isEmpty {
             model.say(summary.asSentence, role: .good, seconds: 10)
         } else {
-            model.overlay = .message(MessageBox(title: "Undone", lines: [summary.asSentence] + remarks))
+            model.overlay = .message("Undone", [summary.asSentence] + remarks)
         }
         model.entries?.keepsTop = outcome.entries > 0
         return refresh(&model, isForced: true)

@@ -8,12 +8,10 @@ struct ColumnChoice: Sendable {
         var isShown: Bool
         /// The property that it shows; nil for what every row has.
         var property: QueryProperty?
-        /// How often the property occurs.
         var note = ""
     }
 
     var items: [Item]
-    /// Said above the list.
     var title = "Columns"
     /// Whether properties can be put in order, and others be named.
     var isOfProperties = false
@@ -22,10 +20,8 @@ struct ColumnChoice: Sendable {
 
     /// Titles of the columns that nobody wants to see, properties aside.
     var hidden: Set<String> { Set(items.filter { $0.property == nil && !$0.isShown }.map(\.title)) }
-    /// The properties that are shown, in their order.
     var properties: [QueryProperty] { items.filter(\.isShown).compactMap(\.property) }
 
-    /// Columns that every row has.
     init(titles: [String], hidden: Set<String>) {
         items = titles.map { Item(title: $0, isShown: !hidden.contains($0)) }
     }
@@ -46,7 +42,6 @@ struct ColumnChoice: Sendable {
         isOfProperties = true
     }
 
-    /// Moves the selected property by one place.
     mutating func move(by step: Int) {
         let other = selected + step
         guard items.indices.contains(selected), items.indices.contains(other),
@@ -68,7 +63,6 @@ extension Browser {
         return choice.isOfProperties ? EntriesScreen.loadSample(model) : []
     }
 
-    /// Moves the columns sideways.
     static func scroll(_ model: inout Model, columns: Int) {
         guard let table = model.parts.table(model) else { return }
         if columns > 0, table.layout(in: model.layout.list).leftOut == 0 {
@@ -122,7 +116,6 @@ extension Browser {
         choice.items[choice.selected].isShown.toggle()
     }
 
-    /// Asks for a property that the list doesn't have.
     private static func nameColumn(_ model: inout Model) -> [Effect] {
         guard let archive = model.archiveInView else { return [] }
         var prompt = Prompt(

@@ -2,24 +2,19 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// What of the row under the cursor can be copied.
 struct CopyMenu: Sendable {
     var items: [CopyItem]
     var selected = 0
     var first = 0
 }
 
-/// Something that can be copied. A value; safe to share between threads.
 struct CopyItem: Sendable {
     enum Content: Sendable {
         case ready(String)
-        /// It has to be read first.
         case read(EntryAddress, Part)
-        /// Why it can't be copied.
         case absent(String)
     }
 
-    /// What of an entry is read.
     enum Part: Sendable {
         /// As text; hexadecimal where it isn't any.
         case value
@@ -40,7 +35,6 @@ struct CopyItem: Sendable {
         self.init(letter, name, .ready(text))
     }
 
-    /// What an entry has to copy.
     static func items(of entry: EntryAddress) -> [CopyItem] {
         let archive = entry.archive
         return [
@@ -64,22 +58,18 @@ struct CopyItem: Sendable {
         ShellWord.vellum(name, arguments, store: store)
     }
 
-    /// An archive as an expression of the engine.
     static func archiveSource(_ archive: ArchiveAddress) -> String {
         "try Store.open(at: \(literal(archive.store)), mode: .readOnly).archive(named: \(literal(archive.name)))"
     }
 
-    /// The messages of a log, or of a ring file, as an expression of the engine.
     static func messageSource(_ archive: ArchiveAddress, isRingFile: Bool) -> String {
         guard isRingFile else { return archiveSource(archive) + ".messages(most: 100)" }
         return "try RingFile(path: \(literal(archive.store)), maximumBytes: 0, overwritesOldMessages: false, "
             + "mode: .readOnly).messages()"
     }
 
-    /// A text as a literal of Swift.
     private static func literal(_ text: String) -> String { text.debugDescription }
 
-    /// What stands beside the name in the menu.
     var preview: String {
         switch content {
         case .ready(let text): text
@@ -91,7 +81,6 @@ struct CopyItem: Sendable {
 }
 
 extension OverlayPlaces {
-    /// The box of the menu, and within it the list.
     static func copy(_ menu: CopyMenu, _ model: Model) -> (box: Rect, list: Rect) {
         let screen = dialogs(model)
         let isSmall = screen.rows < menu.items.count + 2 || screen.columns < 30

@@ -9,15 +9,7 @@ struct EditPlan: Sendable {
     let diff: LineDiff
     /// 0 is Cancel.
     var button = 0
-    /// The first row of the difference in view.
     var first = 0
-
-    init(draft: Draft, edit: StoredEdit, form: EditableValue.Form, diff: LineDiff) {
-        self.draft = draft
-        self.edit = edit
-        self.form = form
-        self.diff = diff
-    }
 
     /// A line of the difference, or a part of one that is longer than the box is wide.
     struct Row: Sendable, Hashable {

@@ -2,13 +2,16 @@ import TerminalKit
 
 /// What the signs beside rows and the counters in the top bar mean; the help ends with it. Stateless; safe to call from any thread.
 enum Legend {
-    struct Line: Sendable, Hashable {
-        /// As it stands on the screen.
+    struct Line: Sendable {
         let sign: String
         let words: String
+
+        init(_ sign: String, _ words: String) {
+            self.sign = sign
+            self.words = words
+        }
     }
 
-    /// Those of a screen that hold a text.
     static func lines(_ model: Model, matching text: String) -> [Line] {
         (rows(model) + bar(model)).filter { line in
             text.isEmpty || line.words.lowercased().contains(text.lowercased()) || line.sign == text
@@ -26,61 +29,45 @@ enum Legend {
         switch model.screen {
         case .entries:
             return [
-                Line(sign: String(glyphs.marked), words: "Marked: the next delete or expiry is about it."),
-                Line(sign: String(glyphs.descending), words: "Among the next that the cache evicts."),
-                Line(sign: "x", words: "Gone since the list was made."),
-                Line(sign: "green, bold", words: "A row that is new, or was stored again a moment ago."),
-                Line(sign: "yellow", words: "A row whose hits or other facts changed a moment ago."),
-                Line(sign: "red, struck", words: "A row that the cache evicts next, if nothing uses it."),
-                Line(
-                    sign: "3 of 200",
-                    words: "Rows that the filter leaves, of all; below the list: the cursor's row."),
-                Line(
-                    sign: "tier", words: "Where the value is: on disk, in the memory of a process, or both."),
+                Line(String(glyphs.marked), "Marked: the next delete or expiry is about it."),
+                Line(String(glyphs.descending), "Among the next that the cache evicts."),
+                Line("x", "Gone since the list was made."),
+                Line("green, bold", "A row that is new, or was stored again a moment ago."),
+                Line("yellow", "A row whose hits or other facts changed a moment ago."),
+                Line("red, struck", "A row that the cache evicts next, if nothing uses it."),
+                Line("3 of 200", "Rows that the filter leaves, of all; below the list: the cursor's row."),
+                Line("tier", "Where the value is: on disk, in the memory of a process, or both."),
             ] + events
         case .archives:
             return [
+                Line("hit 1m", "Share of hits in the accesses of the last minute; -: no access."),
+                Line("hit <1m", "The same since the browser opened the store, not yet a minute."),
+                Line("each second", "That share for each second, from 0 to 100%, the latest at the right."),
+                Line("lifetime", "Since the archive was created, or the process attached."),
                 Line(
-                    sign: "hit 1m", words: "Share of hits in the accesses of the last minute; -: no access."),
+                    "disk, memory", "Bytes of the values on disk, and of objects in the memory of processes."),
+                Line("footprint", "Bytes of the archive's files; x1.2: that many times their bound."),
                 Line(
-                    sign: "hit <1m", words: "The same since the browser opened the store, not yet a minute."),
-                Line(
-                    sign: "each second",
-                    words: "That share for each second, from 0 to 100%, the latest at the right."),
-                Line(sign: "lifetime", words: "Since the archive was created, or the process attached."),
-                Line(
-                    sign: "disk, memory",
-                    words: "Bytes of the values on disk, and of objects in the memory of processes."),
-                Line(
-                    sign: "footprint",
-                    words: "Bytes of the archive's files; x1.2: that many times their bound."),
-                Line(
-                    sign: "too small",
-                    words:
-                        "A tenth of the recorded keys were evicted within ten minutes before: the limit is low."
-                ),
-                Line(sign: "damaged", words: "Parts of the log can't be read; vellum check names them."),
+                    "too small",
+                    "A tenth of the recorded keys were evicted within ten minutes before: the limit is low."),
+                Line("damaged", "Parts of the log can't be read; vellum check names them."),
             ] + events
         case .monitor:
             return events + [
-                Line(
-                    sign: "1s mean",
-                    words: "A column of the graph is the mean of that time; of bytes the maximum.")
+                Line("1s mean", "A column of the graph is the mean of that time; of bytes the maximum.")
             ]
         case .stores:
             return [
-                Line(sign: String(glyphs.favourite), words: "A favourite: it stands first."),
-                Line(sign: "1", words: "The key that shows it: it is open, and stays as you left it."),
+                Line(String(glyphs.favourite), "A favourite: it stands first."),
+                Line("1", "The key that shows it: it is open, and stays as you left it."),
             ]
         default: return []
         }
     }
 
     private static let events = [
-        Line(
-            sign: "missed", words: "Events that were overwritten before the browser read them, as in a pause."
-        ),
-        Line(sign: "promoted", words: "A process took the value into its memory."),
+        Line("missed", "Events that were overwritten before the browser read them, as in a pause."),
+        Line("promoted", "A process took the value into its memory."),
     ]
 
     private static func bar(_ model: Model) -> [Line] {
@@ -88,29 +75,17 @@ enum Legend {
         return [
             model.isOfServer
                 ? Line(
-                    sign: "lookups",
-                    words:
-                        "Hits and misses that the server counted for this browser; the figures leave them out."
-                )
-                : Line(
-                    sign: "touches",
-                    words: "Accesses that the store booked to this browser; looking makes none."),
-            Line(sign: "writes", words: "Entries and messages that you changed or deleted here."),
-            Line(sign: "lock", words: "The longest that a change of yours took: no lock was held longer."),
-            Line(
-                sign: "live",
-                words: "The screen follows the store; following: the cursor stays at the newest row."),
-            Line(
-                sign: "frozen",
-                words: "Rows keep their order while you move or type, for so many seconds by now."),
-            Line(
-                sign: "UNREACHABLE",
-                words: "The store can't be read now; what was read before is still shown."),
-            Line(sign: "REMOVED", words: "The archive is gone; what was in it is still shown."),
-            Line(sign: "ALARM", words: "A figure is beyond a bound that you set, in this store or another."),
-            Line(
-                sign: "PAUSED",
-                words: "The screen stands still until you go on; graphs and alarms miss nothing."),
+                    "lookups",
+                    "Hits and misses that the server counted for this browser; the figures leave them out.")
+                : Line("touches", "Accesses that the store booked to this browser; looking makes none."),
+            Line("writes", "Entries and messages that you changed or deleted here."),
+            Line("lock", "The longest that a change of yours took: no lock was held longer."),
+            Line("live", "The screen follows the store; following: the cursor stays at the newest row."),
+            Line("frozen", "Rows keep their order while you move or type, for so many seconds by now."),
+            Line("UNREACHABLE", "The store can't be read now; what was read before is still shown."),
+            Line("REMOVED", "The archive is gone; what was in it is still shown."),
+            Line("ALARM", "A figure is beyond a bound that you set, in this store or another."),
+            Line("PAUSED", "The screen stands still until you go on; graphs and alarms miss nothing."),
         ] + age(model)
     }
 
@@ -118,14 +93,12 @@ enum Legend {
     private static func age(_ model: Model) -> [Line] {
         switch model.screen {
         case .entries:
-            [Line(sign: "listed", words: "So long ago: so many entries are listed less often.")]
+            [Line("listed", "So long ago: so many entries are listed less often.")]
         case .query, .groups:
-            [Line(sign: "asked", words: "So long ago: the rows stay as they are until you ask again.")]
+            [Line("asked", "So long ago: the rows stay as they are until you ask again.")]
         case .value:
             [
-                Line(
-                    sign: "read",
-                    words: "So long ago the store held this; it holds another value by now, or none.")
+                Line("read", "So long ago the store held this; it holds another value by now, or none.")
             ]
         default: []
         }

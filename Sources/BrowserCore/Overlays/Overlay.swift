@@ -41,7 +41,6 @@ enum Overlay: Sendable {
     }
 }
 
-/// Help and palette: actions to search and to run.
 struct ActionList: Sendable {
     /// The help shows a sentence for each action, the palette its name alone.
     var isHelp: Bool
@@ -49,7 +48,6 @@ struct ActionList: Sendable {
     var selected = 0
     var first = 0
 
-    /// A line of the list.
     enum Row: Sendable {
         case topic(String), action(BrowserAction), sign(Legend.Line)
 
@@ -65,7 +63,6 @@ struct Plan: Sendable {
         case undo(ReversibleAction)
         /// Deletes so many messages of a log.
         case clearLog(Int)
-        /// Writes the result of a query in place of a file that is there.
         case replaceFile(String)
     }
 
@@ -123,14 +120,11 @@ struct ExpireForm: Sendable {
 
     var archive: ArchiveAddress
     var targets: [Target]
-    /// Those of them that the screen doesn't show.
     var hidden: Set<ExactText>
     var choice: Choice
-    /// Durations as they are typed.
     var after = TextField("5m")
     var idle = TextField("1h")
     var button = 1
-    /// What is wrong with the duration.
     var problem: String?
 
     init(archive: ArchiveAddress, targets: [Target], hidden: Set<ExactText> = []) {
@@ -141,7 +135,6 @@ struct ExpireForm: Sendable {
         (after.isSuggestion, idle.isSuggestion) = (true, true)
     }
 
-    /// Enters text in the field of the choice, if it has one.
     mutating func insert(_ text: String) {
         switch choice {
         case .after: after.insert(text)
@@ -152,7 +145,6 @@ struct ExpireForm: Sendable {
     }
 }
 
-/// What can be taken back, to choose from.
 struct UndoList: Sendable {
     var archive: ArchiveAddress
     /// Latest first.
@@ -161,15 +153,19 @@ struct UndoList: Sendable {
     var first = 0
 }
 
-/// Text to read and close.
 struct MessageBox: Sendable, Hashable {
     var title: String
     var lines: [String]
     var first = 0
     /// Whether the key that opened it leads on to the list of actions.
     var leadsToActions = false
-    /// Whether the key that undoes works there.
     var offersUndo = false
+}
+
+extension Overlay {
+    static func message(_ title: String, _ lines: [String]) -> Overlay {
+        .message(MessageBox(title: title, lines: lines))
+    }
 }
 
 /// A question with two answers, of which the first leaves everything as it is.
@@ -180,7 +176,6 @@ struct Choice: Sendable {
     /// 0 leaves.
     var selected = 0
     var first = 0
-    /// Whether the key that undoes works there.
     var offersUndo = false
     let confirmed: @Sendable (inout Model) -> [Effect]
     let left: @Sendable (inout Model) -> Void

@@ -49,7 +49,6 @@ enum OverlayPlaces {
     }
 }
 
-/// Draws what stands over the screen.
 enum OverlayView {
     static func draw(_ model: Model, into frame: inout Frame) {
         drawBox(model, into: &frame)

@@ -108,7 +108,6 @@ extension OverlayPlaces {
             "The condition could not be evaluated for \(Figures.count(count, "entry", "entries")), left out."
     }
 
-    /// Count, bytes, archive and the first keys.
     private static func targets(_ plan: Plan, _ model: Model) -> [String] {
         let count = plan.targets.count
         var body = [

@@ -1,29 +1,24 @@
 import TerminalKit
 
-/// A list to search and to choose one of: queries that were asked, properties to count by. A value; safe to share between
-/// threads.
+/// A list to search and to choose one of: queries that were asked, properties to count by.
 struct SearchList: Sendable {
     struct Item: Sendable, Hashable {
         /// What it belongs to, before its text.
         var origin = ""
         var text: String
-        /// At the end of the line.
         var note = ""
     }
 
     let title: String
     let items: [Item]
     var field: TextField
-    /// What is said where nothing holds what was typed.
     let nothing: String
-    /// What the footer says.
     var keys = [("enter", "Take it"), ("esc", "Close"), ("up/down", "Choose")]
     var isOfFrequencies = false
     var isOfSavedQueries = false
     /// A place among those that hold what was typed.
     var selected = 0
     var first = 0
-    /// Takes the number of an item.
     let chosen: @Sendable (inout Model, Int) -> [Effect]
     /// Takes what was typed, where no item holds it.
     var typed: (@Sendable (inout Model, String) -> [Effect])?

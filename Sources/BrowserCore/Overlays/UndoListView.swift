@@ -2,7 +2,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// What can be taken back, in words. Stateless; safe to call from any thread.
 enum UndoText {
     /// `deleted 3 entries, 593 B, 12s ago by this browser; 9m 30s or 1.2 MB of writes left`
     static func summary(_ action: ReversibleAction, _ model: Model) -> String {
@@ -42,7 +41,6 @@ extension OverlayPlaces {
         var items: [[String]]
 
         var rowsPerItem: Int { max(1, items.first?.count ?? 1) }
-        /// How many actions are in view at once.
         var page: Int { max(1, list.rows / rowsPerItem) }
     }
 

@@ -19,23 +19,20 @@ struct UndoWatch: Sendable {
 }
 
 extension Browser {
-    /// Looks how long what was done can still be taken back.
     static func watchUndo(_ model: inout Model) -> [Effect] {
         guard let watch = model.undoWatch, !watch.isPending else { return [] }
         model.undoWatch?.isPending = true
         let (archive, id) = (watch.archive, watch.own.id)
-        return [
-            .ask("look at what can be undone in \(archive.name)") { (context) throws(SourceError) in
-                try context.source.reversible(in: archive)
-            } then: { model, result in
-                // Something else was done since the store was asked.
-                guard model.undoWatch?.archive == archive, model.undoWatch?.own.id == id else { return [] }
-                model.undoWatch?.isPending = false
-                // A store that can't be read for a moment says nothing about it.
-                if case .success(let actions) = result { show(&model, actions) }
-                return []
-            }
-        ]
+        return .ask("look at what can be undone in \(archive.name)") { (context) throws(SourceError) in
+            try context.source.reversible(in: archive)
+        } then: { model, result in
+            // Something else was done since the store was asked.
+            guard model.undoWatch?.archive == archive, model.undoWatch?.own.id == id else { return [] }
+            model.undoWatch?.isPending = false
+            // A store that can't be read for a moment says nothing about it.
+            if case .success(let actions) = result { show(&model, actions) }
+            return []
+        }
     }
 
     private static func show(_ model: inout Model, _ actions: [ReversibleAction]) {
@@ -52,7 +49,6 @@ extension Browser {
             watch.own.ending(in: watch.archive.name, at: model.now).asSentence, role: .warning, seconds: 20)
     }
 
-    /// It was taken back, or can't be any more.
     static func forgetUndo(_ model: inout Model, _ action: ReversibleAction, in archive: ArchiveAddress) {
         guard let watch = model.undoWatch, watch.archive == archive, watch.own.id == action.id else { return }
         model.undoWatch = nil

@@ -44,21 +44,18 @@ extension Browser {
         _ draft: @escaping @Sendable (String, any StoreSource) throws(SourceError) -> Draft
     ) -> [Effect] {
         let folder = model.surroundings.temporaryFolder
-        return [
-            .ask("read \(entry) to edit it") { (context) throws(SourceError) in
-                try draft(folder, context.source)
-            } then: { model, result in
-                switch result {
-                case .success(let draft): return [editor(model, draft)]
-                case .failure(let error):
-                    model.overlay = .message(MessageBox(title: refusal, lines: [error.description]))
-                    return []
-                }
+        return .ask("read \(entry) to edit it") { (context) throws(SourceError) in
+            try draft(folder, context.source)
+        } then: { model, result in
+            switch result {
+            case .success(let draft): return [editor(model, draft)]
+            case .failure(let error):
+                model.overlay = .message(refusal, [error.description])
+                return []
             }
-        ]
+        }
     }
 
-    /// Gives the text to the editor; again, if that was asked for.
     private static func editor(_ model: Model, _ draft: Draft) -> Effect {
         let editor = model.surroundings.editor
         let script = TerminalProgram.editorScript(editor)
@@ -66,14 +63,12 @@ extension Browser {
             TerminalProgram("editor \(editor)", script: script, arguments: [draft.file.path]) {
                 model, ended in
                 let complaint = TerminalProgram.complaint("The editor", editor, ended)
-                return [
-                    .ask("read the edited text of \(draft.entry)") { (_) throws(SourceError) in
-                        try draft.result()
-                    } then: { model, result in
-                        edited(&model, draft, result, complaint.map(TerminalText.sanitized))
-                        return []
-                    }
-                ]
+                return .ask("read the edited text of \(draft.entry)") { (_) throws(SourceError) in
+                    try draft.result()
+                } then: { model, result in
+                    edited(&model, draft, result, complaint.map(TerminalText.sanitized))
+                    return []
+                }
             })
     }
 
@@ -84,8 +79,7 @@ extension Browser {
         switch result {
         case .success(.removed):
             let lines = ["The editor removed the file with the text, so there is none to store or to keep."]
-            model.overlay = .message(
-                MessageBox(title: "Not stored", lines: lines + (complaint.map { [$0] } ?? [])))
+            model.overlay = .message("Not stored", lines + (complaint.map { [$0] } ?? []))
         case .failure(let error): leave(&model, draft, "The edited text can't be read: \(error).")
         case .success(.unchanged):
             let said = draft.stored == nil ? "Nothing was written" : "Nothing was changed"
@@ -108,8 +102,7 @@ extension Browser {
     /// Ends an edit without storing it. The text stays where it is, and that is said.
     private static func leave(_ model: inout Model, _ draft: Draft, _ reason: String) {
         draft.file.keep()
-        model.overlay = .message(
-            MessageBox(title: "Not stored", lines: [reason, "The text is kept in \(draft.file.path)"]))
+        model.overlay = .message("Not stored", [reason, "The text is kept in \(draft.file.path)"])
     }
 
     // MARK: The plan
@@ -151,25 +144,23 @@ extension Browser {
         (job.isStoppable, job.isChange) = (false, true)
         model.begin(job)
         let (edit, entry) = (plan.edit, plan.draft.entry)
-        return [
-            .ask("store \(entry), \(edit.bytes.count) bytes", ticket: ticket) {
-                (context) throws(SourceError) in
-                let carried = try context.source.store(edit, in: entry.archive)
-                // Who came first is of interest only where somebody did.
-                let past =
-                    carried.outcome
-                    ? nil : try? context.source.biography(of: entry.key, in: entry.archive)
-                return (carried, past)
-            } then: { model, result in
-                model.ends(ticket)
-                switch result {
-                case .success((let carried, _)) where carried.outcome: return stored(&model, plan, carried)
-                case .success((_, let past)): leave(&model, plan.draft, conflict(plan, past, model))
-                case .failure(let error): leave(&model, plan.draft, "Nothing was stored: \(error).")
-                }
-                return []
+        return .ask("store \(entry), \(edit.bytes.count) bytes", ticket: ticket) {
+            (context) throws(SourceError) in
+            let carried = try context.source.store(edit, in: entry.archive)
+            // Who came first is of interest only where somebody did.
+            let past =
+                carried.outcome
+                ? nil : try? context.source.biography(of: entry.key, in: entry.archive)
+            return (carried, past)
+        } then: { model, result in
+            model.ends(ticket)
+            switch result {
+            case .success((let carried, _)) where carried.outcome: return stored(&model, plan, carried)
+            case .success((_, let past)): leave(&model, plan.draft, conflict(plan, past, model))
+            case .failure(let error): leave(&model, plan.draft, "Nothing was stored: \(error).")
             }
-        ]
+            return []
+        }
     }
 
     private static func stored(_ model: inout Model, _ plan: EditPlan, _ carried: Carried<Bool>) -> [Effect] {

@@ -115,7 +115,6 @@ extension Browser {
         model.prompt = prompt
     }
 
-    /// Whether what is seen of the value is a document.
     private static func isDocument(_ model: Model) -> Bool {
         let load = model.screen == .value ? model.value?.load : model.entries?.preview.load
         return load?.entry.key == model.cursorKey && load?.content.tree != nil
@@ -141,32 +140,28 @@ extension Browser {
         let folder = model.surroundings.writingFolder
         let ticket = model.ticket()
         model.begin(Job(ticket: ticket, title: "writing \(path)", since: model.now))
-        return [
-            .ask("write \(entry) to \(path)", ticket: ticket) { (context) throws(SourceError) in
-                try writtenFile(of: entry, path, in: folder, replaces: replaces, context)
-            } then: { model, result in
-                model.ends(ticket)
-                switch result {
-                case .success(.stopped): break
-                case .success(.isThere): askToReplace(&model, entry, path)
-                case .success(.written(let report)):
-                    // What was written comes before a path that may not fit.
-                    let what = report.isJSON ? "of JSON" : "as they are stored"
-                    model.say(
-                        "\(Figures.bytes(report.bytes)) \(what) written to \(path).", role: .good, seconds: 10
-                    )
-                case .failure(let error):
-                    model.overlay = .message(
-                        MessageBox(title: "Nothing was written", lines: [error.description]))
-                }
-                return []
+        return .ask("write \(entry) to \(path)", ticket: ticket) { (context) throws(SourceError) in
+            try writtenFile(of: entry, path, in: folder, replaces: replaces, context)
+        } then: { model, result in
+            model.ends(ticket)
+            switch result {
+            case .success(.stopped): break
+            case .success(.isThere): askToReplace(&model, entry, path)
+            case .success(.written(let report)):
+                // What was written comes before a path that may not fit.
+                let what = report.isJSON ? "of JSON" : "as they are stored"
+                model.say(
+                    "\(Figures.bytes(report.bytes)) \(what) written to \(path).", role: .good, seconds: 10
+                )
+            case .failure(let error):
+                model.overlay = .message("Nothing was written", [error.description])
             }
-        ]
+            return []
+        }
     }
 
     private enum Written: Sendable {
         case written(ValueStream.Report)
-        /// There is a file of that name.
         case isThere
         case stopped
     }
@@ -211,7 +206,6 @@ extension Browser {
 
     // MARK: Prompts that belong to no screen
 
-    /// A prompt that the browser itself opened has ended.
     static func ended(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
         guard isKept else { return [] }
         let text = prompt.field.text

@@ -59,7 +59,6 @@ struct Draft: Sendable {
         return file
     }
 
-    /// What became of the text.
     enum Result: Sendable {
         case unchanged
         /// The editor removed the file, so there is no text any more.

@@ -21,7 +21,6 @@ package struct TerminalProgram: Sendable {
         self.ended = ended
     }
 
-    /// What the browser is told when it has the terminal again.
     func message(_ result: Result<Int32, SourceError>) -> Message {
         .answer(Answer { model in ended(&model, result) })
     }

@@ -28,7 +28,6 @@ struct ValueStream {
 
     /// What was read: bytes of one version of the entry.
     struct Report: Sendable, Hashable {
-        /// Bytes that were written.
         var bytes: UInt64
         var isJSON: Bool
     }

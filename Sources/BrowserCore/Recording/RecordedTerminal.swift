@@ -84,7 +84,6 @@ package final class Recorder {
         add(.marker(marker))
     }
 
-    /// Seconds since it began.
     package var duration: Double { start.duration(to: clock()) / .seconds(1) }
 
     private func add(_ content: RecordedEvent.Content) {

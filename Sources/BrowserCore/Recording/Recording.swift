@@ -4,7 +4,6 @@ import TerminalKit
 
 /// Sendable value type. What a browser showed, and which keys were pressed, read from a file.
 package struct Recording: Sendable {
-    /// Of the first frame.
     package let size: Size
     package let title: String
     /// In their order; times never decrease.
@@ -15,7 +14,6 @@ package struct Recording: Sendable {
     /// Bytes of the longest file that is read.
     package static let limit = 512 << 20
 
-    /// Seconds from the beginning to the last event.
     package var duration: Double { events.last?.time ?? 0 }
 
     /// - Throws: what isn't a recording, with the line where that shows.

@@ -1,17 +1,14 @@
-import StorageEngine
 import StoreInspection
 import TerminalKit
 
 /// A recording while it is played: where it is, and what the screen shows there. A value; for one thread at a time.
 package struct Replay: Sendable {
     private let recording: Recording
-    /// The file's name, for errors.
     private let name: String
     private let look: Look
     /// The screen before the event of this number, now and then, so that going back needn't begin at the beginning.
     private var checkpoints: [(event: Int, reader: FrameReader)] = []
     private var reader: FrameReader
-    /// Number of the next event.
     private var next = 0
     /// Seconds of the recording that are over.
     private var time = 0.0
@@ -47,7 +44,6 @@ package struct Replay: Sendable {
         return (recording.events[next].time - time) / Self.speeds[speed]
     }
 
-    /// Plays on until now.
     mutating func advance(to now: ContinuousClock.Instant) throws(SourceError) {
         let passed = moment.duration(to: now) / .seconds(1)
         moment = now
@@ -75,7 +71,6 @@ package struct Replay: Sendable {
         return true
     }
 
-    /// Shows the moment so many seconds after the beginning.
     package mutating func move(to wanted: Double) throws(SourceError) {
         let wanted = min(max(0, wanted), recording.duration)
         if wanted < time {
@@ -122,7 +117,6 @@ package struct Replay: Sendable {
 
     // MARK: What is shown
 
-    /// The recorded screen by itself.
     package var frame: Frame { reader.frame }
 
     /// The recorded screen on one of this size, and where the recording is: below it, or over its last line while nothing

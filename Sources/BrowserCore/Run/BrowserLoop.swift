@@ -4,7 +4,6 @@ import TerminalKit
 
 /// What the browser needs of a terminal. Used by one thread, but for ``waker``.
 package protocol BrowserTerminal {
-    /// The screen's size now.
     var size: Size { get }
     /// Shows a frame; sends the terminal only what changed.
     mutating func present(_ frame: Frame)
@@ -31,14 +30,11 @@ extension BrowserTerminal {
     package mutating func capture(mouse: Bool) {}
 }
 
-/// Why the browser ended.
 package enum BrowserExit: Sendable, Hashable {
     case quit
-    /// The person asked for the demo.
     case startDemo
 }
 
-/// Drives the browser with a terminal until it ends.
 package enum BrowserLoop {
     /// Seconds between two refreshes.
     package static let refreshInterval = 0.2

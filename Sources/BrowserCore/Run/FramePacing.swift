@@ -8,11 +8,9 @@ package struct FramePacing: Sendable {
     /// Seconds that a frame waits otherwise.
     package static let gathering = 0.03
 
-    /// Seconds between two refreshes.
     private let refreshInterval: Double
     private var nextTick: Timestamp
     private var lastInput: Timestamp
-    /// When the frame that waits is due.
     private var drawAt: Timestamp?
 
     package init(refreshInterval: Double, start: Timestamp) {
@@ -29,7 +27,6 @@ package struct FramePacing: Sendable {
         return isDue
     }
 
-    /// A key, a click or a new size came.
     package mutating func noteInput(at now: Timestamp) { lastInput = now }
 
     /// Whether a frame is to be drawn that may differ from what is shown; if not, it waits. `mustNotWait`: it can't.

@@ -16,7 +16,6 @@ package struct HeadlessBrowser: Sendable {
     private let programs: @Sendable (TerminalProgram) -> Result<Int32, SourceError>
     private let performer: EffectPerformer
     private let clock: @Sendable () -> Timestamp
-    /// Hears every effect before it is carried out.
     private let trace: (@Sendable (Effect) -> Void)?
 
     /// Starts the browser and waits until its first screen is complete.
@@ -41,7 +40,6 @@ package struct HeadlessBrowser: Sendable {
         for key in keys { send(.input(.key(key))) }
     }
 
-    /// Refreshes once, as a live screen does five times a second.
     package mutating func refresh() {
         guard exit == nil else { return }
         settle(.tick(clock()))
@@ -53,7 +51,6 @@ package struct HeadlessBrowser: Sendable {
         settle(message)
     }
 
-    /// The screen as it is now.
     package var frame: Frame { Browser.frame(model) }
 
     private mutating func settle(_ message: Message) {

@@ -57,14 +57,12 @@ struct TypedInput {
         arrivals.first { TypedInput.isTyped($0.event) }.map { $0.burst == burst } ?? false
     }
 
-    /// Whether the next key is a part of text.
     var isNextOfText: Bool {
         guard let next = arrivals.first, TypedInput.isOfText(next.event) else { return false }
         let keys = arrivals.filter { $0.burst == next.burst }.map(\.event).filter(TypedInput.isOfText)
         return Set(keys).union(handled.burst == next.burst ? handled.keys : []).count > 1
     }
 
-    /// Reads an event and assigns it to a burst.
     private mutating func read<Terminal: BrowserTerminal>(
         from terminal: inout Terminal, timeout: Double
     ) -> InputEvent? {
@@ -78,7 +76,6 @@ struct TypedInput {
         return event
     }
 
-    /// Notes keys that are handled now.
     private mutating func note(_ arrivals: some Sequence<Arrival>) {
         for arrival in arrivals where TypedInput.isOfText(arrival.event) {
             if handled.burst != arrival.burst { handled = (arrival.burst, []) }
@@ -122,7 +119,6 @@ struct TypedInput {
         }
     }
 
-    /// The next event.
     mutating func take() -> InputEvent? {
         note(arrivals.prefix(1))
         return arrivals.popFirst()?.event

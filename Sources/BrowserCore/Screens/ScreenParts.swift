@@ -151,7 +151,9 @@ extension ScreenParts {
     static func promptNote(_ model: Model) -> String { "" }
     static func promptChanged(_ model: inout Model, _ text: String) -> [Effect] { [] }
     static func promptTab(_ model: inout Model, backwards: Bool) -> [Effect] { [] }
-    static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] { [] }
+    static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
+        isKept ? [] : promptChanged(&model, "")
+    }
     static func typingKeys(_ model: Model) -> [(key: String, title: String)]? { nil }
     static func press(_ model: inout Model, _ key: Key) -> [Effect] { [] }
     static func paste(_ model: inout Model, _ text: String) -> [Effect] { [] }
@@ -196,4 +198,9 @@ struct ChosenEntries: Sendable {
     var omission: String?
     /// Looks up what isn't at hand because it may take a while; `nil` from it: it was stopped.
     var complete: (@Sendable (ChosenEntries, (Double) -> Bool) -> ChosenEntries?)?
+}
+
+extension Array where Element: Equatable {
+    /// What a key goes on to that steps through all of them, around the end.
+    func next(after element: Element) -> Element { self[((firstIndex(of: element) ?? 0) + 1) % count] }
 }

@@ -1,7 +1,6 @@
 import StorageEngine
 
-/// Where an archive is: its store's folder, and its name there. Compared byte by byte, as the store's names are. A value; safe
-/// to share between threads.
+/// Where an archive is: its store's folder, and its name there. Compared byte by byte, as the store's names are.
 package struct ArchiveAddress: Sendable, Hashable {
     private let folder: ExactText
     private let archive: ExactText

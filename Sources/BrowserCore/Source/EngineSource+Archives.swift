@@ -1,15 +1,7 @@
+import Foundation
 import StorageEngine
 import StoreInspection
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
-/// Changes of whole archives.
 extension EngineSource {
     package func change(
         _ archive: ArchiveAddress, _ change: ArchiveChange, seen: ArchiveSample, progress: (Double) -> Bool

@@ -3,14 +3,6 @@ import StorageEngine
 import StoreInspection
 import Synchronization
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// Reads stores through the engine. Safe from any thread.
 ///
 /// A store is opened for reading only, which takes no lock and leaves no trace, and stays open while it is looked

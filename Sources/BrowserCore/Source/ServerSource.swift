@@ -1,5 +1,4 @@
 import ArchiveQuery
-import CBOR
 import ServerInspection
 import StorageEngine
 import StoreInspection
@@ -50,10 +49,8 @@ package final class ServerSource: QueriedSource {
         ServerSource(self, remembers: remembers, undoFolder: undoFolder)
     }
 
-    /// Makes the connection.
     package func connect() throws(SourceError) { _ = try connection.traits() }
 
-    /// Whether the server certainly runs on this machine.
     package func isOnThisMachine() throws(SourceError) -> Bool { try connection.isOnThisMachine() }
 
     package var folder: String { address.description }

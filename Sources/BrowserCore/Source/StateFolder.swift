@@ -1,8 +1,7 @@
 import Foundation
 import StoreInspection
 
-/// What the browser remembers for its user from one session to the next, a file for each kind of it. A value; safe to share
-/// between threads.
+/// What the browser remembers for its user from one session to the next, a file for each kind of it.
 package struct StateFolder: Sendable {
     package let path: String
 
@@ -14,19 +13,14 @@ package struct StateFolder: Sendable {
             .map { StateFolder(path: $0) }
     }
 
-    /// The queries of all sessions.
     package var queries: StateRecords<PastQuery> { file("queries", most: PastQuery.most) }
-    /// The queries that got a name.
     package var savedQueries: StateRecords<SavedQuery> {
         StateRecords(path: path + "/saved-queries", most: SavedQuery.most, forgets: false)
     }
-    /// The columns of each archive.
     package var columns: StateRecords<ChosenColumns> { file("columns", most: ChosenColumns.most) }
 
-    /// The stores that were opened, and the favourites.
     package var stores: StateRecords<RememberedStore> { file("stores", most: RememberedStore.most) }
 
-    /// That somebody has seen the line of hints.
     package var hints: StateFile { StateFile(path: path + "/hints") }
 
     private func file<Record>(_ name: String, most: Int) -> StateRecords<Record> {

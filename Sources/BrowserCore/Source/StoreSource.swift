@@ -1,5 +1,4 @@
 import ArchiveQuery
-import ServerInspection
 import StorageEngine
 import StoreInspection
 

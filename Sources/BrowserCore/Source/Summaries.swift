@@ -19,15 +19,12 @@ package struct StoreSummary: Sendable, Hashable {
     package var path: String
     package var archives: Int
     package var entries: Int
-    /// Sum of the archives' value bytes.
     package var diskBytes: UInt64
     /// Sums of the archives' counters.
     package var activity = ArchiveStatus(name: "", configuration: ArchiveConfiguration())
     /// Why nothing more is known about it; one line.
     package var problem: String?
-    /// Whether a person wants it to stand first.
     package var isFavourite = false
-    /// When the browser opened it last.
     package var opened: Timestamp?
     /// Whether it is in another folder than the one that is listed, and was opened before.
     package var isElsewhere = false

@@ -9,16 +9,8 @@ package struct Cell: Sendable, Hashable {
     package let width: Int8
     package var style: Style
 
-    init(text: String, width: Int8, style: Style) {
-        self.text = text
-        self.width = width
-        self.style = style
-    }
-
-    /// A space.
     package static func blank(style: Style = .plain) -> Cell { Cell(text: " ", width: 1, style: style) }
 
-    /// The second half of a wide character.
     static func continuation(style: Style) -> Cell { Cell(text: "", width: 0, style: style) }
 
     package var isContinuation: Bool { width == 0 }

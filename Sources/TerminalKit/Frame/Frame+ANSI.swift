@@ -1,7 +1,6 @@
 extension Frame {
-    /// The frame as text with SGR sequences (ECMA-48 §8.3.117, 24-bit colors by ISO 8613-6 in the spelling with
-    /// semicolons), to be printed or paged: `size.rows` lines, each of which ends in the plain style.
-    /// Trailing plain spaces are left out.
+    /// The frame as text with SGR sequences (ECMA-48 §8.3.117, 24-bit colors by ISO 8613-6 in the spelling with semicolons), to
+    /// be printed or paged: `size.rows` lines, each of which ends in the plain style. Trailing plain spaces are left out.
     package func ansiText(depth: ColorDepth) -> String {
         var text = ""
         for row in 0..<size.rows {

@@ -14,6 +14,5 @@ extension Frame {
         return text
     }
 
-    /// ``plainText(keepingTrailingSpaces:)`` without trailing spaces.
     package var plainText: String { plainText() }
 }

@@ -105,8 +105,7 @@ extension Frame {
         var style: Style
     }
 
-    /// The runs of equal style in a row. Characters beyond Latin stand alone: a fallback font's width would
-    /// shift what follows.
+    /// The runs of equal style in a row. Characters beyond Latin stand alone: a fallback font's width would shift what follows.
     private func runs(in row: Int) -> [TextRun] {
         var runs: [TextRun] = []
         var mayGrow = false

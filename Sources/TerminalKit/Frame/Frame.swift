@@ -12,14 +12,12 @@ package struct Frame: Sendable, Equatable {
     private let isASCII: Bool
     private(set) var cells: [Cell]
 
-    /// A frame of blanks.
     package init(size: Size, style: Style = .plain, isASCII: Bool = false) {
         self.size = size
         self.isASCII = isASCII
         cells = Array(repeating: .blank(style: style), count: size.columns * size.rows)
     }
 
-    /// The whole frame.
     package var bounds: Rect { Rect(size) }
 
     /// The cell there; a blank outside the frame.
@@ -154,8 +152,7 @@ package struct Frame: Sendable, Equatable {
         }
     }
 
-    /// Blanks a wide character that begins left of `column` and reaches over it, so that either side may be
-    /// overwritten (F2).
+    /// Blanks a wide character that begins left of `column` and reaches over it, so that either side may be overwritten (F2).
     private mutating func detach(column: Int, row: Int) {
         guard column > 0, column < size.columns else { return }
         let index = row * size.columns + column

@@ -20,8 +20,7 @@ package struct FrameDiff: Sendable, Equatable {
     /// Nothing changed: nothing needs to be sent.
     package var isEmpty: Bool { runs.isEmpty && !cursorChanged }
 
-    /// Compares two frames; without an old one, or with one of another size, every row is a run. Time linear
-    /// in the cells.
+    /// Compares two frames; without an old one, or with one of another size, every row is a run. Time linear in the cells.
     package init(from old: Frame?, to new: Frame) {
         let columns = new.size.columns
         guard let old, old.size == new.size else {

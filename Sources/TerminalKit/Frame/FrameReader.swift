@@ -15,7 +15,6 @@ package struct FrameReader: Sendable {
         package let sequence: String
     }
 
-    /// Begins with an empty screen.
     package init(size: Size) {
         frame = Frame(size: size)
     }

@@ -8,7 +8,6 @@ package enum Part: Sendable, Hashable {
     case flexible(Int = 1)
 }
 
-/// Divides rectangles among parts. Stateless; safe to call from any thread.
 package enum Layout {
     /// The lengths of the parts within `total`. Fixed and minimum lengths are met in order until the room is
     /// used up; the lengths' sum is `total` when a part can stretch, and never more.
@@ -42,7 +41,6 @@ package enum Layout {
         return lengths
     }
 
-    /// Parts side by side, from the left.
     package static func columns(_ rect: Rect, _ parts: [Part], gap: Int = 0) -> [Rect] {
         var column = rect.column
         return lengths(of: parts, in: rect.columns, gap: gap).map { length in
@@ -52,7 +50,6 @@ package enum Layout {
         }
     }
 
-    /// Parts one below another, from the top.
     package static func rows(_ rect: Rect, _ parts: [Part], gap: Int = 0) -> [Rect] {
         var row = rect.row
         return lengths(of: parts, in: rect.rows, gap: gap).map { length in

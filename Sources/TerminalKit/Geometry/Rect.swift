@@ -1,13 +1,10 @@
-/// A rectangle of cells. A value; safe to share between threads.
+/// A rectangle of cells.
 ///
-/// Every operation clamps: a rectangle never has a negative length, and a part of a rectangle never reaches
-/// outside it.
+/// Every operation clamps: a rectangle never has a negative length, and a part of a rectangle never reaches outside it.
 package struct Rect: Sendable, Hashable {
     package var column: Int
     package var row: Int
-    /// Width in columns, never negative.
     package var columns: Int
-    /// Height in rows, never negative.
     package var rows: Int
 
     /// Makes a rectangle; negative lengths become 0.
@@ -22,16 +19,13 @@ package struct Rect: Sendable, Hashable {
         self.init(column: origin.column, row: origin.row, columns: size.columns, rows: size.rows)
     }
 
-    /// The whole of a screen of that size.
     package init(_ size: Size) {
         self.init(columns: size.columns, rows: size.rows)
     }
 
     package var origin: Point { Point(column: column, row: row) }
     package var size: Size { Size(columns: columns, rows: rows) }
-    /// The first column to the right of the rectangle.
     package var endColumn: Int { column + columns }
-    /// The first row below the rectangle.
     package var endRow: Int { row + rows }
     package var isEmpty: Bool { columns == 0 || rows == 0 }
 
@@ -56,12 +50,10 @@ package struct Rect: Sendable, Hashable {
             rows: rows - top - max(0, bottom))
     }
 
-    /// The rectangle without the same margin on all four sides.
     package func inset(_ margin: Int) -> Rect {
         inset(top: margin, left: margin, bottom: margin, right: margin)
     }
 
-    /// Cuts off at most `count` rows at the top.
     package func split(top count: Int) -> (top: Rect, rest: Rect) {
         let count = min(max(0, count), rows)
         return (
@@ -70,13 +62,11 @@ package struct Rect: Sendable, Hashable {
         )
     }
 
-    /// Cuts off at most `count` rows at the bottom.
     package func split(bottom count: Int) -> (rest: Rect, bottom: Rect) {
         let parts = split(top: rows - min(max(0, count), rows))
         return (parts.top, parts.rest)
     }
 
-    /// Cuts off at most `count` columns at the left.
     package func split(left count: Int) -> (left: Rect, rest: Rect) {
         let count = min(max(0, count), columns)
         return (
@@ -85,7 +75,6 @@ package struct Rect: Sendable, Hashable {
         )
     }
 
-    /// Cuts off at most `count` columns at the right.
     package func split(right count: Int) -> (rest: Rect, right: Rect) {
         let parts = split(left: columns - min(max(0, count), columns))
         return (parts.left, parts.rest)

@@ -1,8 +1,5 @@
-/// A number of columns and rows. A value; safe to share between threads.
 package struct Size: Sendable, Hashable {
-    /// Columns, never negative.
     package var columns: Int
-    /// Rows, never negative.
     package var rows: Int
 
     /// Makes a size; negative lengths become 0.
@@ -22,7 +19,6 @@ package struct Size: Sendable, Hashable {
         self.init(columns: columns, rows: rows)
     }
 
-    /// `COLUMNSxROWS`
     package var spelling: String { "\(columns)x\(rows)" }
 }
 

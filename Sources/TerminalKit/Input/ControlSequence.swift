@@ -111,8 +111,7 @@ enum KeySequences {
 
 /// Mouse reports: X10's and SGR's carry the same code.
 enum MouseReport {
-    /// The event for a report; columns and rows are counted from 1. Nil for what isn't used, such as a motion
-    /// without a button.
+    /// The event for a report; columns and rows are counted from 1. Nil for what isn't used, such as a motion without a button.
     static func event(code: Int, column: Int, row: Int, isRelease: Bool) -> MouseEvent? {
         guard code >= 0, code < 256, column >= 1, row >= 1 else { return nil }
         var modifiers: Modifiers = []

@@ -141,7 +141,6 @@ package struct InputDecoder: Sendable {
         return events
     }
 
-    /// What the first pending bytes are.
     private enum Parsed {
         case incomplete
         case events([InputEvent], length: Int)

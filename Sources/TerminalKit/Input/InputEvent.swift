@@ -2,7 +2,6 @@
 package enum InputEvent: Sendable, Hashable {
     case key(Key)
     case mouse(MouseEvent)
-    /// The terminal has a new size.
     case resize(Size)
     /// Text pasted in one piece, as the terminal sent it.
     case paste(String)

@@ -1,4 +1,3 @@
-/// A key with its modifiers. A value; safe to share between threads.
 package struct Key: Sendable, Hashable {
     package var code: KeyCode
     package var modifiers: Modifiers
@@ -8,10 +7,8 @@ package struct Key: Sendable, Hashable {
         self.modifiers = modifiers
     }
 
-    /// The key that types this character.
     package static func character(_ character: Character) -> Key { Key(.character(character)) }
 
-    /// A character typed with Control held.
     package static func control(_ character: Character) -> Key {
         Key(.character(character), modifiers: .control)
     }
@@ -23,7 +20,10 @@ package struct Key: Sendable, Hashable {
     }
 }
 
-/// A key without its modifiers.
+extension Key: ExpressibleByExtendedGraphemeClusterLiteral {
+    package init(extendedGraphemeClusterLiteral character: Character) { self = .character(character) }
+}
+
 package enum KeyCode: Sendable, Hashable {
     case character(Character)
     case enter, escape, tab, backTab, backspace, delete, insert

@@ -4,7 +4,6 @@ package struct ActionFlags: OptionSet, Sendable, Hashable {
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Changes or removes stored data.
     package static let destructive = ActionFlags(rawValue: 1)
     /// Worth a place in the footer.
     package static let footer = ActionFlags(rawValue: 2)
@@ -20,7 +19,6 @@ where
     ID: RawRepresentable<String> & Hashable & Sendable, Context: Hashable & Sendable
 {
     package let id: ID
-    /// A word or two, for the footer and the palette.
     package let title: String
     /// One sentence, for the help.
     package let help: String

@@ -1,5 +1,4 @@
-/// Whether a text holds a query's characters in order, where, and how well. A value; safe to share between
-/// threads.
+/// Whether a text holds a query's characters in order, where, and how well.
 package struct FuzzyMatch: Sendable, Hashable {
     /// Higher is better: beginnings of words and characters in a row count most, gaps cost. Scores compare
     /// only for the same query.

@@ -1,5 +1,4 @@
 /// The table of all actions: the one place that footer, help, palette and documents are made from.
-/// A value; safe to share between threads.
 package struct KeyMap<ID, Context>: Sendable
 where
     ID: RawRepresentable<String> & Hashable & Sendable, Context: Hashable & Sendable
@@ -88,8 +87,7 @@ where
         return found
     }
 
-    /// Gives actions other keys. What an assignment takes from other actions of the same screens is theirs no
-    /// more.
+    /// Gives actions other keys. What an assignment takes from other actions of the same screens is theirs no more.
     mutating func assign(_ keys: [Key], to position: Int) {
         actions[position].keys = keys
         for other in actions.indices

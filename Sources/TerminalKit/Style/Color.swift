@@ -1,19 +1,15 @@
-/// A color of a cell's text or background. A value; safe to share between threads.
 package enum Color: Sendable, Hashable {
     /// The terminal's own default color.
     case standard
     /// A color of the terminal's palette: 0–7 the basic ones, 8–15 their bright variants, 16–231 a
     /// 6 × 6 × 6 cube, 232–255 a ramp of greys (xterm's 256 colors).
     case indexed(UInt8)
-    /// Red, green and blue, 0 to 255 each.
     case rgb(UInt8, UInt8, UInt8)
 }
 
 /// How many colors a terminal shows.
 package enum ColorDepth: Int, Sendable, Hashable, Comparable, CaseIterable {
-    /// No color at all; attributes only.
     case mono
-    /// The 16 basic colors.
     case sixteen
     /// xterm's palette of 256.
     case indexed256

@@ -1,5 +1,4 @@
-/// The signs that widgets draw with, in Unicode or in ASCII for terminals that can't show it. Each is one
-/// column wide. A value; safe to share between threads.
+/// The signs that widgets draw with, in Unicode or in ASCII for terminals that can't show it. Each is one column wide.
 package struct Glyphs: Sendable, Equatable {
     package var horizontal: Character, vertical: Character
     package var topLeft: Character, topRight: Character, bottomLeft: Character, bottomRight: Character
@@ -46,7 +45,6 @@ package struct Look: Sendable, Equatable {
 
     package subscript(role: Role) -> Style { theme[role] }
 
-    /// Whether only ASCII can be shown.
     package var isASCII: Bool { glyphs == .ascii }
 
     /// The text as it can be shown: where that is ASCII alone, other characters as escapes, so that no two texts look alike.

@@ -15,7 +15,6 @@ package struct Style: Sendable, Hashable {
     /// The terminal's own colors, no attributes.
     package static let plain = Style()
 
-    /// The same style with the attributes added.
     package func adding(_ attributes: Attributes) -> Style {
         Style(
             foreground: foreground, background: background,

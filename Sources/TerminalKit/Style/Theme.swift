@@ -1,6 +1,5 @@
 /// The looks of all roles at one color depth. A value; safe to share between threads.
 package struct Theme: Sendable, Equatable {
-    /// The names that ``init(_:depth:)`` knows.
     package enum Name: String, Sendable, Hashable, CaseIterable {
         case dark, light
         /// Colors that stay apart for people who don't tell red from green or blue from yellow: the palette

@@ -4,7 +4,6 @@ package struct Dialog: Widget {
     /// Paragraphs; each is wrapped to the box.
     package var body: [String]
     package var buttons: [String]
-    /// The button that Enter presses.
     package var selectedButton: Int
     /// The first line of the body in view, when there are more than fit.
     package var firstLine: Int
@@ -29,7 +28,6 @@ package struct Dialog: Widget {
         self.maximumColumns = maximumColumns
     }
 
-    /// Where the parts of a dialog stand.
     package struct Places: Sendable, Hashable {
         package let box: Rect
         package let body: Rect

@@ -1,5 +1,4 @@
-/// How full something is, drawn in eighths of a cell, or in whole cells in ASCII. A value; safe to share between
-/// threads.
+/// How full something is, drawn in eighths of a cell, or in whole cells in ASCII.
 package struct Gauge: Widget {
     /// 0 to 1; anything else, and what isn't a number, counts as the nearer end.
     package var fraction: Double
@@ -31,7 +30,6 @@ package struct Gauge: Widget {
 }
 
 /// A gauge with a text over it, for work in progress; without a fraction a spinner that `phase` turns.
-/// A value; safe to share between threads.
 package struct ProgressBar: Widget {
     package var fraction: Double?
     package var text: String

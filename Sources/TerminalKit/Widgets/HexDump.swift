@@ -5,7 +5,6 @@ package struct HexDump: Widget {
     package var count: Int
     /// The first row in view, of ``bytesPerRow(columns:)`` bytes each.
     package var firstRow: Int
-    /// Bytes drawn as matches.
     package var highlights: [Range<Int>]
     /// The bytes of a range within `0..<count`; only what is in view is asked for.
     package var bytes: @Sendable (Range<Int>) -> [UInt8]

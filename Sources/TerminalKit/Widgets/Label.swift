@@ -1,4 +1,3 @@
-/// One line of text. A value; safe to share between threads.
 package struct Label: Widget {
     package var text: String
     package var role: Role
@@ -18,7 +17,6 @@ package struct Label: Widget {
 }
 
 /// A bar with text at its left and right end. When both don't fit, the right end is dropped from its left.
-/// A value; safe to share between threads.
 package struct Bar: Widget {
     package var left: [Span]
     package var right: [Span]

@@ -10,11 +10,9 @@ package struct ScrollBar: Widget {
         self.visible = visible
     }
 
-    /// Whether there is anything to scroll.
     package var isNeeded: Bool { total > visible }
 
-    /// The rows of the bar that the thumb takes. It touches an end of the bar exactly when the list is at that
-    /// end.
+    /// The rows of the bar that the thumb takes. It touches an end of the bar exactly when the list is at that end.
     package func thumb(in rows: Int) -> Range<Int> {
         guard isNeeded, rows > 0 else { return 0..<0 }
         let length = min(rows, max(1, Int(Double(rows) * Double(visible) / Double(total))))

@@ -1,5 +1,4 @@
-/// A small graph of values over time, newest at the right, one column a value. A value; safe to share between
-/// threads.
+/// A small graph of values over time, newest at the right, one column a value.
 package struct Sparkline: Widget {
     /// Oldest first; nil is a gap. When there are more than columns, the oldest are left out.
     package var values: [Double?]

@@ -8,8 +8,7 @@ package struct Table: Widget {
         /// How wide the column is: flexible parts share what the others leave.
         package var width: Part
         package var alignment: Alignment
-        /// When the table is too narrow, columns are dropped from the highest priority value to the lowest;
-        /// those with 0 stay.
+        /// When the table is too narrow, columns are dropped from the highest priority value to the lowest; those with 0 stay.
         package var priority: Int
         /// The direction of the arrow beside the title; nil when the table isn't sorted by this column.
         package var order: Order?
@@ -64,10 +63,8 @@ package struct Table: Widget {
 
     package var columns: [Column]
     package var rowCount: Int
-    /// The first row in view.
     package var firstRow: Int
     package var selectedRow: Int?
-    /// Whether the table has the keyboard.
     package var isActive: Bool
     package var showsHeader: Bool
     /// Whether a column at the left shows which rows are marked.

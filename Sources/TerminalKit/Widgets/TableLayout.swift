@@ -10,14 +10,11 @@ package struct TableLayout: Sendable, Hashable {
     package let header: Rect
     package let body: Rect
     package let scrollBar: Rect
-    /// The columns shown, from the left.
     package let columns: [Place]
     /// How many columns there is no room for.
     package let leftOut: Int
-    /// The rows shown.
     package let rows: Range<Int>
 
-    /// The row at a point of the body.
     package func row(at point: Point) -> Int? {
         guard body.contains(point) else { return nil }
         let row = rows.lowerBound + point.row - body.row

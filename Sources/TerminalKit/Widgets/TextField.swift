@@ -1,5 +1,4 @@
-/// A line of text that a person edits: the text, the cursor and what is in view. A value; safe to share between
-/// threads.
+/// A line of text that a person edits: the text, the cursor and what is in view.
 package struct TextField: Widget {
     /// What has been typed, a cluster an element, so that the cursor never stands inside one.
     private var characters: [Character]
@@ -9,7 +8,6 @@ package struct TextField: Widget {
     package var placeholder: String
     /// Whether the terminal's cursor is shown in the field.
     package var isActive: Bool
-    /// How the text looks.
     package var role = Role.input
     /// Whether the text is a suggestion: what is typed or pasted first replaces it, and another key keeps it.
     package var isSuggestion = false
@@ -36,7 +34,6 @@ package struct TextField: Widget {
         }
     }
 
-    /// The text before the cursor.
     package var textBeforeCursor: String { String(characters[..<cursor]) }
 
     /// Clusters before a byte of the text's UTF-8.
@@ -114,7 +111,6 @@ package struct TextField: Widget {
         return true
     }
 
-    /// Inserts what the last kill removed.
     package mutating func yank() { insert(String(killed)) }
 
     private mutating func kill(_ range: Range<Int>) {
@@ -144,10 +140,8 @@ package struct TextField: Widget {
 
     package var lineCount: Int { characters.count(where: \.isNewline) + 1 }
 
-    /// The number of the cursor's line, from 0.
     private var cursorLine: Int { characters[..<cursor].count(where: \.isNewline) }
 
-    /// The cursor's line.
     private var line: Range<Int> { lines[cursorLine] }
 
     /// The text before the cursor in its line.

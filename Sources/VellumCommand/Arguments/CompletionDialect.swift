@@ -6,7 +6,6 @@ struct CompletionDialect: Sendable {
     private let shell: CompletionShell?
     private let isQuoted: Bool
 
-    /// Of the script that asks.
     static var ofRequest: CompletionDialect {
         CompletionDialect(CompletionShell.requesting, version: CompletionShell.requestingVersion)
     }

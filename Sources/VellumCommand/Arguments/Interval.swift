@@ -3,7 +3,6 @@ import ArgumentParser
 
 /// Stateless. A length of time as a person writes it: `500ms`, `90s`, `1h30m`, `3d`.
 enum Interval {
-    /// For options that take one.
     @Sendable static func parse(_ text: String) throws -> Duration {
         do throws(DurationFault) {
             return try DurationText.interval(text)

@@ -1,12 +1,6 @@
 import StorageEngine
 import StoreInspection
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// Sendable value type. A ring file, named by its path where a log's name could stand.
 struct RingFilePath: Sendable {
     let path: String
@@ -58,7 +52,6 @@ struct RingFilePath: Sendable {
         }
     }
 
-    /// What the engine says of a file, for who named a log.
     private func translating<Value>(_ body: () throws(StorageError) -> Value) throws -> Value {
         do throws(StorageError) {
             return try body()

@@ -16,7 +16,6 @@ struct StoreArguments: ParsableArguments {
         if store?.isEmpty == true { throw ValidationError("--store is empty; say the store's folder") }
     }
 
-    /// The store that was named, by the option, the environment or the settings.
     var named: String? { Configuration.current.store(option: store).value }
 
     static var namedByEnvironment: String? { SystemText.environment("VELLUM_STORE") }
@@ -41,7 +40,6 @@ struct StoreArguments: ParsableArguments {
             options: StoreOptions(processName: name))
     }
 
-    /// Makes the store's marker file whole; returns what was done, nil if it was right.
     func repairMarker() throws -> String? { try Store.repairMarker(at: try pathForWriting()) }
 
     private func pathForWriting() throws(CommandFailure) -> String {
@@ -59,7 +57,6 @@ struct StoreArguments: ParsableArguments {
                 + "stats, export, import, rm, expire and undo do", status: .usage)
     }
 
-    /// The folder of the store to look into.
     func pathForLooking() throws -> String {
         try refuseServer()
         if let named { return named }

@@ -18,7 +18,6 @@ extension CompletionKind {
         offered { words, prefix in StoreCompletion(words)?.owners(beginning: prefix) ?? [] }
     }
 
-    /// What `groups --by` takes.
     static var groupings: CompletionKind {
         offered { words, prefix in
             GroupsCommand.By.words.filter { $0.hasPrefix(prefix) }
@@ -26,7 +25,6 @@ extension CompletionKind {
         }
     }
 
-    /// Those of the file that is imported.
     static var importedProperties: CompletionKind {
         offered { words, prefix in
             StoreCompletion.offered(ImportedProperties.names(among: words.dropFirst(2)), prefix)

@@ -1,19 +1,10 @@
 import ArgumentParser
 import BrowserCore
 import ServerInspection
-import ServerInspection
 import StorageEngine
 import StoreInspection
 import TerminalKit
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-import Glibc
-#else
-import Foundation
-#endif
-
-/// `vellum browse`, which `vellum` alone is too.
 struct BrowseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "browse",
@@ -163,7 +154,6 @@ struct BrowseCommand: ParsableCommand {
         if exit == .startDemo { try DemoCommand.parse(lines ? ["--lines"] : []).run() }
     }
 
-    /// Plays a recording, or prints one screen of it.
     private func play(_ path: String) throws {
         let theme = Configuration.current.theme(option: theme).value
         let recording = try Recording(contentsOf: path)
@@ -180,7 +170,6 @@ struct BrowseCommand: ParsableCommand {
         try ReplayLoop.run(replay, terminal: &screen)
     }
 
-    /// The folder that a folder lies in.
     private static func folder(of path: String) -> String {
         URL(fileURLWithPath: path).standardizedFileURL.deletingLastPathComponent().path
     }

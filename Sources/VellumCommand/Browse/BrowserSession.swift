@@ -5,12 +5,6 @@ import StoreInspection
 import TerminalCurses
 import TerminalKit
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Sendable value type. The browser on a store, or on the list of stores: in the terminal or without one.
 struct BrowserSession: Sendable {
     /// The store's folder, the ring file or the server; nil: the stores of the caches folder are offered.
@@ -49,7 +43,6 @@ struct BrowserSession: Sendable {
         return exit
     }
 
-    /// Runs it in the terminal without drawing, for screen readers.
     func runInLines() throws -> BrowserExit {
         var screen = try LineScreen.open()
         defer { screen.close() }

@@ -126,7 +126,6 @@ struct ConfigCommand: ParsableCommand {
         return lines
     }
 
-    /// A basic string of TOML.
     private static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
@@ -156,7 +155,6 @@ enum ConfigurationReport {
         return problems
     }
 
-    /// Says it on standard error.
     static func complain() {
         let problems = problems
         for problem in problems.prefix(most) { Narration.complain(problem) }

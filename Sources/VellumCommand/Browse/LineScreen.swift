@@ -3,19 +3,12 @@ import StoreInspection
 import TerminalCurses
 import TerminalKit
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// For one thread, but for ``waker``. The terminal as a screen reader wants it: nothing is drawn, and each change is a line.
 struct LineScreen: BrowserTerminal {
     private let terminal: CursesTerminal
     private var speaker = Speaker()
     /// What stands in the line that is not at its end.
     private var typed: Speaker.Typing?
-    /// Whether something was typed since the last that was shown.
     private var hasInput = false
 
     /// The terminal that the program was started in, of whatever type.
@@ -96,7 +89,6 @@ struct LineScreen: BrowserTerminal {
         return event
     }
 
-    /// Somebody wants to hear where one is.
     private mutating func resumed() -> InputEvent {
         speaker.startAnew()
         return .resumed

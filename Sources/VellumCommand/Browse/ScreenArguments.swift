@@ -16,7 +16,6 @@ struct ScreenSize: Sendable, Hashable, ExpressibleByArgument {
 struct KeyScript: Sendable, Hashable {
     let keys: [Key]
 
-    /// - Throws: what is wrong where.
     init(spelled: String) throws { keys = try Key.script(spelled) }
 }
 
@@ -27,7 +26,6 @@ enum ScreenFormat: String, CaseIterable, Sendable, ExpressibleByArgument {
     /// The colors that it has.
     static var depth: ColorDepth { SystemText.environment("NO_COLOR") != nil ? .mono : .trueColor }
 
-    /// Prints a screen of the theme on standard output.
     func print(_ frame: Frame, _ theme: Theme.Name) throws {
         var picture =
             switch self {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import StorageEngine
 
-/// `vellum append`.
 struct AppendCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "append",
@@ -96,7 +95,6 @@ struct AppendCommand: ParsableCommand {
         return archive
     }
 
-    /// Returns how many were too large.
     private func appendLines(of input: InputBuffer, _ appendOne: Appending) throws -> Int {
         var number = 0
         var refused = 0

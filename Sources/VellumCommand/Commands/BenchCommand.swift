@@ -2,7 +2,6 @@ import ArgumentParser
 import StorageEngine
 import StoreInspection
 
-/// `vellum bench`.
 struct BenchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
@@ -98,14 +97,14 @@ private struct Measurement {
             }
         ]
         guard entries > 0 else { return results }
-        var random = SplitMix(state: 1)
+        var random = SeededGenerator(seed: 1)
         results.append(
             try measure("put, keys that are there") { _ throws(StorageError) in
-                try archive.put(value, forKey: Self.key(random.next(below: entries)))
+                try archive.put(value, forKey: Self.key(Int(random.next() >> 1) % entries))
             })
         results.append(
             try measure("access, random keys") { _ throws(StorageError) in
-                _ = try archive.withAccess(Self.key(random.next(below: entries))) { $0.count }
+                _ = try archive.withAccess(Self.key(Int(random.next() >> 1) % entries)) { $0.count }
             })
         let durable = try store.archive(
             named: "Durable",
@@ -147,24 +146,10 @@ private struct Measurement {
         return Result(work: work, count: count, seconds: now - start)
     }
 
-    /// Rounds that each handle so many entries.
     private func measure(
         _ work: String, of entries: Int, _ body: () throws(StorageError) -> Void
     ) throws(StorageError) -> Result {
         let rounds = try measure(work) { _ throws(StorageError) in try body() }
         return Result(work: work, count: rounds.count * entries, seconds: rounds.seconds)
-    }
-}
-
-/// Value type. Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014).
-private struct SplitMix {
-    var state: UInt64
-
-    mutating func next(below bound: Int) -> Int {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return Int((mixed ^ (mixed >> 31)) >> 1) % bound
     }
 }

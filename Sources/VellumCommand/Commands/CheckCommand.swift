@@ -2,7 +2,6 @@ import ArgumentParser
 import StorageEngine
 import StoreInspection
 
-/// `vellum check`.
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
@@ -142,7 +141,6 @@ struct CheckCommand: ParsableCommand {
         ]
     }
 
-    /// Sendable value type. What the check of one archive came to.
     private struct Finding: Sendable {
         let name: String
         var clean: Bool
@@ -191,7 +189,6 @@ struct CheckCommand: ParsableCommand {
             problems = ["\(path) is \(place): \(reason); vellum check --repair makes the archive whole"]
         }
 
-        /// An archive of which only its folder is left.
         init(_ name: String, emptyFolder problem: String) {
             self.name = name
             clean = false
@@ -213,7 +210,6 @@ struct CheckCommand: ParsableCommand {
             problems = ["\(store.path)/\(ArchiveName.folder(for: name)) was empty and is removed"]
         }
 
-        /// Repairs the archive, and looks again.
         mutating func mend(in store: Store, _ progress: inout ProgressBar) throws(StorageError) {
             let report = try store.repair(archiveNamed: name) {
                 progress.update(share: $0, "repairing \(TerminalSafe.column(name))")

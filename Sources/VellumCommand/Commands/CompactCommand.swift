@@ -2,7 +2,6 @@ import ArgumentParser
 import StorageEngine
 import StoreInspection
 
-/// `vellum compact`.
 struct CompactCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compact",
@@ -34,7 +33,6 @@ struct CompactCommand: ParsableCommand {
         defer { store.close() }
         let output = OutputWriter()
         var printer = RowPrinter(Self.columns, layout: .fitting(output, json: nil), output: output)
-        // Before anything is done.
         let known = Set(try store.archiveNames().map(ExactText.init))
         for name in archives.words where !known.contains(ExactText(name)) {
             throw StorageError.noSuchArchive(name: name, store: store.path)
@@ -53,7 +51,6 @@ struct CompactCommand: ParsableCommand {
                 if Interruption.isRequested { break }
             }
         } catch {
-            // What was done until then.
             try? printer.end()
             throw error
         }

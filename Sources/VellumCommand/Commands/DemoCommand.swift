@@ -2,13 +2,6 @@ import ArgumentParser
 import StoreInspection
 import TerminalKit
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
-/// `vellum demo`.
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",

@@ -2,7 +2,6 @@ import ArgumentParser
 import StorageEngine
 import StoreInspection
 
-/// `vellum diff`.
 struct DiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
@@ -106,7 +105,6 @@ private final class Comparison {
     private(set) var unreadable = 0
     /// A line for each archive that may lack something, for its log is damaged.
     private(set) var damage: [String] = []
-    /// The names of the archives of each store.
     private var known: [String: Set<ExactText>] = [:]
 
     init(output: OutputWriter, isJSON: Bool) {
@@ -180,7 +178,6 @@ private final class Comparison {
         if let change { try report(change, key, name) } else { equal += 1 }
     }
 
-    /// A message of any log.
     private struct MessageIdentity: Hashable {
         let time: Timestamp
         let length: Int

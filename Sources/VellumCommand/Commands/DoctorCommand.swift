@@ -1,8 +1,6 @@
 import ArgumentParser
-import StorageEngine
 import StoreInspection
 
-/// `vellum doctor`.
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",

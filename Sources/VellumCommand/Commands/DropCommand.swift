@@ -2,13 +2,6 @@ import ArgumentParser
 import StorageEngine
 import StoreInspection
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
-/// `vellum drop`.
 struct DropCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drop",

@@ -2,7 +2,6 @@ import ArgumentParser
 import StorageEngine
 import StoreInspection
 
-/// `vellum exists`.
 struct ExistsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "exists",

@@ -1,7 +1,6 @@
 import ArgumentParser
 import StorageEngine
 
-/// `vellum expire`.
 struct ExpireCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "expire",

@@ -1,9 +1,7 @@
 import ArgumentParser
-import ServerInspection
 import StorageEngine
 import StoreInspection
 
-/// `vellum export`.
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
@@ -85,8 +83,7 @@ struct ExportCommand: ParsableCommand {
         let exporter = try Exporter(archive, to: output, wrapsKeys: withKeys, only: chosen)
         let outcome: Exporter.Outcome
         switch format {
-        case .ndjson: outcome = try exporter.writeLines()
-        case .json: outcome = try exporter.writeArray()
+        case .ndjson, .json: outcome = try exporter.writeJSON(isArray: format == .json)
         case .csv: outcome = try exporter.writeTable(spreadsheet ? .spreadsheet : .commas)
         case .tsv: outcome = try exporter.writeTable(.tabs)
         }

@@ -5,7 +5,6 @@ import CBOR
 import StorageEngine
 import StoreInspection
 
-/// `vellum get`.
 struct GetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
@@ -141,7 +140,6 @@ struct GetCommand: ParsableCommand {
         if let problem = value.problem { Narration.complain("\(TerminalSafe.quoted(key)): \(problem)") }
     }
 
-    /// A line a property, and an empty line before the value.
     private func printMetadata(
         _ members: [(name: String, value: Cell)], to output: OutputWriter
     ) throws {

@@ -1,10 +1,8 @@
 import ArchiveQuery
 import ArgumentParser
-import ServerInspection
 import StorageEngine
 import StoreInspection
 
-/// `vellum groups`.
 struct GroupsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "groups",
@@ -21,7 +19,6 @@ struct GroupsCommand: ParsableCommand {
             Example: vellum groups Session --prefix user: --limit 10
             """)
 
-    /// What `--by` says.
     enum By: Equatable, ExpressibleByArgument {
         case prefix, owner, kind
         case property(QueryProperty)

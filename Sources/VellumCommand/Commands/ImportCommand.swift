@@ -3,7 +3,6 @@ import ServerInspection
 import StorageEngine
 import StoreInspection
 
-/// `vellum import`.
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",

@@ -3,7 +3,6 @@ import ServerInspection
 import StorageEngine
 import StoreInspection
 
-/// `vellum keys`.
 struct KeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",
@@ -112,7 +111,6 @@ struct KeysCommand: ParsableCommand {
         )
     }
 
-    /// The keys of a server's database.
     private func list(_ database: ServerDatabase) throws {
         if owner != nil { throw ValidationError("keys of a server have no owners") }
         // A server's own order costs nothing; any other takes a question about each key.

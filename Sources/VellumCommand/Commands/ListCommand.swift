@@ -3,7 +3,6 @@ import ServerInspection
 import StorageEngine
 import StoreInspection
 
-/// `vellum ls`.
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ls",
@@ -64,7 +63,6 @@ struct ListCommand: ParsableCommand {
         Column("expiring", title: "EXPIRING"),
     ]
 
-    /// The databases of a server.
     private func list(_ server: ServerAddress) throws {
         let output = OutputWriter()
         var printer = RowPrinter(

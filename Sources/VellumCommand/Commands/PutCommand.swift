@@ -3,7 +3,6 @@ import CBOR
 import StorageEngine
 import StoreInspection
 
-/// `vellum put`.
 struct PutCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "put",

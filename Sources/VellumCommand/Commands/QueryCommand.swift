@@ -3,7 +3,6 @@ import ArgumentParser
 import StorageEngine
 import StoreInspection
 
-/// `vellum query`.
 struct QueryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "query",
@@ -178,7 +177,6 @@ struct QueryCommand: ParsableCommand {
         return report
     }
 
-    /// Says what a person should know of the result.
     private func warn(_ report: QueryReport, _ complainOfLoss: () throws -> Bool) throws {
         for warning in report.warnings { Narration.complain(warning) }
         let hasLost = try complainOfLoss()

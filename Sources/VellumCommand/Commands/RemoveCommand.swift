@@ -1,6 +1,5 @@
 import ArgumentParser
 
-/// `vellum rm`.
 struct RemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rm",

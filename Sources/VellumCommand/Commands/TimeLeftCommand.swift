@@ -2,7 +2,6 @@ import ArgumentParser
 import StorageEngine
 import StoreInspection
 
-/// `vellum ttl`.
 struct TimeLeftCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ttl",

@@ -3,7 +3,6 @@ import ServerInspection
 import StorageEngine
 import StoreInspection
 
-/// `vellum undo`.
 struct UndoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "undo",

@@ -4,7 +4,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Sendable value type. Where a setting's value is from.
 enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {
     case standard
     case file(String, line: Int)
@@ -21,7 +20,6 @@ enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Sendable value type. A setting, and where it is from.
 struct Setting<Value: Sendable>: Sendable {
     var value: Value
     var origin = SettingOrigin.standard
@@ -46,15 +44,10 @@ struct Configuration: Sendable {
     /// Seconds between two looks of the browser at the store.
     private(set) var refresh = Setting(value: 0.2)
     private(set) var times = Setting(value: Times.local)
-    /// Whether the browser gets the events of the mouse.
     private(set) var mouse = Setting(value: Switch.on)
-    /// The store where none is named.
     private(set) var store: Setting<String?> = Setting(value: nil)
-    /// Which keys do what the action of that name does.
     private(set) var assignments: [Assignment] = []
-    /// The columns of archives.
     private(set) var columns: [Assignment] = []
-    /// Queries with names.
     private(set) var queries: [Assignment] = []
     /// Nil where there is no home.
     let path: String?

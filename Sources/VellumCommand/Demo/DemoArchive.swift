@@ -15,10 +15,8 @@ enum DemoArchive: String, CaseIterable, Sendable {
     /// A cache of images, the largest thousands of times as large as the smallest.
     case thumbnails = "Thumbnail"
 
-    /// Those that the workload uses.
     static let worked: [DemoArchive] = [.cities, .pages, .sessions, .thumbnails]
 
-    /// Bytes that the pages in memory may take.
     static let pageMemory: UInt64 = 40_000
 
     func configuration(_ data: DemoData) -> ArchiveConfiguration {

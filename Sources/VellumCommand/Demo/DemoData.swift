@@ -8,7 +8,6 @@ struct DemoData: Sendable {
     private(set) var keys: [String] = []
     /// CBOR of the object of the key in the same place.
     private(set) var values: [[UInt8]] = []
-    /// Sum of the values' sizes.
     private(set) var bytes = 0
 
     private static let numberProperty = KeyProperty("geonameid")
@@ -22,7 +21,6 @@ struct DemoData: Sendable {
             lifetime: place % 8 == 3 ? .seconds(20 + place % 160) : nil, owner: Self.owners[place / 2 % 4])
     }
 
-    /// A property of the city in a place, if it is a text or a whole number.
     func text(_ property: String, of place: Int) -> String? { Self.text(property, of: values[place]) }
 
     private static func text(_ property: String, of value: [UInt8]) -> String? {

@@ -30,7 +30,6 @@ struct DemoFigures: Sendable {
     private var diskLimit: UInt64 { after.reduce(0) { $0 + ($1.configuration.diskLimit ?? 0) } }
     private var footprint: UInt64 { after.reduce(0) { $0 + $1.footprint } }
 
-    /// Accesses, records and deletes.
     var operations: UInt64 { hits + misses + records + deletes }
 
     /// Of all accesses, 0...1; 0 without any.

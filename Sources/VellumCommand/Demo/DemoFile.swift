@@ -1,9 +1,3 @@
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// Stateless; safe from any thread. Finds the demonstration's data and this program.
 enum DemoFile {
     /// Path of a file of cities to use instead of the embedded one: in `$VELLUM_ASSETS`; nil if that isn't set.

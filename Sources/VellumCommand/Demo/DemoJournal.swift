@@ -4,7 +4,6 @@ import StoreInspection
 /// For one thread. What the programs of the demonstration write into their log: a few messages a second about what they
 /// have just done, and figures now and then.
 struct DemoJournal {
-    /// What a program did with a city.
     enum Deed: Int, CaseIterable {
         case found, missed, renewed, deleted
     }

@@ -1,22 +1,13 @@
 import StorageEngine
 import StoreInspection
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// For one thread. A store with a workload on it in a second process, until ``end()``.
 final class DemoSession {
-    /// The store's folder.
     let path: String
-    /// Those that the workload uses.
     private let archives: [Archive]
     private let before: [ArchiveStatus]
     private let start: Double
     private let workload: WorkloadProcess
-    /// To be removed at the end.
     private let temporary: TemporaryFolder?
 
     /// `store`: the folder of a store to use or make, nil for a temporary one. The workload's process removes a temporary
@@ -43,7 +34,6 @@ final class DemoSession {
         if made != nil, keeps { Narration.say("the store is \(path)") }
     }
 
-    /// What the workload has done so far.
     func figures() throws -> DemoFigures {
         DemoFigures(
             from: before, to: try archives.map { try $0.status() }, seconds: MonotonicClock.seconds() - start)

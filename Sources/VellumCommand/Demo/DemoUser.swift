@@ -4,7 +4,6 @@ import StorageEngine
 /// Stateless. Sessions of the demonstration's users: each is its user's, and expires unless it is used.
 enum DemoUser {
     static let sessions = 400
-    /// How long a session lives after it was used.
     static let lifetime = Duration.seconds(45)
 
     private static let names = [

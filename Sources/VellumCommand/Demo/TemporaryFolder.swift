@@ -1,15 +1,7 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-import Glibc
-#else
-import Foundation
-#endif
-
 /// Sendable value type. A folder that only this user can enter, in `$TMPDIR` or `/tmp`.
 struct TemporaryFolder: Sendable {
     let path: String
 
-    /// The one at `path`, made by another process.
     init(existing path: String) {
         self.path = path
     }

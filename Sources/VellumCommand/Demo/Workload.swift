@@ -1,11 +1,5 @@
 import StorageEngine
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// For one thread. Uses archives as a program uses its caches: looks things up, some far more often than others, and
 /// records what it misses; now and then it records something anew or deletes it.
 struct Workload {
@@ -26,9 +20,7 @@ struct Workload {
     private var memory: DemoMemory
     private var phase = DemoPhase.steady
     private var phaseStart = 0.0
-    /// The city that the scan comes to next.
     private var scanned = 0
-    /// The limits that the cities have when they aren't made smaller.
     private var limits: (disk: UInt64?, memory: UInt64?)?
 
     /// The store has the demonstration's archives.
@@ -83,7 +75,6 @@ struct Workload {
         return true
     }
 
-    /// Gives the cities too little room.
     private mutating func narrow() throws(StorageError) {
         let configuration = try cities.configuration()
         guard let disk = configuration.diskLimit, disk >= 3 else { return }

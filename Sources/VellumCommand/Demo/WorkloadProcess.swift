@@ -45,7 +45,6 @@ final class WorkloadProcess {
         return isWaitedFor
     }
 
-    /// Ends the child and waits for it.
     func end() {
         if leash >= 0 { close(leash) }
         leash = -1

@@ -1,7 +1,6 @@
 /// Sendable value type. Draws ranks of which the r-th is r times rarer than the first: Zipf's law with exponent 1, the
 /// usual model of how popular cached things are (Breslau et al., Web Caching and Zipf-like Distributions, 1999).
 struct Zipf: Sendable {
-    /// Sums of 1/r up to each rank.
     private let sums: [Double]
 
     /// `count`: the number of ranks, 1 or more.

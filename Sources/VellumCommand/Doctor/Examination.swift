@@ -1,12 +1,6 @@
 import StorageEngine
 import StoreInspection
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// Stateless. What there is to find out about the program, its terminal and its stores, without changing anything.
 enum Examination {
     struct Finding: Sendable {
@@ -145,9 +139,7 @@ enum Examination {
     }
 
     private static func room(_ path: String) -> Finding? {
-        var status = statvfs()
-        guard statvfs(path, &status) == 0 else { return nil }
-        let free = UInt64(status.f_bavail) * UInt64(status.f_frsize)
+        guard let free = SystemText.freeBytes(at: path) else { return nil }
         let text = "\(Figures.bytes(free)) free on its file system"
         guard free < 64 << 20 else { return Finding(.ok, path, text) }
         return Finding(

@@ -2,30 +2,16 @@ import CBOR
 import StorageEngine
 import StoreInspection
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
-/// Stateless. The files of a store as one sequence of CBOR items (RFC 8742): a map with `vellumDump` and `files`, a map with
-/// `path`, `crc32c` and `bytes` for each file, and a map with `end`, without which the sequence is cut off.
+/// The files of a store as one sequence of CBOR items (RFC 8742): a map with `vellumDump` and `files`, a map with `path`,
+/// `crc32c` and `bytes` for each file, and a map with `end`, without which the sequence is cut off.
 ///
 /// Each file has a checksum of its own: whoever opens a log takes damage at its end for a write that was cut short.
 ///
-/// What the index says is in the log too, for a backup's log has all of it, and whoever opens the store makes the index
-/// anew.
+/// What the index says is in the log too, for a backup's log has all of it, and whoever opens the store makes the index anew.
 enum DumpFile {
     private static let version: UInt64 = 1
     private static let versionName = "vellumDump"
 
-    /// Returns the bytes that were written.
     static func write(storeAt path: String, to output: OutputWriter) throws -> UInt64 {
         let files = try files(in: path)
         var bytes: UInt64 = 0
@@ -79,7 +65,6 @@ enum DumpFile {
 
     // MARK: Reading
 
-    /// Returns the files that it wrote, which aren't synced.
     static func read(_ input: InputBuffer, into folder: String) throws -> [String] {
         let noDump = CommandFailure("\(input.name) is no dump of a store", status: .nothing)
         guard let head = try nextItem(input, mayGrow: false)?.asMap,

@@ -6,12 +6,10 @@ import StoreInspection
 /// For one thread. Writes the entries that an archive has at one moment, the least recently used first, so that importing them in
 /// that order makes the same order again.
 struct Exporter {
-    /// What came of an export.
     struct Outcome {
         var exported = 0
         /// Entries that the format can't hold.
         var skipped = 0
-        /// Entries that can't be read.
         var damaged = 0
         /// Entries that met the condition, and were changed or removed before they could be written.
         var missed = 0
@@ -21,7 +19,6 @@ struct Exporter {
     /// Entries that only a process' memory holds.
     private let elsewhere: Int
     private let output: OutputWriter
-    /// Whether each value is wrapped in an object of its key and itself.
     private let wrapsKeys: Bool
 
     static let keyName = "key"
@@ -45,28 +42,20 @@ struct Exporter {
         self.wrapsKeys = wrapsKeys
     }
 
-    /// A JSON value a line.
-    func writeLines() throws -> Outcome {
+    /// A line for each item, or one JSON array of them.
+    func writeJSON(isArray: Bool) throws -> Outcome {
         var outcome = Outcome()
+        if isArray { try output.write("[") }
         (outcome.damaged, outcome.missed) = try forEachValue { key, value in
-            try value.withSource { try json(key, $0).writeLine(to: output) }
+            if isArray { try output.write(outcome.exported == 0 ? "\n" : ",\n") }
+            try value.withSource { source in
+                let json = json(key, source)
+                try isArray ? json.write(to: output) : json.writeLine(to: output)
+            }
             outcome.exported += 1
             return nil
         }
-        return outcome
-    }
-
-    /// One JSON array, an item a line.
-    func writeArray() throws -> Outcome {
-        var outcome = Outcome()
-        try output.write("[")
-        (outcome.damaged, outcome.missed) = try forEachValue { key, value in
-            try output.write(outcome.exported == 0 ? "\n" : ",\n")
-            try value.withSource { try json(key, $0).write(to: output) }
-            outcome.exported += 1
-            return nil
-        }
-        try output.write(outcome.exported == 0 ? "]\n" : "\n]\n")
+        if isArray { try output.write(outcome.exported == 0 ? "]\n" : "\n]\n") }
         return outcome
     }
 

@@ -25,7 +25,7 @@ struct ArrayReader: RecordReader {
         input.consume(pending)
         pending = 0
         if state == .beforeArray {
-            guard try skipWhitespace() == UInt8(ascii: "[") else {
+            guard try input.skipWhitespace(&line) == UInt8(ascii: "[") else {
                 if Interruption.isRequested { return nil }
                 throw CommandFailure(
                     "\(input.name):\(line): not a JSON array; say what it is with --format", status: .usage)
@@ -38,7 +38,7 @@ struct ArrayReader: RecordReader {
     }
 
     private mutating func item(into writer: inout CBORWriter) throws(CommandFailure) -> ImportRecord? {
-        guard let first = try skipWhitespace() else {
+        guard let first = try input.skipWhitespace(&line) else {
             state = .afterArray
             if Interruption.isRequested { return nil }
             return .cut(line: line, reason: "the file ends within the array")
@@ -65,26 +65,11 @@ struct ArrayReader: RecordReader {
 
     /// Behind the array only white space may stand.
     private mutating func rest() throws(CommandFailure) -> ImportRecord? {
-        guard try skipWhitespace() != nil else { return nil }
+        guard try input.skipWhitespace(&line) != nil else { return nil }
         let start = line
         repeat { input.consume(input.unread.count) } while try input.fill()
         return Interruption.isRequested
             ? nil : .bad(line: start, reason: "something follows the end of the array")
-    }
-
-    /// Consumes white space and returns the byte behind it, unread still; nil at the end of the input.
-    private mutating func skipWhitespace() throws(CommandFailure) -> UInt8? {
-        while true {
-            let unread = input.unread
-            var count = 0
-            while count < unread.count, JSONSyntax.isWhitespace(unread[count]) {
-                if unread[count] == UInt8(ascii: "\n") { line += 1 }
-                count += 1
-            }
-            input.consume(count)
-            if count < unread.count { return unread[count] }
-            guard try input.fill() else { return nil }
-        }
     }
 
     /// Where the comma or bracket behind the item is that begins at the first unread byte; nil if it has no end.

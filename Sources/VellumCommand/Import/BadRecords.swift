@@ -3,7 +3,6 @@ import StoreInspection
 /// For one thread. Reports what could not be imported: the first records of each reason with their lines, the others as a
 /// number, so that a file of another kind doesn't fill the screen.
 struct BadRecords {
-    /// Records that are named for each reason.
     private static let named = 10
     /// Reasons that are told apart.
     private static let mostReasons = 50
@@ -11,7 +10,6 @@ struct BadRecords {
     private let file: String
     private(set) var count = 0
     private var counts: [String: Int] = [:]
-    /// As they came first.
     private var reasons: [String] = []
 
     init(of file: String) { self.file = file }

@@ -5,7 +5,6 @@ import StoreInspection
 /// A column is numbers only if all its fields are. Decided field by field, 19.99 and 20.00 became a number and a text, and
 /// sums lost rows. Fields in quotes are texts in any case, so that what `export` writes comes back equal.
 struct ColumnSurvey {
-    /// A field as it was found.
     struct Example {
         private static let longest = 40
 
@@ -44,7 +43,6 @@ struct ColumnSurvey {
         var text: Example?
         /// A text that is a number without the spaces around it.
         var spaced: Example?
-        /// Fields in quotes: numbers, and others.
         var quotedNumber: Example?
         var quotedText: Example?
         /// What numbers with another spelling than JSON's are taken for.
@@ -162,7 +160,6 @@ struct ColumnSurvey {
         return column.noComma == nil || column.noPoint == nil ? .ambiguous : .unknown
     }
 
-    /// What each column is taken for.
     var kinds: [ColumnKind] {
         columns.indices.map { index in
             let column = columns[index]

@@ -12,7 +12,6 @@ struct DelimitedDialect: Sendable {
     }
 
     enum Quoting: Sendable, Equatable {
-        /// Fields may stand between two of this byte; within them it is doubled.
         case enclosing(UInt8)
         /// A quote is a character like any other, but for the JSON strings that `export` writes in TSV.
         case escapes

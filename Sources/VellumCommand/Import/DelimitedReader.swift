@@ -5,7 +5,6 @@ import StoreInspection
 
 /// For one thread. Reads CSV or TSV: the first row names the properties, every further row is an object.
 struct DelimitedReader: RecordReader {
-    /// The names in the first row, or those that were given.
     let columns: [String]
     let dialect: DelimitedDialect
     /// How the file is read, where the format doesn't say it; nil: as the format says.
@@ -16,7 +15,6 @@ struct DelimitedReader: RecordReader {
     /// Whether every field is taken as it stands, also an empty one.
     private let isTextOnly: Bool
     private var kinds: [ColumnKind]
-    /// Whether the scanner has a row that wasn't given out.
     private var hasRow = false
     /// A field of TSV that begins with a quote which is kept.
     private(set) var keptQuote: ColumnSurvey.Example?
@@ -124,7 +122,6 @@ struct DelimitedReader: RecordReader {
         return survey.notes(except: given)
     }
 
-    /// The scanner's next row.
     private mutating func nextRow() throws(CommandFailure) -> DelimitedScanner.Row? {
         guard hasRow else { return try scanner.next() }
         hasRow = false

@@ -1,5 +1,3 @@
-import StoreInspection
-
 /// For one thread. Cuts CSV or TSV into rows of fields, holding one row at a time.
 ///
 /// A row ends with a line feed, a carriage return, or both. Quotes within a field that doesn't begin with one are characters
@@ -13,7 +11,6 @@ struct DelimitedScanner {
     enum Row {
         case fields
         case bad(reason: String)
-        /// The input ends within the row.
         case cut(reason: String)
 
         var fault: String? {
@@ -44,7 +41,6 @@ struct DelimitedScanner {
     private var column = 0
     /// Whether the last byte was a carriage return, which a line feed belongs to.
     private var isBehindReturn = false
-    /// Where the latest quote opened a field.
     private var opening = (line: 0, column: 0)
 
     /// - Parameter line: the line that the input begins on.

@@ -24,7 +24,6 @@ struct DialectDetection {
         var hasFault = false
 
         var header: [[UInt8]] { texts.first ?? [] }
-        /// Whether all rows have as many fields.
         var isEven: Bool { !hasFault && texts.allSatisfy { $0.count == header.count } }
     }
 

@@ -3,7 +3,6 @@ import StorageEngine
 
 /// For one thread. Takes what a reader finds, record by record.
 struct Importer {
-    /// What came of an import.
     struct Outcome {
         var imported = 0
         var skipped = 0
@@ -11,7 +10,6 @@ struct Importer {
         var byteStrings = 0
         /// The input ended within a record.
         var isCut = false
-        /// Sum of the imported values' sizes in bytes.
         var bytes: UInt64 = 0
         /// It ended before its input did, for a bad record or for what would have failed for every other too.
         var isStopped = false
@@ -76,7 +74,6 @@ struct ArchiveImport {
     let key: KeyProperty
     /// The property whose value alone is recorded; nil: the whole object.
     let value: KeyProperty?
-    /// What every entry has besides its value.
     let attributes: EntryAttributes
 
     func store(_ object: UnsafeRawBufferPointer) throws(StorageError) -> ImportedRecord {

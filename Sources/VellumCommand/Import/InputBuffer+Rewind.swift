@@ -1,9 +1,3 @@
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// Reading an input twice: a file from the same place again, a pipe from a copy.
 extension InputBuffer {
     /// From here on all that is read can be read again. What can't be read twice is copied into a file that has no name,

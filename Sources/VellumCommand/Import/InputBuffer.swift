@@ -1,11 +1,5 @@
 import StoreInspection
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// For one thread. A window that moves over a file: what has been read and not yet consumed, without gaps.
 ///
 /// The window grows only when a caller asks for more without consuming anything, so memory is bounded by the longest
@@ -15,11 +9,9 @@ final class InputBuffer {
     /// A value has 1 GiB at most, whatever spells it.
     private static let longestRecord = 2 << 30
 
-    /// What messages call the input.
     let name: String
-    /// Size of the file in bytes, nil if it isn't a regular file.
+    /// Nil if it isn't a regular file.
     var size: UInt64?
-    /// Bytes read from the file so far.
     private(set) var bytesRead: UInt64 = 0
     var descriptor: Int32
     /// Where reading goes on after ``rewind()``.
@@ -65,12 +57,10 @@ final class InputBuffer {
         if copy >= 0 { close(copy) }
     }
 
-    /// What has been read and not consumed.
     var unread: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: memory[start..<end])
     }
 
-    /// Forgets the first `count` unread bytes.
     func consume(_ count: Int) {
         start += count
     }
@@ -101,7 +91,6 @@ final class InputBuffer {
         self.bytesRead = bytesRead
     }
 
-    /// Reads until `count` bytes are unread or the file ends.
     func fill(to count: Int) throws(CommandFailure) {
         while end - start < count, try fill() {}
     }

@@ -7,7 +7,6 @@ struct KeyProperty: Sendable {
         case fault(String)
     }
 
-    /// The name of a property at the top of the object.
     let name: String
 
     init(_ name: String) {
@@ -42,7 +41,6 @@ struct KeyProperty: Sendable {
         }
     }
 
-    /// The bytes of a property's value. `cbor` is well-formed.
     func value(in cbor: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         var reader = CBORReader(cbor)
         guard (try? reader.enterMap(atKey: name)) == true else { return nil }

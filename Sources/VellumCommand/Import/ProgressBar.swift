@@ -1,12 +1,6 @@
 import StoreInspection
 import TerminalKit
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// For one thread. A line on a terminal's standard error that shows how far a long job is; silent elsewhere, where no line can be
 /// taken back, and in the first tenth of a second. Blanks take it back, so any terminal will do.
 struct ProgressBar {
@@ -16,7 +10,6 @@ struct ProgressBar {
     private let isShown = Narration.isTerminal && !SystemText.isTerminalPlain
     private let start: Double
     private var drawn: Double
-    /// Columns that the line on the screen takes.
     private var shown = 0
 
     init() {
@@ -77,7 +70,6 @@ struct ProgressBar {
         shown = columns
     }
 
-    /// Takes the line off the screen.
     mutating func finish() {
         guard shown > 0 else { return }
         show("")

@@ -28,3 +28,17 @@ extension RecordReader {
         }
     }
 }
+
+extension InputBuffer {
+    /// Consumes white space and returns the byte behind it, unread still; nil at the end of the input.
+    /// - Parameter line: counts the lines.
+    func skipWhitespace(_ line: inout Int) throws(CommandFailure) -> UInt8? {
+        while true {
+            let end = unread.firstIndex { !JSONSyntax.isWhitespace($0) } ?? unread.count
+            line += unread[..<end].count { $0 == UInt8(ascii: "\n") }
+            consume(end)
+            if let first = unread.first { return first }
+            guard try fill() else { return nil }
+        }
+    }
+}

@@ -1,11 +1,5 @@
 import CBOR
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// For one thread. Reads JSON values one after another: NDJSON with one a line, or objects and arrays that go over several
 /// lines or stand beside each other, as programs print them for people. White space between them is passed over.
 ///
@@ -23,7 +17,7 @@ struct ValueReader: RecordReader {
 
     mutating func next(into writer: inout CBORWriter) throws(CommandFailure) -> ImportRecord? {
         consumePending()
-        guard let first = try skipWhitespace() else { return nil }
+        guard let first = try input.skipWhitespace(&line) else { return nil }
         let (length, isWhole) = try lineLength(from: 0)
         // What an interrupted read leaves is half a line.
         if !isWhole, Interruption.isRequested { return nil }
@@ -54,16 +48,6 @@ struct ValueReader: RecordReader {
         pending = 0
     }
 
-    /// Consumes white space and returns the byte behind it, unread still; nil at the end of the input.
-    private mutating func skipWhitespace() throws(CommandFailure) -> UInt8? {
-        while true {
-            pending = input.unread.firstIndex { !JSONSyntax.isWhitespace($0) } ?? input.unread.count
-            consumePending()
-            if let first = input.unread.first { return first }
-            guard try input.fill() else { return nil }
-        }
-    }
-
     /// Bytes to the line feed behind `start`, or to the end of the input.
     private func lineLength(from start: Int) throws(CommandFailure) -> (length: Int, isWhole: Bool) {
         // Bytes already searched aren't searched again when the line goes on in the next chunk.
@@ -86,7 +70,6 @@ struct ValueReader: RecordReader {
         case whole(Int)
         /// It can't be JSON; what begins there may be.
         case broken(Int)
-        /// The input ends within it.
         case cut(Int)
 
         var place: Int {

@@ -2,7 +2,6 @@ import StorageEngine
 
 /// For one thread. Follows the events of one archive of a store, or of all, those made later included. Leaves no trace.
 struct EventFollower {
-    /// What one look at an archive found.
     struct Finding {
         let archive: Archive
         let batch: EventBatch

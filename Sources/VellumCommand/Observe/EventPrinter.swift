@@ -1,7 +1,6 @@
 import StorageEngine
 import StoreInspection
 
-/// For one thread. Prints events as they come.
 struct EventPrinter {
     private let layout: RowLayout
     private let output: OutputWriter
@@ -16,7 +15,6 @@ struct EventPrinter {
         rows = RowPrinter(live: columns, layout: layout, output: output)
     }
 
-    /// The titles, if there are any, before the first event.
     mutating func begin() throws {
         try rows.printTitles()
         try output.flush()

@@ -36,7 +36,6 @@ struct KeyStory: Sendable {
 
     private func name(of pid: Int32) -> String { ProcessName.words(pid, names[pid]) }
 
-    /// For a terminal.
     func human(now: Timestamp) -> String {
         guard isKnown else { return "" }
         var text = ""

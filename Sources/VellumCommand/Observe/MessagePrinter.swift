@@ -2,13 +2,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
-/// For one thread. Prints the messages of a log.
 struct MessagePrinter {
     enum Layout: Sendable {
         case human, tabs, json, raw

@@ -1,12 +1,6 @@
 import StorageEngine
 import StoreInspection
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// For one thread. Follows a ring file. Messages have neither numbers nor times in it.
 struct RingFileFollower {
     let ring: RingFile
@@ -30,7 +24,6 @@ struct RingFileFollower {
 }
 
 extension TailCommand {
-    /// The same of a ring file.
     func run(on file: RingFilePath) throws {
         var follower = try RingFileFollower(file.openForLooking(), beforeLast: lines)
         let output = OutputWriter()

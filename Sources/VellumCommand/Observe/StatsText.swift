@@ -2,7 +2,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Stateless; safe from any thread. An archive's figures as text.
 enum StatsText {
     private static let processColumns = [
         Column("name", title: "PROCESS"), Column("pid", title: "PID"),
@@ -15,7 +14,6 @@ enum StatsText {
         Column("hits", title: "HITS"),
     ]
 
-    /// For a terminal.
     static func write(_ sample: ArchiveSample, to output: OutputWriter) throws(SourceError) {
         let status = sample.status
         let configuration = status.configuration
@@ -61,7 +59,6 @@ enum StatsText {
         return facts + sample.facts
     }
 
-    /// For a pipe.
     static func plain(_ sample: ArchiveSample) -> String {
         let name = TerminalSafe.column(sample.status.name)
         var text = ""

@@ -1,7 +1,6 @@
 import StorageEngine
 import StoreInspection
 
-/// Sendable value type. An archive's figures, and when they were so.
 struct TimedSample: Sendable {
     let time: Timestamp
     /// On a clock that nobody sets, in seconds.
@@ -53,7 +52,6 @@ struct TimedRates: Sendable {
 }
 
 extension JSONTree {
-    /// The figures of a store's archives as one object.
     static func store(_ samples: [TimedSample], _ rates: [TimedRates] = []) -> JSONTree {
         let archives: [JSONTree] = samples.map { sample in
             let figures = sample.figures

@@ -1,8 +1,6 @@
 import ArchiveQuery
 import StorageEngine
-import StoreInspection
 
-/// The entries of an archive that meet a condition. For one thread.
 struct FoundEntries {
     /// As they were when they were looked at, the least recently used first.
     private(set) var entries: [EntryMetadata] = []

@@ -3,12 +3,6 @@ import CBOR
 import StorageEngine
 import StoreInspection
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// Sendable value type. Why a command ends early: one line for the person and a status for the shell.
 struct CommandFailure: Error, Sendable {
     /// Without the program's name; nil if everything has been said already.
@@ -56,7 +50,6 @@ extension StorageError {
 
 /// Stateless. Turns whatever ended a command into a message and an exit status.
 enum FailureReport {
-    /// Says what went wrong, on standard error, and returns the status to exit with.
     static func report(_ error: any Error) -> ExitStatus {
         switch error {
         case let failure as CommandFailure:

@@ -1,11 +1,5 @@
 import TerminalKit
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// Stateless. A question to the person at the terminal.
 enum Confirmation {
     /// Whether anybody is there to be asked.

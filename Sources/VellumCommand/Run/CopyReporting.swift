@@ -3,7 +3,6 @@ import StoreInspection
 
 /// What `backup`, `dump`, `copy` and `rename` say of the archives that they copy.
 extension BackupReport {
-    /// All entries with their bytes, in words.
     var amount: String {
         Figures.amount(
             archives.reduce(0) { $0 + $1.entries }, bytes: archives.reduce(0) { $0 + $1.bytes })

@@ -1,9 +1,3 @@
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// Sendable value type. What the command tells the shell when it ends.
 enum ExitStatus: Int32, Sendable {
     case done = 0
@@ -19,7 +13,6 @@ enum ExitStatus: Int32, Sendable {
     /// 128 + SIGTERM.
     case terminated = 143
 
-    /// Ends the process.
     func end() -> Never { ExitStatus.end(withCode: rawValue) }
 
     /// Ends the process with what another program ended with.

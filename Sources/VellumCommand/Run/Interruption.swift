@@ -1,11 +1,5 @@
 import Synchronization
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// Safe from any thread. How the program takes SIGINT, SIGTERM and SIGHUP.
 ///
 /// A command that has nothing to finish ends at once. One that has, such as an import with its summary, asks with
@@ -31,8 +25,7 @@ enum Interruption {
         }
     }
 
-    /// A file that would become longer than this process may write is an error of the write, not the end of the
-    /// program.
+    /// A file that would become longer than this process may write is an error of the write, not the end of the program.
     static func takeLongFilesAsErrors() { signal(SIGXFSZ, SIG_IGN) }
 
     /// Crashes end the program as the system does it, without the runtime's backtrace, which asks for commands on a terminal.

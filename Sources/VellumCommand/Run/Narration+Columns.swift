@@ -1,7 +1,6 @@
 import StoreInspection
 
 extension Narration {
-    /// How many of them are named.
     private static let mostNamed = 30
 
     /// Says which columns of a table there was no room for.

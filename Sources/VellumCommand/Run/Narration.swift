@@ -1,17 +1,10 @@
 import StoreInspection
 import TerminalKit
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// Stateless; safe from any thread. What a person reads beside the results: on standard error, harmless to a terminal.
 enum Narration {
     static var isTerminal: Bool { SystemText.isTerminal(STDERR_FILENO) }
 
-    /// One line about how things go.
     static func say(_ text: String) {
         write(harmless(text) + "\n")
     }
@@ -19,7 +12,6 @@ enum Narration {
     /// What of a complaint is said, in bytes: it may name what was given, which may be megabytes.
     private static let longestComplaint = 4_000
 
-    /// One line about what went wrong.
     static func complain(_ text: String) {
         let excess = text.utf8.count - longestComplaint
         guard excess > 0 else { return say("vellum: " + text) }

@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// Stateless; safe from any thread. What the system lets this process have.
 enum ProcessLimits {
     #if canImport(Glibc)

@@ -1,12 +1,6 @@
 import StoreInspection
 import TerminalCurses
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// Stateless; safe from any thread. What the C library keeps of memory that was freed.
 enum ProcessMemory {
     /// Ends the program with a sentence and a status when an allocation fails.

@@ -1,10 +1,3 @@
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
-/// Stateless; safe from any thread. Words of the operating system.
 enum SystemText {
     /// The value of an environment variable; nil if it is absent or empty.
     static func environment(_ name: String) -> String? {

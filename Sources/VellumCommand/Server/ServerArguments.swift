@@ -1,12 +1,6 @@
 import ServerInspection
 import StoreInspection
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A server where a store could stand: its address, and what may be done there.
 extension StoreArguments {
     /// The server that was named; nil: a store was, or nothing.

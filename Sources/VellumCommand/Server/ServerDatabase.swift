@@ -40,7 +40,6 @@ struct ServerDatabase {
         ]
     }
 
-    /// Whether the server counts uses of keys instead of keeping times.
     func countsUses() throws -> Bool { try connection.traits().countsUses }
 
     private static let block = 16

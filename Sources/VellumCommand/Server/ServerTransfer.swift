@@ -3,12 +3,6 @@ import CBOR
 import ServerInspection
 import StoreInspection
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// For one thread. Writes the keys of a server's database, each as it is at one moment.
 struct ServerExport {
     let database: ServerDatabase

@@ -3,12 +3,6 @@ import StoreInspection
 import TerminalCurses
 import TerminalKit
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// Reads lines at a terminal as a shell does: the keys of ``TextField``, completion, history and its search. For one thread.
 ///
 /// Draws on standard error with what every terminal can do (CR, EL, CUF, SGR), in the one line where the cursor is. The
@@ -17,7 +11,6 @@ final class LineEditor {
     private let history: ShellHistory?
     private var decoder = InputDecoder()
     private let look = Look(theme: Theme(.mono, depth: .mono))
-    /// The terminal's modes as they were found.
     private var modes = termios()
 
     private var field = LineEditor.field("")
@@ -25,7 +18,6 @@ final class LineEditor {
     private var earlier = ""
     /// Which line of the history is shown, counted from the latest.
     private var recalled: Int?
-    /// What was typed before lines were recalled.
     private var draft = ""
     /// What is searched for in the history, and how many of the latest matches to pass over.
     private var search: (text: TextField, skipped: Int)?
@@ -132,7 +124,6 @@ final class LineEditor {
         field.text = place < 0 ? draft : lines[lines.count - 1 - place]
     }
 
-    /// The line that the search has found.
     private var found: String? {
         guard let search, !search.text.text.isEmpty else { return nil }
         let text = search.text.text.lowercased()

@@ -1,13 +1,4 @@
-import StoreInspection
 import TerminalKit
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// Lines from a terminal that nothing can be drawn on, such as one within an editor: what edits them is the terminal itself. For
 /// one thread.

@@ -40,7 +40,6 @@ struct Shell {
         try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forLooking)
     }
 
-    /// What is in the store, in a few words.
     func summary() -> String {
         guard let names = try? open().archiveNames() else { return "which can't be listed" }
         return Figures.count(names.count, "archive", "archives")
@@ -59,12 +58,10 @@ struct Shell {
         return isQuery(line) && line.last { !$0.isWhitespace } == "|"
     }
 
-    /// A line and the one that it goes on in.
     static func join(_ line: String, _ next: String) -> String {
         (line.utf8.last == UInt8(ascii: "\\") ? String(line.dropLast()) : line + " ") + next
     }
 
-    /// Whether the line is a query rather than a command.
     func isQuery(_ line: String) -> Bool { Self.stages.contains(firstWord(of: line).lowercased()) }
 
     private func firstWord(of line: String) -> String {

@@ -1,15 +1,6 @@
 import ArgumentParser
-import StorageEngine
-import StoreInspection
 import TerminalKit
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
-/// `vellum shell`.
 struct ShellCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "shell",

@@ -1,7 +1,6 @@
 import Foundation
 import StoreInspection
 
-/// A line that was typed. A value; safe to share between threads.
 struct PastLine: Sendable, Codable {
     let line: String
 }

@@ -1,6 +1,5 @@
 import StoreInspection
 
-/// Stateless; safe from any thread. Bytes in hexadecimal.
 enum HexText {
     private static let bytesPerLine = 16
     private static let digits = Array("0123456789abcdef".utf8)

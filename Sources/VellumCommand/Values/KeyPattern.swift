@@ -1,9 +1,3 @@
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// Sendable value type. A pattern as shells have them for names of files, over whole keys.
 struct KeyPattern: Sendable {
     private let pattern: String

@@ -1,5 +1,4 @@
 import StorageEngine
-import StoreInspection
 
 extension Store {
     /// Whether there is an archive of that name, byte for byte. Costs a look at the store's folder.

@@ -149,21 +149,18 @@ extension ArchivesScreen {
         var job = Job(ticket: ticket, title: "changing \(archive.name)", since: model.now)
         job.isChange = true
         model.begin(job)
-        return [
-            .ask("\(change) of \(archive.name)", ticket: ticket) { (context) throws(SourceError) in
-                try context.source.change(archive, change, seen: sample, progress: context.progress)
-            } then: { model, result in
-                model.ends(ticket)
-                switch result {
-                case .success(let carried):
-                    model.cost.note(writes: 1, longestCall: carried.longestCall)
-                    model.say(carried.outcome, role: .good, seconds: 10)
-                case .failure(let error):
-                    model.overlay = .message(
-                        MessageBox(title: "Nothing was done", lines: [error.description]))
-                }
-                return Browser.refresh(&model, isForced: true)
+        return .ask("\(change) of \(archive.name)", ticket: ticket) { (context) throws(SourceError) in
+            try context.source.change(archive, change, seen: sample, progress: context.progress)
+        } then: { model, result in
+            model.ends(ticket)
+            switch result {
+            case .success(let carried):
+                model.cost.note(writes: 1, longestCall: carried.longestCall)
+                model.say(carried.outcome, role: .good, seconds: 10)
+            case .failure(let error):
+                model.overlay = .message("Nothing was done", [error.description])
             }
-        ]
+            return Browser.refresh(&model, isForced: true)
+        }
     }
 }

@@ -7,33 +7,31 @@ extension ArchivesScreen {
     static func loadFigures(_ model: inout Model, isForced: Bool = true) -> [Effect] {
         guard let store = model.store, !model.archives.isPending else { return [] }
         model.archives.isPending = true
-        return [
-            .ask("load figures of \(store)") { (context) throws(SourceError) in
-                (try context.source.figures(store: store), context.clock())
-            } then: { model, result in
-                guard model.store == store else { return [] }
-                model.archives.isPending = false
-                // A paused screen stands still, and one that isn't shown needs nothing, but nothing is missing from graphs and no
-                // alarm is missed.
-                let isPaused = model.isInBackground || model.pausedSince != nil && !isForced
-                var effects: [Effect] = []
-                switch result {
-                case .failure(let error): model.archives.problem = error.description
-                case .success(let (figures, moment)):
-                    if !isPaused { show(&model, figures) }
-                    effects = note(&model, figures, at: moment)
-                    if !isPaused, model.archives.arranged != nil, model.pace == .live {
-                        model.archives.arrange(at: model.now)
-                    }
-                    if !isPaused, model.pausedSince != nil {
-                        model.archives.pausedHistories = model.archives.histories
-                    }
+        return .ask("load figures of \(store)") { (context) throws(SourceError) in
+            (try context.source.figures(store: store), context.clock())
+        } then: { model, result in
+            guard model.store == store else { return [] }
+            model.archives.isPending = false
+            // A paused screen stands still, and one that isn't shown needs nothing, but nothing is missing from graphs and no
+            // alarm is missed.
+            let isPaused = model.isInBackground || model.pausedSince != nil && !isForced
+            var effects: [Effect] = []
+            switch result {
+            case .failure(let error): model.archives.problem = error.description
+            case .success(let (figures, moment)):
+                if !isPaused { show(&model, figures) }
+                effects = note(&model, figures, at: moment)
+                if !isPaused, model.archives.arranged != nil, model.pace == .live {
+                    model.archives.arrange(at: model.now)
                 }
-                if isPaused { return effects }
-                return effects + model.parts.figuresCame(&model) + Browser.loadEvents(&model)
-                    + ServerTables.load(&model)
+                if !isPaused, model.pausedSince != nil {
+                    model.archives.pausedHistories = model.archives.histories
+                }
             }
-        ]
+            if isPaused { return effects }
+            return effects + model.parts.figuresCame(&model) + Browser.loadEvents(&model)
+                + ServerTables.load(&model)
+        }
     }
 
     private static func show(_ model: inout Model, _ figures: StoreFigures) {

@@ -2,7 +2,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The archives of a store.
 enum ArchivesScreen: ScreenParts {
     static func path(_ model: Model) -> [String] { [TitleView.storeName(model)] }
     static func archive(_ model: Model) -> ArchiveAddress? { model.archives.selected.flatMap(model.address) }
@@ -129,10 +128,7 @@ enum ArchivesScreen: ScreenParts {
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
         guard isOfUse(id, model) else { return [] }
         switch id {
-        case .sort:
-            let columns = ArchiveColumn.allCases
-            let next = (columns.firstIndex(of: model.archives.column) ?? 0) + 1
-            sort(&model, by: columns[next % columns.count])
+        case .sort: sort(&model, by: ArchiveColumn.allCases.next(after: model.archives.column))
         case .reverse: sort(&model, by: model.archives.column, isReversed: !model.archives.isReversed)
         case .filter:
             model.prompt = Prompt(
@@ -167,10 +163,6 @@ enum ArchivesScreen: ScreenParts {
     static func promptChanged(_ model: inout Model, _ text: String) -> [Effect] {
         model.archives.filter = text
         return []
-    }
-
-    static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
-        isKept ? [] : promptChanged(&model, "")
     }
 
     static func clear(_ model: inout Model) -> [Effect] {

@@ -1,12 +1,10 @@
 import StorageEngine
 import StoreInspection
 
-/// The screen of archives.
 struct ArchivesState: Sendable {
     /// Nil until the store was read.
     var figures: StoreFigures?
     var problem: String?
-    /// The name that the cursor holds to.
     var selected: String?
     var top = 0
     var isPending = false
@@ -19,9 +17,7 @@ struct ArchivesState: Sendable {
     /// Seconds that graphs show.
     var span = 300.0
     var showsEvents = true
-    /// The archives whose alarms ring.
     var ringing: [String] { alarms.filter(\.isRinging).map { $0.archive ?? "all archives" } }
-    /// Text that the names of the rows have.
     var filter = ""
     var column = ArchiveColumn.name
     /// Names run from A on and figures from the largest, unless it is reversed.
@@ -42,7 +38,6 @@ struct ArchivesState: Sendable {
         return found.map { (places[ExactText($0.name)] ?? .max, $0) }.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
-    /// Sorts the archives by their present figures.
     mutating func arrange(at now: Timestamp) {
         arranged = column == .name && !isReversed ? nil : now
         var order = archives.enumerated().map { place, archive in
@@ -61,7 +56,6 @@ struct ArchivesState: Sendable {
     }
 }
 
-/// The columns that archives can be sorted by.
 enum ArchiveColumn: Sendable, Hashable, CaseIterable {
     case name, entries, disk, footprint, memory, hits, operations, evictions
 

@@ -2,7 +2,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The archives of a store with what they hold and do.
 enum ArchivesView {
     static func table(_ model: Model) -> Table {
         if let server = model.archives.figures?.server { return DatabasesView.table(model, server) }

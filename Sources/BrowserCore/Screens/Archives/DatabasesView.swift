@@ -47,7 +47,6 @@ enum DatabasesView {
         ]
     }
 
-    /// What the pane says beside graphs.
     static func facts(_ server: ServerFigures) -> [(name: String, value: String)] {
         let accesses = Double(server.hits) + Double(server.misses)
         let ratio = accesses > 0 ? "lifetime hit \(Figures.percent(Double(server.hits) / accesses)): " : ""

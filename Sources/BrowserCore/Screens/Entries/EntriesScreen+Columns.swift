@@ -52,7 +52,6 @@ extension EntriesScreen {
         }
     }
 
-    /// Shows a property that a person named as the last of them.
     static func addColumn(_ model: inout Model, _ text: String, _ archive: ArchiveAddress)
         -> [Effect]
     {
@@ -77,7 +76,6 @@ extension EntriesScreen {
         return effects
     }
 
-    /// What is open that lists properties gets those that were found.
     static func sampleCame(_ model: inout Model) {
         switch model.overlay {
         case .columns(let old)?:

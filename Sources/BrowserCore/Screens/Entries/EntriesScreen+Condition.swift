@@ -17,7 +17,6 @@ extension EntriesScreen {
         return loadSample(model)
     }
 
-    /// A condition on the archive's own properties.
     private static func example(_ sample: PropertySample?) -> String {
         let query = QueryState.example(sample ?? PropertySample())
         return query.replacing("find ", with: "").split(separator: " |").first.map(String.init) ?? ""
@@ -27,23 +26,21 @@ extension EntriesScreen {
     static func loadSample(_ model: Model) -> [Effect] {
         guard let entries = model.entries, entries.sample == nil else { return [] }
         let archive = entries.archive
-        return [
-            .ask("load properties of \(archive.name)") { (context) throws(SourceError) in
-                try context.source.properties(in: archive)
-            } then: { model, result in
-                guard model.entries?.archive == archive else { return [] }
-                switch result {
-                case .success(let sample):
-                    model.entries?.sample = sample
-                    if case .condition? = model.prompt?.purpose {
-                        model.prompt?.field.placeholder = example(sample)
-                    }
-                case .failure(let error): model.say(error.description, role: .warning)
+        return .ask("load properties of \(archive.name)") { (context) throws(SourceError) in
+            try context.source.properties(in: archive)
+        } then: { model, result in
+            guard model.entries?.archive == archive else { return [] }
+            switch result {
+            case .success(let sample):
+                model.entries?.sample = sample
+                if case .condition? = model.prompt?.purpose {
+                    model.prompt?.field.placeholder = example(sample)
                 }
-                sampleCame(&model)
-                return []
+            case .failure(let error): model.say(error.description, role: .warning)
             }
-        ]
+            sampleCame(&model)
+            return []
+        }
     }
 
     /// The text changed: entries are asked as soon as it is a condition.

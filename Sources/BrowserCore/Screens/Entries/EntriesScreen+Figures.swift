@@ -1,7 +1,6 @@
 import StorageEngine
 import StoreInspection
 
-/// What becomes of the list when the archive's figures change.
 extension EntriesScreen {
     /// Lists the entries again if they changed, unless the rows are held still.
     static func figuresCame(_ model: inout Model) -> [Effect] {

@@ -23,20 +23,18 @@ extension EntriesScreen {
         let ticket = model.ticket()
         model.entries?.marking = ticket
         model.begin(Job(ticket: ticket, title: "marking", since: model.now))
-        return [
-            .ask("collect all rows", ticket: ticket) { context in
-                // A million marks are made here and not by the thread that draws.
-                arrangement.targets(context.progress).map { (Marks($0.targets), $0.omission) }
-            } then: { model, result in
-                model.ends(ticket)
-                guard model.entries?.marking == ticket else { return [] }
-                model.entries?.marking = nil
-                model.unsay(Browser.stillMarking, instead: Browser.nowMarked)
-                guard case .success(let (marks, omission)?) = result else { return [] }
-                model.entries?.marks.formUnion(marks)
-                if let omission { model.say(omission, role: .warning) }
-                return []
-            }
-        ]
+        return .ask("collect all rows", ticket: ticket) { context in
+            // A million marks are made here and not by the thread that draws.
+            arrangement.targets(context.progress).map { (Marks($0.targets), $0.omission) }
+        } then: { model, result in
+            model.ends(ticket)
+            guard model.entries?.marking == ticket else { return [] }
+            model.entries?.marking = nil
+            model.unsay(Browser.stillMarking, instead: Browser.nowMarked)
+            guard case .success(let (marks, omission)?) = result else { return [] }
+            model.entries?.marks.formUnion(marks)
+            if let omission { model.say(omission, role: .warning) }
+            return []
+        }
     }
 }

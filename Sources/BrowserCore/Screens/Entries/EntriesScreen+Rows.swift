@@ -1,4 +1,3 @@
-import ArchiveQuery
 import StorageEngine
 import StoreInspection
 import TerminalKit
@@ -15,10 +14,7 @@ extension EntriesScreen {
                 ])
         case .condition: return writeCondition(&model)
         case .frequency: return chooseFrequency(&model)
-        case .sort:
-            let bases = entries.bases
-            let next = (bases.firstIndex(of: entries.order.basis) ?? 0) + 1
-            return sort(&model, by: bases[next % bases.count])
+        case .sort: return sort(&model, by: entries.bases.next(after: entries.order.basis))
         case .reverse: return arrange(&model, by: entries.order.reversed)
         case .mark:
             toggleMark(&model)
@@ -153,7 +149,6 @@ extension EntriesScreen {
         }
     }
 
-    /// Asks for the rows of a request.
     package static func arrange(_ request: ArrangementRequest, ticket: Int) -> Effect {
         .ask("arrange \(request)", ticket: ticket) { (context) throws(SourceError) in
             try Arranger(source: context.source, clock: context.clock, progress: context.progress)
@@ -198,7 +193,6 @@ extension EntriesScreen {
         return []
     }
 
-    /// The columns that were chosen in an earlier session.
     private static func take(
         _ remembered: Result<ChosenColumns?, SourceError>?, in entries: inout EntriesState,
         _ model: inout Model

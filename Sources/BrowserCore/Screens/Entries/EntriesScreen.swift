@@ -3,7 +3,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The entries of a cache or a collection.
 enum EntriesScreen: ScreenParts {
     /// Columns from which the value stands beside the list.
     private static let besideColumns = 100

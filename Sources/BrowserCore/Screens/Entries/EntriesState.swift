@@ -3,14 +3,12 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The screen of an archive's entries.
 struct EntriesState: Sendable {
     let archive: ArchiveAddress
     var order = EntryOrder.recency
     var filter = ""
     /// What the entries have to meet; `nil`: nothing.
     var condition: EntryCondition?
-    /// What is wrong with the condition that is being written.
     var mistake: EntryCondition.Mistake?
     /// The completions of it that Tab goes through, while it does.
     var cycle: QueryState.Cycle?
@@ -22,14 +20,12 @@ struct EntriesState: Sendable {
     var sample: PropertySample?
     /// What the rows show; nil until the archive was read.
     var arrangement: Arrangement?
-    /// The rows that were read last.
     var read = ListedRows()
     /// A request for rows that is under way.
     var rowsTicket: Int?
     /// The row under the cursor, and the key that it holds to.
     var cursor = 0
     var key: String?
-    /// The first row in view.
     var top = 0
     /// Whether the next listing leaves the first row in view where it is, instead of moving it with the entry under the
     /// cursor: what an undo brought back above that is to be seen.
@@ -45,7 +41,6 @@ struct EntriesState: Sendable {
     var marking: Int?
     /// Columns that are scrolled out at the left, the key excepted.
     var firstColumn = 0
-    /// Names of columns that nobody wants to see.
     var hiddenColumns: Set<String> = []
     var flashes: [String: Flash] = [:]
     var preview = Preview()
@@ -55,7 +50,6 @@ struct EntriesState: Sendable {
     var ghosts: Set<String> = []
     /// What the rows seen so far needed, for the widths of columns; only grows, or columns would jump.
     private(set) var seen = SeenRows()
-    /// The arrangement that is waited for.
     var ticket: Int?
     /// Whether the rows are those of another filter or condition than what is asked for.
     var isReplaced: Bool {
@@ -66,7 +60,6 @@ struct EntriesState: Sendable {
     var listedFigures: ArchiveSample?
     /// Those of the listing that is shown.
     var shownFigures: ArchiveSample?
-    /// When the next listing may be taken.
     var notBefore: Timestamp?
     var problem: String?
 
@@ -83,10 +76,8 @@ struct EntriesState: Sendable {
             && arrangement.group == group
     }
     var rows: [Int: EntryMetadata] { read.entries }
-    /// Whether the row under the cursor is asked for and not there yet.
     var isCursorUnread: Bool { rowsTicket != nil && !read.range.contains(cursor) && cursor < count }
 
-    /// Whether the entry is among those that are evicted next.
     func isVictim(row: Int) -> Bool {
         guard let arrangement, row < arrangement.count else { return false }
         return arrangement.victims.contains(arrangement.rows.index(atRow: row))
@@ -142,7 +133,6 @@ struct SeenRows: Sendable, Hashable {
     }
 }
 
-/// A row that is highlighted for a moment.
 struct Flash: Sendable, Hashable {
     var role: Role
     var until: Timestamp
@@ -150,7 +140,6 @@ struct Flash: Sendable, Hashable {
     static let seconds = 1.5
 }
 
-/// The value beside or below the list.
 struct Preview: Sendable {
     /// What is shown, of an entry that may not be under the cursor any more.
     var load: ValueLoad?
@@ -159,7 +148,6 @@ struct Preview: Sendable {
     var key: String?
     var sequence: UInt64?
     var isPending = false
-    /// When it was asked for.
     var since: Timestamp?
     /// When it could not be read, which is tried again after a while.
     var failed: Timestamp?

@@ -3,7 +3,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The entries of an archive.
 enum EntriesView {
     struct Column: Sendable {
         /// What it is sorted by; nil for the sign of the entries that are evicted next.
@@ -57,7 +56,6 @@ enum EntriesView {
         return first + properties.map { Column($0, entries?.seen.values[$0]) } + facts
     }
 
-    /// Names of the columns that can be hidden.
     static let hideable = facts.map(\.title)
 
     /// Those of ``columns(_:)`` that may be shown: the sign and the key always, then what isn't hidden or scrolled out.
@@ -66,7 +64,6 @@ enum EntriesView {
         return Array(chosen.prefix(2) + chosen.dropFirst(2 + scrolled(entries)))
     }
 
-    /// How many columns are scrolled out at the left.
     static func scrolled(_ entries: EntriesState?, by step: Int = 0) -> Int {
         max(0, min((entries?.firstColumn ?? 0) + step, chosen(entries).count - 3))
     }
@@ -304,7 +301,6 @@ enum EntriesView {
         Bar(left: left, right: right, role: .text).draw(into: &frame, in: rect, look: look)
     }
 
-    /// Shows where keys match the filter.
     private static func highlight(
         _ arrangement: Arrangement, _ entries: EntriesState, _ places: TableLayout, into frame: inout Frame,
         look: Look

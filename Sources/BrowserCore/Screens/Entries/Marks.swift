@@ -4,7 +4,6 @@ import StoreInspection
 /// The entries that a person marked, as they were when they were marked. A value; safe to share between threads.
 package struct Marks: Sendable, Equatable {
     private var targets: [ExactText: Target] = [:]
-    /// Sum of the sizes of the marked values.
     package private(set) var bytes: UInt64 = 0
 
     package init(_ targets: [Target] = []) {
@@ -27,12 +26,10 @@ package struct Marks: Sendable, Equatable {
         bytes -= UInt64(old.size)
     }
 
-    /// Takes the marks of these away.
     mutating func remove(_ gone: some Sequence<Target>) {
         for target in gone where !isEmpty { remove(target.key) }
     }
 
-    /// Takes a mark away, or makes one.
     mutating func toggle(_ target: Target) {
         if contains(target.key) { remove(target.key) } else { add(target) }
     }

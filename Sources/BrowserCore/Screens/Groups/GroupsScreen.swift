@@ -92,7 +92,6 @@ enum GroupsScreen: ScreenParts {
 
     // MARK: What it does
 
-    /// Opens the groups of the archive in view.
     static func show(_ model: inout Model) -> [Effect] {
         guard let archive = model.archiveInView else { return [] }
         guard model.sample(archive)?.kind != .log else {
@@ -138,7 +137,6 @@ enum GroupsScreen: ScreenParts {
         return load(&model)
     }
 
-    /// Groups the entries anew, as they are now.
     private static func load(_ model: inout Model) -> [Effect] {
         guard let state = model.groups else { return [] }
         var effects: [Effect] = state.ticket.map { [.stop(ticket: $0)] } ?? []
@@ -275,10 +273,7 @@ enum GroupsScreen: ScreenParts {
         switch id {
         case .groupBy: chooseGrouping(&model, state.level)
         case .frequency: return EntriesScreen.chooseFrequency(&model)
-        case .sort:
-            let columns = GroupColumn.allCases
-            let next = (columns.firstIndex(of: state.column) ?? 0) + 1
-            sort(&model, by: columns[next % columns.count])
+        case .sort: sort(&model, by: GroupColumn.allCases.next(after: state.column))
         case .reverse: sort(&model, by: state.column)
         case .list: return showEntries(&model)
         default: break
@@ -295,7 +290,6 @@ enum GroupsScreen: ScreenParts {
         model.groups = state
     }
 
-    /// Lists what the entries can be grouped by.
     private static func chooseGrouping(_ model: inout Model, _ level: GroupsState.Level) {
         let prefixes = Grouping.separators.map { Grouping.prefix(below: level.below, separator: $0) }
         // Owners and kinds are of the whole archive.
@@ -324,7 +318,6 @@ enum GroupsScreen: ScreenParts {
         return load(&model)
     }
 
-    /// The entries of the group under the cursor.
     private static func showEntries(_ model: inout Model) -> [Effect] {
         guard let state = model.groups, let group = state.level.group else { return [] }
         var entries = EntriesState(archive: state.archive)

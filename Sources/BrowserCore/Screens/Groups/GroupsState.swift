@@ -1,18 +1,14 @@
-import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
-/// The screen of an archive's groups of entries.
 struct GroupsState: Sendable {
     let archive: ArchiveAddress
     /// What is grouped, from the widest view to the closest; the last is shown.
     var levels: [Level] = [Level()]
     var column = GroupColumn.bytes
     var isDescending = true
-    /// The answer that is waited for.
     var ticket: Int?
     var problem: String?
-    /// Which entries are grouped.
     let scope: Scope
     /// The list of entries that it was opened from, and the groups that this one was opened from; one at most.
     let before: EntriesState?
@@ -25,7 +21,6 @@ struct GroupsState: Sendable {
         (self.archive, self.scope, self.before, self.outer) = (archive, scope, before, outer)
     }
 
-    /// What the entries that are grouped have in common.
     struct Scope: Sendable {
         var filter = ""
         var condition: EntryCondition?
@@ -43,23 +38,19 @@ struct GroupsState: Sendable {
         }
     }
 
-    /// One view of the groups.
     struct Level: Sendable {
         /// The beginning that all keys have.
         var below = ""
         /// How it was asked for; `nil`: by the separator that most keys have.
         var wanted: Grouping?
         var groups: EntryGroups?
-        /// The numbers of the groups as they are shown.
         var order: [Int] = []
         /// Columns of the widest name; only grows, so that no column jumps.
         var nameColumns = 12
-        /// When the entries were listed.
         var made: Timestamp?
         var cursor = 0
         var top = 0
 
-        /// The group under the cursor, by its number.
         var number: Int? { order.indices.contains(cursor) ? order[cursor] : nil }
         var group: EntryGroup? { number.flatMap { groups?.groups[$0] } }
     }

@@ -1,7 +1,6 @@
 import StoreInspection
 
-/// What messages are looked for by: a regular expression whatever its case, or, behind `!`, all messages that it doesn't match. A
-/// value; safe to share between threads.
+/// What messages are looked for by: a regular expression whatever its case, or, behind `!`, all messages that it doesn't match.
 struct LogPattern: Sendable {
     private let text: String
     private let isInverse: Bool

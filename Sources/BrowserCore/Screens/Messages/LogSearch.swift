@@ -7,12 +7,10 @@ struct LogSearch: Sendable {
 
     var text = "" { didSet { take(text) } }
     private(set) var pattern: LogPattern?
-    /// What is wrong with the pattern.
     private(set) var problem: String?
     /// Of the first search, which takes a while; that of messages that came since has none.
     var ticket: Int?
     var isPending = false
-    /// Whether a person stopped it.
     var isStopped = false
     /// Numbers of messages, in order.
     private(set) var numbers: [Int] = []
@@ -22,7 +20,6 @@ struct LogSearch: Sendable {
     /// How many were found and are not kept.
     private(set) var dropped = 0
 
-    /// Whether there is something to look for.
     var isActive: Bool { pattern != nil }
 
     private mutating func take(_ typed: String) {
@@ -36,7 +33,6 @@ struct LogSearch: Sendable {
         }
     }
 
-    /// Forgets what was found.
     mutating func restart() {
         (ticket, isPending, isStopped, end, dropped) = (nil, false, false, nil, 0)
         (numbers, lines) = ([], [:])
@@ -67,7 +63,6 @@ struct LogSearch: Sendable {
         dropped += count
     }
 
-    /// How many of the found ones stand before a message.
     func count(before number: Int) -> Int {
         var (low, high) = (0, numbers.count)
         while low < high {

@@ -10,12 +10,10 @@ struct LogState: Sendable {
     var nextEvent: UInt64 = 0
     /// The number of messages before the archive's counter began, which restarts when the index is rebuilt.
     private var uncounted = 0
-    /// What was read of them.
     private(set) var lines: [Int: LogLine] = [:]
     private(set) var loaded = 0..<0
     var isPending = false
     var cursor = 0
-    /// The first message in view.
     var top = 0
     /// Whether the newest message stays in view.
     var follows = true
@@ -28,7 +26,6 @@ struct LogState: Sendable {
 
     var filter = LogSearch()
     var find = LogSearch()
-    /// Which of them the prompt is for.
     var typing = Purpose.filter
 
     init(archive: ArchiveAddress) { self.archive = archive }
@@ -38,10 +35,8 @@ struct LogState: Sendable {
         set { if purpose == .filter { filter = newValue } else { find = newValue } }
     }
 
-    /// How many rows there are.
     var count: Int { filter.isActive ? filter.numbers.count : available?.count ?? 0 }
 
-    /// The row under the cursor, from 0.
     var row: Int { row(of: cursor) }
 
     /// The row of a message, or of the next one that is shown.

@@ -62,7 +62,6 @@ extension MessagesScreen {
         return [.stop(ticket: ticket)]
     }
 
-    /// Searches what wasn't searched yet.
     static func search(_ model: inout Model) -> [Effect] {
         LogState.Purpose.allCases.compactMap { search($0, &model) }
     }

@@ -1,7 +1,6 @@
 import StoreInspection
 import TerminalKit
 
-/// The messages of a log.
 enum MessagesScreen: ScreenParts {
     static func path(_ model: Model) -> [String] {
         [TitleView.storeName(model), model.log?.archive.name ?? ""]
@@ -108,7 +107,6 @@ enum MessagesScreen: ScreenParts {
         return []
     }
 
-    /// The message under the cursor in full.
     static func open(_ model: inout Model) -> [Effect] {
         guard let log = model.log, log.count > 0 else { return [] }
         let number = log.number(at: log.row)
@@ -119,21 +117,19 @@ enum MessagesScreen: ScreenParts {
         // Of what a filter lets through only beginnings are kept.
         guard let end = log.available?.upperBound, log.filter.lines[number] != nil else { return [] }
         let (archive, nextEvent) = (log.archive, log.nextEvent)
-        return [
-            .ask("load message \(number) of \(archive.name)") { (context) throws(SourceError) in
-                try context.source.messages(
-                    count: 1, behind: end - 1 - number, nextEvent: nextEvent, in: archive
-                ).first
-            } then: { model, result in
-                guard model.log?.archive == archive, model.overlay == nil else { return [] }
-                switch result {
-                case .success(let line?): show(line, &model)
-                case .success(nil): model.say("The message is gone.", role: .warning)
-                case .failure(let error): model.say(error.description, role: .error)
-                }
-                return []
+        return .ask("load message \(number) of \(archive.name)") { (context) throws(SourceError) in
+            try context.source.messages(
+                count: 1, behind: end - 1 - number, nextEvent: nextEvent, in: archive
+            ).first
+        } then: { model, result in
+            guard model.log?.archive == archive, model.overlay == nil else { return [] }
+            switch result {
+            case .success(let line?): show(line, &model)
+            case .success(nil): model.say("The message is gone.", role: .warning)
+            case .failure(let error): model.say(error.description, role: .error)
             }
-        ]
+            return []
+        }
     }
 
     private static func show(_ line: LogLine, _ model: inout Model) {
@@ -153,8 +149,7 @@ enum MessagesScreen: ScreenParts {
         if line.size > LogLine.limit {
             lines.append("The first \(Figures.bytes(UInt64(LogLine.limit))) of it.")
         }
-        model.overlay = .message(
-            MessageBox(title: "Message of \(model.log?.archive.name ?? "")", lines: lines))
+        model.overlay = .message("Message of \(model.log?.archive.name ?? "")", lines)
     }
 
     static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
@@ -221,8 +216,7 @@ enum MessagesScreen: ScreenParts {
             model.ends(ticket)
             switch result {
             case .failure(let error):
-                model.overlay = .message(
-                    MessageBox(title: "Nothing was deleted", lines: [error.description]))
+                model.overlay = .message("Nothing was deleted", [error.description])
                 return []
             case .success(let carried):
                 let outcome = carried.outcome

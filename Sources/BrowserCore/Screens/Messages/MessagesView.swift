@@ -78,7 +78,6 @@ enum MessagesView {
         highlight(log, table.layout(in: layout.list), into: &frame, look: look)
     }
 
-    /// Shows where messages match the filter and the search.
     private static func highlight(
         _ log: LogState, _ places: TableLayout, into frame: inout Frame, look: Look
     ) {

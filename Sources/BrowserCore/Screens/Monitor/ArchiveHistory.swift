@@ -31,7 +31,6 @@ package struct ArchiveHistory: Sendable {
         var mean: GraphColumn { GraphColumn().adding(sums, weight: seconds > 0 ? 1 / seconds : 0) }
     }
 
-    /// Bins of one width.
     private struct Level: Sendable {
         let step: Int64
         let maximum: Int
@@ -93,7 +92,6 @@ package struct ArchiveHistory: Sendable {
         return last.rates(since: first)
     }
 
-    /// When the archive was observed last.
     package var latest: Timestamp? { recent.last?.time }
 
     /// The observed part of the last minute.
@@ -123,7 +121,6 @@ package struct ArchiveHistory: Sendable {
         return columns.map { ($0.index, $0.mean) }
     }
 
-    /// The number of bins that are kept.
     package var count: Int { levels.reduce(0) { $0 + $1.bins.count } }
 }
 

@@ -1,9 +1,7 @@
 import StorageEngine
 import StoreInspection
 
-/// Events as they come.
 extension Browser {
-    /// The archives whose events are in view.
     private static func watched(_ model: Model) -> [ArchiveSample] {
         model.archives.archives.filter { $0.problem == nil && model.parts.shows(eventsOf: $0.name, model) }
     }
@@ -21,22 +19,20 @@ extension Browser {
         let asked = wanted
         model.events.isPending = true
         let names = asked.map { $0.archive.name + ($0.from.map { " from \($0)" } ?? "") }
-        return [
-            .ask("load events of " + names.joined(separator: ", ")) { context in
-                // An archive that can't be read has no page.
-                asked.compactMap { archive, from in
-                    (try? context.source.events(in: archive, from: from)).map {
-                        (archive.name, $0)
-                    }
+        return .ask("load events of " + names.joined(separator: ", ")) { context in
+            // An archive that can't be read has no page.
+            asked.compactMap { archive, from in
+                (try? context.source.events(in: archive, from: from)).map {
+                    (archive.name, $0)
                 }
-            } then: { model, result in
-                guard model.store == store, case .success(let pages) = result else { return [] }
-                model.events.isPending = false
-                let start = model.events.add(pages)
-                model.monitor?.match(model.events, from: start)
-                return []
             }
-        ]
+        } then: { model, result in
+            guard model.store == store, case .success(let pages) = result else { return [] }
+            model.events.isPending = false
+            let start = model.events.add(pages)
+            model.monitor?.match(model.events, from: start)
+            return []
+        }
     }
 
     /// Says where events are to be seen that have no room on the screen.

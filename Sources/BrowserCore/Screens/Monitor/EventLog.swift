@@ -55,7 +55,6 @@ struct EventLog: Sendable {
 
     func returns(in archive: String) -> EvictedReturns { returns[archive] ?? EvictedReturns() }
 
-    /// How many there are of an archive, or of all.
     func count(of archive: String?) -> Int {
         guard let archive else { return numbers.count }
         return numbers.count { self[$0].archive == archive }
@@ -80,7 +79,6 @@ struct EventLog: Sendable {
     }
 }
 
-/// Which events are shown.
 struct EventFilter: Sendable, Hashable {
     /// Nil: those of all archives.
     var archive: String?
@@ -106,7 +104,6 @@ struct EventFilter: Sendable, Hashable {
 
 /// Shows if an archive is too small: the share of the recorded keys that were evicted shortly before. A value.
 struct EvictedReturns: Sendable {
-    /// When keys were evicted.
     private var evicted: [String: Timestamp] = [:]
     /// Records and those of evicted keys, in the present minute and in the one before.
     private var minute: Int64 = 0
@@ -139,7 +136,6 @@ struct EvictedReturns: Sendable {
     /// Whether a tenth of the records, and not just a few, are of evicted keys.
     var isMany: Bool { returns >= 10 && returns * 10 >= records }
 
-    /// One line.
     var words: String {
         "\(Figures.count(returns)) of \(Figures.count(records)) recorded keys had been evicted"
     }

@@ -4,19 +4,14 @@ import StoreInspection
 import TerminalKit
 
 /// What graphs show and alarms watch.
-enum Metric: CaseIterable, Sendable, Hashable {
-    case hitRatio, operations, disk, memory, evictions, expiries
+enum Metric: String, CaseIterable, Sendable, Hashable {
+    case hitRatio = "hit ratio"
+    case operations = "operations/s"
+    case disk, memory
+    case evictions = "evictions/s"
+    case expiries = "expiries/s"
 
-    var title: String {
-        switch self {
-        case .hitRatio: "hit ratio"
-        case .operations: "operations/s"
-        case .disk: "disk"
-        case .memory: "memory"
-        case .evictions: "evictions/s"
-        case .expiries: "expiries/s"
-        }
-    }
+    var title: String { rawValue }
 
     var role: Role {
         switch self {

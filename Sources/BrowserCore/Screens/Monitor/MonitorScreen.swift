@@ -120,10 +120,10 @@ enum MonitorScreen: ScreenParts {
         guard let monitor = model.monitor else { return [] }
         switch id {
         case .monitorPart:
-            model.monitor?.part = monitor.part.next
+            model.monitor?.part = MonitorState.Part.allCases.next(after: monitor.part)
             return ServerTables.load(&model)
         case .span where monitor.part == .graphs:
-            let span = next(after: monitor.span, in: GraphsView.spans)
+            let span = GraphsView.spans.next(after: monitor.span)
             model.monitor?.span = span
             model.archives.span = span
         case .earlier where monitor.part == .graphs: read(&model, monitor, step: -1)
@@ -135,10 +135,10 @@ enum MonitorScreen: ScreenParts {
             if monitor.follows { model.monitor?.hold(model.events) }
         case .eventKind:
             let kinds: [EventKind?] = [nil] + EventKind.allCases
-            setFilter(&model) { $0.kind = next(after: $0.kind, in: kinds) }
+            setFilter(&model) { $0.kind = kinds.next(after: $0.kind) }
         case .eventArchive:
             let names: [String?] = [nil] + model.archives.archives.map(\.name)
-            setFilter(&model) { $0.archive = next(after: $0.archive, in: names) }
+            setFilter(&model) { $0.archive = names.next(after: $0.archive) }
         case .filter:
             guard monitor.part == .events else { break }
             model.prompt = Prompt(
@@ -166,14 +166,6 @@ enum MonitorScreen: ScreenParts {
     static func promptChanged(_ model: inout Model, _ text: String) -> [Effect] {
         setFilter(&model) { $0.text = text }
         return []
-    }
-
-    static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
-        isKept ? [] : promptChanged(&model, "")
-    }
-
-    private static func next<Value: Equatable>(after value: Value, in all: [Value]) -> Value {
-        all[((all.firstIndex(of: value) ?? 0) + 1) % all.count]
     }
 
     static func setFilter(_ model: inout Model, _ change: (inout EventFilter) -> Void) {
@@ -220,7 +212,6 @@ enum MonitorScreen: ScreenParts {
         return []
     }
 
-    /// The event under the cursor in full.
     static func open(_ model: inout Model) -> [Effect] {
         if model.monitor?.part == .graphs {
             model.monitor?.isZoomed.toggle()
@@ -237,7 +228,7 @@ enum MonitorScreen: ScreenParts {
         }
         if event.bytes > 0 { lines.append("\(Figures.count(event.bytes)) bytes") }
         lines.append(event.event.sentence(by: event.pid == 0 ? nil : model.processName(event.pid)))
-        model.overlay = .message(MessageBox(title: event.kind.label, lines: lines))
+        model.overlay = .message(event.kind.label, lines)
         return []
     }
 
@@ -261,29 +252,25 @@ enum MonitorScreen: ScreenParts {
         return (archive, key)
     }
 
-    /// What the events tell of the key.
     private static func showHistory(_ model: inout Model) -> [Effect] {
         guard let (archive, key) = subject(&model) else { return [] }
-        return [
-            .ask("load biography of \(archive.name)/\(key)") { (context) throws(SourceError) in
-                try context.source.biography(of: key, in: archive)
-            } then: { model, result in
-                guard model.screen == .monitor, model.store == archive.store else { return [] }
-                switch result {
-                case .success(let history):
-                    let lines = history.lines(by: model.processName)
-                    let reach = history.reach(in: archive.name, now: model.shownNow)
-                    model.overlay = .message(
-                        MessageBox(
-                            title: "Biography of \(TerminalText.sanitized(key))", lines: lines + ["", reach]))
-                case .failure(let error): model.say(error.description, role: .error)
-                }
-                return []
+        return .ask("load biography of \(archive.name)/\(key)") { (context) throws(SourceError) in
+            try context.source.biography(of: key, in: archive)
+        } then: { model, result in
+            guard model.screen == .monitor, model.store == archive.store else { return [] }
+            switch result {
+            case .success(let history):
+                let lines = history.lines(by: model.processName)
+                let reach = history.reach(in: archive.name, now: model.shownNow)
+                model.overlay = .message(
+                    MessageBox(
+                        title: "Biography of \(TerminalText.sanitized(key))", lines: lines + ["", reach]))
+            case .failure(let error): model.say(error.description, role: .error)
             }
-        ]
+            return []
+        }
     }
 
-    /// The entry of the event, as it is now.
     private static func openEntry(_ model: inout Model) -> [Effect] {
         guard let (archive, key) = subject(&model) else { return [] }
         return ValueScreen.show(ValueState(archive: archive, key: key, origin: .monitor), &model)
@@ -307,7 +294,6 @@ enum MonitorScreen: ScreenParts {
 }
 
 extension MonitorState {
-    /// Lets the cursor hold to the event that it is on.
     mutating func hold(_ log: EventLog) {
         guard count(log) > 0 else { return }
         number = number(row: count(log) - 1, log)

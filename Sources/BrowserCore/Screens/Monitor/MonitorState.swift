@@ -1,18 +1,10 @@
-import ServerInspection
 import StorageEngine
 
-/// The screen of what happens: events, and the processes that do it.
 struct MonitorState: Sendable {
-    enum Part: Sendable, Hashable, CaseIterable {
+    enum Part: String, Sendable, Hashable, CaseIterable {
         case events, processes, graphs
 
-        var name: String {
-            switch self {
-            case .events: "events"
-            case .processes: "processes"
-            case .graphs: "graphs"
-            }
-        }
+        var name: String { rawValue }
 
         /// What it is at a server.
         var serverName: String {
@@ -22,21 +14,16 @@ struct MonitorState: Sendable {
             case .graphs: "graphs"
             }
         }
-
-        var next: Part { Part.allCases[(Part.allCases.firstIndex(of: self)! + 1) % Part.allCases.count] }
     }
 
     var part: Part
-    /// The screen to go back to.
     var origin: Screen
     var filter: EventFilter
     /// The numbers of the events that the filter lets through; nil: all.
     private(set) var matching: [Int]?
-    /// The event under the cursor.
     var number = 0
     /// Whether the cursor stays at the newest event.
     var follows = true
-    /// The first row in view, in each part.
     var top = 0
     var processTop = 0
     var processRow = 0

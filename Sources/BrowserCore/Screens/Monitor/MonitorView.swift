@@ -2,9 +2,7 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// What happens in the store: all events with filters, and the processes that have it open.
 enum MonitorView {
-    /// A process and one archive that it has open.
     struct Attachment: Sendable {
         let archive: String
         let process: AttachedProcess

@@ -1,5 +1,4 @@
 import ServerInspection
-import StorageEngine
 import StoreInspection
 import TerminalKit
 
@@ -69,7 +68,6 @@ enum ServerTables {
         }
     }
 
-    /// A slow command in full.
     static func message(_ monitor: MonitorState) -> MessageBox? {
         guard monitor.part == .events, let slow = monitor.activity?.slow,
             slow.indices.contains(monitor.processRow)
@@ -90,20 +88,18 @@ enum ServerTables {
             monitor.activityRead.map({ model.now.seconds(since: $0) >= 1 }) ?? true
         else { return [] }
         model.monitor?.isActivityPending = true
-        return [
-            .ask("load clients and slow log") { (context) throws(SourceError) in
-                try context.source.serverActivity()
-            } then: { model, result in
-                model.monitor?.isActivityPending = false
-                model.monitor?.activityRead = model.now
-                switch result {
-                case .success(let activity):
-                    model.monitor?.activity = activity
-                    model.monitor?.activityProblem = nil
-                case .failure(let error): model.monitor?.activityProblem = error.description
-                }
-                return []
+        return .ask("load clients and slow log") { (context) throws(SourceError) in
+            try context.source.serverActivity()
+        } then: { model, result in
+            model.monitor?.isActivityPending = false
+            model.monitor?.activityRead = model.now
+            switch result {
+            case .success(let activity):
+                model.monitor?.activity = activity
+                model.monitor?.activityProblem = nil
+            case .failure(let error): model.monitor?.activityProblem = error.description
             }
-        ]
+            return []
+        }
     }
 }

@@ -4,7 +4,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// A question to an archive. A value; safe to share between threads.
 package struct QueryRequest: Sendable, Hashable {
     package var archive: ArchiveAddress
     package var pipeline: QueryPipeline
@@ -32,11 +31,9 @@ package struct QueryAnswer: Sendable {
     package struct Row: Sendable, Hashable {
         /// The key of its entry; nil for a row that is made of several.
         package var key: String?
-        /// One for each column.
         package var cells: [String]
         /// What its first column says, where that is a value that a condition can name; of rows that are made of several entries.
         var literal: QueryLiteral?
-        /// What the cells are sorted by.
         var values: [SortValue]
         /// Its entry, as it was when it was read.
         package var target: Target?
@@ -69,7 +66,6 @@ package struct QueryAnswer: Sendable {
     /// How many properties of whole entries have no column, for there are too many.
     private var leftOut = 0
     package private(set) var rows: [Row] = []
-    /// All rows that there are.
     package private(set) var count = 0
     /// The entries behind all rows, as they were when they were read.
     package private(set) var targets: [Target] = []

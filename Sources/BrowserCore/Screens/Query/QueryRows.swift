@@ -1,10 +1,7 @@
 import ArchiveQuery
-import StorageEngine
 import StoreInspection
-import TerminalKit
 
-/// How the rows of a result are shown: in which order, with which columns, and what has become of their entries since. A
-/// value; safe to share between threads.
+/// How the rows of a result are shown: in which order, with which columns, and what has become of their entries since.
 struct QueryRows: Sendable {
     /// A column of the result, by its place, and the direction.
     struct Order: Sendable, Hashable {
@@ -27,7 +24,6 @@ struct QueryRows: Sendable {
     var hidden: Set<String> = []
     /// By the answer's row, of those that were looked at last.
     var changes: [Int: Change] = [:]
-    /// Whether the store is being asked about the rows in view.
     var isChecking = false
 
     /// The answer's row that stands at that place; -1: none.
@@ -39,7 +35,6 @@ struct QueryRows: Sendable {
     /// Where that row of the answer stands; the first place where it isn't shown.
     func place(of row: Int) -> Int { places.map { $0.firstIndex(of: row) ?? 0 } ?? row }
 
-    /// How many rows of the answer are shown.
     func count(of answer: QueryAnswer) -> Int { places?.count ?? answer.rows.count }
 
     /// Rows with equal values stay in the order in which they came.

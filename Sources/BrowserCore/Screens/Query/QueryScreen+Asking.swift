@@ -41,7 +41,6 @@ extension QueryScreen {
         return [loadProperties(of: archive)] + loadEarlierQueries(&model) + loadSavedQueries()
     }
 
-    /// What the values have, for completion.
     private static func loadProperties(of archive: ArchiveAddress) -> Effect {
         .ask("load properties of \(archive.name)") { (context) throws(SourceError) in
             try context.source.properties(in: archive)
@@ -113,7 +112,6 @@ extension QueryScreen {
         return items + [CopyItem.path(query.archive)]
     }
 
-    /// The query in the typed API.
     private static func swift(_ query: QueryState) -> CopyItem.Content {
         guard let pipeline = query.pipeline else { return .absent("the query has a mistake") }
         do { return .ready(try pipeline.swiftSource(archives: "archives")) } catch {
@@ -132,11 +130,6 @@ extension QueryScreen {
         return []
     }
 
-    static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
-        isKept ? [] : promptChanged(&model, "")
-    }
-
-    /// A name for the result of a query.
     private static func fileName(_ archive: String) -> String {
         let plain = archive.map { character -> Character in
             // A letter with marks is one that files may have; a line break of two characters counts as ASCII.
@@ -185,8 +178,7 @@ extension QueryScreen {
     /// Asks by itself every so often, less often with each turn, and then no more.
     private static func askEvery(_ model: inout Model) {
         guard let query = model.query else { return }
-        let next = (QueryState.paces.firstIndex(of: query.every) ?? 0) + 1
-        let every = QueryState.paces[next % QueryState.paces.count]
+        let every = QueryState.paces.next(after: query.every)
         model.query?.every = every
         let how =
             every.map { "every \(Figures.interval($0))" }
@@ -320,16 +312,14 @@ extension QueryScreen {
         let ticket = model.ticket()
         model.begin(Job(ticket: ticket, title: "writing \(path)", since: model.now))
         let request = QueryRequest(pipeline, in: archive)
-        return [
-            .ask("export \(archive.name): \(pipeline) to \(path)", ticket: ticket) {
-                (context) throws(SourceError) in
-                if let kept { return try kept(path, replaces) }
-                return try context.source.export(
-                    request, to: path, replaces: replaces, progress: context.progress)
-            } then: { model, result in
-                exported(&model, ticket, path: path, result, isAskedAgain: kept == nil)
-            }
-        ]
+        return .ask("export \(archive.name): \(pipeline) to \(path)", ticket: ticket) {
+            (context) throws(SourceError) in
+            if let kept { return try kept(path, replaces) }
+            return try context.source.export(
+                request, to: path, replaces: replaces, progress: context.progress)
+        } then: { model, result in
+            exported(&model, ticket, path: path, result, isAskedAgain: kept == nil)
+        }
     }
 
     /// `nil`: it was stopped.
@@ -351,7 +341,7 @@ extension QueryScreen {
             guard let archive = model.query?.archive else { break }
             model.overlay = .plan(Plan(replacing: path, archive: archive))
         case .failure(let error):
-            model.overlay = .message(MessageBox(title: "Nothing was written", lines: [error.description]))
+            model.overlay = .message("Nothing was written", [error.description])
         }
         return []
     }
@@ -365,8 +355,7 @@ extension QueryScreen {
         }
         let picture = answer.explanation.picture(
             model.look.glyphs, columns: OverlayPlaces.messageColumns(model))
-        model.overlay = .message(
-            MessageBox(title: "How it was carried out", lines: picture.map(\.keepingIndent)))
+        model.overlay = .message("How it was carried out", picture.map(\.keepingIndent))
     }
 
     private static func showSwift(_ model: inout Model) {
@@ -382,7 +371,7 @@ extension QueryScreen {
         } catch {
             lines = ["\(error)"]
         }
-        model.overlay = .message(MessageBox(title: "The same in Swift", lines: lines))
+        model.overlay = .message("The same in Swift", lines)
     }
 }
 

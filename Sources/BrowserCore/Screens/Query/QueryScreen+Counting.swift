@@ -1,6 +1,5 @@
 import ArchiveQuery
 import StorageEngine
-import StoreInspection
 import TerminalKit
 
 /// How frequent the values of a result's column are: a query that counts the rows of the one before.
@@ -31,7 +30,6 @@ extension QueryScreen {
         model.overlay = .search(list)
     }
 
-    /// What a column of the result shows.
     private static func property(_ title: String, in pipeline: QueryPipeline) -> QueryProperty {
         let asked = pipeline.stages.flatMap(\.properties)
         if let known = asked.first(where: { ExactText($0.columnName) == ExactText(title) }) { return known }
@@ -81,7 +79,6 @@ extension QueryScreen {
         return counted.total
     }
 
-    /// How many rows a row of a count is of.
     static func count(in row: QueryAnswer.Row) -> Int {
         guard row.values.count > 1, case .number(.integer(let count)) = row.values[1] else { return 0 }
         return Int(clamping: count)

@@ -1,26 +1,23 @@
 import StoreInspection
 import TerminalKit
 
-/// The queries that were asked before, in this session and in earlier ones.
 extension QueryScreen {
     /// Reads those of earlier sessions, once.
     static func loadEarlierQueries(_ model: inout Model) -> [Effect] {
         guard !model.knowsEarlierQueries else { return [] }
         model.knowsEarlierQueries = true
-        return [
-            .ask("load earlier queries") { (context) throws(SourceError) in
-                try context.source.pastQueries()
-            } then: { model, result in
-                switch result {
-                case .success(let earlier):
-                    let since = model.queryHistory
-                    model.queryHistory = earlier
-                    for past in since { model.queryHistory.remember(past) }
-                case .failure(let error): model.say(error.description, role: .warning, seconds: 10)
-                }
-                return []
+        return .ask("load earlier queries") { (context) throws(SourceError) in
+            try context.source.pastQueries()
+        } then: { model, result in
+            switch result {
+            case .success(let earlier):
+                let since = model.queryHistory
+                model.queryHistory = earlier
+                for past in since { model.queryHistory.remember(past) }
+            case .failure(let error): model.say(error.description, role: .warning, seconds: 10)
             }
-        ]
+            return []
+        }
     }
 
     static func keep(_ past: PastQuery) -> Effect {
@@ -47,7 +44,6 @@ extension QueryScreen {
         query.cycle = nil
     }
 
-    /// Opens the list of all that was asked, to search it.
     static func searchHistory(_ model: inout Model) {
         guard let query = model.query else { return }
         let own = model.queryHistory.filter { $0.archive == query.archive.name }
@@ -69,7 +65,6 @@ extension QueryScreen {
             })
     }
 
-    /// Writes a query into the line.
     static func take(_ model: inout Model, _ text: String) {
         model.query?.field.text = text
         model.query?.recalled = nil

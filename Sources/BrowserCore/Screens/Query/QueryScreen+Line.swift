@@ -76,7 +76,6 @@ extension QueryScreen {
         return []
     }
 
-    /// The text of the line changed.
     static func retyped(_ model: inout Model) {
         check(&model)
         guard let query = model.query else { return }
@@ -89,7 +88,6 @@ extension QueryScreen {
         model.query?.completions = isWritten ? [] : completions
     }
 
-    /// Marks what is wrong with the text.
     private static func check(_ model: inout Model) {
         guard var query = model.query else { return }
         query.errors =

@@ -41,23 +41,21 @@ extension QueryScreen {
         let ticket = model.ticket()
         model.query?.marking = ticket
         model.begin(Job(ticket: ticket, title: "marking", since: model.now))
-        return [
-            .ask("mark \(targets.count) of the result", ticket: ticket) { _ in
-                // A million marks are made here and not by the thread that draws.
-                Marks(targets)
-            } then: { model, result in
-                model.ends(ticket)
-                guard model.query?.marking == ticket else { return [] }
-                model.query?.marking = nil
-                model.unsay(Browser.stillMarking, instead: Browser.nowMarked)
-                guard case .success(let marks) = result, model.query?.answered == query.answered else {
-                    return []
-                }
-                model.query?.marks = marks
-                if !isFiltered { model.say(markedAll(answer), seconds: 10) }
+        return .ask("mark \(targets.count) of the result", ticket: ticket) { _ in
+            // A million marks are made here and not by the thread that draws.
+            Marks(targets)
+        } then: { model, result in
+            model.ends(ticket)
+            guard model.query?.marking == ticket else { return [] }
+            model.query?.marking = nil
+            model.unsay(Browser.stillMarking, instead: Browser.nowMarked)
+            guard case .success(let marks) = result, model.query?.answered == query.answered else {
                 return []
             }
-        ]
+            model.query?.marks = marks
+            if !isFiltered { model.say(markedAll(answer), seconds: 10) }
+            return []
+        }
     }
 
     private static func markedAll(_ answer: QueryAnswer) -> String {
@@ -138,22 +136,20 @@ extension QueryScreen {
         guard !targets.isEmpty else { return [] }
         model.query?.view.isChecking = true
         let (archive, asked) = (query.archive, query.askedAt)
-        return [
-            .ask("look at \(targets.count) rows of \(archive.name)") { (context) throws(SourceError) in
-                var changes: [Int: QueryRows.Change] = [:]
-                for (row, target) in targets {
-                    let entry = try context.source.entry(target.key, in: archive)
-                    if entry?.sequence != target.sequence { changes[row] = entry == nil ? .gone : .changed }
-                }
-                return changes
-            } then: { model, result in
-                guard model.query?.archive == archive else { return [] }
-                model.query?.view.isChecking = false
-                // Of an answer that isn't shown any more it says nothing.
-                guard model.query?.askedAt == asked, case .success(let changes) = result else { return [] }
-                model.query?.view.changes = changes
-                return []
+        return .ask("look at \(targets.count) rows of \(archive.name)") { (context) throws(SourceError) in
+            var changes: [Int: QueryRows.Change] = [:]
+            for (row, target) in targets {
+                let entry = try context.source.entry(target.key, in: archive)
+                if entry?.sequence != target.sequence { changes[row] = entry == nil ? .gone : .changed }
             }
-        ]
+            return changes
+        } then: { model, result in
+            guard model.query?.archive == archive else { return [] }
+            model.query?.view.isChecking = false
+            // Of an answer that isn't shown any more it says nothing.
+            guard model.query?.askedAt == asked, case .success(let changes) = result else { return [] }
+            model.query?.view.changes = changes
+            return []
+        }
     }
 }

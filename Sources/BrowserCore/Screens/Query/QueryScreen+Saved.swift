@@ -8,19 +8,17 @@ extension QueryScreen {
     static func loadSavedQueries(then: @escaping @Sendable (inout Model) -> [Effect] = { _ in [] })
         -> [Effect]
     {
-        [
-            .ask("load saved queries") { (context) throws(SourceError) in
-                try context.source.savedQueries()
-            } then: { model, result in
-                switch result {
-                case .success(let saved):
-                    model.savedQueries = saved
-                    for query in model.unkeptQueries { model.savedQueries.save(query) }
-                case .failure(let error): model.say(error.description, role: .warning, seconds: 10)
-                }
-                return then(&model)
+        .ask("load saved queries") { (context) throws(SourceError) in
+            try context.source.savedQueries()
+        } then: { model, result in
+            switch result {
+            case .success(let saved):
+                model.savedQueries = saved
+                for query in model.unkeptQueries { model.savedQueries.save(query) }
+            case .failure(let error): model.say(error.description, role: .warning, seconds: 10)
             }
-        ]
+            return then(&model)
+        }
     }
 
     /// Asks how the query that is written is to be called.
@@ -69,27 +67,25 @@ extension QueryScreen {
     private static func keep(_ model: inout Model, _ query: SavedQuery) -> [Effect] {
         model.savedQueries.save(query)
         model.unkeptQueries.remove(query.name, of: query.archive)
-        return [
-            .ask("save the query \(query.name)") { (context) throws(SourceError) in
-                try context.source.save(query)
-            } then: { model, result in
-                switch result {
-                case .success:
-                    do throws(QuerySyntaxError) {
-                        _ = try QueryPipeline(query.text)
-                        model.say("Saved as \(query.name).", role: .good, seconds: 3)
-                    } catch {
-                        model.say("Saved as \(query.name) with its mistake: \(error)", role: .warning)
-                    }
-                case .failure(let error):
-                    model.unkeptQueries.save(query)
-                    model.say(
-                        "The query is saved for this session only: \(error.description)", role: .warning,
-                        seconds: 10)
+        return .ask("save the query \(query.name)") { (context) throws(SourceError) in
+            try context.source.save(query)
+        } then: { model, result in
+            switch result {
+            case .success:
+                do throws(QuerySyntaxError) {
+                    _ = try QueryPipeline(query.text)
+                    model.say("Saved as \(query.name).", role: .good, seconds: 3)
+                } catch {
+                    model.say("Saved as \(query.name) with its mistake: \(error)", role: .warning)
                 }
-                return []
+            case .failure(let error):
+                model.unkeptQueries.save(query)
+                model.say(
+                    "The query is saved for this session only: \(error.description)", role: .warning,
+                    seconds: 10)
             }
-        ]
+            return []
+        }
     }
 
     /// Opens the list of what was saved, by this browser or another one.
@@ -165,18 +161,16 @@ extension QueryScreen {
         model.savedQueries.remove(query.name, of: query.archive)
         model.unkeptQueries.remove(query.name, of: query.archive)
         if model.savedQueries.isEmpty { model.overlay = nil } else { showSaved(&model) }
-        return [
-            .ask("forget the query \(query.name)") { (context) throws(SourceError) in
-                try context.source.forget(query)
-            } then: { model, result in
-                if case .failure(let error) = result {
-                    model.say(
-                        "The query is still in the file: \(error.description)", role: .warning, seconds: 10)
-                } else {
-                    model.say("\(query.name) is deleted.", seconds: 3)
-                }
-                return []
+        return .ask("forget the query \(query.name)") { (context) throws(SourceError) in
+            try context.source.forget(query)
+        } then: { model, result in
+            if case .failure(let error) = result {
+                model.say(
+                    "The query is still in the file: \(error.description)", role: .warning, seconds: 10)
+            } else {
+                model.say("\(query.name) is deleted.", seconds: 3)
             }
-        ]
+            return []
+        }
     }
 }

@@ -2,7 +2,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Queries of an archive, and the result of one.
 enum QueryScreen: ScreenParts {
     static func path(_ model: Model) -> [String] {
         [TitleView.storeName(model), model.query?.archive.name ?? "", "query"]

@@ -6,14 +6,12 @@ import TerminalKit
 /// The screen of queries of one archive: a line to write them in, and what came of the last one.
 struct QueryState: Sendable {
     let archive: ArchiveAddress
-    /// The screen to go back to.
     var origin: Screen
     var field = TextField(placeholder: example(PropertySample()))
     /// Whether the keyboard writes; else it moves in the result.
     var isTyping = true
     /// What is wrong with the text, as it is now.
     var errors: [QuerySyntaxError] = []
-    /// What could stand at the cursor.
     var completions: [QueryCompletion] = []
     /// The completions that Tab goes through, while it does.
     var cycle: Cycle?
@@ -23,7 +21,6 @@ struct QueryState: Sendable {
     var answer: QueryAnswer?
     /// What was counted, if the text that was asked last does that: Enter shows the rows behind one of its rows.
     var counted: Counted?
-    /// The text that the answer is to.
     var answered = ""
     /// When what the answer shows was asked for.
     var askedAt: Timestamp?
@@ -32,7 +29,6 @@ struct QueryState: Sendable {
     var marks = Marks()
     /// The work that marks all entries of the result, while it is under way.
     var marking: Int?
-    /// In which order and with which columns the answer is shown.
     var view = QueryRows()
     /// What went wrong with the query that was asked last; a line.
     var problem: String?
@@ -40,7 +36,6 @@ struct QueryState: Sendable {
     var ticket: Int?
     var asked = ""
     var cursor = 0
-    /// The first row in view.
     var top = 0
     /// The place in the history that the line shows, from the latest; nil: what was written.
     var recalled: Int?
@@ -90,7 +85,6 @@ struct QueryState: Sendable {
         return pipeline
     }
 
-    /// A query of the archive's own properties.
     static func example(_ sample: PropertySample) -> String {
         func first(_ fits: (QueryLiteral) -> Bool) -> (property: QueryProperty, value: QueryLiteral)? {
             for property in sample.properties {
@@ -106,7 +100,6 @@ struct QueryState: Sendable {
             "for example: find \(condition ?? "@size > 1000") | sort \(text.map { "\($0.property)" } ?? "@size") | limit 10"
     }
 
-    /// The row under the cursor.
     var row: QueryAnswer.Row? {
         let row = view.row(cursor)
         return answer.flatMap { $0.rows.indices.contains(row) ? $0.rows[row] : nil }

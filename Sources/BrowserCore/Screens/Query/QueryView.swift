@@ -2,7 +2,6 @@ import ArchiveQuery
 import StoreInspection
 import TerminalKit
 
-/// A query, and its result as a table.
 enum QueryView {
     static func table(_ model: Model) -> Table {
         guard let query = model.query, let answer = query.answer else {

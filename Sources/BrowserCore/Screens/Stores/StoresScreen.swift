@@ -2,7 +2,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The stores of a folder.
 enum StoresScreen: ScreenParts {
     static func path(_ model: Model) -> [String] { ["stores"] }
     static func archive(_ model: Model) -> ArchiveAddress? { nil }
@@ -51,17 +50,14 @@ enum StoresScreen: ScreenParts {
         return load(&model)
     }
 
-    /// Reads the folder.
     static func load(_ model: inout Model) -> [Effect] {
         guard !model.stores.isPending else { return [] }
         model.stores.isPending = true
-        return [
-            .ask("load stores") { (context) throws(SourceError) in
-                (try context.source.stores(), context.clock())
-            } then: { model, result in
-                show(&model, result)
-            }
-        ]
+        return .ask("load stores") { (context) throws(SourceError) in
+            (try context.source.stores(), context.clock())
+        } then: { model, result in
+            show(&model, result)
+        }
     }
 
     private static func show(
@@ -83,7 +79,6 @@ enum StoresScreen: ScreenParts {
         return []
     }
 
-    /// Moves the cursor to a store.
     private static func hold(_ model: inout Model, to path: String?) {
         let row = path.flatMap { path in
             model.stores.rows.firstIndex { ExactText($0.path) == ExactText(path) }
@@ -141,22 +136,20 @@ enum StoresScreen: ScreenParts {
     private static func toggleFavourite(_ model: inout Model) -> [Effect] {
         guard let store = model.stores.selected else { return [] }
         let isFavourite = !store.isFavourite
-        return [
-            .ask("keep store \(store.path)") { (context) throws(SourceError) in
-                try context.source.setFavourite(isFavourite, store: store.path)
-            } then: { model, result in
-                if case .failure(let error) = result {
-                    model.say("It can't be kept: \(error.description)", role: .error)
-                    return []
-                }
-                model.say(
-                    isFavourite
-                        ? "\(store.name) is a favourite: it stands first."
-                        : "\(store.name) is no favourite any more.",
-                    seconds: 3)
-                return load(&model)
+        return .ask("keep store \(store.path)") { (context) throws(SourceError) in
+            try context.source.setFavourite(isFavourite, store: store.path)
+        } then: { model, result in
+            if case .failure(let error) = result {
+                model.say("It can't be kept: \(error.description)", role: .error)
+                return []
             }
-        ]
+            model.say(
+                isFavourite
+                    ? "\(store.name) is a favourite: it stands first."
+                    : "\(store.name) is no favourite any more.",
+                seconds: 3)
+            return load(&model)
+        }
     }
 
     static func promptNote(_ model: Model) -> String {
@@ -168,10 +161,6 @@ enum StoresScreen: ScreenParts {
         model.stores.filter = text
         hold(&model, to: path)
         return []
-    }
-
-    static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
-        isKept ? [] : promptChanged(&model, "")
     }
 
     static func clear(_ model: inout Model) -> [Effect] {

@@ -1,7 +1,6 @@
 import StorageEngine
 import StoreInspection
 
-/// The screen of stores.
 struct StoresState: Sendable {
     /// Nil until the folder was read.
     var stores: [StoreSummary]?
@@ -10,14 +9,12 @@ struct StoresState: Sendable {
     var unremembered: String?
     /// The activity of each store, by its path, while the list was shown.
     private(set) var histories: [ExactText: ArchiveHistory] = [:]
-    /// Text that names or paths of the rows have.
     var filter = ""
     var cursor = 0
     /// The store that a person came back from, until the cursor is on it.
     var left: String?
     var top = 0
     var isPending = false
-    /// When the folder was read last.
     var loaded: Timestamp?
 
     /// Seconds between two looks at the folder: each opens every store in it.
@@ -40,7 +37,6 @@ struct StoresState: Sendable {
         return (stores ?? []).filter { pattern.matches($0.name) || pattern.matches($0.path) }
     }
 
-    /// The store under the cursor.
     var selected: StoreSummary? {
         let rows = rows
         return rows.indices.contains(cursor) ? rows[cursor] : nil

@@ -5,7 +5,6 @@ struct ValueFind: Sendable {
     var text = ""
     /// Where looking began: a byte, or a node of the tree. The first match is the first from here on.
     var start = 0
-    /// The search under way.
     var ticket: Int?
     /// Nil while it is looked for, and if that was stopped.
     var found: FoundPlaces?
@@ -14,7 +13,6 @@ struct ValueFind: Sendable {
     /// Whether the value changed while it was searched.
     var isOfOther = false
 
-    /// Forgets what was found.
     mutating func forget() {
         (ticket, found, current, isOfOther) = (nil, nil, nil, false)
     }

@@ -12,7 +12,6 @@ package struct ValueLoad: Sendable {
     /// A server's type of what is shown as a document, such as `stream`.
     package var typeName: String?
 
-    /// For the line above the value.
     package var name: String { typeName ?? content.name }
 
     /// The bytes that are read for the pane beside the list.

@@ -57,7 +57,6 @@ extension ValueScreen {
         return find(&model)
     }
 
-    /// Looks for the text anew.
     static func find(_ model: inout Model) -> [Effect] {
         let stopping = stopFinding(&model)
         guard let value = model.value, value.load != nil else { return stopping }

@@ -25,10 +25,8 @@ extension ValueScreen {
         guard let value = model.value else { return [] }
         switch id {
         case .mode:
-            let modes = value.modes
-            let next = (modes.firstIndex(of: value.mode) ?? 0) + 1
-            if modes.count == 1 { model.say("Bytes have no other view.", seconds: 3) }
-            return turn(&model) { $0.turn(to: modes[next % modes.count]) }
+            if value.modes.count == 1 { model.say("Bytes have no other view.", seconds: 3) }
+            return turn(&model) { $0.turn(to: value.modes.next(after: value.mode)) }
         case .fold: return foldOrOpen(&model)
         case .unfoldAll: foldAll(&model, [])
         case .foldAll:
@@ -73,7 +71,6 @@ extension ValueScreen {
         }
     }
 
-    /// Goes back from a part to the tree.
     static func closePart(_ model: inout Model) -> [Effect] {
         turn(&model) { value in
             value.part = nil

@@ -74,7 +74,6 @@ extension ValueScreen {
         }
     }
 
-    /// Asks whether the value on the screen is still the store's.
     static func check(_ value: ValueState) -> Effect {
         .ask("check value \(value.archive.name)/\(value.key)") { (context) throws(SourceError) in
             try context.source.entry(value.key, in: value.archive)
@@ -113,16 +112,14 @@ extension ValueScreen {
     static func loadBiography(_ model: inout Model) -> [Effect] {
         guard let value = model.value, !value.isBiographyPending else { return [] }
         model.value?.isBiographyPending = true
-        return [
-            .ask("load biography of \(value.archive.name)/\(value.key)") { (context) throws(SourceError) in
-                try context.source.biography(of: value.key, in: value.archive)
-            } then: { model, result in
-                guard shows(value, model) else { return [] }
-                model.value?.isBiographyPending = false
-                if case .success(let biography) = result { model.value?.biography = biography }
-                return []
-            }
-        ]
+        return .ask("load biography of \(value.archive.name)/\(value.key)") { (context) throws(SourceError) in
+            try context.source.biography(of: value.key, in: value.archive)
+        } then: { model, result in
+            guard shows(value, model) else { return [] }
+            model.value?.isBiographyPending = false
+            if case .success(let biography) = result { model.value?.biography = biography }
+            return []
+        }
     }
 
     static func showBiography(_ model: inout Model) {

@@ -1,7 +1,6 @@
 import StoreInspection
 import TerminalKit
 
-/// The value of an entry.
 enum ValueScreen: ScreenParts {
     static func path(_ model: Model) -> [String] {
         [TitleView.storeName(model), model.value?.archive.name ?? "", model.value?.key ?? ""]
@@ -161,13 +160,11 @@ enum ValueScreen: ScreenParts {
         }
         model.value?.isPending = true
         model.value?.problem = nil
-        return [
-            .ask("allow the use of \(value.archive.name)/\(value.key)") { context in
-                context.source.allowUse(of: value.key, in: value.archive)
-            } then: { _, _ in
-                [load(value)]
-            }
-        ]
+        return .ask("allow the use of \(value.archive.name)/\(value.key)") { context in
+            context.source.allowUse(of: value.key, in: value.archive)
+        } then: { _, _ in
+            [load(value)]
+        }
     }
 
     static func back(_ model: inout Model) -> [Effect] {

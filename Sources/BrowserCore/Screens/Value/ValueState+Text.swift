@@ -1,4 +1,3 @@
-import StoreInspection
 import TerminalKit
 
 /// The text view: which bytes it needs, and how it moves among rows that only what is near tells.

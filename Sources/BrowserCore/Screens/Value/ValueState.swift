@@ -2,7 +2,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The screen of one value.
 struct ValueState: Sendable {
     enum Mode: String, Sendable, Hashable, CaseIterable {
         case tree, text, hex
@@ -10,14 +9,12 @@ struct ValueState: Sendable {
 
     let archive: ArchiveAddress
     let key: String
-    /// The screen to go back to.
     let origin: Screen
     var load: ValueLoad?
     var mode = Mode.hex
     var folded: Set<Int> = []
     /// The tree's nodes that aren't inside a folded one.
     private(set) var visible: [Int] = []
-    /// The row of the tree under the cursor.
     var cursor = 0
     /// The first row in view, of the tree and of bytes.
     var top = 0
@@ -50,7 +47,6 @@ struct ValueState: Sendable {
     /// Since when what is shown may be another thing than what the store holds; nil: it is the store's.
     var asOf: Timestamp? { load != nil && (isStale || problem != nil) ? seen : nil }
 
-    /// The views that what is shown has.
     var modes: [Mode] {
         if let part { return part.isText ? [.text, .hex] : [.hex] }
         guard let content = load?.content else { return [.hex] }
@@ -66,7 +62,6 @@ struct ValueState: Sendable {
     /// The bytes that the text or the bytes' view shows, if they are held; nil: they are read from the store in parts.
     var heldBytes: [UInt8]? { part?.bytes ?? (mode == .text ? load?.content.spelling : nil) }
 
-    /// How many bytes that view shows.
     var size: Int { heldBytes?.count ?? load?.entry.valueBytes ?? 0 }
 
     mutating func show(_ load: ValueLoad, seen: Timestamp) {
@@ -83,12 +78,10 @@ struct ValueState: Sendable {
         unfold()
     }
 
-    /// Recomputes what is visible after `folded` changed.
     mutating func unfold() {
         visible = tree?.visible(folded: folded) ?? []
     }
 
-    /// The node under the tree's cursor.
     var node: Int? { visible.indices.contains(cursor) ? visible[cursor] : nil }
 
     /// Puts the cursor on a node and unfolds what hides it.

@@ -1,7 +1,6 @@
 import StoreInspection
 import TerminalKit
 
-/// One value: as a tree, as text or as bytes.
 enum ValueView {
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
         let look = model.look
