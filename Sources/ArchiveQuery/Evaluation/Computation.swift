@@ -83,9 +83,9 @@ final class Computation: RowFunction {
     {
         switch (left, right) {
         case (.date(let date), .number(let seconds)) where !sign.isProduct:
-            .date(Microseconds.date(date, after: sign == .plus ? seconds.double : -seconds.double))
+            Microseconds.date(date, after: sign == .plus ? seconds.double : -seconds.double).map { .date($0) }
         case (.number(let seconds), .date(let date)) where sign == .plus:
-            .date(Microseconds.date(date, after: seconds.double))
+            Microseconds.date(date, after: seconds.double).map { .date($0) }
         case (.date(let later), .date(let earlier)) where sign == .minus:
             .number(NumberValue(seconds: Microseconds.seconds(from: earlier, to: later)))
         default: nil
@@ -148,9 +148,13 @@ enum Microseconds {
     /// 136 years. Up to there a `Double` tells microseconds apart.
     private static let longest = 0x1p32
 
-    /// The date this many seconds after another one, both in the seconds of ``StoredItem/date(_:)``.
-    static func date(_ start: Double, after seconds: Double) -> Double {
-        guard let moment = moment(start), let length = count(seconds) else { return start + seconds }
+    /// The date this many seconds after another one, both in the seconds of ``StoredItem/date(_:)``; nil beyond 64 bits of
+    /// microseconds from 1970.
+    static func date(_ start: Double, after seconds: Double) -> Double? {
+        guard let moment = moment(start), let length = count(seconds) else {
+            let date = start + seconds
+            return (date + Double(reference)).magnitude < 0x1p63 / 1_000_000 ? date : nil
+        }
         return StoredItem.date(microseconds: moment + length)
     }
 

@@ -44,21 +44,23 @@ extension QueryPredicate {
         case .between(let property, let low, let high):
             let (access, sight) = asked(property, low.kind.union(high.kind))
             // Counts a value that fits neither end only once.
-            let second =
-                low.kind == high.kind ? answers.sight(property, wanting: [], description, .silent) : sight
-            if access.isMany {
-                // A single element must lie between both, not one above and another below.
-                let (low, high) = (LiteralValue(low), LiteralValue(high))
-                return PropertyCondition(access, sight) { item in
-                    Truth.joined(low.test(.greaterOrEqual, item, sight), isConjunction: true) {
-                        high.test(.lessOrEqual, item, second)
-                    }
-                }
+            let ignored = answers.sight(property, wanting: [], description, .silent)
+            guard access.isMany || low.kind != high.kind else {
+                return Pair.all([
+                    Condition.comparison(access, .greaterOrEqual, low, sight),
+                    Condition.comparison(access, .lessOrEqual, high, ignored),
+                ])
             }
-            return Pair.all([
-                Condition.comparison(access, .greaterOrEqual, low, sight),
-                Condition.comparison(access, .lessOrEqual, high, second),
-            ])
+            // A single element must lie between both, not one above and another below.
+            let (first, last) = (LiteralValue(low), LiteralValue(high))
+            let readsDates = low.kind.union(high.kind).contains(.date)
+            return PropertyCondition(access, sight) { item in
+                if readsDates, item.isText, item.date != nil { sight.note(.date) }
+                let truth = Truth.joined(first.test(.greaterOrEqual, item, ignored), isConjunction: true) {
+                    last.test(.lessOrEqual, item, ignored)
+                }
+                return truth == .unknown ? sight.unknown(item) : truth
+            }
         case .count(let property, let relation, let number):
             let (access, sight) = asked(property, .collections)
             return PropertyCondition(access, sight) { (item) throws(CBORError) in

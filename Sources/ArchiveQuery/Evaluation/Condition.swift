@@ -163,16 +163,10 @@ extension Condition {
     ) -> Condition {
         let value = LiteralValue(literal)
         switch (access, literal) {
-        case (.elements, _):
-            return PropertyCondition(access, sight) { value.test(relation, $0, sight) }
-        case (.property(let name, [], _), .integer(let number)):
-            return IntegerComparison(name, relation, number, sight)
-        case (.property(let name, [], _), .text(let text)) where relation == .equal:
-            return TextEquality(name, TextValue(text), sight)
         case (_, .date), (_, .localDate):
             // Parses a text only once to see whether it is a date.
             guard case .date(let date) = value else { preconditionFailure("no date") }
-            return PropertyCondition(access, notingItself: sight) { item in
+            return PropertyCondition(access, sight, notesKinds: false) { item in
                 if case .text(let text) = item, let stored = DateText.date(text) {
                     sight.note(.date)
                     return Truth(relation.holds(stored, date))
@@ -180,6 +174,12 @@ extension Condition {
                 sight.note(item.kind)
                 return value.test(relation, item, sight)
             }
+        case (.elements, _):
+            return PropertyCondition(access, sight) { value.test(relation, $0, sight) }
+        case (.property(let name, [], _), .integer(let number)):
+            return IntegerComparison(name, relation, number, sight)
+        case (.property(let name, [], _), .text(let text)) where relation == .equal:
+            return TextEquality(name, TextValue(text), sight)
         default: return Comparison(access, relation, value, sight)
         }
     }
@@ -269,28 +269,20 @@ final class Relation: Condition {
 /// Every other test of one property, or of any element of a list. The closure's errors come from its encoding.
 final class PropertyCondition: Condition {
     private let access: RowShape.Access
-    private let sight: Sight?
+    private let sight: Sight
+    private let notesKinds: Bool
     private let evaluate: (StoredItem) throws(CBORError) -> Truth
 
+    /// - Parameter notesKinds: false if the closure does.
     init(
-        _ access: RowShape.Access, _ sight: Sight, isSearch: Bool = false,
+        _ access: RowShape.Access, _ sight: Sight, isSearch: Bool = false, notesKinds: Bool = true,
         _ test: @escaping (StoredItem) throws(CBORError) -> Truth
     ) {
         self.access = access
         self.sight = sight
+        self.notesKinds = notesKinds
         evaluate = test
         super.init(cost: isSearch ? max(access.cost, .search) : access.cost)
-    }
-
-    /// For closures that note the kinds themselves.
-    init(
-        _ access: RowShape.Access, notingItself: Sight,
-        _ test: @escaping (StoredItem) throws(CBORError) -> Truth
-    ) {
-        self.access = access
-        sight = nil
-        evaluate = test
-        super.init(cost: access.cost)
     }
 
     override func test(_ row: RowReader) throws(RowFault) -> Truth {
@@ -303,12 +295,12 @@ final class PropertyCondition: Condition {
             return result != .yes
         }
         guard result == .no, !row.kindsWithoutElements.isEmpty else { return result }
-        sight?.count(row.kindsWithoutElements)
+        sight.count(row.kindsWithoutElements)
         return .unknown
     }
 
     private func test(_ item: StoredItem, _ row: RowReader) throws(RowFault) -> Truth {
-        sight?.note(item.kind)
+        if notesKinds { sight.note(item.kind) }
         do throws(CBORError) { return try evaluate(item) } catch { throw row.spoiled() }
     }
 }

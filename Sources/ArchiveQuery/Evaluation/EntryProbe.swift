@@ -81,7 +81,7 @@ package final class EntryProbe {
                 if SortValue.compare(value, best, isDescending: isDescending) < 0 { best = value }
                 return true
             }
-            sorted[number].count(best.kind)
+            sorted[number].count(best.sortedKind)
             return best
         }
     }

@@ -95,7 +95,9 @@ final class QueryAnswers {
     /// A question that found only values of other kinds.
     private static func misfit(_ question: Question) -> String? {
         let found =
-            if case .metadata(let metadata) = question.property { metadata.kind } else {
+            if case .metadata(let metadata) = question.property, question.wanted != .comparable {
+                metadata.kind
+            } else {
                 question.sight.kinds
             }
         guard !question.wanted.isEmpty, !found.isEmpty, found.isDisjoint(with: question.wanted) else {

@@ -305,7 +305,8 @@ final class RowReader {
     ) throws(RowFault) -> [(item: StoredItem, encoded: [UInt8]?)] {
         var items: [(item: StoredItem, encoded: [UInt8]?)] = []
         for place in try places(elements) {
-            let item = try element(at: place)
+            let found = try element(at: place)
+            let item = elements.readsNumbers ? found.orNumber : found
             if case .absent = item {
                 items.append((item, nil))
             } else if let place {

@@ -37,7 +37,7 @@ final class SortStage: RowStage {
             values.reserveCapacity(keys.count)
             for (place, key) in keys.enumerated() {
                 values.append(try row.sortValue(key))
-                if place > 0 || key.access.isMany { sights[place].count(values[place].kind) }
+                if place > 0 || key.access.isMany { sights[place].count(values[place].sortedKind) }
             }
             if isBehind { return true }
         }

@@ -63,6 +63,9 @@ package enum SortValue: Sendable, Hashable {
         }
     }
 
+    /// The kind that a sort names: NaN is a number there.
+    var sortedKind: KindSet { kind == .nan ? .number : kind }
+
     private var rank: Int {
         switch self {
         case .boolean: 0

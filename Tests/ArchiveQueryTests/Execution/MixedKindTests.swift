@@ -88,6 +88,46 @@ struct MixedKindTests {
             report.kindRemarks.contains("t != 2020-01-01: met 1 number, 1 text that is no date and 1 list"))
     }
 
+    @Test("texts that are dates are of the right kind for a date, also as elements of lists")
+    func elementsThatAreDates() throws {
+        let source = try ListSource(json: [#"{"l":["2026-01-31"]}"#, #"{"l":["2025-01-31","2026-02-01"]}"#])
+        for condition in [
+            "l[] < 2027-01-01", "l[] between 2025-01-01 and 2027-01-01", "l[] in [2026-01-31, 2026-02-01]",
+        ] {
+            let report = try report("find " + condition, of: source)
+            #expect(report.warnings == [] && !report.isDoubtful, "\(condition): \(report.warnings)")
+            #expect(try source.keys("find " + condition).count == 2)
+        }
+    }
+
+    @Test("a key compared with a property is of its kind")
+    func keysAndProperties() throws {
+        let source = try ListSource(json: [#"{"p":"1"}"#, #"{"p":"0"}"#])
+        for condition in ["@key < p", "p > @key", "@key <= p"] {
+            let report = try report("find " + condition, of: source)
+            #expect(report.warnings == [] && !report.isDoubtful, "\(condition): \(report.warnings)")
+            #expect(try source.keys("find " + condition) == ["0"])
+        }
+    }
+
+    @Test("a value that lies between no two kinds is counted once")
+    func betweenCountsOnce() throws {
+        let source = try ListSource(json: [#"{"n":5}"#, #"{"n":"b"}"#])
+        let report = try report(#"find n between "a" and "2026-01-31""#, of: source)
+        #expect(report.kindRemarks.contains { $0.contains("met 1 number") }, "\(report.kindRemarks)")
+        #expect(try source.keys("find n between 1 and 9") == ["0"])
+    }
+
+    @Test("a date beyond all dates is no result")
+    func datesBeyondDates() throws {
+        let source = try ListSource(json: [#"{"u":"2026-01-31"}"#])
+        for shift in ["1e400", "1e300", "9007199254740993"] {
+            #expect(try source.keys("find u + \(shift) is null") == ["0"], "\(shift)")
+            #expect(try source.keys("find u + \(shift) > 2027-01-01") == [], "\(shift)")
+        }
+        #expect(try source.keys("find u + 86400 = 2026-02-01") == ["0"])
+    }
+
     @Test("operators over kinds that they aren't for are unknown, and so are their negations")
     func unknownOperators() throws {
         let source = try ListSource(json: [#"{"p":5}"#, #"{"p":"x"}"#, #"{"p":["x"]}"#, "{}"])
