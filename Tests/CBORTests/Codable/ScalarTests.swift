@@ -136,8 +136,15 @@ struct ScalarTests {
         let expected = Date(timeIntervalSince1970: 1.5)
         #expect(try decoder.decode(Date.self, from: bytes(hex: "d903e9a101f93e00")) == expected)
         #expect(try decoder.decode(Date.self, from: bytes(hex: "d903e9a105822003")) == expected)
+        #expect(
+            try decoder.decode(Date.self, from: bytes(hex: "d903e9a20101221901f4")) == expected,
+            "milliseconds")
+        #expect(
+            try decoder.decode(Date.self, from: bytes(hex: "d903e9a2251a0007a1200101")) == expected,
+            "microseconds")
+        // The key -1 is a time scale.
         #expect(throws: DecodingError.self) {
-            try decoder.decode(Date.self, from: bytes(hex: "d903e9a2010122" + "01"))
+            try decoder.decode(Date.self, from: bytes(hex: "d903e9a2010120" + "01"))
         }
         #expect(throws: DecodingError.self) { try decoder.decode(Date.self, from: bytes(hex: "d903e9a0")) }
         #expect(throws: DecodingError.self) {

@@ -14,6 +14,10 @@ enum Dates {
     static let bigfloatKey: UInt64 = 5
     /// The key of extended time's number of seconds as integer or float (RFC 9581, section 3.2).
     static let numberKey: UInt64 = 1
+    /// The keys of extended time's decimal fractions of a second, and into how many parts they divide it (RFC 9581, section 3.4).
+    fileprivate static let partsOfSecond: [Int: Double] = [
+        -3: 1e3, -6: 1e6, -9: 1e9, -12: 1e12, -15: 1e15, -18: 1e18,
+    ]
 
     /// The date `mantissa` * 2^`exponent` seconds after 1970. Nil if that needs more than 128 bits.
     static func date(mantissa: Int128, exponent: Int) -> Date? {
@@ -95,6 +99,7 @@ extension CBORReader {
 
     private mutating func decodeExtendedTime() throws(ReadFault) -> Date {
         var date: Date?
+        var fraction = 0.0
         guard let count = try openMap() else { throw try mismatch(Date.self) }
         var read = 0
         while !readEnd(count: count, read: read) {
@@ -104,13 +109,16 @@ extension CBORReader {
                 guard try openArray() == .some(2) else { throw try mismatch(Date.self) }
                 let exponent = try decodeInteger(Int.self)
                 date = Dates.date(mantissa: try decodeInteger(Int128.self), exponent: exponent)
-            default:
-                // It may hold fractions of a second, a time scale or a zone, which must not be dropped silently.
-                throw .unfit(Date.self, "a kind of extended time")
+            case let key:
+                // Another key may hold a time scale or a zone, which must not be dropped silently.
+                guard let parts = Dates.partsOfSecond[key] else {
+                    throw .unfit(Date.self, "a kind of extended time")
+                }
+                fraction += Double(try decodeInteger(UInt64.self)) / parts
             }
             read += 1
         }
         guard let date else { throw .unfit(Date.self, "extended time") }
-        return date
+        return date + fraction
     }
 }
