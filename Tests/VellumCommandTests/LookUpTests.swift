@@ -93,6 +93,12 @@ struct LookUpTests {
         #expect(refused.errors.contains("rm --yes -- A --all"))
         #expect(try store.keys("A") == ["--all", "b", "a"])
         try store.done("rm", "A", "--yes", "--", "--all")
+        // No key can be meant by an option beside a condition, or before the dashes.
+        try store.done("put", "A", "--", "--yes", input: "1")
+        #expect(try store.run("rm", "A", "b", "--yes").status == 2)
+        try store.done("rm", "A", "--where", "@key = \"b\"", "--yes")
+        try store.done("rm", "A", "--yes", "--", "a")
+        #expect(try store.keys("A") == ["--yes"])
         try store.done("rm", "A", "--all", "--yes")
     }
 

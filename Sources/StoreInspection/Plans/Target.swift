@@ -67,20 +67,26 @@ extension [Target] {
     ) throws(StorageError) -> Carried<PlanOutcome> {
         var clock = StepClock()
         var stoppedAt: Int?
-        let outcome = try archive.carryOut(
-            action, on: map { PlannedEntry(key: $0.key, sequence: $0.sequence) }
-        ) { done in
-            let goesOn = clock.step { checkpoint(done) }
-            if !goesOn { stoppedAt = done }
-            return goesOn
+        var outcome = PlanOutcome()
+        do throws(StorageError) {
+            outcome = try archive.carryOut(
+                action, on: map { PlannedEntry(key: $0.key, sequence: $0.sequence) }
+            ) { done in
+                let goesOn = clock.step { checkpoint(done) }
+                if !goesOn { stoppedAt = done }
+                return goesOn
+            }
+        } catch {
+            // The way out of a full disk is told below, also where not even the first step had room.
+            guard case .noSpace = error else { throw error }
+            outcome.failure = error
         }
         var carried = Carried(outcome, longestCall: clock.longestStep())
         if let failure = outcome.failure {
             // What was done before stays done, so it is told together with the error.
             var reason = failure.description
             if case .noSpace = failure {
-                reason +=
-                    "; repeat it, or delete all entries (vellum rm --all), which frees space in any case"
+                reason += "; or delete all entries (vellum rm --all), which needs no space"
             }
             carried.stopped = stopped(after: outcome.entries) + ": \(reason)"
         } else if let stoppedAt {

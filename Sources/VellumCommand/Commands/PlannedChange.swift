@@ -85,7 +85,10 @@ struct PlannedChange: Sendable {
     /// A word with a dash may be an option, and the key of an entry: nobody knows which one was meant.
     private func refuseAmbiguousWords(_ archive: Archive) throws {
         let arguments = ProgramArguments.withoutStore
-        for word in DashHint.options(arguments) where (try? archive.metadata(word)) != nil {
+        // With dashes, or a condition or an owner, no key can be meant.
+        guard !arguments.contains("--"), selection.all || !selection.keys.words.isEmpty else { return }
+        for word in DashHint.options(arguments)
+        where (!selection.all || word == "--all") && (try? archive.metadata(word)) != nil {
             // The same command: another one may do what nobody asked for.
             let words = [archive.name] + selection.keys.words + [word]
             var counts = Dictionary(words.map { ($0, 1) }, uniquingKeysWith: +)

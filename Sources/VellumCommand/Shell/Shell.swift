@@ -62,7 +62,10 @@ struct Shell {
         (line.utf8.last == UInt8(ascii: "\\") ? String(line.dropLast()) : line + " ") + next
     }
 
-    func isQuery(_ line: String) -> Bool { Self.stages.contains(firstWord(of: line).lowercased()) }
+    func isQuery(_ line: String) -> Bool {
+        let word = firstWord(of: line).lowercased()
+        return Self.stages.contains { firstWord(of: $0) == word }
+    }
 
     private func firstWord(of line: String) -> String {
         String(line.drop { $0.isWhitespace }.prefix { !$0.isWhitespace && !"|;&<>()".contains($0) })
