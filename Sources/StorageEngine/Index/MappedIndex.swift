@@ -136,6 +136,7 @@ extension ChangingIndex {
         entryCapacity = UInt32(chunks * IndexLayout.chunkEntries)
         crashPoint(.indexShrunk)
         indexBytes = least
+        removalReserve?.shrink(forEntries: chunks * IndexLayout.chunkEntries)
         memory.memory.punch(
             from: IndexLayout.reservedBytes(for: least), to: IndexLayout.reservedBytes(for: end))
         memory.memory.relearnCapacity()

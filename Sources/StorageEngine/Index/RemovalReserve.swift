@@ -6,6 +6,8 @@ struct RemovalReserve {
 
     let folder: FileDescriptor
 
+    private static let leastSurplus = 64 << 10
+
     /// The 8 bytes of each entry, and one for its share of the frames' other bytes.
     private static func bytes(forEntries count: Int) -> Int { (9 * count + 4095) & ~4095 }
 
@@ -15,6 +17,15 @@ struct RemovalReserve {
         let present = try folder.status(ofEntry: RemovalReserve.fileName)?.bytes ?? 0
         guard present < bytes else { return }
         try folder.fileMakingIfMissing(named: RemovalReserve.fileName).extend(from: present, to: bytes)
+    }
+
+    /// Gives back what this many entries don't need, if it is much. A failure leaves it as it is.
+    func shrink(forEntries count: Int) {
+        let bytes = RemovalReserve.bytes(forEntries: count)
+        guard let present = try? folder.status(ofEntry: RemovalReserve.fileName)?.bytes,
+            present >= bytes + RemovalReserve.leastSurplus
+        else { return }
+        try? folder.fileIfPresent(named: RemovalReserve.fileName, writable: true)?.truncate(to: bytes)
     }
 
     /// Gives the space back to the file system. Returns `false` if there is none.
