@@ -144,7 +144,7 @@ enum ArchivesView {
         let line = rect.inset(left: 1)
         write(parts, into: &frame, in: line.line(0))
         let processes = figures.processes.map { process in
-            let hits = process.hitRatio.map { " lifetime hit \(Figures.percent($0))" } ?? ""
+            let hits = process.hitRatio.map { " (lifetime hit \(Figures.percent($0)))" } ?? ""
             return "\(process.name) \(process.pid)\(process.isAlive ? hits : " ended")"
         }
         let count = Figures.count(figures.processes.count, "process", "processes")
