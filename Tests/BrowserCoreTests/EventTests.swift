@@ -1,5 +1,6 @@
 import BrowserCore
 import StorageEngine
+import StoreInspection
 import TerminalKit
 import Testing
 
@@ -226,6 +227,61 @@ struct EventTests {
         #expect(browser.model.screen == .monitor)
         #expect(
             browser.frame.plainText.contains("Evicted or removed since: Lima"), "\(browser.frame.plainText)")
+    }
+
+    @Test("The history of a key has the events of the list that the store no longer keeps")
+    func historyHasListedEvents() throws {
+        let source = Fixture.source()
+        for (second, key) in ["Kyiv", "Lima", "Quito", "Lima"].enumerated() {
+            source.happen(
+                .record, key, archive: "City", bytes: 9, pid: 4133,
+                at: Fixture.start.adding(seconds: Double(second)))
+        }
+        var browser = try Fixture.browser(source, keys: "jE/Lima<enter>")
+        source.with { $0.overwritten["City"] = 3 }
+        browser.press(try Key.script("b"))
+        let text = browser.frame.plainText
+        let start = Figures.time(Fixture.start)
+        #expect(text.components(separatedBy: "recorded by api").count == 3, "\(text)")
+        #expect(text.contains("Events reach back to \(start); what happened before is not known."), "\(text)")
+    }
+
+    @Test("A gap in the events that were read limits how far back the history is known")
+    func historyAfterAGap() throws {
+        let source = Fixture.source()
+        func happen(_ key: String, _ second: Double) {
+            source.happen(
+                .record, key, archive: "City", bytes: 9, pid: 4133, at: Fixture.start.adding(seconds: second))
+        }
+        happen("Lima", 0)
+        happen("Kyiv", 1)
+        var browser = try Fixture.browser(source, keys: "jE")
+        for second in 2..<6 { happen("Quito", Double(second)) }
+        source.with { $0.overwritten["City"] = 4 }
+        browser.press(try Key.script("gb"))
+        let text = browser.frame.plainText
+        let reach = Figures.time(Fixture.start.adding(seconds: 4))
+        #expect(text.contains("Events reach back to \(reach); only some events before are known."), "\(text)")
+    }
+
+    @Test("A value that was replaced shows the events of its own record, and when it was replaced")
+    func replacedValueKeepsItsEvents() throws {
+        let (source, clock) = (Fixture.source(), TestClock())
+        source.happen(
+            .record, "東京都", archive: "City", bytes: 9, pid: 4121, at: Fixture.start.adding(seconds: -60))
+        var browser = try Fixture.browser(source, columns: 120, clock: clock, keys: "j<enter>jj<enter>")
+        clock.advance(2)
+        source.happen(.record, "東京都", archive: "City", bytes: 2, pid: 4133, at: clock.now)
+        source.record("東京都", Array("{}".utf8), archive: "City", at: clock.now)
+        clock.advance(1)
+        browser.refresh()
+        let text = browser.frame.plainText
+        let (own, other) = (Fixture.start.adding(seconds: -60), Fixture.start.adding(seconds: 2))
+        #expect(text.contains(" recorded \(Figures.time(own)) by vellum demo (4121), hit "), "\(text)")
+        let line = "Replaced \(Figures.time(other)) by api (4133); R shows the new value."
+        #expect(text.contains(line) && !text.contains("recorded \(Figures.time(other))"), "\(text)")
+        browser.press([.character("b")])
+        #expect(browser.frame.plainText.contains(line), "\(browser.frame.plainText)")
     }
 
     private func source() -> MockSource {

@@ -259,7 +259,8 @@ enum MonitorScreen: ScreenParts {
         } then: { model, result in
             guard model.screen == .monitor, model.store == archive.store else { return [] }
             switch result {
-            case .success(let history):
+            case .success(let known):
+                let history = model.events.completing(known, of: key, in: archive.name)
                 let lines = history.lines(by: model.processName)
                 let reach = history.reach(in: archive.name, now: model.shownNow)
                 model.overlay = .message(
