@@ -39,7 +39,7 @@ struct ConditionTests {
         // What could come is said while it isn't whole, and what was asked last stays.
         #expect(line(browser, 1).contains("to come: "), "\(line(browser, 1))")
         browser.press(try Key.script("<enter>"))
-        #expect(line(browser, 1).contains("at 25: found the end"), "\(line(browser, 1))")
+        #expect(line(browser, 1).contains("at 25: incomplete"), "\(line(browser, 1))")
         #expect(line(browser, 22).hasPrefix("where "), "it isn't taken for what was meant")
         browser.press(try Key.script("<ctrl+u>population >> 3"))
         #expect(line(browser, 1).contains("at 13: found \">\""), "\(line(browser, 1))")
