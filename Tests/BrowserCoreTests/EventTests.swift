@@ -106,7 +106,7 @@ struct EventTests {
             return Set(cells.filter { "▁▂▃▄▅▆▇█".contains($0.text) && $0.text != "" }.map(\.style.foreground))
         }
         source.pass(3, hits: 90, misses: 10, clock, &browser)
-        let bound = " alarm < 80% "
+        let bound = " alarm < 80%"
         #expect(styles(bound).map(\.foreground) == [look[.dim].foreground], "\(browser.frame.plainText)")
         #expect(!bars().isEmpty && !bars().contains(look[.danger].foreground))
         source.pass(8, hits: 50, misses: 50, clock, &browser)
@@ -227,6 +227,18 @@ struct EventTests {
         #expect(browser.model.screen == .monitor)
         #expect(
             browser.frame.plainText.contains("Evicted or removed since: Lima"), "\(browser.frame.plainText)")
+    }
+
+    @Test(
+        "A bound without a unit gets the one of its graph",
+        arguments: [
+            ("jTjjA50<enter>", "disk of City is > 50 B."), ("jTjjA20KB<enter>", "disk of City is > 20KB."),
+            ("jTA80<enter>", "hit ratio of City is < 80%."),
+        ]) func boundsHaveUnits(keys: String, said: String) throws
+    {
+        let browser = try Fixture.browser(Fixture.source(), columns: 120, keys: keys)
+        #expect(browser.model.said == "The bell rings when " + said)
+        #expect(!browser.frame.plainText.contains(" ,"), "\(browser.frame.plainText)")
     }
 
     @Test("The history of a key has the events of the list that the store no longer keeps")
