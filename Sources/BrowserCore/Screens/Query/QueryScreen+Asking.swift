@@ -163,6 +163,17 @@ extension QueryScreen {
         return []
     }
 
+    /// A row of an aggregate has no entry.
+    static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
+        guard let query = model.query, query.row?.key == nil else { return true }
+        switch id {
+        case .open: return query.row != nil && query.counted.map { $0.text == query.answered } == true
+        case .delete, .expire: return !query.marks.isEmpty
+        case .mark, .editValue, .pager, .pipe: return false
+        default: return true
+        }
+    }
+
     static func open(_ model: inout Model) -> [Effect] {
         guard let query = model.query else { return [] }
         guard let key = query.row?.key else {
