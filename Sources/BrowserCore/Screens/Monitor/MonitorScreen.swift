@@ -138,7 +138,7 @@ enum MonitorScreen: ScreenParts {
         case .filter:
             guard monitor.part == .events else { break }
             model.prompt = Prompt(
-                label: "filter ", field: TextField(monitor.filter.text, placeholder: "part of a key"),
+                label: "filter: ", field: TextField(monitor.filter.text, placeholder: "part of a key"),
                 keys: [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")])
         default: break
         }

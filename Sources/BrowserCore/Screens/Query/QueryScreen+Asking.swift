@@ -76,7 +76,7 @@ extension QueryScreen {
                 break
             }
             var prompt = Prompt(
-                label: "write to ", field: TextField(fileName(query.archive.name)),
+                label: "write to: ", field: TextField(fileName(query.archive.name)),
                 keys: [("enter", "Write"), ("esc", "Leave")], purpose: .export,
                 note: "  .ndjson, .json, .csv or .tsv")
             // The first character typed replaces it.
@@ -88,7 +88,7 @@ extension QueryScreen {
                 break
             }
             model.prompt = Prompt(
-                label: "filter ", field: TextField(query.view.filter, placeholder: "part of a cell"),
+                label: "filter: ", field: TextField(query.view.filter, placeholder: "part of a cell"),
                 keys: [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")])
         default: break
         }
