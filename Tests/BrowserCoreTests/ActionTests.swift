@@ -59,8 +59,8 @@ struct ActionTests {
     /// What broke: keys that found nothing to do, or nothing new, gave no answer.
     @Test(arguments: [
         ("R", "Reading again."), ("j<enter>-", "Nothing is marked."), ("j<enter>R", "Reading again."),
-        ("j<enter><enter>t+", "Unfold all: there is nothing here to do that to."),
-        ("j<enter><enter>t-", "Fold all: there is nothing here to do that to."),
+        ("j<enter><enter>t+", "Nothing to unfold here."),
+        ("j<enter><enter>t-", "Nothing to fold here."),
         ("fR", "Reading again."),
     ]) func eachKeyHasAnAnswer(keys: String, said: String) throws {
         let browser = try Fixture.browser(Fixture.source(), columns: 100, keys: keys)
@@ -74,10 +74,27 @@ struct ActionTests {
         ("m", "m (Mark) is a key of the entries screen; ? lists the keys."),
         ("j<enter><enter>m", "m (Mark) is a key of the entries screen; ? lists the keys."),
         ("j<enter>a", "a (Ask every) is a key of the query screen; ? lists the keys."),
+        ("jj<enter>u", "Deleted messages can't be brought back."),
+        ("jju", "Deleted messages can't be brought back."),
+        ("j<enter>u", "Nothing to undo in City: only deletions and expiries can be undone, for ten minutes."),
         ("jj<enter>z", "z (Groups) is a key of the archives screen; ? lists the keys."),
     ]) func aKeyWithoutAnActionSaysWhy(keys: String, said: String) throws {
-        let browser = try Fixture.browser(Fixture.source(), keys: keys)
+        let browser = try Fixture.browser(Fixture.source(), columns: 100, keys: keys)
         #expect(browser.frame.lines[22] == said)
+    }
+
+    @Test("Dialogs name the keys that answer them", arguments: ["j<enter>D", "jLdisk 9KB<enter>"])
+    func dialogsNameTheirKeys(keys: String) throws {
+        let browser = try Fixture.browser(Fixture.source(), keys: keys.replacing("jL", with: "jL<ctrl+u>"))
+        #expect(browser.frame.lines[23].contains("y Yes  n No"), "\(browser.frame.plainText)")
+    }
+
+    @Test("Only a list in the order of use says that it follows")
+    func sortedListIsLive() throws {
+        let list = try Fixture.browser(Fixture.source(), keys: "j<enter>")
+        #expect(list.frame.lines[0].contains("following"))
+        let sorted = try Fixture.browser(Fixture.source(), keys: "j<enter>2")
+        #expect(!sorted.frame.lines[0].contains("following"), "\(sorted.frame.plainText)")
     }
 
     /// A key of what changes a store has no action where it is only read; the help's key is named as it was assigned.
@@ -196,8 +213,11 @@ struct ActionTests {
 
     /// What broke: a command that gives more than the screen, or less, was said to give the same.
     @Test(arguments: [
-        ("jj<enter>/!1<enter>", "tail Trace --lines 60", "No command filters messages: it prints all"),
-        ("jE/ja<enter>", "watch --from-start", "No command filters events: it prints all"),
+        (
+            "jj<enter>/!1<enter>", "tail Trace --lines 60",
+            "This prints all messages; the filter has no command."
+        ),
+        ("jE/ja<enter>", "watch --from-start", "This prints all events; the filter has no command."),
         ("jT", "stats City --watch", "No command draws graphs: it prints the figures"),
         ("j<enter>M", "--dry-run", "It names 100 of the 117 that are marked."),
         ("j<enter>/é<enter>", "query City 'find @key icontains \"é\"'", "It finds whole characters"),

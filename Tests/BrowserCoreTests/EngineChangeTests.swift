@@ -62,6 +62,12 @@ struct EngineChangeTests {
         #expect(try store.archiveNames() == [], "\(browser.frame.plainText)")
     }
 
+    @Test("a size alone is the limit of the disk")
+    func sizeAloneIsOfTheDisk() throws {
+        let browser = try browser("L<ctrl+u>20KB<enter>")
+        #expect(browser.frame.plainText.contains("-> 20 KB"), "\(browser.frame.plainText)")
+    }
+
     @Test(
         "limits that can't be read change nothing and say why",
         arguments: [

@@ -1,5 +1,6 @@
 import BrowserCore
 import StorageEngine
+import StoreInspection
 import TerminalKit
 import Testing
 
@@ -105,7 +106,7 @@ struct EventTests {
             return Set(cells.filter { "▁▂▃▄▅▆▇█".contains($0.text) && $0.text != "" }.map(\.style.foreground))
         }
         source.pass(3, hits: 90, misses: 10, clock, &browser)
-        let bound = " alarm < 80% "
+        let bound = " alarm < 80%"
         #expect(styles(bound).map(\.foreground) == [look[.dim].foreground], "\(browser.frame.plainText)")
         #expect(!bars().isEmpty && !bars().contains(look[.danger].foreground))
         source.pass(8, hits: 50, misses: 50, clock, &browser)
@@ -226,6 +227,77 @@ struct EventTests {
         #expect(browser.model.screen == .monitor)
         #expect(
             browser.frame.plainText.contains("Evicted or removed since: Lima"), "\(browser.frame.plainText)")
+    }
+
+    @Test(
+        "A bound without a unit gets the one of its graph",
+        arguments: [
+            ("jTjjA50<enter>", "disk of City is > 50 B."), ("jTjjA20KB<enter>", "disk of City is > 20KB."),
+            ("jTA80<enter>", "hit ratio of City is < 80%."),
+        ]) func boundsHaveUnits(keys: String, said: String) throws
+    {
+        let browser = try Fixture.browser(Fixture.source(), columns: 120, keys: keys)
+        #expect(browser.model.said == "The bell rings when " + said)
+        #expect(!browser.frame.plainText.contains(" ,"), "\(browser.frame.plainText)")
+    }
+
+    @Test("The history of a key has the events of the list that the store no longer keeps")
+    func historyHasListedEvents() throws {
+        let source = Fixture.source()
+        for (second, key) in ["Kyiv", "Lima", "Quito", "Lima"].enumerated() {
+            source.happen(
+                .record, key, archive: "City", bytes: 9, pid: 4133,
+                at: Fixture.start.adding(seconds: Double(second)))
+        }
+        var browser = try Fixture.browser(source, columns: 120, keys: "jE/Lima<enter>")
+        source.with { $0.overwritten["City"] = 3 }
+        browser.press(try Key.script("b"))
+        let text = browser.frame.plainText
+        let start = Figures.date(Fixture.start)
+        #expect(text.components(separatedBy: "recorded by api").count == 3, "\(text)")
+        #expect(
+            text.contains("Events reach back to \(start), ")
+                && text.contains("; what happened before is not known."), "\(text)")
+    }
+
+    @Test("A gap in the events that were read limits how far back the history is known")
+    func historyAfterAGap() throws {
+        let source = Fixture.source()
+        func happen(_ key: String, _ second: Double) {
+            source.happen(
+                .record, key, archive: "City", bytes: 9, pid: 4133, at: Fixture.start.adding(seconds: second))
+        }
+        happen("Lima", 0)
+        happen("Kyiv", 1)
+        var browser = try Fixture.browser(source, columns: 120, keys: "jE")
+        for second in 2..<6 { happen("Quito", Double(second)) }
+        source.with { $0.overwritten["City"] = 4 }
+        browser.press(try Key.script("gb"))
+        let text = browser.frame.plainText
+        let reach = Figures.date(Fixture.start.adding(seconds: 4))
+        #expect(
+            text.contains("Events reach back to \(reach), ")
+                && text.contains("; only some events before are known."), "\(text)")
+    }
+
+    @Test("A value that was replaced shows the events of its own record, and when it was replaced")
+    func replacedValueKeepsItsEvents() throws {
+        let (source, clock) = (Fixture.source(), TestClock())
+        source.happen(
+            .record, "東京都", archive: "City", bytes: 9, pid: 4121, at: Fixture.start.adding(seconds: -60))
+        var browser = try Fixture.browser(source, columns: 120, clock: clock, keys: "j<enter>jj<enter>")
+        clock.advance(2)
+        source.happen(.record, "東京都", archive: "City", bytes: 2, pid: 4133, at: clock.now)
+        source.record("東京都", Array("{}".utf8), archive: "City", at: clock.now)
+        clock.advance(1)
+        browser.refresh()
+        let text = browser.frame.plainText
+        let (own, other) = (Fixture.start.adding(seconds: -60), Fixture.start.adding(seconds: 2))
+        #expect(text.contains(" recorded \(Figures.time(own)) by vellum demo (4121), hit "), "\(text)")
+        let line = "Replaced \(Figures.time(other)) by api (4133); R shows the new value."
+        #expect(text.contains(line) && !text.contains("recorded \(Figures.time(other))"), "\(text)")
+        browser.press([.character("b")])
+        #expect(browser.frame.plainText.contains(line), "\(browser.frame.plainText)")
     }
 
     private func source() -> MockSource {
@@ -378,7 +450,7 @@ struct EventTests {
     @Test func processesOfOneArchiveAndOfAll() throws {
         var browser = try Fixture.browser(Fixture.source(), columns: 120, keys: "P")
         let text = browser.frame.plainText
-        #expect(text.contains("2 attached"))
+        #expect(text.contains("2 processes have the store open"))
         #expect(text.contains("4121 vellum demo"))
         #expect(text.contains("92.4%") && text.contains("1.8 of 2 kB") && text.contains("1h"))
         browser.press(try Key.script("<esc><enter>P"))

@@ -264,6 +264,6 @@ struct FindTests {
         }
         browser.press([Key(.end)])
         #expect(!browser.frame.plainText.contains("zzz"))
-        #expect(browser.frame.plainText.contains("The store holds another value by now"))
+        #expect(browser.frame.plainText.contains("Replaced; R shows the new value."))
     }
 }

@@ -51,7 +51,7 @@ struct GroupTests {
         var browser = try Fixture.browser(Self.source(), columns: 100, keys: "jzj<enter>")
         #expect(line(browser, "user:1:")?.contains(" 2 ") == true, "\(browser.frame.plainText)")
         #expect(line(browser, "user:22:")?.contains(" 1 ") == true)
-        #expect(browser.frame.plainText.contains("user:… (no further part)"))
+        #expect(browser.frame.plainText.contains("user:… (rest)"))
         browser.press(try Key.script("h"))
         #expect(line(browser, "img:") != nil)
         browser.press(try Key.script("h"))

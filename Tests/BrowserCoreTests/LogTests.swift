@@ -114,7 +114,7 @@ struct LogTests {
 
     @Test func whatIsWrongWithAPatternIsSaidInPlace() throws {
         var browser = try Fixture.browser(source(), columns: 120, keys: "jj<enter>/pan(ic")
-        let line = browser.frame.plainText.split(separator: "\n").first { $0.contains("filter pan(ic") }
+        let line = browser.frame.plainText.split(separator: "\n").first { $0.contains("filter: pan(ic") }
         #expect(line?.contains("expected ')'") == true, "\(browser.frame.plainText)")
         browser.press([Key(.enter)])
         #expect(browser.frame.plainText.contains("Not a pattern: "))

@@ -97,6 +97,22 @@ extension QueryScreenTests {
         #expect(browser.frame.plainText.contains("did you mean @owner?"))
     }
 
+    @Test("names all unknown names of a query in one line")
+    func unknownNamesAreAllNamed() throws {
+        let browser = try browser("Qfind agge > 10 and owner = 5", columns: 90)
+        #expect(
+            browser.frame.plainText.contains("no value has agge, owner; did you mean @owner?"),
+            "\(browser.frame.plainText)")
+    }
+
+    @Test("offers no keys of entries on a row that is made of several")
+    func rowsOfAggregatesHaveNoEntry() throws {
+        for number in 0..<3 { try put(number, ["number": 2026]) }
+        let browser = try browser("Qgroup by number | count<enter>", columns: 120)
+        let footer = try #require(lines(browser).last)
+        #expect(!footer.contains("Open") && !footer.contains("Mark"), "\(footer)")
+    }
+
     @Test("fits advice on 80 columns", arguments: ["fnd number = 1", "number <gt><gt> 5"])
     func adviceFits(query: String) throws {
         let browser = try browser("Q" + query, columns: 80)

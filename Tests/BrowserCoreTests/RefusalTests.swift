@@ -43,6 +43,20 @@ struct RefusalTests {
         #expect(browser.model.screen == .archives)
     }
 
+    @Test("says that text is ignored for as long as it is, and esc then only ends that")
+    func ignoredTextIsSaidAsLongAsItIs() throws {
+        let clock = TestClock()
+        var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: "jz/D")
+        let before = browser.model.screen
+        #expect(browser.frame.plainText.contains("Esc takes keys again."), "\(browser.frame.plainText)")
+        browser.press([Key(.escape)])
+        #expect(!browser.frame.plainText.contains("Esc takes keys again.") && browser.model.screen == before)
+        browser.press(try Key.script("/D"))
+        clock.advance(1.1)
+        browser.refresh()
+        #expect(!browser.frame.plainText.contains("Esc takes keys again."))
+    }
+
     @Test(
         "ignores text behind a refused key until a pause, an arrow or esc",
         arguments: [

@@ -18,7 +18,7 @@ struct SavedQueryTests {
     @Test func isSavedTakenAndDeleted() throws {
         let source = Fixture.source()
         var browser = try browser(source, "find population > 1<ctrl+s>")
-        #expect(line(browser, 22).hasPrefix("save as "), "\(browser.frame.plainText)")
+        #expect(line(browser, 22).hasPrefix("save as: "), "\(browser.frame.plainText)")
         browser.press(try Key.script("  large <enter>"))
         #expect(line(browser, 22).hasPrefix("Saved as large."), "\(browser.frame.plainText)")
         #expect(

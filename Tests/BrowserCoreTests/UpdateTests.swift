@@ -163,7 +163,7 @@ struct UpdateTests {
             .tick(Fixture.start.adding(seconds: 2)),
             expecting: ["load figures of \(Fixture.storePath)", "check value City/Jakarta"])
         test.settle(source)
-        #expect(test.text.contains("another value by now; R reads it"))
+        #expect(test.text.contains("Replaced; R shows the new value."))
         #expect(test.text.contains("geonameid"), "what is read stays until it is read anew")
         test.press(
             .character("R"),

@@ -270,11 +270,11 @@ struct DoorTests {
         let shown = form.string(from: Date(timeIntervalSince1970: created.rounded(.down)))
         let own = ["TZ": zone]
         let (_, story) = try PseudoTerminal.run("why A k --store '\(store.path)'", environment: own)
-        #expect(story.contains("recorded  \(shown), "), "\(story)")
+        #expect(story.contains("created   \(shown), "), "\(story)")
         #expect(story.contains("  \(shown)  2 B  recorded by "), "\(story)")
         #expect(try screen("<enter><enter>", environment: own).contains("created \(shown)"))
         let biography = try screen("<enter><enter>b", environment: own)
-        #expect(biography.contains("recorded  \(shown), "), "\(biography)")
+        #expect(biography.contains("created   \(shown), "), "\(biography)")
         #expect(biography.contains("\(shown)  2 B  recorded by "), "\(biography)")
         #expect(try screen("E", environment: own).contains("\(shown.suffix(8)) "))
         let (_, table) = try PseudoTerminal.run(

@@ -274,7 +274,7 @@ struct ExpiringTests {
         #expect(try store.keys("A") == ["c", "b", "a"])
         let again = try store.run("undo", "A")
         #expect(
-            again.status == 1 && again.errors.hasPrefix("vellum: nothing to undo in A: changes are kept"))
+            again.status == 1 && again.errors.hasPrefix("vellum: nothing to undo in A: only deletions"))
     }
 
     @Test func whatCanBeUndoneIsListed() throws {

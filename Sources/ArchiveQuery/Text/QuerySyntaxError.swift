@@ -54,8 +54,11 @@ extension QuerySyntaxError: CustomStringConvertible {
 
     /// The error in one line, without the position.
     public var message: String {
-        var text = "found \(found)"
-        if !expected.isEmpty { text += ", expected " + Self.list(expected.map(\.name)) }
+        let names = expected.isEmpty ? nil : Self.list(expected.map(\.name))
+        var text =
+            found == "the end"
+            ? "incomplete" + (names.map { ": \($0) is missing" } ?? "")
+            : "found \(found)" + (names.map { ", expected \($0)" } ?? "")
         if let advice { text += expected.isEmpty ? ": \(advice)" : " (\(advice))" }
         return text
     }

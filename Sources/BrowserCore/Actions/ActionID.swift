@@ -38,6 +38,17 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
         .store1, .store2, .store3, .store4, .store5, .store6, .store7, .store8, .store9,
     ]
 
+    /// Whether the title begins with what is done.
+    var isVerb: Bool {
+        switch self {
+        case .open, .fold, .foldAll, .unfoldAll, .filter, .sort, .mark, .markAll, .delete, .expire,
+            .editValue,
+            .follow, .closeStore, .resizeArchive, .renameArchive, .compactArchive, .dropArchive:
+            true
+        default: false
+        }
+    }
+
     var isMove: Bool {
         switch self {
         case .up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .first, .last: true

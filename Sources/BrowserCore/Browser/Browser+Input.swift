@@ -167,7 +167,9 @@ extension Browser {
         let screen = model.screen
         let effects = perform(&model, id)
         if !isOfUse, effects.isEmpty, model.notice == nil, model.overlay == nil {
-            model.say("\(action.title): there is nothing here to do that to.", seconds: 3)
+            let verb = action.title.prefix { $0 != " " }.lowercased()
+            model.say(
+                id.isVerb ? "Nothing to \(verb) here." : "\(action.title) is not available here.", seconds: 3)
         }
         // Text that was to be typed there follows.
         if action.id.leadsToText, effects.isEmpty, !takesText(model), model.overlay == nil,

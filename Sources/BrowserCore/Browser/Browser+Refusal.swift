@@ -30,7 +30,8 @@ extension Browser {
             return true
         }
         model.textRefusedAt = model.now
-        model.say("Ignored: text behind a refused key. Esc takes keys again.", role: .warning)
+        model.say(
+            "Ignored: text behind a refused key. Esc takes keys again.", role: .warning, seconds: textPause)
         return true
     }
 
@@ -51,6 +52,9 @@ extension Browser {
         if model.screen == .messages, model.keyMap.action(.delete)?.keys.contains(key) == true {
             let all = keyName(model, .deleteAll)
             return model.say("A log deletes no single message; \(all) deletes all of them.", seconds: 4)
+        }
+        if model.screen == .messages, action.id == .undo || action.id == .undoList {
+            return model.say(lostMessages, seconds: 4)
         }
         model.say("\(key) (\(action.title)) is a key of the \(other.rawValue) screen; \(help)", seconds: 3)
     }

@@ -8,6 +8,7 @@ enum FooterView {
         }.map { hint in
             // What a key does next is said rather than what it is called.
             var title = hint.id == .pause && model.pausedSince != nil ? "Resume" : hint.title
+            if hint.id == .fold, model.value?.load == nil { title = "Read value" }
             if hint.id == .quit, Browser.isOnTop(model) { title = "Close" }
             return KeyHint(id: hint.id, key: hint.key, title: title)
         }
@@ -44,7 +45,10 @@ enum FooterView {
         case .actions: pairs = [("enter", "Run"), ("esc", "Close"), ("up/down", "Choose")]
         case .plan(let plan) where plan.name != nil:
             pairs = [("esc", "Cancel"), ("enter", "Delete once the name is typed")]
-        case .plan: pairs = [("esc", "Cancel"), ("tab", "Other button"), ("enter", "Press it")]
+        case .plan:
+            pairs = [
+                ("esc", "Cancel"), ("y", "Yes"), ("n", "No"), ("tab", "Other button"), ("enter", "Press it"),
+            ]
         case .expire:
             pairs = [
                 ("enter", "Continue"), ("esc", "Cancel"), ("up/down", "Choose"), ("tab", "Other button"),
@@ -59,11 +63,15 @@ enum FooterView {
                 + [("esc", "Close")]
         case .message: pairs = [("enter", "Close")]
         case .choice(let choice):
-            pairs = [("esc", choice.buttons[0]), ("tab", "Other button"), ("enter", "Press it")]
+            pairs = [
+                ("esc", choice.buttons[0]), ("y", "Yes"), ("n", "No"), ("tab", "Other button"),
+                ("enter", "Press it"),
+            ]
         case .copy: pairs = [("enter", "Copy"), ("esc", "Close"), ("up/down", "Choose")]
         case .edit:
             pairs = [
-                ("esc", "Cancel"), ("tab", "Other button"), ("enter", "Press it"), ("e", "Edit again"),
+                ("esc", "Cancel"), ("y", "Yes"), ("n", "No"), ("tab", "Other button"), ("enter", "Press it"),
+                ("e", "Edit again"),
                 ("up/down", "Scroll"),
             ]
         case nil:

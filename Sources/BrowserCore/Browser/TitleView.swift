@@ -75,8 +75,11 @@ enum TitleView {
                     "\(age.verb) \(Figures.duration(age.seconds)) ago ",
                     look[age.seconds < 1 ? .titleGood : .titleWarning])
             }
+            // Only the order of use has the newest row at the top.
+            let isFollowing =
+                model.parts.follows(model) && (model.screen != .entries || model.entries?.order == .recency)
             return Span(
-                "\(look.glyphs.marked) \(model.parts.follows(model) ? "following" : "live") ",
+                "\(look.glyphs.marked) \(isFollowing ? "following" : "live") ",
                 look[.titleGood])
         case .frozen(let seconds):
             return Span("frozen \(Int(seconds)) s ", look[.titleWarning])

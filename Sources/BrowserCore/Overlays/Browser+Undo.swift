@@ -3,8 +3,14 @@ import StoreInspection
 import TerminalKit
 
 extension Browser {
+    static let lostMessages = "Deleted messages can't be brought back."
+
     static func askUndo(_ model: inout Model, choosing: Bool) -> [Effect] {
         guard let archive = model.archiveInView else { return [] }
+        if model.sample(archive)?.kind == .log {
+            model.say(lostMessages)
+            return []
+        }
         return .ask("load reversible of \(archive.name) for \(choosing ? "list" : "latest")") {
             (context) throws(SourceError) in
             try context.source.reversible(in: archive)

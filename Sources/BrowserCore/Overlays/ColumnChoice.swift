@@ -119,7 +119,7 @@ extension Browser {
     private static func nameColumn(_ model: inout Model) -> [Effect] {
         guard let archive = model.archiveInView else { return [] }
         var prompt = Prompt(
-            label: "column ", field: TextField(placeholder: "a property, such as address.city or tags[0]"),
+            label: "column: ", field: TextField(placeholder: "a property, such as address.city or tags[0]"),
             keys: [("enter", "Show it"), ("esc", "Leave")])
         prompt.purpose = .column(archive)
         model.prompt = prompt

@@ -14,12 +14,12 @@ extension OverlayPlaces {
             words = (change.question(count, idle: plan.idle), button(change))
             var undoing = [grace(plan, change, model)]
             if !change.isOfDeadlines {
-                undoing.append("What a program stores again meanwhile stays as it is then.")
+                undoing.append("Undo won't replace keys that were stored again since.")
             }
             // A server numbers no changes.
             let exception =
                 model.isOfServer
-                ? "What changed after it was listed \(change.isOfDeadlines ? "is changed" : "goes") as it is by then."
+                ? "Keys changed since the list are \(change.isOfDeadlines ? "changed" : "deleted") too."
                 : "Entries that changed after they were listed are left alone."
             // Where not all is in view, whether it can be undone counts most.
             let isTall = model.size.rows >= 16
@@ -48,8 +48,8 @@ extension OverlayPlaces {
             words = ("Delete all messages?", "Delete")
             body = [
                 "This can't be undone: every message of \(TitleView.name(of: plan.archive, model)) goes, now "
-                    + "\(Figures.count(count, "message", "messages")), \(Figures.bytes(plan.bytes)); those that come "
-                    + "until you confirm go, too.",
+                    + "\(Figures.count(count, "message", "messages")), \(Figures.bytes(plan.bytes)), including "
+                    + "those that arrive before you confirm.",
                 "Type the log's name, \(plan.archive.name), and press enter:",
             ]
         }

@@ -18,7 +18,7 @@ extension Browser {
     static func askNewKey(_ model: inout Model) {
         guard mayEdit(&model), let archive = model.archiveInView else { return }
         var prompt = Prompt(
-            label: "key of the new entry ", field: TextField(),
+            label: "key of the new entry: ", field: TextField(),
             keys: [("enter", "Write its value"), ("esc", "Leave")])
         prompt.purpose = .newEntry(archive)
         model.prompt = prompt

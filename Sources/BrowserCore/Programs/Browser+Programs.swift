@@ -29,7 +29,7 @@ extension Browser {
     static func askPipe(_ model: inout Model) {
         guard let entry = chosenEntry(model) else { return model.say("There is no value here to pipe.") }
         var prompt = Prompt(
-            label: "pipe to ", field: TextField(placeholder: "a command, such as jq .name"),
+            label: "pipe to: ", field: TextField(placeholder: "a command, such as jq .name"),
             keys: [("enter", "Run"), ("esc", "Leave"), ("up/down", "Commands before")])
         prompt.purpose = .pipe(entry)
         model.prompt = prompt
@@ -105,7 +105,7 @@ extension Browser {
     static func askFile(_ model: inout Model) {
         guard let entry = chosenEntry(model) else { return model.say("There is no value here to write.") }
         var prompt = Prompt(
-            label: "write to ",
+            label: "write to: ",
             field: TextField(fileName(entry.key, ending: isDocument(model) ? "json" : "")),
             keys: [("enter", "Write"), ("esc", "Leave")])
         // The first character typed replaces it.

@@ -68,6 +68,6 @@ extension EngineSource {
             return isRemoved ? "\(name) is \(new) now." : "\(new) is a copy; \(name) has changed and stays."
         }
         guard isRemoved else { throw SourceError("\(name) has changed since; nothing was dropped.") }
-        return "\(name) was dropped: \(Figures.amount(seen.entries, bytes: seen.diskBytes))."
+        return "\(name) was dropped: \(ArchivesScreen.amount(seen))."
     }
 }

@@ -48,7 +48,7 @@ package indirect enum GroupMembership: Sendable, Hashable {
     package var name: String {
         switch self {
         case .prefix(let beginning): beginning.text
-        case .last(let below, _): below.text.isEmpty ? "(other keys)" : "\(below.text)… (no further part)"
+        case .last(let below, _): below.text.isEmpty ? "(other keys)" : "\(below.text)… (rest)"
         case .owner(let owner): owner?.text ?? "(no owner)"
         case .kind(let kind): kind
         case .value(let property, .absent, _): "(no \(property.columnName))"

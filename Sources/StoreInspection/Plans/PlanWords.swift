@@ -152,7 +152,7 @@ extension UndoOutcome {
     }
 
     package static func nothing(in archive: String) -> String {
-        "nothing to undo in \(archive): changes are kept for ten minutes, while there is room"
+        "nothing to undo in \(archive): only deletions and expiries can be undone, for ten minutes"
     }
 }
 

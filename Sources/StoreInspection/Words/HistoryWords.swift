@@ -18,7 +18,10 @@ extension KeyHistory {
             return "No event of \(archive) is kept since its index was made."
         }
         let rest =
-            isCutOff ? "; what happened before is not known" : ", when the index of \(archive) was made"
+            !isCutOff
+            ? ", when the index of \(archive) was made"
+            : events.first.map { $0.time < time } == true
+                ? "; only some events before are known" : "; what happened before is not known"
         return "Events reach back to \(Figures.moment(time, now: now))\(rest)."
     }
 }
@@ -31,7 +34,7 @@ extension EntryMetadata {
             "\(Figures.date($0)), " + ($0 <= now ? "over" : "in \(Cell.deadline($0, now: now).human)")
         }
         var facts = [
-            ("recorded", Figures.moment(created, now: now)),
+            ("created", Figures.moment(created, now: now)),
             ("accessed", hits == 0 ? "never" : Figures.moment(accessed, now: now)),
             ("hits", Figures.count(hits) + rank), ("expires", expiry ?? "never"),
         ]

@@ -20,7 +20,7 @@ extension MockSource {
     func biography(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory {
         try check()
         return with { state in
-            let events = state.events[archive.name] ?? []
+            let events = (state.events[archive.name] ?? []).dropFirst(state.overwritten[archive.name] ?? 0)
             return KeyHistory(
                 events: events.filter { $0.key == key }, reachesBackTo: events.first?.time, isCutOff: true)
         }

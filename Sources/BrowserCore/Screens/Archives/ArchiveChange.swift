@@ -14,7 +14,9 @@ package enum ArchiveChange: Sendable, Hashable {
     /// Reads `disk 400KB memory none`; a limit that isn't named stays as it is.
     init(limits text: String, of archive: ArchiveSample) throws(SourceError) {
         var limits = ["disk": archive.diskLimit, "memory": archive.memoryLimit]
-        let words = text.split(separator: " ").map(String.init)
+        var words = text.split(separator: " ").map(String.init)
+        // A size alone is that of the disk.
+        if words.count == 1, SizeText.bytes(words[0]) != nil { words.insert("disk", at: 0) }
         guard !words.isEmpty, words.count.isMultiple(of: 2) else {
             throw SourceError("write pairs, as in disk 20MB memory none")
         }
@@ -54,12 +56,12 @@ extension ArchivesScreen {
             label: "", field: TextField(), keys: [("enter", "Continue"), ("esc", "Leave it")])
         switch id {
         case .resizeArchive:
-            prompt.label = "limits of \(name) "
+            prompt.label = "Limits of \(name): "
             let text = ArchiveChange.text(disk: sample.diskLimit, memory: sample.memoryLimit)
             prompt.field = TextField(text)
-        case .renameArchive: prompt.label = "new name of \(name) "
+        case .renameArchive: prompt.label = "New name of \(name): "
         default:
-            prompt.label = "type \(name) to drop it "
+            prompt.label = "Type \(name) to drop it: "
             prompt.note = "  \(amount(sample)), no undo"
             prompt.keys[0].title = "Drop it"
         }
@@ -67,7 +69,7 @@ extension ArchivesScreen {
         model.prompt = prompt
     }
 
-    private static func amount(_ sample: ArchiveSample) -> String {
+    static func amount(_ sample: ArchiveSample) -> String {
         sample.kind == .log
             ? Figures.count(sample.entries, "message", "messages") + ", " + Figures.bytes(sample.diskBytes)
             : Figures.amount(sample.entries, bytes: sample.diskBytes)

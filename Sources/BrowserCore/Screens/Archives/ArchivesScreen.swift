@@ -132,7 +132,7 @@ enum ArchivesScreen: ScreenParts {
         case .reverse: sort(&model, by: model.archives.column, isReversed: !model.archives.isReversed)
         case .filter:
             model.prompt = Prompt(
-                label: "filter ", field: TextField(model.archives.filter, placeholder: "part of a name"),
+                label: "filter: ", field: TextField(model.archives.filter, placeholder: "part of a name"),
                 keys: [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")])
         case .resizeArchive, .renameArchive, .compactArchive, .dropArchive: ask(id, &model)
         default: break

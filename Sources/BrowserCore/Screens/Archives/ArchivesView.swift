@@ -15,7 +15,7 @@ enum ArchivesView {
             Table.Column("kind", width: .fixed(10), priority: flags.contains { $0 != nil } ? 1 : 9),
             Table.Column("entries", width: .fixed(9), alignment: .trailing, priority: 3),
             Table.Column("disk", width: .fixed(15), alignment: .trailing, priority: 4),
-            Table.Column("", width: .minimum(10, weight: 1), priority: 1),
+            Table.Column("", width: .minimum(10, weight: 1), priority: 5),
             Table.Column("footprint", width: .fixed(isOver ? 15 : 11), alignment: .trailing, priority: 8),
             Table.Column("memory", width: .fixed(15), alignment: .trailing, priority: 10),
             Table.Column("", width: .minimum(10, weight: 1), priority: 11),
@@ -23,8 +23,8 @@ enum ArchivesView {
                 "hit \(RecentHits(histories.values).window)", width: .fixed(9), alignment: .trailing,
                 priority: 2),
             Table.Column("each second", width: .minimum(12, weight: 1), priority: 12),
-            Table.Column("ops/s", width: .fixed(7), alignment: .trailing, priority: 5),
-            Table.Column("evict/s", width: .fixed(9), alignment: .trailing, priority: 6),
+            Table.Column("ops/s", width: .fixed(7), alignment: .trailing, priority: 6),
+            Table.Column("evict/s", width: .fixed(9), alignment: .trailing, priority: 7),
         ]
         let (sorted, isReversed) = (model.archives.column, model.archives.isReversed)
         if model.archives.arranged != nil, let place = bases.firstIndex(of: sorted) {

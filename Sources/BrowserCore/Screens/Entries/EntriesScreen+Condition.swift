@@ -7,7 +7,7 @@ extension EntriesScreen {
     static func writeCondition(_ model: inout Model) -> [Effect] {
         guard let entries = model.entries else { return [] }
         var prompt = Prompt(
-            label: "where ",
+            label: "where: ",
             field: TextField(entries.condition?.text ?? "", placeholder: example(entries.sample)),
             keys: [("enter", "Keep"), ("tab", "Complete"), ("esc", "Clear"), ("up/down", "Move")])
         prompt.purpose = .condition

@@ -8,7 +8,7 @@ extension EntriesScreen {
         switch id {
         case .filter:
             model.prompt = Prompt(
-                label: "filter ", field: TextField(entries.filter, placeholder: "part of a key"),
+                label: "filter: ", field: TextField(entries.filter, placeholder: "part of a key"),
                 keys: [
                     ("enter", "Keep"), ("tab", "A condition"), ("esc", "Clear"), ("up/down", "Move"),
                 ])

@@ -130,7 +130,7 @@ enum EntriesView {
         switch (arrangement.condition, arrangement.filter.isEmpty) {
         case (let condition?, true): return "No entry meets \(condition.text)."
         case (let condition?, false):
-            return "No key that holds \"\(arrangement.filter)\" is of an entry that meets \(condition.text)."
+            return "No entry meets \(condition.text) and has \"\(arrangement.filter)\" in its key."
         case (nil, false): return "No key holds \"\(arrangement.filter)\"."
         case (nil, true): return "No entries."
         }
@@ -290,7 +290,7 @@ enum EntriesView {
         var right: [Span] = []
         if !arrangement.victims.isEmpty {
             let count = Figures.count(arrangement.victims.count)
-            right.append(Span("\(look.glyphs.descending) \(count) evicted next ", look[.dying]))
+            right.append(Span("\(look.glyphs.descending) \(count) next to be evicted ", look[.dying]))
         }
         if !entries.marks.isEmpty {
             var figures =

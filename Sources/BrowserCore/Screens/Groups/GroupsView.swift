@@ -85,7 +85,7 @@ enum GroupsView {
 
     private static func emptyText(_ state: GroupsState?) -> String {
         guard let state, state.level.groups != nil else { return "" }
-        return "No entries."
+        return "No entries, so there are no groups."
     }
 
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {

@@ -11,7 +11,7 @@ extension MessagesScreen {
         let isFilter = purpose == .filter
         model.log?.typing = purpose
         model.prompt = Prompt(
-            label: isFilter ? "filter " : "find ",
+            label: isFilter ? "filter: " : "find: ",
             field: TextField(log[purpose].text, placeholder: "regular expression; ! before it: all others"),
             before: log[purpose].text,
             keys: [("enter", "Keep"), ("esc", isFilter ? "Clear" : "Leave"), ("up/down", "Move")])

@@ -13,9 +13,7 @@ enum MessagesScreen: ScreenParts {
         var words = CommandLine.Words(
             "tail", [log.archive.name], options: count > 10 ? ["--lines", String(count)] : [])
         if log.filter.isActive {
-            words.remark =
-                "No command filters messages: it prints all, the screen those that pass "
-                + "\"\(log.filter.text)\"."
+            words.remark = "This prints all messages; the filter has no command."
         }
         return words
     }

@@ -13,6 +13,8 @@ struct EventLog: Sendable {
     private(set) var next: [String: UInt64] = [:]
     /// The number of events that were overwritten before they were read, by archive.
     private(set) var missed: [String: UInt64] = [:]
+    /// When the oldest event happened behind which none was missed, by archive.
+    private var since: [String: Timestamp] = [:]
     /// Keys that returned after their eviction, by archive.
     private var returns: [String: EvictedReturns] = [:]
     var isPending = false
@@ -34,6 +36,8 @@ struct EventLog: Sendable {
         for page in pages {
             next[page.archive] = page.batch.next
             missed[page.archive, default: 0] &+= page.batch.lost
+            if page.batch.lost > 0 { since[page.archive] = nil }
+            since[page.archive] = since[page.archive] ?? page.batch.events.first?.time
             for event in page.batch.events { returns[page.archive, default: EvictedReturns()].note(event) }
             new += page.batch.events.map { StoreEvent(archive: page.archive, $0) }
         }
@@ -70,6 +74,27 @@ struct EventLog: Sendable {
             if found.count == count { break }
         }
         return found.reversed()
+    }
+
+    /// The past of a key with the events that are kept here and not in the store any more.
+    func completing(_ history: KeyHistory, of key: String, in archive: String) -> KeyHistory {
+        let kept = records.filter { $0.archive == archive }
+        guard history.isCutOff, let reach = history.reachesBackTo, let latest = kept.last else {
+            return history
+        }
+        var history = history
+        let known = history.events
+        let older = kept.map(\.event).filter { event in
+            event.time <= reach && event.keyIsComplete && event.key.map(ExactText.init) == ExactText(key)
+                && !known.contains { $0.sequence == event.sequence && $0.time == event.time }
+        }
+        history.events = older + known
+        // Where reading stopped before, events between are unknown.
+        if latest.time >= reach, let since = since[archive] {
+            let oldest = first > 0 ? max(since, records[0].time) : since
+            history.reachesBackTo = min(reach, oldest)
+        }
+        return history
     }
 
     /// The number of events of an archive, or of all, that can't be shown.

@@ -18,14 +18,25 @@ enum EventText {
     }
 
     /// `recorded 12:01:07 by api (4121), hit 41 times, evicted 12:09:30: disk limit`
-    static func line(_ biography: KeyHistory, _ entry: EntryMetadata, _ model: Model) -> String {
-        var parts = biography.events.map { sentence($0, model) }
+    static func line(_ value: ValueState, _ entry: EntryMetadata, _ model: Model) -> String {
+        let events = value.ownEvents
+        var parts = events.map { sentence($0, model) }
         if parts.isEmpty { parts.append("recorded before the oldest event that is known") }
         // Hits are counted up to its end.
-        let isGone = biography.events.last.map { [.eviction, .expiry, .delete].contains($0.kind) } ?? false
+        let isGone = events.last.map { [.eviction, .expiry, .delete].contains($0.kind) } ?? false
         let hits = "hit \(Figures.count(entry.hits, "time", "times"))"
         parts.insert(hits, at: parts.count - (isGone ? 1 : 0))
         return parts.joined(separator: ", ")
+    }
+
+    /// `Replaced 23:38:22 by api (4121); R shows the new value.`
+    static func replaced(_ value: ValueState, _ model: Model) -> String {
+        let start = value.replacement.map { sentence($0, model) } ?? ""
+        let words =
+            value.replacement?.kind == .record
+            ? "Replaced" + start.dropFirst(EventKind.record.label.count)
+            : start.isEmpty ? "Replaced" : start.beginningLarge
+        return "\(words); \(Browser.keyName(model, .refresh)) shows the new value."
     }
 
     private static func sentence(_ event: ArchiveEvent, _ model: Model) -> String {
@@ -48,6 +59,7 @@ enum EventText {
         guard let biography = value.biography else { return ["The events are being read."] }
         var lines = biography.lines(by: model.processName)
         if lines.isEmpty { lines = ["No event of this key is known any more."] }
+        if value.isStale { lines += ["", replaced(value, model)] }
         if let entry = value.load?.entry { lines += [""] + FactLines.lines(entry.facts(now: model.shownNow)) }
         return lines + ["", biography.reach(in: value.archive.name, now: model.shownNow)]
     }

@@ -74,12 +74,13 @@ enum GraphsView {
 
     static func draw(_ model: Model, _ monitor: MonitorState, into frame: inout Frame, in rect: Rect) {
         guard rect.rows >= 2 else { return }
-        let metrics = Metric.allCases
+        let metrics = Metric.shown(model)
         let (across, width) = columns(monitor, in: rect)
-        let down = min(max(1, rect.rows / leastRows), monitor.isZoomed ? 1 : metrics.count / across)
+        let lines = (metrics.count + across - 1) / across
+        let down = min(max(1, rect.rows / leastRows), monitor.isZoomed ? 1 : lines)
         let selected = metrics.firstIndex(of: monitor.metric) ?? 0
         // As many rows of graphs as fit, with the one that the cursor is on.
-        let firstRow = max(0, min(selected / across, metrics.count / across - down))
+        let firstRow = max(0, min(selected / across, lines - down))
         let shown =
             monitor.isZoomed ? [monitor.metric] : Array(metrics[(firstRow * across)...].prefix(down * across))
         let times = times(model, monitor)
@@ -118,7 +119,7 @@ enum GraphsView {
         if let limit { graph.title.append(Span(" of \(Figures.bytes(limit))", look[.dim])) }
         graph.title.append(Span(", \(metric.statistic(times.step))", look[.dim]))
         if let alarm {
-            let words = Span(" alarm \(alarm.condition) ", look[alarm.isRinging ? .badge : .dim])
+            let words = Span(" alarm \(alarm.condition)", look[alarm.isRinging ? .badge : .dim])
             graph.title.insert(contentsOf: [Span(" "), words], at: 3)
         }
         return graph
@@ -150,12 +151,13 @@ enum GraphsView {
         }
         let limit = monitor.metric.limit(of: archives).map { " of \(Figures.bytes($0))" } ?? ""
         let alarm = model.archives.alarms.first { $0.watches(monitor.metric, of: monitor.filter.archive) }
-        let place = Metric.allCases.firstIndex(of: monitor.metric).map { $0 + 1 } ?? 0
+        let place = Metric.shown(model).firstIndex(of: monitor.metric).map { $0 + 1 } ?? 0
         return (
             "\(monitor.metric) \(monitor.filter.archive ?? "") \(alarm?.condition ?? "") \(moment ?? "")",
             "\(monitor.metric.title) \(value.map(monitor.metric.text) ?? "unknown")\(limit)"
                 + (moment.map { ", \($0), \(monitor.metric.statistic(times.step))" } ?? " now")
-                + (alarm.map { ", alarm \($0.condition)" } ?? "") + "; \(place) of \(Metric.allCases.count)"
+                + (alarm.map { ", alarm \($0.condition)" } ?? "")
+                + "; \(place) of \(Metric.shown(model).count)"
         )
     }
 }

@@ -13,6 +13,9 @@ enum Metric: String, CaseIterable, Sendable, Hashable {
 
     var title: String { rawValue }
 
+    /// A server has no disk tier.
+    static func shown(_ model: Model) -> [Metric] { allCases.filter { $0 != .disk || !model.isOfServer } }
+
     var role: Role {
         switch self {
         case .hitRatio: .good
@@ -151,7 +154,8 @@ struct Alarm: Sendable, Hashable {
             throw AlarmFault(description: "it is never \(isBelow ? "below" : "above") \(number)")
         }
         bound = value
-        condition = "\(sign) \(number)"
+        let unit = number.last?.isNumber != true ? "" : metric == .hitRatio ? "%" : metric.isBytes ? " B" : ""
+        condition = "\(sign) \(number)\(unit)"
     }
 
     static func example(_ metric: Metric) -> String {
@@ -168,7 +172,11 @@ struct Alarm: Sendable, Hashable {
     }
 
     /// `hit ratio of City`
-    var subject: String { "\(metric.title) of \(archive ?? "all archives")" }
+    func subject(_ model: Model) -> String { "\(metric.title) of \(Alarm.owner(archive, model))" }
+
+    static func owner(_ archive: String?, _ model: Model) -> String {
+        archive ?? (model.isOfServer ? "the server" : "all archives")
+    }
 
     /// What it becomes when the figure is that now, and for how many seconds the bound was crossed.
     enum Change { case rings, ends(Double) }
@@ -217,11 +225,11 @@ extension Browser {
             switch change {
             case .rings?:
                 let text = value.map(alarm.metric.text) ?? ""
-                ringing.append("\(alarm.subject) is \(text), \(alarm.condition)")
+                ringing.append("\(alarm.subject(model)) is \(text), \(alarm.condition)")
             case .ends(let seconds)?:
                 let gone = isThere ? "" : "; the archive is gone"
                 over.append(
-                    "\(alarm.subject) was \(alarm.condition) for \(Figures.duration(seconds))\(gone)")
+                    "\(alarm.subject(model)) was \(alarm.condition) for \(Figures.duration(seconds))\(gone)")
             case nil: break
             }
         }
@@ -242,10 +250,11 @@ extension Browser {
         let archive = monitor.filter.archive
         let old = model.archives.alarms.first { $0.watches(metric, of: archive) }
         var prompt = Prompt(
-            label: "alarm when \(metric.title) ",
-            field: TextField(old?.condition ?? "", placeholder: "for example: \(Alarm.example(metric))"),
+            label: "alarm when \(metric.title) is: ",
+            field: TextField(old?.condition ?? "", placeholder: Alarm.example(metric)),
             keys: [("enter", "Set; empty: none"), ("esc", "Leave it")])
-        prompt.note = " of \(archive ?? "all archives")"
+        let unit = metric == .hitRatio ? ", in %" : metric.isBytes ? ", in B unless KB or MB follows" : ""
+        prompt.note = " of \(Alarm.owner(archive, model))\(unit)"
         prompt.purpose = .alarm(metric, archive)
         model.prompt = prompt
     }
@@ -263,7 +272,7 @@ extension Browser {
         do throws(AlarmFault) {
             let alarm = try Alarm(text, metric, of: archive)
             model.archives.alarms = others + [alarm]
-            model.say("The bell rings when \(alarm.subject) is \(alarm.condition).")
+            model.say("The bell rings when \(alarm.subject(model)) is \(alarm.condition).")
         } catch {
             let old = model.archives.alarms.first { $0.watches(metric, of: archive) }
             let rest = old.map { "; \($0.condition) stays" } ?? ""

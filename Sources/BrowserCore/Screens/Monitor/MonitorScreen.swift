@@ -26,12 +26,8 @@ enum MonitorScreen: ScreenParts {
         switch monitor.part {
         case .events:
             var words = CommandLine.Words("watch", archive, options: ["--from-start"])
-            let asked = [
-                filter.kind.map { "of the kind \($0.label)" },
-                filter.text.isEmpty ? nil : "with \"\(filter.text)\" in the key",
-            ].compactMap { $0 }.joined(separator: " and ")
-            if !asked.isEmpty {
-                words.remark = "No command filters events: it prints all, the screen those \(asked)."
+            if filter.kind != nil || !filter.text.isEmpty {
+                words.remark = "This prints all events; the filter has no command."
             }
             return words
         case .processes:
@@ -57,7 +53,7 @@ enum MonitorScreen: ScreenParts {
         case .processes: monitor.processRow
         case .events where model.isOfServer: monitor.processRow
         case .events: monitor.row(model.events)
-        case .graphs: Metric.allCases.firstIndex(of: monitor.metric) ?? 0
+        case .graphs: Metric.shown(model).firstIndex(of: monitor.metric) ?? 0
         }
     }
 
@@ -142,7 +138,7 @@ enum MonitorScreen: ScreenParts {
         case .filter:
             guard monitor.part == .events else { break }
             model.prompt = Prompt(
-                label: "filter ", field: TextField(monitor.filter.text, placeholder: "part of a key"),
+                label: "filter: ", field: TextField(monitor.filter.text, placeholder: "part of a key"),
                 keys: [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")])
         default: break
         }
@@ -194,7 +190,7 @@ enum MonitorScreen: ScreenParts {
         guard var monitor = model.monitor else { return [] }
         defer { model.monitor = monitor }
         if monitor.part == .graphs {
-            let metrics = Metric.allCases
+            let metrics = Metric.shown(model)
             monitor.metric = metrics[max(0, min(row, metrics.count - 1))]
             return []
         }
@@ -259,7 +255,8 @@ enum MonitorScreen: ScreenParts {
         } then: { model, result in
             guard model.screen == .monitor, model.store == archive.store else { return [] }
             switch result {
-            case .success(let history):
+            case .success(let known):
+                let history = model.events.completing(known, of: key, in: archive.name)
                 let lines = history.lines(by: model.processName)
                 let reach = history.reach(in: archive.name, now: model.shownNow)
                 model.overlay = .message(

@@ -106,7 +106,7 @@ enum MonitorView {
             let others = model.archives.alarms.filter { $0.archive != monitor.filter.archive }
             right += others.map { alarm in
                 Span(
-                    " \(alarm.subject) \(alarm.condition) ", look[alarm.isRinging ? .badge : .dim])
+                    " \(alarm.subject(model)) \(alarm.condition) ", look[alarm.isRinging ? .badge : .dim])
             }
         case .processes where model.isOfServer, .events where model.isOfServer:
             let count = ServerTables.count(monitor)
@@ -117,8 +117,11 @@ enum MonitorView {
                         : "the latest \(Figures.count(count, "command", "commands"))"))
             if let problem = monitor.activityProblem { left.append(Span("  \(problem)", look[.danger])) }
         case .processes:
-            left.append(Span(Figures.count(processes(model).count, "attached", "attached")))
-            if let archive = monitor.filter.archive { left.append(Span("  to \(archive)", look[.accent])) }
+            let count = processes(model).count
+            left += [
+                Span(Figures.count(count, "process has ", "processes have ")),
+                Span(monitor.filter.archive ?? "the store", look[.accent]), Span(" open"),
+            ]
         case .events:
             let filter = monitor.filter
             let all = Figures.count(model.events.count(of: filter.archive), "event", "events")

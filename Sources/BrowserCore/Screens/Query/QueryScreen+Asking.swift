@@ -76,7 +76,7 @@ extension QueryScreen {
                 break
             }
             var prompt = Prompt(
-                label: "write to ", field: TextField(fileName(query.archive.name)),
+                label: "write to: ", field: TextField(fileName(query.archive.name)),
                 keys: [("enter", "Write"), ("esc", "Leave")], purpose: .export,
                 note: "  .ndjson, .json, .csv or .tsv")
             // The first character typed replaces it.
@@ -88,7 +88,7 @@ extension QueryScreen {
                 break
             }
             model.prompt = Prompt(
-                label: "filter ", field: TextField(query.view.filter, placeholder: "part of a cell"),
+                label: "filter: ", field: TextField(query.view.filter, placeholder: "part of a cell"),
                 keys: [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")])
         default: break
         }
@@ -161,6 +161,17 @@ extension QueryScreen {
         query.top = Table.firstRow(showing: query.cursor, of: count, in: layout.page, from: query.top)
         model.query = query
         return []
+    }
+
+    /// A row of an aggregate has no entry.
+    static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
+        guard let query = model.query, query.row?.key == nil else { return true }
+        switch id {
+        case .open: return query.row != nil && query.counted.map { $0.text == query.answered } == true
+        case .delete, .expire: return !query.marks.isEmpty
+        case .mark, .editValue, .pager, .pipe: return false
+        default: return true
+        }
     }
 
     static func open(_ model: inout Model) -> [Effect] {

@@ -30,7 +30,7 @@ extension QueryScreen {
         // Its own name is offered, so that a changed query takes the place of the one it was made of.
         let known = model.savedQueries.last { $0.archive == query.archive.name && $0.text == text }
         var prompt = Prompt(
-            label: "save as ", field: TextField(known?.name ?? "", placeholder: "a name"),
+            label: "save as: ", field: TextField(known?.name ?? "", placeholder: "a name"),
             keys: [("enter", "Save"), ("esc", "Leave")])
         prompt.purpose = .saveQuery(SavedQuery(name: "", archive: query.archive.name, text: text))
         model.prompt = prompt

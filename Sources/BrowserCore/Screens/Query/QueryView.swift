@@ -144,9 +144,7 @@ enum QueryView {
             let advice = error.advice.map { "at \(error.position + 1): found \(error.found): \($0)" }
             return [(advice ?? error.description, .warning)]
         }
-        if query.isTyping, let name = unsignedMetadata(query) {
-            return [("no value has \(name); did you mean @\(name)?", .warning)]
-        }
+        if query.isTyping, let remark = unknownNames(query) { return [(remark, .warning)] }
         if query.isTyping, let error = query.errors.first, !query.field.text.isEmpty {
             let names = error.expected.prefix(12).map(\.name).joined(separator: ", ")
             return [("to come: \(names)", .dim)]
@@ -168,11 +166,26 @@ enum QueryView {
         return remarks
     }
 
-    /// The first name in the text that is metadata without its sign, and no property of the values.
-    private static func unsignedMetadata(_ query: QueryState) -> String? {
-        guard query.sample.values > 0 else { return nil }
+    /// Up to three names that no value has, if one of them is metadata without its sign.
+    private static func unknownNames(_ query: QueryState) -> String? {
+        let unsigned = unsignedMetadata(query)
+        guard !unsigned.isEmpty else { return nil }
+        var names: [String] = []
+        if case .pipeline(let pipeline) = QueryPipeline.parse(query.field.text) {
+            names = pipeline.stages.flatMap(\.properties).map(\.columnName).filter { name in
+                !name.contains { "@.[".contains($0) } && !query.sample.names.contains(name)
+            }
+        }
+        for name in unsigned where !names.contains(name) { names.append(name) }
+        let meant = unsigned.prefix(3).map { "@\($0)" }.joined(separator: ", ")
+        return "no value has \(names.prefix(3).joined(separator: ", ")); did you mean \(meant)?"
+    }
+
+    /// The names in the text that are metadata without their sign, and no property of the values.
+    private static func unsignedMetadata(_ query: QueryState) -> [String] {
+        guard query.sample.values > 0 else { return [] }
         let text = query.field.text
-        return QueryMetadata.allCases.map(\.rawValue).first { name in
+        return QueryMetadata.allCases.map(\.rawValue).filter { name in
             guard !query.sample.names.contains(name), let range = text.range(of: name) else { return false }
             let before = text[..<range.lowerBound].last
             let isSigned = before.map { $0.isLetter || $0.isNumber || "@.\"_".contains($0) } ?? false
@@ -181,10 +194,15 @@ enum QueryView {
         }
     }
 
+    private static func warnings(_ answer: QueryAnswer) -> String? {
+        let warnings = answer.report.warnings.prefix(3)
+        return warnings.isEmpty ? nil : warnings.joined(separator: "; ")
+    }
+
     /// What is wrong, in a line.
     static func trouble(_ query: QueryState) -> String? {
         query.problem
-            ?? (query.isTyping ? query.marked.first?.description : query.answer?.report.warnings.first)
+            ?? (query.isTyping ? query.marked.first?.description : query.answer.flatMap(warnings))
     }
 
     /// The remarks one after the other, on lines of that width.

@@ -115,7 +115,7 @@ enum StoresScreen: ScreenParts {
         switch id {
         case .filter:
             model.prompt = Prompt(
-                label: "filter ",
+                label: "filter: ",
                 field: TextField(model.stores.filter, placeholder: "part of a name or path"),
                 keys: [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")])
         case .favourite: return toggleFavourite(&model)

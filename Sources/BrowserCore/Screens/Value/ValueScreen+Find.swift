@@ -20,7 +20,7 @@ extension ValueScreen {
         guard let value = model.value else { return [] }
         let isHex = value.mode == .hex
         model.prompt = Prompt(
-            label: value.mode == .text && value.tree?.isCut == true ? "find in the text " : "find ",
+            label: value.mode == .text && value.tree?.isCut == true ? "find in the text: " : "find: ",
             field: TextField(placeholder: isHex ? "text, or bytes such as 0x1f8b" : "text to find"),
             before: value.find.text, keys: [("enter", "Keep"), ("esc", "Leave")])
         model.value?.find.start = value.place

@@ -117,7 +117,10 @@ extension ValueScreen {
         } then: { model, result in
             guard shows(value, model) else { return [] }
             model.value?.isBiographyPending = false
-            if case .success(let biography) = result { model.value?.biography = biography }
+            if case .success(let history) = result {
+                model.value?.biography = model.events.completing(
+                    history, of: value.key, in: value.archive.name)
+            }
             return []
         }
     }

@@ -94,8 +94,7 @@ enum ValueScreen: ScreenParts {
         guard let content = value.load?.content else { return [] }
         var spans: [Span] = []
         if value.isStale {
-            let key = Browser.keyName(model, .refresh)
-            spans.append(Span("The store holds another value by now; \(key) reads it.  ", look[.warning]))
+            spans.append(Span(EventText.replaced(value, model) + "  ", look[.warning]))
         }
         if let problem = content.problem { spans.append(Span(problem + "  ", look[.error])) }
         if let part = value.part { return spans + [Span(part.path, look[.accent])] }
@@ -136,7 +135,7 @@ enum ValueScreen: ScreenParts {
         case .fold where model.isOfServer && value.load == nil: return true
         case .fold, .foldAll, .unfoldAll: return value.mode == .tree
         case .mode: return value.modes.count > 1
-        case .biography: return !model.isOfServer
+        case .biography, .editValue: return !model.isOfServer
         default: return true
         }
     }

@@ -42,6 +42,21 @@ struct ValueState: Sendable {
         self.key = key
     }
 
+    /// The index of the event with which the store got another value than the one that is shown.
+    private var replacing: Int? {
+        guard isStale, let events = biography?.events, let seen else { return nil }
+        let writes = events.indices.filter { [.record, .update, .restore].contains(events[$0].kind) }
+        return writes.first { events[$0].time > seen } ?? writes.last
+    }
+
+    var replacement: ArchiveEvent? { replacing.flatMap { biography?.events[$0] } }
+
+    /// The events of the shown entry alone: since it was recorded, until it was replaced.
+    var ownEvents: [ArchiveEvent] {
+        let events = biography?.events.prefix(replacing ?? .max) ?? []
+        return Array(events[(events.lastIndex { $0.kind == .record } ?? 0)...])
+    }
+
     var tree: ValueTree? { load?.content.tree }
 
     /// Since when what is shown may be another thing than what the store holds; nil: it is the store's.

@@ -95,10 +95,10 @@ enum ValueView {
         Bar(left: [Span(" " + text)], right: modes + [Span(" ")], role: .text)
             .draw(into: &frame, in: rect.line(0), look: look)
         // A server keeps no events.
-        if rect.rows > 1, !isOfServer, let biography = value.biography {
+        if rect.rows > 1, !isOfServer, value.biography != nil {
             // The latest of a long story counts most.
             let story = TextWidth.truncateStart(
-                EventText.line(biography, entry, model), to: max(0, rect.columns - 2),
+                EventText.line(value, entry, model), to: max(0, rect.columns - 2),
                 ellipsis: look.glyphs.ellipsis)
             frame.write(" " + story, at: rect.line(1).origin, style: look[.dim], within: rect.line(1))
         }
