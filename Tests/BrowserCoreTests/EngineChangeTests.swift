@@ -68,6 +68,38 @@ struct EngineChangeTests {
         #expect(browser.frame.plainText.contains("-> 20 KB"), "\(browser.frame.plainText)")
     }
 
+    @Test("the cursor follows an archive that is renamed")
+    func cursorFollowsRename() throws {
+        _ = try store.archive(
+            named: "Town", orCreate: ArchiveConfiguration(diskLimit: 4 << 20, memoryLimit: nil))
+        var browser = try browser("NZoo<enter>y")
+        #expect(try store.archiveNames().contains("Zoo"))
+        browser.press([.character("K")])
+        #expect(browser.frame.plainText.contains("Compact Zoo?"), "\(browser.frame.plainText)")
+    }
+
+    @Test("groups keep the limit of the moment when they were made")
+    func groupsKeepTheirLimit() throws {
+        for number in 0..<40 {
+            try archive.put([UInt8](repeating: 7, count: 50_000), forKey: "key:\(number % 2):\(number)")
+        }
+        var browser = try browser("z")
+        #expect(browser.frame.plainText.contains("(47.7% of the limit)"), "\(browser.frame.plainText)")
+        try archive.setLimits(disk: 100_000, memory: nil)
+        browser.refresh()
+        #expect(browser.frame.plainText.contains("(47.7% of the limit)"), "\(browser.frame.plainText)")
+        browser.press([.character("R")])
+        #expect(!browser.frame.plainText.contains("47.7%"), "\(browser.frame.plainText)")
+    }
+
+    @Test("a new entry is recorded and a changed one updated")
+    func newEntriesAreRecorded() throws {
+        let first = try archive.put([1], forKey: "a", ifSequence: nil)
+        guard case .stored(let sequence) = first else { throw SourceError("\(first)") }
+        _ = try archive.put([2], forKey: "a", ifSequence: sequence)
+        #expect(try archive.events(from: 0).events.map(\.kind).suffix(2) == [.record, .update])
+    }
+
     @Test(
         "limits that can't be read change nothing and say why",
         arguments: [

@@ -175,7 +175,8 @@ struct GraphTests {
         clock.advance(1)
         browser.refresh()
         browser.refresh()
-        #expect(try row("City", browser).contains("too small") == isMarked, "\(browser.frame.plainText)")
+        #expect(
+            try row("City", browser).contains("cache too small") == isMarked, "\(browser.frame.plainText)")
     }
 
     @Test("narrow screens keep name, gauge and ratio", arguments: [40, 80, 100])

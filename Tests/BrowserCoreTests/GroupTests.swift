@@ -37,7 +37,9 @@ struct GroupTests {
         let images = try #require(line(browser, "img:"))
         #expect(images.contains(" 3 ") && images.contains("3 kB") && images.contains("98.0%"), "\(images)")
         // Of all groups, and of what the archive may have.
-        #expect(text.contains("share of limit") && images.filter { $0 == "%" }.count == 2, "\(images)")
+        #expect(
+            text.contains("share") && text.contains("% of limit") && images.filter { $0 == "%" }.count == 2,
+            "\(images)")
         let users = try #require(line(browser, "user:"))
         #expect(users.contains(" 5 ") && users.contains("50 B"), "\(users)")
         #expect(line(browser, "(other keys)")?.contains("10 B") == true)
@@ -56,6 +58,12 @@ struct GroupTests {
         #expect(line(browser, "img:") != nil)
         browser.press(try Key.script("h"))
         #expect(browser.model.screen == .archives)
+    }
+
+    @Test("drops other columns before it cuts the names of groups")
+    func namesOfGroupsStayWhole() throws {
+        let browser = try Fixture.browser(Self.source(), columns: 80, keys: "jzj<enter>")
+        #expect(browser.frame.plainText.contains("user:… (no further part)"), "\(browser.frame.plainText)")
     }
 
     @Test func theEntriesOfAGroupAreListed() throws {

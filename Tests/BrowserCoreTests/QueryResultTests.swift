@@ -87,6 +87,33 @@ extension QueryScreenTests {
         #expect(row.trimmingCharacters(in: .whitespaces).count < 40, "\(row)")
     }
 
+    @Test(
+        "shows counts and sums with separators wherever a query has them",
+        arguments: ["count", "group by @tier | count", "group by @tier | count as many | select many"])
+    func countsHaveSeparators(query: String) throws {
+        for number in 100..<1_700 { try archive.put([0xa0], forKey: "\(number)", encoding: .cbor) }
+        let count = try Figures.count(archive.status().entries)
+        let browser = try browser("Q\(query)<enter>", columns: 120)
+        let hasRow = lines(browser).contains { $0.contains(count) && !$0.contains("read") }
+        #expect(count.contains(",") && hasRow, "\(browser.frame.plainText)")
+    }
+
+    @Test("shows durations as lists do, and writes seconds to files")
+    func durationsAreAsInLists() throws {
+        let path = folder.path + "/idle.csv"
+        var browser = try browser("Qselect @key, @idle, @age | limit 1<enter>", columns: 120)
+        let row = try #require(lines(browser).first { $0.contains("place 59") })
+        #expect(!row.contains("."), "\(row)")
+        browser.press(try Key.script("w\(path)<enter>"))
+        #expect(try String(contentsOfFile: path, encoding: .utf8).contains("."))
+    }
+
+    @Test("names the group of entries without the property")
+    func groupOfAbsentPropertyHasName() throws {
+        let browser = try browser("Qgroup by address.city | count<enter>", columns: 120)
+        #expect(lines(browser).contains { $0.contains("(absent)") && $0.contains("40") })
+    }
+
     @Test("offers the metadata that a name without its sign means")
     func metadataWithoutItsSign() throws {
         let completions = QueryPipeline.completions(in: "find own", at: 8, properties: ["number"])

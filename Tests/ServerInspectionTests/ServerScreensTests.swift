@@ -1,4 +1,5 @@
 import BrowserCore
+import Foundation
 import ServerInspection
 import ServerSupport
 import StorageEngine
@@ -70,8 +71,36 @@ struct ServerScreensTests {
         #expect(browser.frame.plainText.contains("Delete"))
         browser.press(try Key.script("y"))
         #expect(try served.ask("EXISTS", "scores").number == 0)
-        browser.press(try Key.script("uy"))
+        browser.press([.character("U")])
+        #expect(browser.frame.plainText.contains("by this browser"), "\(browser.frame.plainText)")
+        browser.press(try Key.script("<esc>uy"))
         #expect(try served.ask("EXISTS", "scores").number == 1, "\(browser.frame.plainText)")
+    }
+
+    @Test("exports the key and metadata that a result shows, without values that were not read")
+    func unreadValuesAreNotWritten() async throws {
+        let served = try await Served()
+        try served.fill()
+        let path = served.folder + ".json"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        var browser = browser(served)
+        browser.press(try Key.script("<enter>Q@type = \"hash\"<enter>w\(path)<enter>"))
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(text.contains("\"key\":\"hash\"") && !text.contains("null"), "\(text)")
+        guard try !served.connection.traits().keepsIdleTimes else { return }
+        #expect(text.contains("\"@type\":\"hash\"") && text.contains("\"@size\":"), "\(text)")
+        #expect(!text.contains("\"value\""), "\(text)")
+        #expect(browser.frame.plainText.contains("@size"), "\(browser.frame.plainText)")
+    }
+
+    @Test("leaves out the columns of groups that the server can't report")
+    func groupsHaveReportedColumnsAlone() async throws {
+        let served = try await Served()
+        try served.fill()
+        var browser = browser(served)
+        browser.press(try Key.script("<enter>z"))
+        let text = browser.frame.plainText
+        #expect(text.contains("idle") && !text.contains("hits"), "\(text)")
     }
 
     @Test func sortingAsksForAllKeys() async throws {

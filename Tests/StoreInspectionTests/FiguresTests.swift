@@ -45,15 +45,13 @@ struct FiguresTests {
 
     @Test(
         arguments: [
-            (-5.0, "0s"), (0.4, "0s"), (0.9, "1s"), (59.4, "59s"), (59.9, "1m"), (90, "1m 30s"),
-            (3_599, "59m 59s"), (3_599.9, "1h"), (7_199.99, "2h"), (7_140, "1h 59m"), (86_369, "23h 59m"),
-            (86_399, "1d"), (86_400, "1d"), (86_400 * 1.5, "1d 12h"), (86_400 * 99.9, "99d 22h"),
+            (-5.0, "0s"), (0.4, "0s"), (0.9, "1s"), (59.4, "59s"), (59.9, "1m"), (90, "1m30s"),
+            (3_599, "59m59s"), (3_599.9, "1h"), (7_199.99, "2h"), (7_140, "1h59m"), (86_369, "23h59m"),
+            (86_399, "1d"), (86_400, "1d"), (86_400 * 1.5, "1d12h"), (86_400 * 99.9, "99d22h"),
             (86_400 * 99.99, "100d"), (86_400 * 999.4, "999d"), (86_400 * 1_000, "2.7y"), (1e300, "999y"),
         ] as [(Double, String)])
     func durations(seconds: Double, text: String) {
-        #expect(Figures.duration(seconds) == text)
-        let short = Figures.duration(seconds, separator: "")
-        #expect(short == text.replacing(" ", with: "") && short.count <= 6)
+        #expect(Figures.duration(seconds) == text && text.count <= 6)
     }
 
     @Test(arguments: [

@@ -106,7 +106,7 @@ extension QueryColumn {
 
 extension [QueryFigure] {
     /// `sum`; with several sums, `sum population`; or the name given by `as`.
-    var columnNames: [String] {
+    package var columnNames: [String] {
         let unnamed = Dictionary(grouping: filter { $0.name == nil }, by: \.aggregate.columnName)
         return map { figure in
             let name = figure.aggregate.columnName

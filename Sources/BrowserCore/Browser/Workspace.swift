@@ -1,3 +1,4 @@
+import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
@@ -60,6 +61,9 @@ extension Model {
     var isOfRingFile: Bool { archives.figures?.isRingFile == true }
 
     var isOfServer: Bool { archives.figures?.server != nil }
+    func reports(_ metadata: QueryMetadata) -> Bool {
+        archives.figures?.unreported.contains(metadata) != true
+    }
 
     /// The stores that are open, by the keys that lead to them; the one that is shown among them.
     var openStores: [(place: Int, store: String)] {

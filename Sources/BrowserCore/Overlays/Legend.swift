@@ -49,8 +49,8 @@ enum Legend {
                 Line("footprint", "Bytes of the archive's files; x1.2: that many times their bound."),
                 Line(
                     "too small",
-                    "A tenth of the recorded keys were evicted within ten minutes before: the limit is low."),
-                Line("damaged", "Parts of the log can't be read; vellum check names them."),
+                    "Behind the kind: a tenth of the recorded keys were evicted within ten minutes before."),
+                Line("damaged", "Behind the kind: parts of the log can't be read; vellum check names them."),
             ] + events
         case .monitor:
             return events + [

@@ -3,7 +3,7 @@ import StoreInspection
 import TerminalKit
 
 enum UndoText {
-    /// `deleted 3 entries, 593 B, 12s ago by this browser; 9m 30s or 1.2 MB of writes left`
+    /// `deleted 3 entries, 593 B, 12s ago by this browser; 9m30s or 1.2 MB of writes left`
     static func summary(_ action: ReversibleAction, _ model: Model) -> String {
         let entries = Figures.count(action.entries, "entry", "entries")
         let verb = action.kind == .deadline ? "expiry of" : action.kind.participle
@@ -12,7 +12,7 @@ enum UndoText {
             + " left"
     }
 
-    /// `deleted 12s ago by this browser; can be undone for 9m 30s, or until 1.2 MB are written`: whichever end of the
+    /// `deleted 12s ago by this browser; can be undone for 9m30s, or until 1.2 MB are written`: whichever end of the
     /// grace is reached first.
     static func story(_ action: ReversibleAction, _ model: Model) -> String {
         "\(action.kind.participle) \(ago(action, model)); can be undone for \(time(action, model))"

@@ -4,6 +4,9 @@ import StoreInspection
 
 /// A source whose entries are asked by queries: what comes of one is shown or written in the same way, whatever is asked.
 protocol QueriedSource: StoreSource {
+    /// How the query is answered: with whole entries, or with metadata alone where values may not be read.
+    func plan(_ request: QueryRequest) throws(SourceError) -> QueryPlan
+
     /// Nil when it was stopped.
     func run(
         _ plan: QueryPlan, _ request: QueryRequest, _ progress: (Double) -> Bool,
@@ -12,10 +15,12 @@ protocol QueriedSource: StoreSource {
 }
 
 extension QueriedSource {
+    func plan(_ request: QueryRequest) throws(SourceError) -> QueryPlan { QueryPlan(request.pipeline) }
+
     package func query(
         _ request: QueryRequest, progress: (Double) -> Bool
     ) throws(SourceError) -> QueryAnswer? {
-        let plan = QueryPlan(request.pipeline)
+        let plan = try plan(request)
         var answer = QueryAnswer.Builder(plan)
         return try run(plan, request, progress, { answer.add($0.kept) }).map { answer.finish($0) }
     }
@@ -23,7 +28,7 @@ extension QueriedSource {
     package func export(
         _ request: QueryRequest, to path: String, replaces: Bool, progress: (Double) -> Bool
     ) throws(SourceError) -> QueryReport? {
-        try QueryPlan(request.pipeline).export(to: path, replaces: replaces) {
+        try plan(request).export(to: path, replaces: replaces) {
             plan, body throws(SourceError) in
             try run(plan, request, progress, body)
         }

@@ -2,6 +2,7 @@ import ArchiveQuery
 import ServerInspection
 import StorageEngine
 import StoreInspection
+import SystemC
 
 /// Shows a Valkey or Redis server as a store whose archives are its databases. Safe from any thread.
 ///
@@ -96,8 +97,11 @@ package final class ServerSource: QueriedSource {
         }
         whole.entries = archives.reduce(0) { $0 + $1.entries }
         var figures = StoreFigures(
-            archives: archives, absence: "\(server.clients) clients are connected.")
+            archives: archives, ownPid: getpid(), absence: "\(server.clients) clients are connected.")
         figures.server = server
+        let traits = try connection.traits()
+        figures.unreported = Set(
+            QueryMetadata.allCases.filter { traits.objection(to: [.metadata($0)]) != nil })
         figures.ownAccesses = server.own.hits + server.own.misses
         figures.whole = whole
         state.withLock { $0.figures = (figures, .now()) }
@@ -227,19 +231,30 @@ package final class ServerSource: QueriedSource {
 
     // MARK: Queries
 
-    func run(
-        _ plan: QueryPlan, _ request: QueryRequest, _ progress: (Double) -> Bool,
-        _ body: (PassingRow) throws -> Void
-    ) throws(SourceError) -> QueryReport? {
-        let source = try ServerQuery(
-            connection, database: database(request.archive), for: request.pipeline)
-        guard let sparing = try connection.traits().sparing(plan, showing: []) else {
+    func plan(_ request: QueryRequest) throws(SourceError) -> QueryPlan {
+        let plan = QueryPlan(request.pipeline)
+        var shown = plan.pipeline.stages.flatMap(\.properties)
+        shown += [.metadata(.type), .metadata(.size)]
+        var columns = [QueryColumn(.metadata(.key), as: "key")]
+        for property in shown where property != .metadata(.key) && !columns.map(\.property).contains(property)
+        {
+            columns.append(QueryColumn(property))
+        }
+        guard let sparing = try connection.traits().sparing(plan, showing: columns) else {
             throw SourceError(
                 "\(try objectionToReading() ?? "reading counts"), and the conditions would read every value; use @key, @size "
                     + "and other metadata")
         }
-        var report = try sparing.run(over: source, progress: progress, damage: { nil }, body)
-        if sparing.readsValues != plan.readsValues {
+        return sparing
+    }
+
+    func run(
+        _ plan: QueryPlan, _ request: QueryRequest, _ progress: (Double) -> Bool,
+        _ body: (PassingRow) throws -> Void
+    ) throws(SourceError) -> QueryReport? {
+        let source = try ServerQuery(connection, database: database(request.archive), for: request.pipeline)
+        var report = try plan.run(over: source, progress: progress, damage: { nil }, body)
+        if plan.readsValues != QueryPlan(request.pipeline).readsValues {
             report?.warnings.append("values are not read here: that would count as a use of each key")
         }
         return report

@@ -1,3 +1,4 @@
+import ArchiveQuery
 import ServerInspection
 import StorageEngine
 import StoreInspection
@@ -56,6 +57,8 @@ package struct StoreFigures: Sendable, Hashable {
     package var isRingFile = false
     /// What a server says of itself, if it is one; nil: it is a store.
     package var server: ServerFigures?
+    /// Metadata of entries that the source can't report.
+    package var unreported: Set<QueryMetadata> = []
     /// Counters and memory of a server, which has them for all its databases together.
     package var whole: ArchiveSample?
     /// Whether only another user may change it.

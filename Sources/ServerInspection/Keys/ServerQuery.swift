@@ -51,10 +51,9 @@ package struct ServerQuery: QuerySource {
 
 extension ServerTraits {
     /// A query that causes no use of keys here: the same, or its rows without their values. Nil: its conditions read values.
-    package func sparing(_ plan: QueryPlan, showing columns: [QueryProperty]) -> QueryPlan? {
+    package func sparing(_ plan: QueryPlan, showing columns: [QueryColumn]) -> QueryPlan? {
         guard plan.readsValues, !keepsIdleTimes else { return plan }
-        let rows = QueryPlan(
-            QueryPipeline(plan.pipeline.stages + [.select(columns.map { QueryColumn($0) })]))
+        let rows = QueryPlan(QueryPipeline(plan.pipeline.stages + [.select(columns)]))
         return rows.readsValues ? nil : rows
     }
 

@@ -94,7 +94,9 @@ extension Archive {
                 try (attributes ?? .none).withTraits { (traits) throws(StorageError) in
                     try withBytes(of: key) { (key) throws(StorageError) in
                         let stored = try engine.put(
-                            PutRequest(value: bytes, encoding: encoding, keepsCreation: true, traits: traits),
+                            PutRequest(
+                                value: bytes, encoding: encoding, keepsCreation: sequence != nil,
+                                traits: traits),
                             key: key, ifSequence: sequence, keepsTraits: attributes == nil, seesMemory: false)
                         return stored.map { .stored(sequence: $0.sequence) } ?? .changed
                     }

@@ -99,14 +99,14 @@ package enum Figures {
         return tenths == 1000 ? "100%" : "\(tenths / 10).\(tenths % 10)%"
     }
 
-    /// A length of time in its two largest units, rounded to the smaller: `45s`, `1m 30s`, `2d 4h`; from a hundred days on in
-    /// days, from a thousand on in years: `312d`, `2.7y`. Without a separator it has at most six columns.
-    package static func duration(_ seconds: Double, separator: String = " ") -> String {
+    /// A length of time in its two largest units, rounded to the smaller: `45s`, `1m30s`, `2d4h`; from a hundred days on in
+    /// days, from a thousand on in years: `312d`, `2.7y`. At most six columns.
+    package static func duration(_ seconds: Double) -> String {
         let seconds = max(0, min(seconds, 999 * year))
         func two(_ unit: Double, _ name: String, _ part: Double, _ partName: String) -> String {
             let (whole, rest) = Int((seconds / part).rounded()).quotientAndRemainder(
                 dividingBy: Int(unit / part))
-            return "\(whole)\(name)" + (rest == 0 ? "" : "\(separator)\(rest)\(partName)")
+            return "\(whole)\(name)" + (rest == 0 ? "" : "\(rest)\(partName)")
         }
         // Each bound is where the next larger unit is what it is rounded to.
         switch seconds {
@@ -128,10 +128,10 @@ package enum Figures {
         return decimal(milliseconds, digits: milliseconds < 10 ? 2 : 0) + " ms"
     }
 
-    /// How long until then: `<1s`, `42s`, `4m 12s`.
+    /// How long until then: `<1s`, `42s`, `4m12s`.
     package static func interval(_ seconds: Double) -> String { seconds < 0.5 ? "<1s" : duration(seconds) }
 
-    /// How long ago that was: `4m 12s ago`, `just now`.
+    /// How long ago that was: `4m12s ago`, `just now`.
     package static func ago(_ time: Timestamp, now: Timestamp) -> String {
         let seconds = now.seconds(since: time)
         return seconds < 1 ? "just now" : interval(seconds) + " ago"
@@ -177,7 +177,7 @@ package enum Figures {
         return Figures.time(time) + "." + String(1000 + rest / 1000).dropFirst()
     }
 
-    /// A moment and how long ago it was: `2026-01-31 12:09:41, 4m 12s ago`.
+    /// A moment and how long ago it was: `2026-01-31 12:09:41, 4m12s ago`.
     package static func moment(_ time: Timestamp, now: Timestamp) -> String {
         "\(date(time)), \(ago(time, now: now))"
     }

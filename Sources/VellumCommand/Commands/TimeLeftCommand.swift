@@ -7,7 +7,7 @@ struct TimeLeftCommand: ParsableCommand {
         commandName: "ttl",
         abstract: "Prints how long an entry has to live.",
         discussion: """
-            In a pipe seconds with fractions, or never; on a terminal 4m 12s. --json prints one object: key, ttl in seconds \
+            In a pipe seconds with fractions, or never; on a terminal 4m12s. --json prints one object: key, ttl in seconds \
             or null, expires. Exit code 1 if there is no such entry. vellum expire changes it.
 
             Example: vellum ttl Session abc123

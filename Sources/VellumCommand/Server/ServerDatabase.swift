@@ -141,7 +141,10 @@ struct ServerDatabase {
     /// The plan, or its rows without their values where to read these would count as a use of each key.
     func sparing(_ plan: QueryPlan, touches: Bool) throws -> QueryPlan {
         let traits = try connection.traits()
-        guard !touches, let rows = traits.sparing(plan, showing: [.metadata(.type), .metadata(.size)]) else {
+        guard !touches,
+            let rows = traits.sparing(
+                plan, showing: [QueryColumn(.metadata(.type)), QueryColumn(.metadata(.size))])
+        else {
             return plan
         }
         if rows.readsValues != plan.readsValues {

@@ -159,6 +159,7 @@ extension ArchivesScreen {
             case .success(let carried):
                 model.cost.note(writes: 1, longestCall: carried.longestCall)
                 model.say(carried.outcome, role: .good, seconds: 10)
+                if case .rename(let new) = change { model.archives.renamed(archive.name, to: new) }
             case .failure(let error):
                 model.overlay = .message("Nothing was done", [error.description])
             }

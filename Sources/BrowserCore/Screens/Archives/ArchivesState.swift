@@ -51,6 +51,13 @@ struct ArchivesState: Sendable {
 
     var cursor: Int { rows.firstIndex { ExactText($0.name) == selected.map(ExactText.init) } ?? 0 }
 
+    /// Keeps the cursor on an archive that was renamed, also before the store is read again.
+    mutating func renamed(_ old: String, to new: String) {
+        let place = archives.firstIndex { ExactText($0.name) == ExactText(old) }
+        if let place { figures?.archives[place].name = new }
+        if place == nil || selected.map(ExactText.init) == ExactText(old) { selected = new }
+    }
+
     func summary(_ name: String) -> ArchiveSample? {
         archives.first { ExactText($0.name) == ExactText(name) }
     }

@@ -7,12 +7,14 @@ enum ArchivesView {
         if let server = model.archives.figures?.server { return DatabasesView.table(model, server) }
         let archives = model.archives.rows
         let histories = model.archives.shownHistories
-        let flags = archives.map { flag($0, model) }
+        let kinds = archives.map { kind($0, model) }
+        let kindColumns = kinds.reduce(10) { max($0, TextWidth.width(of: $1.text)) }
         let isOver = archives.contains { $0.problem == nil && $0.footprintExcess != nil }
         var columns = [
             Table.Column("archive", width: .minimum(12, weight: 1)),
             // It has warnings, which narrow screens show too.
-            Table.Column("kind", width: .fixed(10), priority: flags.contains { $0 != nil } ? 1 : 9),
+            Table.Column(
+                "kind", width: .fixed(kindColumns), priority: kinds.contains { $0.role != .dim } ? 1 : 9),
             Table.Column("entries", width: .fixed(9), alignment: .trailing, priority: 3),
             Table.Column("disk", width: .fixed(15), alignment: .trailing, priority: 4),
             Table.Column("", width: .minimum(10, weight: 1), priority: 5),
@@ -35,7 +37,7 @@ enum ArchivesView {
             selectedRow: archives.isEmpty ? nil : model.archives.cursor,
             emptyText: model.archives.filter.isEmpty ? "" : "No name holds \"\(model.archives.filter)\"."
         ) { row in
-            ArchivesView.row(archives[row], histories[ExactText(archives[row].name)], flags[row])
+            ArchivesView.row(archives[row], histories[ExactText(archives[row].name)], kinds[row])
         }
     }
 
@@ -44,18 +46,22 @@ enum ArchivesView {
         .name, nil, .entries, .disk, nil, .footprint, .memory, nil, .hits, nil, .operations, .evictions,
     ]
 
-    /// The most urgent warning about an archive; it stands in the place of its kind.
-    private static func flag(_ archive: ArchiveSample, _ model: Model) -> Table.Cell? {
-        if archive.damagedPlaces > 0 { return Table.Cell("damaged", role: .danger) }
+    /// The kind of an archive, and its most urgent warning.
+    private static func kind(_ archive: ArchiveSample, _ model: Model) -> Table.Cell {
+        func flag(_ words: String, _ role: Role) -> Table.Cell {
+            Table.Cell("\(archive.kind) \(words)", role: role)
+        }
+        if archive.damagedPlaces > 0 { return flag("damaged", .danger) }
         let rings = model.archives.alarms.contains {
             $0.isRinging && $0.archive.map(ExactText.init) == ExactText(archive.name)
         }
-        if rings { return Table.Cell("ALARM", role: .danger) }
-        return model.events.returns(in: archive.name).isMany ? Table.Cell("too small", role: .warning) : nil
+        if rings { return flag("ALARM", .danger) }
+        return model.events.returns(in: archive.name).isMany
+            ? flag("too small", .warning) : Table.Cell("\(archive.kind)", role: .dim)
     }
 
     private static func row(
-        _ archive: ArchiveSample, _ history: ArchiveHistory?, _ flag: Table.Cell?
+        _ archive: ArchiveSample, _ history: ArchiveHistory?, _ kind: Table.Cell
     ) -> Table.Row {
         guard archive.problem == nil else {
             let cells = [archive.name, "?", "-", "unreadable"]
@@ -66,7 +72,7 @@ enum ArchivesView {
         let ratios = GraphColumn.columns(
             120, step: 1, until: history?.latest ?? .init(seconds: 0), of: histories)
         return Table.Row([
-            Table.Cell(archive.name), flag ?? Table.Cell("\(archive.kind)", role: .dim),
+            Table.Cell(archive.name), kind,
             Table.Cell(Figures.count(archive.entries)),
             Table.Cell(Figures.share(archive.diskBytes, of: archive.diskLimit)),
             archive.diskShare.map { Table.Cell("", gauge: $0) } ?? Table.Cell("no limit", role: .dim),

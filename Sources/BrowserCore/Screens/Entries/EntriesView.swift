@@ -85,6 +85,7 @@ enum EntriesView {
         let now = model.shownNow
         let seen = entries?.seen ?? SeenRows()
         let columnsBefore = scrolled(entries)
+        let unreported = model.archives.figures?.unreported ?? []
         return Table(
             columns: shown.enumerated().map { place, index in
                 let column = columns[index]
@@ -121,7 +122,8 @@ enum EntriesView {
             emptyText: emptyText(model)
         ) { row in
             guard let entries else { return Table.Row([]) }
-            return EntriesView.row(row, entries, shown.map { columns[$0].basis }, now: now, look: look)
+            return EntriesView.row(
+                row, entries, shown.map { columns[$0].basis }, unreported, now: now, look: look)
         }
     }
 
@@ -138,7 +140,8 @@ enum EntriesView {
 
     /// - Parameter columns: what the columns are of that are shown.
     private static func row(
-        _ row: Int, _ entries: EntriesState, _ columns: [EntryOrder.Basis?], now: Timestamp, look: Look
+        _ row: Int, _ entries: EntriesState, _ columns: [EntryOrder.Basis?],
+        _ unreported: Set<QueryMetadata>, now: Timestamp, look: Look
     ) -> Table.Row {
         guard let entry = entries.rows[row] else {
             if entries.read.problems[row] != nil {
@@ -162,6 +165,8 @@ enum EntriesView {
                     ? Table.Cell(String(look.glyphs.marked), role: .marked)
                     : Table.Cell(
                         isGhost ? "x" : isVictim ? String(look.glyphs.descending) : "", role: .dying)
+            case .column(let column) where QueryMetadata(column).map(unreported.contains) == true:
+                Table.Cell("-", role: .dim)
             case .column(let column): cell(column, entry, now: now)
             case .property(let property): cell(property, row, entries, look: look)
             }
@@ -174,10 +179,8 @@ enum EntriesView {
         case .key: return Table.Cell(entry.key)
         case .size: return Table.Cell(Figures.bytes(UInt64(entry.valueBytes)))
         case .tier: return Table.Cell(entry.tier.rawValue, role: .dim)
-        case .idle: return Table.Cell(Figures.duration(now.seconds(since: entry.accessed), separator: ""))
-        // Nobody knows the age of a server's key.
-        case .age where entry.created.microseconds == 0: return Table.Cell("-", role: .dim)
-        case .age: return Table.Cell(Figures.duration(now.seconds(since: entry.created), separator: ""))
+        case .idle: return Table.Cell(Figures.duration(now.seconds(since: entry.accessed)))
+        case .age: return Table.Cell(Figures.duration(now.seconds(since: entry.created)))
         case .expires:
             let expires = expires(entry, now: now)
             return Table.Cell(expires.text, role: expires.role)
@@ -328,4 +331,9 @@ extension Frame {
         let cells = Rect(column: point.column + before, row: point.row, columns: width, rows: 1)
         restyle(cells) { $0 = look[.match].over($0) }
     }
+}
+
+extension QueryMetadata {
+    /// The metadata that a list's column shows.
+    fileprivate init?(_ column: EntryColumn) { self.init(rawValue: "\(column)") }
 }

@@ -236,6 +236,7 @@ enum GroupsScreen: ScreenParts {
             }
             let held = state.level.group?.membership
             (state.level.groups, state.level.made) = (groups, made)
+            state.level.limit = model.sample(state.archive)?.diskLimit.flatMap { $0 > 0 ? $0 : nil }
             state.level.order = []
             state.sort()
             state.level.nameColumns = state.level.order.prefix(1_000).reduce(state.level.nameColumns) {
@@ -273,7 +274,7 @@ enum GroupsScreen: ScreenParts {
         switch id {
         case .groupBy: chooseGrouping(&model, state.level)
         case .frequency: return EntriesScreen.chooseFrequency(&model)
-        case .sort: sort(&model, by: GroupColumn.allCases.next(after: state.column))
+        case .sort: sort(&model, by: GroupsView.columns(model).next(after: state.column))
         case .reverse: sort(&model, by: state.column)
         case .list: return showEntries(&model)
         default: break
@@ -353,9 +354,9 @@ enum GroupsScreen: ScreenParts {
 
     static func click(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] {
         if let header = GroupsView.table(model).layout(in: layout.list).headerColumn(at: point),
-            GroupsView.columns.indices.contains(header)
+            case let columns = GroupsView.columns(model), columns.indices.contains(header)
         {
-            sort(&model, by: GroupsView.columns[header])
+            sort(&model, by: columns[header])
             return []
         }
         return moveToRow(at: point, &model, layout)

@@ -48,6 +48,8 @@ struct GroupsState: Sendable {
         /// Columns of the widest name; only grows, so that no column jumps.
         var nameColumns = 12
         var made: Timestamp?
+        /// The archive's limit on disk in bytes when the groups were made, if it had one.
+        var limit: UInt64?
         var cursor = 0
         var top = 0
 

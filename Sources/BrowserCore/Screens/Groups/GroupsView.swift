@@ -1,10 +1,14 @@
+import ArchiveQuery
 import StorageEngine
 import StoreInspection
 import TerminalKit
 
 /// Groups of entries, with their share of all that is grouped and of the archive's limit.
 enum GroupsView {
-    static let columns = GroupColumn.allCases
+    /// The columns, without the figures that the source can't report.
+    static func columns(_ model: Model) -> [GroupColumn] {
+        GroupColumn.allCases.filter { QueryMetadata(rawValue: $0.rawValue).map(model.reports) ?? true }
+    }
 
     static func table(_ model: Model) -> Table {
         let state = model.groups
@@ -12,16 +16,18 @@ enum GroupsView {
         let order = level?.order ?? []
         let all = level?.groups
         let now = model.shownNow
-        let limit = limit(state, model)
+        let limit = level?.limit
+        let columns = columns(model)
         // Figures stand beside the names, where there is room for both.
         let names = level?.nameColumns ?? 0
-        let isPacked = names <= 60 && names + 66 <= model.layout.list.columns
-        let ofLimit = Table.Column("of limit", width: .fixed(8), alignment: .trailing, priority: 4)
+        let isPacked = names <= 60 && names + 68 <= model.layout.list.columns
+        let ofLimit = Table.Column("% of limit", width: .fixed(10), alignment: .trailing, priority: 4)
         return Table(
             columns: columns.map { column in
                 let isOrder = column == state?.column
                 return Table.Column(
-                    title(column, level), width: isPacked && column == .group ? .fixed(names) : width(column),
+                    title(column, level),
+                    width: isPacked && column == .group ? .fixed(names) : width(column, names, model),
                     alignment: column == .group ? .leading : .trailing, priority: priority(column),
                     order: !isOrder ? nil : state?.isDescending == true ? .descending : .ascending)
             } + [
@@ -34,20 +40,22 @@ enum GroupsView {
             guard let all, order.indices.contains(row) else { return Table.Row([]) }
             let group = all.groups[order[row]]
             let share = share(of: group, in: all, isOfEntries: state?.column == .entries)
-            let cells = [
-                Table.Cell(group.name), Table.Cell(Figures.count(group.entries)),
-                Table.Cell(Figures.bytes(group.bytes)), Table.Cell(Figures.count(group.hits)),
-                Table.Cell(Figures.duration(now.seconds(since: group.accessed), separator: "")),
-                Table.Cell(Figures.percent(share)),
-            ]
+            let cells = (columns.map { text($0, group, now) } + [Figures.percent(share)]).map {
+                Table.Cell($0)
+            }
             let part = limit.map { Table.Cell(Figures.percent(Double(group.bytes) / Double($0))) }
             return Table.Row(cells + (part.map { [$0] } ?? []) + [Table.Cell("", gauge: share)])
         }
     }
 
-    /// The archive's limit on disk in bytes, if it has one.
-    private static func limit(_ state: GroupsState?, _ model: Model) -> UInt64? {
-        state.flatMap { model.sample($0.archive)?.diskLimit }.flatMap { $0 > 0 ? $0 : nil }
+    private static func text(_ column: GroupColumn, _ group: EntryGroup, _ now: Timestamp) -> String {
+        switch column {
+        case .group: group.name
+        case .entries: Figures.count(group.entries)
+        case .bytes: Figures.bytes(group.bytes)
+        case .hits: Figures.count(group.hits)
+        case .idle: Figures.duration(now.seconds(since: group.accessed))
+        }
     }
 
     private static func title(_ column: GroupColumn, _ level: GroupsState.Level?) -> String {
@@ -63,9 +71,10 @@ enum GroupsView {
         return all.bytes == 0 ? 0 : Double(group.bytes) / Double(all.bytes)
     }
 
-    private static func width(_ column: GroupColumn) -> Part {
+    private static func width(_ column: GroupColumn, _ names: Int, _ model: Model) -> Part {
         switch column {
-        case .group: .minimum(12, weight: 1)
+        // Other columns are dropped before names are cut.
+        case .group: .minimum(max(12, min(names, model.size.columns / 2)), weight: 1)
         case .entries: .fixed(9)
         case .bytes: .fixed(8)
         case .hits: .fixed(9)
@@ -115,7 +124,7 @@ enum GroupsView {
         if let damage { spans.append(Span("  \(damage)", look[.danger])) }
         if let scope = state.scope.words {
             spans.append(Span("  \(scope)", look[.accent]))
-        } else if damage == nil, let limit = limit(state, model) {
+        } else if damage == nil, let limit = state.level.limit {
             let share = Figures.percent(Double(groups.bytes) / Double(limit))
             spans.append(Span(" (\(share) of the limit)", look[.dim]))
         }

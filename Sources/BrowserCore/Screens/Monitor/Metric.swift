@@ -48,7 +48,7 @@ enum Metric: String, CaseIterable, Sendable, Hashable {
 
     /// The meaning of a column of so many seconds.
     func statistic(_ step: Int64) -> String {
-        "\(Figures.duration(Double(step), separator: "")) \(isBytes ? "max" : "mean")"
+        "\(Figures.duration(Double(step))) \(isBytes ? "max" : "mean")"
     }
 
     /// Without a title.

@@ -60,7 +60,7 @@ enum MonitorView {
                     Table.Cell(attachments[row].archive, role: .dim),
                     Table.Cell(
                         process.attached.microseconds == 0
-                            ? "-" : Figures.duration(now.seconds(since: process.attached), separator: "")),
+                            ? "-" : Figures.duration(now.seconds(since: process.attached))),
                     Table.Cell(Figures.count(process.hits)), Table.Cell(Figures.count(process.misses)),
                     Table.Cell(process.hitRatio.map(Figures.percent) ?? "-"),
                     Table.Cell(Figures.share(process.memoryBytes, of: limit)),

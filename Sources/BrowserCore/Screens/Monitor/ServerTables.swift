@@ -24,8 +24,8 @@ enum ServerTables {
                 Table.Cell(String(client.id), role: .dim), Table.Cell(client.address),
                 Table.Cell(client.name),
                 Table.Cell(String(client.database)),
-                Table.Cell(Figures.duration(client.age, separator: "")),
-                Table.Cell(Figures.duration(client.idle, separator: "")), Table.Cell(client.command),
+                Table.Cell(Figures.duration(client.age)),
+                Table.Cell(Figures.duration(client.idle)), Table.Cell(client.command),
                 Table.Cell(Figures.bytes(client.memory)),
             ])
         }

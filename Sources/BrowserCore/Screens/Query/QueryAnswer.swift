@@ -24,8 +24,61 @@ package struct QueryAnswer: Sendable {
         package var width: Int
         /// What it shows of whole entries.
         var property: QueryProperty?
-        /// Whether it is calculated of a group, so that its numbers have separators.
-        var isFigure = false
+        var form = Form.plain
+    }
+
+    /// How the numbers of a column are shown.
+    enum Form: Sendable, Hashable {
+        case plain
+        /// A figure of several entries: with separators.
+        case figure
+        case seconds
+        /// What entries are grouped by.
+        case group
+
+        fileprivate init(_ property: QueryProperty?) {
+            switch property {
+            case .metadata(.idle), .metadata(.age), .metadata(.ttl): self = .seconds
+            default: self = .plain
+            }
+        }
+
+        fileprivate init(_ aggregate: QueryAggregate) {
+            if case .countDistinct = aggregate { self = .figure } else { self.init(aggregate.property) }
+            if self == .plain { self = .figure }
+        }
+
+        /// Of the columns after these stages, by their names.
+        fileprivate static func all(_ stages: [PipelineStage]) -> [String: Form] {
+            stages.reduce(into: [:]) { forms, stage in
+                let before = forms
+                func named(_ columns: [QueryColumn]) -> [(String, Form)] {
+                    columns.map { ($0.columnName, before[$0.property.columnName] ?? Form($0.property)) }
+                }
+                func named(_ figures: [QueryFigure]) -> [(String, Form)] {
+                    Array(zip(figures.columnNames, figures.map { Form($0.aggregate) }))
+                }
+                let columns: [(String, Form)]
+                switch stage {
+                case .find, .sort, .limit, .skip: return
+                case .select(let chosen), .distinct(let chosen): columns = named(chosen)
+                case .aggregate(let figures): columns = named(figures)
+                case .group(let by, let figures):
+                    columns = named(by).map { ($0.0, $0.1 == .plain ? .group : $0.1) } + named(figures)
+                }
+                forms = Dictionary(columns, uniquingKeysWith: { first, _ in first })
+            }
+        }
+
+        fileprivate func text(_ cell: StoreInspection.Cell) -> String {
+            switch (self, cell) {
+            case (.group, .absent): "(absent)"
+            case (_, .absent): ""
+            case (.figure, .number(let number)): Figures.grouped(number)
+            case (.seconds, .number(let number)): Double(number).map(Figures.interval) ?? number
+            default: cell.human
+            }
+        }
     }
 
     package struct Row: Sendable, Hashable {
@@ -69,7 +122,8 @@ package struct QueryAnswer: Sendable {
     package private(set) var count = 0
     /// The entries behind all rows, as they were when they were read.
     package private(set) var targets: [Target] = []
-    private let plan: QueryPlan
+    /// How it was answered: its stages may show metadata that the query doesn't name.
+    let plan: QueryPlan
     let report: QueryReport
     let explanation: QueryExplanation
 
@@ -86,21 +140,14 @@ package struct QueryAnswer: Sendable {
         /// The entry of each row that is kept, and the row, in their order: their cells may come later.
         private var pending: [(target: Target?, source: QueryRow?, literal: QueryLiteral?)] = []
         private var bytes = 0
-        /// The first column with a figure of groups.
-        private let firstFigure: Int?
+        private let forms: [String: Form]
         /// Whether rows stand for all entries that have the same, though they come with the first of them.
         private let isOfSeveral: Bool
 
         init(_ plan: QueryPlan) {
             self.plan = plan
             isOfSeveral = plan.pipeline.stages.contains { if case .distinct = $0 { true } else { false } }
-            let shape = plan.pipeline.stages.last {
-                switch $0 {
-                case .group, .select, .distinct: true
-                default: false
-                }
-            }
-            firstFigure = if case .group(let by, _)? = shape { by.count } else { nil }
+            forms = Form.all(plan.pipeline.stages)
             cells = QueryColumns(plan, now: .now(), most: QueryAnswer.mostProperties, grows: true)
         }
 
@@ -145,12 +192,11 @@ package struct QueryAnswer: Sendable {
             addColumns()
             for (row, pending) in zip(ready, pending) {
                 let texts = row.cells.enumerated().map { place, cell in
-                    let text = cell.isAbsent ? "" : String(cell.human.prefix(QueryAnswer.maximumCell))
-                    return cell.isNumber && columns[place].isFigure ? Figures.grouped(text) : text
+                    String(columns[place].form.text(cell).prefix(QueryAnswer.maximumCell))
                 }
-                for (place, cell) in row.cells.enumerated() where !cell.isAbsent {
-                    seen[place].values += 1
-                    if !cell.isNumber { seen[place].areNumbers = false }
+                for (place, cell) in row.cells.enumerated() {
+                    if !cell.isAbsent { seen[place].values += 1 }
+                    if !cell.isAbsent, !cell.isNumber { seen[place].areNumbers = false }
                     guard cell.isNumber || seen[place].values <= QueryAnswer.measured,
                         columns[place].width < QueryAnswer.widest
                     else { continue }
@@ -172,7 +218,7 @@ package struct QueryAnswer: Sendable {
                 columns.append(
                     Column(
                         title: title, isNumeric: false, width: width, property: cells.property(at: place),
-                        isFigure: firstFigure.map { place >= $0 } ?? false))
+                        form: forms[title] ?? .plain))
                 seen.append((0, true))
             }
         }

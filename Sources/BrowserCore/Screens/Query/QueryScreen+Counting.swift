@@ -14,7 +14,8 @@ extension QueryScreen {
             placeholder: "part of a name, or another property", nothing: "Enter counts by what you typed."
         ) { model, number in
             let column = columns[number]
-            return count(&model, pipeline, by: column.property ?? property(column.title, in: pipeline))
+            return count(
+                &model, pipeline, by: column.property ?? property(column.title, in: answer.plan.pipeline))
         }
         list.keys[0] = ("enter", "Count")
         list.typed = { model, text in

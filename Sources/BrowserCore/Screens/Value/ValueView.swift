@@ -80,7 +80,9 @@ enum ValueView {
         // A server tells neither where a value is nor how old it is.
         let isOfServer = model.isOfServer
         if !isOfServer { parts += [entry.tier.rawValue, Figures.count(entry.hits, "hit", "hits")] }
-        parts.append("idle \(Figures.duration(now.seconds(since: entry.accessed)))")
+        if model.reports(.idle) {
+            parts.append("idle \(Figures.duration(now.seconds(since: entry.accessed)))")
+        }
         if !isOfServer { parts.append("age \(Figures.duration(now.seconds(since: entry.created)))") }
         if let deadline = entry.expires {
             let left = EntriesView.expires(entry, now: now).text
