@@ -1,9 +1,8 @@
 import CPlatform
 import SystemC
 
-/// The one background thread of the process, which runs registered duties when due. Safe from any thread.
-///
-/// It runs while there are duties. A duty keeps its object alive until that cancels it on closing.
+/// The background thread of the process, which runs registered duties when due, while there are any. Safe from any thread. A duty
+/// keeps its object alive until that cancels it on closing.
 package final class Upkeep: @unchecked Sendable {
     package static var shared: Upkeep { ofProcess.value }
     private static let ofProcess = PerProcess { Upkeep() }
@@ -27,7 +26,6 @@ package final class Upkeep: @unchecked Sendable {
     private var lastTicket: UInt64 = 0
     private var thread: pthread_t?
     private var isRunning = false
-    /// The duty that the thread runs at the moment.
     private var current: Ticket?
 
     private init() {

@@ -92,8 +92,7 @@ struct Frame {
     static let maximumKeyBytes = 1024
     static let maximumExtensionBytes = 0xfff8
     static let maximumValueBytes = 1 << 30
-    /// A greater stamp or sequence counts as this one, so that there is always room for later ones. Of several frames
-    /// with this value, the one later in the log is the later one.
+    /// Greater stamps or sequences count as this one, so later ones fit. Of frames with this value the later in the log counts.
     static let latestStamp: UInt64 = 1 << 61
 
     private let base: UnsafeRawPointer

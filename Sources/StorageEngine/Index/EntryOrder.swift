@@ -1,12 +1,11 @@
 import CPlatform
 
-/// The order in which entries are evicted, the least recently used first (S5), and how a use changes it.
+/// The order in which entries are evicted, the least recently used first (S5): a doubly linked list of all entries, by their stamps
+/// (the slots' words 16 to 28, the header's words 464 and 468). Only a section has one.
 ///
-/// It owns the doubly linked list of all entries, ordered by their stamps (the slots' words 16 to 28, the header's words 464 and
-/// 468). Invariants: each entry is in it once, also one that is set aside; neighbours name each other; stamps fall from front to
-/// back once pending uses (``TouchRing``) are applied. Victims are only chosen by ``victims(sparing:)``.
-///
-/// Only a section has one. A link is followed only to a mapped entry, and walks end whatever the links are (F4).
+/// Invariants: each entry, also one set aside, is in it once; neighbours name each other; stamps fall from front to back once
+/// pending uses (``TouchRing``) are applied. Only ``victims(sparing:)`` chooses victims. A link is followed only to a mapped entry,
+/// and walks end whatever the links are (F4).
 struct EntryOrder {
     private let index: ChangingIndex
 
@@ -62,7 +61,6 @@ struct EntryOrder {
 
     // MARK: Uses
 
-    /// Moves an entry to the front, where the one used last belongs.
     @inline(__always)
     func moveToFront(_ number: UInt32, _ slot: ChangingSlot) {
         guard mostRecent != number else { return }

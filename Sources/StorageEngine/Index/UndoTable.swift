@@ -1,9 +1,8 @@
 import CPlatform
 
-/// The reversible actions of the last minutes (S12): 64 lines in mapped memory, with totals of what each has set aside.
-///
-/// The archive's lock guards writing; anyone may read, each word atomically. Invariant: an entry's ``EntryMark`` names a line,
-/// and no line is given to another action before. Layout: OnDiskFormat, "The table of reversible actions".
+/// The reversible actions of the last minutes (S12): 64 lines in mapped memory (OnDiskFormat, "The table of reversible actions").
+/// The archive's lock guards writing; anyone may read each word atomically. Invariant: while an ``EntryMark`` names a line, the
+/// line is given to no other action.
 struct UndoTable<Right> {
     private let index: UnsafeMutableRawPointer
 

@@ -1,5 +1,4 @@
-/// Identifies the version of an entry that a process holds as an object. One word of the index tells whether that
-/// version is still the archive's (S9). Locations are never reused, so processes need not send each other messages.
+/// The version of an entry that a process holds as an object; one word of the index tells whether it is current (S9).
 package struct HeldEntry: Sendable, Hashable {
     let number: UInt32
     let tag: UInt32
@@ -99,8 +98,7 @@ extension ArchiveEngine {
         return marks & livingLines != 0
     }
 
-    /// Entries that are still counted although only processes that have ended held them. The next process that opens
-    /// the archive for writing removes them. Costs a walk over the index if a process ended without closing it.
+    /// Entries of ended processes' memories that are still counted; the next writer to open removes them. May walk the index.
     func countOrphans() -> Int {
         guard index.residency.isUsed,
             index.processes.attached.contains(where: { !liveness.isAlive($0) })

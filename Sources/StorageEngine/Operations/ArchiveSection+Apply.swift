@@ -1,8 +1,7 @@
 /// How a put and a removal change the index, for operations and for a replay of the log.
 extension ArchiveSection {
-    /// Makes the frame at `location` the entry of its key. `number` is the key's present entry, or 0. Returns the
-    /// entry's number. With `isTouchPending`, its place in the order changes when pending touches are applied. A frame
-    /// with the stamp that the entry already has is not a use (``rewrite(_:encoding:key:ifSequence:)``).
+    /// Makes the frame at `location` the entry of its key, now `number` or 0; returns its number. With `isTouchPending` the order
+    /// changes with the touches. A frame with the entry's stamp is no use (``rewrite(_:encoding:key:ifSequence:)``).
     @discardableResult
     @inline(__always)
     func applyPut(
@@ -72,7 +71,6 @@ extension ArchiveSection {
         if content.residentBytes != 0 { slot.setMemoryOnly(bytes: content.residentBytes) }
     }
 
-    /// Removes an entry from the index.
     @inline(__always)
     func remove(_ number: UInt32) {
         guard let slot = index.entry(number), index.marks.isLive(number, slot) else { return }

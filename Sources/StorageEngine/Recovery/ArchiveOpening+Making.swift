@@ -91,8 +91,7 @@ extension ArchiveOpening {
         removeUnused(folder)
     }
 
-    /// Removes the files of an archive that is empty and not in use. The descriptor goes first: without it there is no
-    /// archive. Requires the turn to open, whose file goes last.
+    /// Removes the files of an empty, unused archive, first the descriptor. Requires the turn to open, whose file goes last.
     private static func removeUnused(_ folder: FileDescriptor) {
         do throws(StorageError) {
             let names = try folder.names()

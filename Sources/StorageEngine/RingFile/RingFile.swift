@@ -200,8 +200,7 @@ public final class RingFile: Sendable {
         return (header, fileBytes)
     }
 
-    /// Drops the oldest messages until `needed` bytes fit after the newest, or at the beginning. After each step the
-    /// file contains all messages that haven't been dropped; a message is dropped before it is overwritten.
+    /// Drops the oldest messages until `needed` bytes fit. After each step the others are intact: messages go before overwriting.
     private func makeRoom(
         for needed: UInt64, _ header: inout RingFileHeader, _ fileBytes: inout Int
     ) throws(StorageError) {
