@@ -27,8 +27,7 @@ enum ValueFault: Error, Equatable {
     case long
 }
 
-/// Determines the form of a value: by its declared encoding or, if that is unknown, by its content. Queries, the
-/// command line and the browser share this rule. Stateless; safe from any thread.
+/// The form of a value, by declared encoding or else content, for queries, command line and browser. Safe from any thread.
 enum ValueRecognizer {
     /// Writes the value as one CBOR item, an unrecognised one as bytes. Writes nothing for a value that is CBOR already.
     static func transcode(

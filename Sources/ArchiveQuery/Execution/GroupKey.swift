@@ -1,8 +1,7 @@
 import CBOR
 import StorageEngine
 
-/// The identity of a value in groupings and lists. Numbers are the same by value, texts by canonical equivalence, bytes and keys
-/// by their bytes, lists element by element, and maps whatever the order of their entries. A value; safe to share between threads.
+/// Identity in groupings: numbers by value, texts canonically, bytes and keys by bytes, lists by element, maps unordered. Sendable.
 package enum GroupKey: Sendable, Hashable {
     case absent
     case nan

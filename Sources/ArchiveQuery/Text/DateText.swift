@@ -19,8 +19,7 @@ package enum DateText {
         }
     }
 
-    /// A stored text as a date, in the seconds of ``StoredItem/date(_:)`` and by default the zone of the running query; nil
-    /// unless all of it is one.
+    /// A text that is a date as a whole, in the seconds of ``StoredItem/date(_:)``, by default in the running query's zone.
     /// - Parameter takesDigits: whether 7 or 8 digits alone are a date, for conversions.
     static func date(_ text: UnsafeRawBufferPointer, takesDigits: Bool = false) -> Double? {
         guard let written = read(text, takesDigits: takesDigits) else { return nil }

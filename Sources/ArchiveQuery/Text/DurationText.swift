@@ -1,5 +1,4 @@
-/// Reads and writes durations, in the same way for queries, options and input fields: numbers with units, `500ms`,
-/// `90s`, `2.5h`, `1h30m`, `2w`. Stateless; safe to call from any thread.
+/// Reads and writes durations such as `500ms`, `90s`, `2.5h`, `1h30m`, `2w`, for queries and options alike. Stateless.
 package enum DurationText {
     /// In microseconds, the largest first.
     private static let units: [(name: String, size: Int64)] = [

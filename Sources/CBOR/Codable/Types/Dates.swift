@@ -4,8 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Dates in CBOR, which counts from 1970, while a `Date` is a double of seconds since 2001. About half of all dates need a bit or
-/// two more than a double then, and are written as bigfloats, so that every date round-trips exactly.
+/// `Date` counts from 2001, CBOR from 1970: half of all dates need more bits, and become bigfloats to round-trip exactly.
 enum Dates {
     /// Seconds from 1970 to 2001.
     fileprivate static let reference = Int128(Date.timeIntervalBetween1970AndReferenceDate)
