@@ -19,8 +19,7 @@ package struct StoredTerms: Codable {
     var mirror: Bool
 }
 
-/// Encodes and decodes items, with the name of their type. `Codable` items and collections (``ItemFormer``) are stored as CBOR,
-/// other `NSSecureCoding` objects as a keyed archive inside CBOR.
+/// Encodes items with their type's name: `Codable` ones and collections (``ItemFormer``) as CBOR, others as keyed archives in CBOR.
 package enum ItemCoding {
     private struct Coded<Item: Codable>: Codable {
         var terms: StoredTerms

@@ -2,8 +2,7 @@ import CBOR
 import Foundation
 import StorageEngine
 
-/// What the object under a key was before it was converted, for those that are related to it and are converted later. It stays for
-/// some days under a key of its own, which no query of objects finds. A value; safe to share between threads.
+/// An object as before its conversion, for related ones converted later; kept some days under a hidden key. Sendable value.
 struct Original: Codable, Sendable {
     /// The key of what it became.
     private(set) var successor: String

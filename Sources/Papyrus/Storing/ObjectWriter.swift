@@ -14,8 +14,7 @@ struct WrittenObject: Sendable {
     fileprivate var root: Int
 }
 
-/// Encodes objects and their related objects as entries. Relations reach it through the encoder's `userInfo`. Of objects with the
-/// same key one of the call is kept, then the outermost, otherwise the last. Not thread-safe.
+/// Encodes objects with related ones (`userInfo`). Of equal keys the call's own, the outermost or the last counts. One thread.
 final class ObjectWriter: @unchecked Sendable {
     private(set) var objects: [WrittenObject] = []
     private var places: [String: Int] = [:]

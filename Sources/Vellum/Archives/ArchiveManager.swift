@@ -18,7 +18,6 @@ import StorageEngine
 /// Each call has a counterpart that throws in ``throwing``, and one that doesn't block in ``asynchronous``.
 public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sendable {
     @usableFromInline package let handle: ArchiveHandle<Object>
-    /// The archive as last opened.
     package var core: ArchiveCore<Object> { handle.core }
 
     init(_ handle: ArchiveHandle<Object>) { self.handle = handle }

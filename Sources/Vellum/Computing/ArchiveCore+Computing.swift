@@ -2,8 +2,7 @@ import Dispatch
 import Foundation
 import StorageEngine
 
-/// Computes missing objects. For each key one computation runs at a time in this process, and all callers get its
-/// result. A failure is thrown to all of them and isn't kept.
+/// Computes missing objects, each key once at a time in this process for all callers. Failures reach all, and aren't kept.
 extension ArchiveCore {
     struct Request: Sendable {
         var key: String
