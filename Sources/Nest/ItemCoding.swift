@@ -39,8 +39,7 @@ package enum ItemCoding {
         package var classes: [AnyClass] = []
     }
 
-    /// Runs code of the item and of its parts.
-    /// - Throws: `ItemProblem`, or what the item's own coding throws.
+    /// Runs code of the item and of its parts. Throws `ItemProblem`, or what the item's own coding throws.
     package static func encode(_ item: Any, memory: Double, mirror: Bool) throws -> Encoded {
         // What isn't more than zero means at once.
         let seconds = memory > 0 ? memory : 0

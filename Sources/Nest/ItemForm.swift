@@ -1,9 +1,8 @@
 import CBOR
 import Foundation
 
-/// An item that isn't `Codable` as one CBOR value, as programs make collections of JSON. (Foundation's archives alter them: on
-/// Linux 1 and 1.0 come back as `true` after a `true`.) Plain types are CBOR's own, others have one of these tags, which queries
-/// look through.
+/// An item that isn't `Codable` as one CBOR value, such as JSON. (Foundation's archives alter it: on Linux 1 and 1.0 come back as
+/// `true` after a `true`.) Plain types are CBOR's own, others have one of these tags, which queries look through.
 enum ItemTag: UInt64 {
     /// An `NSNumber`: a boolean, an integer or a floating-point number.
     case number = 0x4e65_7300

@@ -323,8 +323,7 @@ final class RowReader {
         return UnsafeRawBufferPointer(rebasing: content[place..<reader.offset])
     }
 
-    /// A copy that may be kept.
-    /// - Throws: if it would take too much memory.
+    /// A copy that may be kept. Throws if it would take too much memory.
     func copy(_ bytes: UnsafeRawBufferPointer) throws(RowFault) -> [UInt8] {
         guard bytes.count <= mostBytes / 2 else {
             throw .source(QueryError.tooMuchMemory(limit: mostBytes))

@@ -207,8 +207,7 @@ package struct RecognizedBytes {
     /// Bytes of a property list that is converted; some hundred bytes may be needed for each while that is done.
     private static let longestList = 8 << 20
 
-    /// Linear in the number of bytes. Copies only property lists.
-    /// - Throws: one line, for a property list that is too long to be converted.
+    /// Linear in the number of bytes. Copies only property lists, and throws one line for one that is too long to convert.
     package init(_ bytes: UnsafeRawBufferPointer, encoding: ValueEncoding) throws(TooLongPropertyList) {
         self.bytes = bytes
         var writer: CBORWriter?

@@ -34,8 +34,7 @@ package enum DurationText {
         return .microseconds(Int64(total))
     }
 
-    /// Parses text where only a duration can occur. Units may be in either case, and parts may be separated by spaces.
-    /// - Throws: what is wrong: not a duration, zero, or more than 36,500 days.
+    /// Parses a duration in either case, with spaces. Throws what is wrong: no duration, zero, or more than 36,500 days.
     package static func interval(_ text: String) throws(DurationFault) -> Duration {
         switch read(text.lowercased().filter { $0 != " " }) {
         case .noDuration:

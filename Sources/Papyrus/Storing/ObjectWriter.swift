@@ -30,8 +30,7 @@ final class ObjectWriter: @unchecked Sendable {
         key.flatMap { encoder.userInfo[$0] as? ObjectWriter }
     }
 
-    /// The entries of these objects and of all related objects, in the order in which they were found.
-    /// - Throws: what an object's own coding throws. Then none of them may be saved.
+    /// Entries of these and all related objects, as found. Throws what an object's coding throws; then none may be saved.
     static func entries<Object: Papyrus>(of objects: [Object]) throws -> [WrittenObject] {
         let writer = ObjectWriter()
         if let key { writer.encoder.userInfo[key] = writer }

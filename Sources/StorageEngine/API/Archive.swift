@@ -105,8 +105,7 @@ public final class Archive: Sendable {
         }
     }
 
-    /// Opens the archive once more for reading.
-    /// - Throws: `closed` if it was removed, also where another was made under its name.
+    /// Opens the archive again for reading. Throws `closed` if it was removed, also where another was made under its name.
     private func openAnew(after last: ArchiveEngine?) throws(StorageError) -> ArchiveEngine {
         let engine: ArchiveEngine
         do throws(StorageError) {
@@ -365,8 +364,7 @@ public final class Archive: Sendable {
         return report
     }
 
-    /// For an API that keeps content of its own in archives that have its type name. An archive without one is anybody's.
-    /// - Throws: `wrongKind`, or `invalidConfiguration` if the archive is another API's.
+    /// Refuses another API's archive; one without a type name is anybody's. Throws `wrongKind`, or `invalidConfiguration`.
     package func require(_ kind: ArchiveKind, ofType typeName: String) throws(StorageError) {
         let found = try configuration()
         guard found.kind == kind else {

@@ -7,8 +7,7 @@ import SystemC
 extension ArchiveEngine {
     /// A finding beside active writers counts only if a second pass repeats it. Reads the log once for each part of the keys. A
     /// part has at most `most` entries; by default as many as take the greater of 64 MiB and a sixteenth of the log's size, or
-    /// fewer if addresses are short. `progress` gets the share done of the first pass, 0 to 1, which may decrease if parts are
-    /// added.
+    /// fewer if addresses are short. `progress` gets the share done of the first pass, 0 to 1, which new parts may decrease.
     func check(most: Int? = nil, progress: (Double) -> Void = { _ in }) throws(StorageError) -> CheckReport {
         let most = if let most { most } else { try bearableEntries() }
         var report = try checkOnce(most, progress)

@@ -1,8 +1,7 @@
 import CPlatform
 
-/// Checks everything that must hold for an index between two operations. Changes nothing. Its findings count only if no process
-/// changed the index meanwhile (``ArchiveEngine/undisturbedViolations()``). Costs one pass, and a byte of memory an entry. Walks
-/// end whatever the links are.
+/// Checks all that must hold for an index between two operations, and changes nothing. Findings count only if no process changed it
+/// meanwhile (``ArchiveEngine/undisturbedViolations()``). Costs one pass, and a byte an entry. Walks end whatever the links are.
 struct IndexChecker {
     private let index: IndexView
     private let most: Int

@@ -70,8 +70,7 @@ package final class Upkeep: @unchecked Sendable {
         }
     }
 
-    /// Ends a duty, and waits until it isn't running any more, unless the duty itself calls. Don't hold a lock that it takes.
-    /// - Returns: `false` if it was still running after `nanoseconds`.
+    /// Ends a duty; waits until it isn't running, unless it calls this. `false`: it still was. Don't hold a lock that it takes.
     @discardableResult
     package func cancel(_ ticket: Ticket, within nanoseconds: Int64) -> Bool {
         locked {

@@ -1,8 +1,7 @@
 import CPlatform
 
-/// A word in a small file of a store, which writers ring and all followers wait for, so that one thread can wait for any number of
-/// archives. Followers create the file; a writer opens it at the first waiter. Safe from any thread. Format: OnDiskFormat, "The
-/// doorbell".
+/// A word in a small file of a store (OnDiskFormat, "The doorbell"), which writers ring and all followers wait for, one thread for
+/// any number of archives. Followers create the file; a writer opens it at the first waiter. Safe from any thread.
 final class Doorbell: Sendable {
     static let fileName = "vellum-store.doorbell"
     static let fileBytes = 4096

@@ -25,8 +25,7 @@ enum FrameKind: UInt8, Sendable {
     /// The frames behind this one are one change: all of them count or none.
     case batch = 12
 
-    /// How much of the reserve at the end of the newest segment a frame of this kind must leave free. Frames that make
-    /// room may use nearly all of it; the last bytes are for `deleteAll`, which always makes room.
+    /// Bytes of the newest segment's reserve left by such a frame: few if it makes room; the last are for `deleteAll`.
     @inline(__always) var reserveLeft: Int {
         switch self {
         case .deleteAll: 0

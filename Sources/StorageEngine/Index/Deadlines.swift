@@ -133,8 +133,7 @@ extension Deadlines where Right == Changing {
 
     // MARK: Finding
 
-    /// Entries whose deadline has passed: at most `most`, examining about `rows` rows at most. Raises bounds below
-    /// which it found none. An empty result with `isDone` means that nothing is due any more.
+    /// Expired entries: at most `most`, of about `rows` rows; raises their bounds. Empty with `isDone`: nothing is due any more.
     func due(at now: Int64, most: Int, rows: Int) -> (numbers: [UInt32], isDone: Bool) {
         var search = DeadlineSearch(now: now, most: most, rows: rows)
         guard isDue(all, now) else { return ([], true) }

@@ -4,8 +4,7 @@ import CPlatform
 /// (the slots' words 16 to 28, the header's words 464 and 468). Only a section has one.
 ///
 /// Invariants: each entry, also one set aside, is in it once; neighbours name each other; stamps fall from front to back once
-/// pending uses (``TouchRing``) are applied. Only ``victims(sparing:)`` chooses victims. A link is followed only to a mapped entry,
-/// and walks end whatever the links are (F4).
+/// pending uses (``TouchRing``) are applied. Only ``victims(sparing:)`` chooses victims. Links stay in the mapping; walks end (F4).
 struct EntryOrder {
     private let index: ChangingIndex
 
@@ -19,8 +18,7 @@ struct EntryOrder {
         index.setAsideCount == 0 ? oldEnd : leastVisible()
     }
 
-    /// Resumes where the last search stopped, so hidden entries are skipped once and not at every eviction. Invariant:
-    /// nothing behind the entry that the header names is visible.
+    /// Resumes at the last search's end, so hidden entries are skipped once. Invariant: nothing behind that entry is visible.
     @inline(never)
     private func leastVisible() -> UInt32 {
         let known = index.leastVisible

@@ -81,8 +81,7 @@ struct Bucket {
 /// Invariants while ``MappedIndex/structureVersion`` is even: each entry that names a frame, also one set aside, is in the bucket
 /// of its tag once, in a cell or in the chain; its cell and its slot name the same frame; no chain leads back into itself. The
 /// version is odd while entries are moved. Changes need a section, reading doesn't (F6): a miss counts only if the version was even
-/// and stayed the same (OnDiskFormat, "Reading without the lock"). Damage never leads outside the mapping, and every walk ends
-/// (F4).
+/// and stayed the same (OnDiskFormat, "Reading without the lock"). Damage never leads outside the mapping, and walks end (F4).
 struct HashTable<Right> {
     let index: MappedIndex<Right>
 

@@ -6,8 +6,7 @@ import CPlatform
 ///
 /// Invariants: stamps only grow. Only the taker of a stamp publishes its cell, by one compare-and-swap of its first word. If the
 /// applying section finds a cell whose writer died or was stopped before that, it marks the cell as skipped (F5, F6), and the
-/// writer takes a new stamp. Uses below ``drained``, which only a section moves, are applied. Stamps are taken modulo the number of
-/// cells (F4).
+/// writer takes a new stamp. Uses below ``drained``, which only a section moves, are applied. Stamps count modulo the cells (F4).
 struct TouchRing<Right> {
     let index: MappedIndex<Right>
 

@@ -1,8 +1,7 @@
 import CPlatform
 
 /// The reversible actions of the last minutes (S12): 64 lines in mapped memory (OnDiskFormat, "The table of reversible actions").
-/// The archive's lock guards writing; anyone may read each word atomically. Invariant: while an ``EntryMark`` names a line, the
-/// line is given to no other action.
+/// The archive's lock guards writing; anyone may read each word atomically. Invariant: a line named by an ``EntryMark`` stays.
 struct UndoTable<Right> {
     private let index: UnsafeMutableRawPointer
 

@@ -144,8 +144,7 @@ extension SegmentLog {
     /// Whether a segment without a valid header contains frames of this archive. `false` also if it is gone.
     func holdsFrames(_ segment: UInt32) throws(StorageError) -> Bool { try belongs(segment) }
 
-    /// The header of a segment's file.
-    /// - Throws: `corrupted` if it isn't one of this archive.
+    /// The header of a segment's file. Throws `corrupted` if it isn't one of this archive.
     @discardableResult
     func checkHeader(of segment: UInt32) throws(StorageError) -> SegmentHeader {
         let file = try folder.file(named: SegmentHeader.fileName(segment), writable: false)

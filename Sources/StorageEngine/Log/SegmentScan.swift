@@ -76,8 +76,7 @@ extension SegmentLog {
         case damage(from: Int, to: Int)
     }
 
-    /// Calls `body` for each valid frame from `offset` up to `limit`, in order, and for each damaged range between. Returns the
-    /// end of the last valid frame, and whether only blank bytes follow it. Linear, however it is damaged.
+    /// Visits valid frames and damaged ranges in order. Returns the last frame's end, and whether all behind is blank. Linear.
     @discardableResult
     func scan(
         _ pin: Pin, from offset: Int, before limit: Int = .max,

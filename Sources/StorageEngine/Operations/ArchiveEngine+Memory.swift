@@ -72,8 +72,7 @@ extension ArchiveEngine {
 
     func setMemoryUse(bytes: UInt64) { processSlot?.memoryBytes = bytes }
 
-    /// Records an entry that only this process' memory holds (S11). Others see it until this process ends. A value on
-    /// disk under the same key is removed; what other processes hold of the key in their memories stays.
+    /// Records an entry of this process' memory (S11), seen until it ends. Removes the value on disk, not from others' memories.
     func putInMemoryOnly(
         bytes: UInt64, key: UnsafeRawBufferPointer, tag: UInt32, traits: EntryTraits
     ) throws(StorageError) -> HeldEntry {

@@ -98,8 +98,7 @@ final class ArchiveEngine: Sendable {
         withExtendedLifetime(self) { body(index) }
     }
 
-    /// Gives back the slot in the process table; its counters are added to the archive's. From now on `closed` is thrown for the
-    /// lock: later changes could go to files that other processes already use alone. Call it once.
+    /// Gives back the process slot, adds its counters, and makes the lock throw `closed`: others may own the files. Call it once.
     func detach() {
         // In a forked child this would end the parent's use.
         guard let attachment, pid == getpid() else { return }

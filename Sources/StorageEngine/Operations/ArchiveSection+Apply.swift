@@ -12,8 +12,7 @@ extension ArchiveSection {
         var number = number
         if let slot = index.entry(number) {
             if slot.isMemoryOnly, content.residentBytes == 0 {
-                // A value on disk replaces what processes hold of the key in their memories. Done before the entry
-                // changes: if this process dies half way, the repetition still finds what is left.
+                // Replaces what memories hold of the key, before the entry changes: a repetition after a death finds what is left.
                 removeMemoryOnly(of: content.key, tag: tag, sparing: number)
             }
             index.adjust(.valueBytes, by: content.value.count - Int(slot.valueBytes))

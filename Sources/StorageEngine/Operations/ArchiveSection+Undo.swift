@@ -121,8 +121,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// Turns restored entries into ordinary ones, slice by slice. If this process dies before that, they are found all
-    /// the same; the next change of each, or the background, settles them.
+    /// Makes restored entries ordinary by slices. After a death they are still found, and settled by changes or in the background.
     func finishReturn(of line: UndoView, _ group: UInt32, skip: (String) -> Void) throws(StorageError) {
         let lines: UInt64 = 1 << UInt64(line.place)
         var next: UInt32 = 0

@@ -3,8 +3,7 @@ import CPlatform
 extension ArchiveOpening {
     /// Builds the index from the log, with what `witness`, the replaced index, knew about losses; returns whether others can see
     /// it. Requires the turn to open, and no writer. Entries beyond the limit are evicted, but not for reading. On a full disk the
-    /// replaced index makes room, then a limited archive evicts; otherwise the index stays in this process' memory (OnDiskFormat,
-    /// "A full disk").
+    /// replaced index makes room, then a limited archive evicts; else the index stays in memory (OnDiskFormat, "A full disk").
     func buildIndex(
         attachment: FileDescriptor, witness: IndexWitness?
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
@@ -145,8 +144,7 @@ extension ArchiveOpening {
         return engine
     }
 
-    /// After a failed sync the kernel may show bytes of the log that the medium doesn't have. No process has the
-    /// archive open now, so they can be dropped from the cache, and the index is built from what the medium really has.
+    /// After a failed sync the cache may differ from the medium: nobody has the archive open, so it is dropped before building.
     private func forgetUnwrittenBytes() throws(StorageError) {
         guard try hasFailedToSync() else { return }
         for name in try folder.names() where SegmentHeader.number(ofFileName: name) != nil {

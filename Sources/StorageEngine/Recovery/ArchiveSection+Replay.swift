@@ -61,8 +61,7 @@ extension ArchiveSection {
                 return countReplayed(frame)
             }
             guard frame.kind != .resident else {
-                // There is no value on disk any more. The entry in memory is known to its process, if that is alive.
-                // Other processes' entries of this key, and one whose frame was only moved, stay.
+                // No value is on disk any more. A living process' entry in memory, others' of this key, and moved ones stay.
                 if let present, !present.slot.isMemoryOnly { remove(present.number) }
                 // The process that recorded it died before it was marked as held.
                 if let number = index.table.entry(at: location, tag: tag), index.residency[number] == 0 {

@@ -120,8 +120,7 @@ extension ArchiveCore {
         return try prepare(object)
     }
 
-    /// Stored unless the key was changed or deleted since the computation began (`basis`), for what it computed may be older;
-    /// expiry and eviction don't count. Used in any case.
+    /// Stored unless the key was changed or deleted (not expired or evicted) since `basis`: it may be older. Used in any case.
     fileprivate func keep(
         _ prepared: PreparedObject, _ request: Request, _ flight: Flight, _ basis: Basis
     ) throws -> HeldObject {

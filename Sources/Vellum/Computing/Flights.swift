@@ -119,8 +119,7 @@ final class Flight: Sendable {
 
     fileprivate func declareOutdated() { isOutdated.withLock { $0 = true } }
 
-    /// Stores what was computed, unless its key was changed or deleted since it began: then `nil`. A deletion waits for
-    /// `store`, and so deletes that too. `store` must call nothing that may delete.
+    /// Stores what was computed, or `nil` if its key changed since. Deletions wait for `store`, which must call none.
     func unlessOutdated(_ store: () throws -> HeldEntry?) rethrows -> HeldEntry? {
         try isOutdated.withLock { isOutdated throws in isOutdated ? nil : try store() }
     }

@@ -181,8 +181,7 @@ extension ValueEncoder: Encoder {
         SingleValueWriter(encoder: self, number: scope.number)
     }
 
-    /// Begins or continues the scope's container: a class and its superclass may share one. Returns the scope's
-    /// number, or 0, which no container can write with.
+    /// Begins or continues the scope's container, shared with a superclass; returns its number, or 0, which can't be written with.
     private func open(_ shape: Scope.Shape) -> Int {
         if scope.shape == shape { return scope.number }
         guard scope.shape == .undecided else {

@@ -45,9 +45,8 @@ enum Dates {
 }
 
 extension CBORWriter {
-    /// Writes epoch time (RFC 8949, section 3.4.2) if an integer or double of seconds since 1970 converts back to
-    /// the same date, otherwise extended time. Dates within 2^-44 s of 2001, and NaN, are written as the plain
-    /// number of seconds since 2001 that `Date` itself would encode.
+    /// Writes epoch time (RFC 8949, section 3.4.2) if that converts back to the same date, otherwise extended time. NaN, and dates
+    /// within 2^-44 s of 2001, are plain numbers of seconds since 2001, which `Date` itself would encode.
     mutating func write(_ date: Date) {
         let seconds = date.timeIntervalSince1970
         let again = Date(timeIntervalSince1970: seconds).timeIntervalSinceReferenceDate
