@@ -28,15 +28,11 @@ struct StoredType: Sendable, Hashable {
 
     /// The key of this identifier; one too long ends in a digest, and has 1,024 bytes, like no other key.
     func key<ID: CustomStringConvertible>(of id: ID) -> String {
-        let text = StoredType.canonical(id.description)
+        var text = id.description
+        if !text.utf8.allSatisfy({ $0 < 0x80 }) { text = text.precomposedStringWithCanonicalMapping }
         let room = 1_023 - prefix.utf8.count
         guard text.utf8.count > room else { return prefix + text }
         return prefix + StoredType.cut(text, to: room + 1)
-    }
-
-    /// The canonical spelling of texts that are equal as Swift strings.
-    private static func canonical(_ text: String) -> String {
-        text.utf8.allSatisfy { $0 < 0x80 } ? text : text.precomposedStringWithCanonicalMapping
     }
 
     private static func shortened(_ text: String, to bytes: Int) -> String {

@@ -122,7 +122,10 @@ struct ArchiveOpening {
                 return (memory, log.knowsNumbers ? log : nil, true)
             }
         }
-        if !isAlone { isAlone = try isUnattached(attachment) }
+        if !isAlone {
+            let longest = min(purpose.nanoseconds, FileDescriptor.startNanoseconds)
+            isAlone = try attachment.lock(.exclusive, within: longest)
+        }
         guard isAlone else {
             if try hasFailedToSync() { throw .syncFailed(path: folder.path) }
             throw .busy(
@@ -140,11 +143,6 @@ struct ArchiveOpening {
     func mapForWriting(_ file: FileDescriptor) throws(StorageError) -> IndexMemory {
         try IndexMemory(
             file, as: .named(ArchiveOpening.indexName, in: folder, file.status()), writable: true)
-    }
-
-    /// Locks the attachment exclusively if no process has the archive open.
-    private func isUnattached(_ attachment: FileDescriptor) throws(StorageError) -> Bool {
-        try attachment.lock(.exclusive, within: min(purpose.nanoseconds, FileDescriptor.startNanoseconds))
     }
 
     // MARK: Observers and copies
