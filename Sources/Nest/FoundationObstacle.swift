@@ -1,10 +1,8 @@
 import Foundation
 
-/// What Foundation would end the process for, or not come to an end with, instead of throwing: looked for in an item before it
-/// is archived, as far as Foundation's and Swift's collections tell what they contain.
+/// What Foundation ends the process for, or never ends with: looked for before archiving, as far as collections tell.
 enum FoundationObstacle {
-    /// On Linux each level about doubles the time that the level below takes: every collection is made one of Swift's, with all
-    /// that it contains, whenever it is asked for a part.
+    /// On Linux each level doubles the time, because collections are copied to Swift's at each request for a part.
     #if canImport(Darwin)
     private static let deepest = KeyedArchive.deepest
     #else

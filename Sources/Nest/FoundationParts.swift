@@ -1,7 +1,6 @@
 import Foundation
 
-/// What Foundation's collections contain. On Linux they give out collections in them as Swift's, made anew at each request: that
-/// takes twice as long for each level, and ends the process over some. So none is asked for a part.
+/// What Foundation's collections contain, without asking for nested ones: on Linux that copies each level, and may end the process.
 enum FoundationParts {
     static func isCollection(_ object: AnyObject) -> Bool {
         object is NSArray || object is NSDictionary || object is NSSet || object is NSOrderedSet

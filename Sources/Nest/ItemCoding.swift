@@ -19,8 +19,7 @@ package struct StoredTerms: Codable {
     var mirror: Bool
 }
 
-/// Encodes and decodes items, with the name of their type. `Codable` items and collections (``ItemFormer``) are stored as CBOR,
-/// other `NSSecureCoding` objects as a keyed archive inside CBOR.
+/// Encodes items with their type's name: `Codable` ones and collections (``ItemFormer``) as CBOR, others as keyed archives in CBOR.
 package enum ItemCoding {
     private struct Coded<Item: Codable>: Codable {
         var terms: StoredTerms
@@ -40,8 +39,7 @@ package enum ItemCoding {
         package var classes: [AnyClass] = []
     }
 
-    /// Runs code of the item and of its parts.
-    /// - Throws: `ItemProblem`, or what the item's own coding throws.
+    /// Runs code of the item and of its parts. Throws `ItemProblem`, or what the item's own coding throws.
     package static func encode(_ item: Any, memory: Double, mirror: Bool) throws -> Encoded {
         // What isn't more than zero means at once.
         let seconds = memory > 0 ? memory : 0

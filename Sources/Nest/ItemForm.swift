@@ -1,10 +1,8 @@
 import CBOR
 import Foundation
 
-/// An item that isn't `Codable` as one CBOR value: collections with all that they contain, as programs make them of JSON.
-/// Foundation's archives would alter them: on Linux 1 and 1.0 come back as `true` after a `true`.
-///
-/// Swift's plain types and collections are CBOR's own. All else stands behind one of these tags, which queries look through.
+/// An item that isn't `Codable` as one CBOR value, such as JSON. (Foundation's archives alter it: on Linux 1 and 1.0 come back as
+/// `true` after a `true`.) Plain types are CBOR's own, others have one of these tags, which queries look through.
 enum ItemTag: UInt64 {
     /// An `NSNumber`: a boolean, an integer or a floating-point number.
     case number = 0x4e65_7300
@@ -212,8 +210,7 @@ struct ItemFormer {
 }
 
 extension CBORValue {
-    /// Whether this is the form of what a dictionary or a set may find by its hash: no collection, or one of few levels. The work
-    /// of hashing and comparing others has no limit.
+    /// Whether dictionaries and sets may find this by its hash: no deep collection, which takes unlimited work to compare.
     var canBeHashed: Bool {
         switch self {
         case .boolean, .unsigned, .negative, .float, .text, .bytes, .null, .tagged(1, _): true
@@ -227,8 +224,7 @@ extension CBORValue {
         }
     }
 
-    /// The same for two forms of equal items with equal types, whatever the order in a dictionary or a set. What a `Codable`
-    /// value or an object encodes is left out: it may depend on such an order.
+    /// Equal for equal items of equal types, without what `Codable` values and objects encode, which may depend on order.
     var shape: Int {
         var hasher = Hasher()
         switch self {

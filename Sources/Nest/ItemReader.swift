@@ -92,8 +92,7 @@ struct ItemReader {
         return try ItemReader.all(members, members.count, of: values.count)
     }
 
-    /// A collection with as many parts as were stored. Of texts with the same characters in other code points some of
-    /// Foundation's collections keep each, and Swift's one.
+    /// A collection with as many parts as were stored: some of Foundation's keep canonically equal texts apart, Swift's don't.
     private static func all<Parts>(_ parts: Parts, _ count: Int, of stored: Int) throws(ItemProblem) -> Parts
     {
         guard count == stored else { throw ItemProblem("has keys or members that are equal in Swift") }

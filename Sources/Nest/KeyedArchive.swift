@@ -1,11 +1,9 @@
 import Foundation
 import StorageEngine
 
-/// Reads a keyed archive that may be damaged or hostile. Not thread-safe.
-///
-/// Foundation's reader ends the process for an object that contains itself, or a dictionary with fewer objects than keys. So the
-/// archive is checked first, and rewritten: every object at its top level, contained ones first, in which order they are read. So
-/// no object is decoded while another one is, and reading stops at the first that can't be.
+/// Reads a keyed archive that may be damaged or hostile. Not thread-safe. Foundation's reader ends the process for an object that
+/// contains itself, or a dictionary with fewer objects than keys. So the archive is checked and rewritten: all objects at the top
+/// level, contained ones first. So none is decoded inside another, and reading stops at the first that can't be.
 struct KeyedArchive {
     /// The deepest nesting of objects: little enough for any thread's stack when they are deallocated.
     static let deepest = 200

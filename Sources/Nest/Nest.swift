@@ -21,10 +21,8 @@ open class Nest: @unchecked Sendable {
     private var classes = ItemCoding.plainClasses
     private var failure: String?
     private let lock = NSLock()
-    /// Held while a key's entry on disk changes, and while it is taken into memory, so that both agree afterwards.
-    ///
-    /// No code of items runs while this or `lock` is held, because it may use the nest: items are encoded before, and decoded and
-    /// released outside.
+    /// Held while a key's entry on disk changes or is taken into memory, so both agree. No code of items, which may use the nest,
+    /// runs while this or `lock` is held: items are encoded before, and decoded and released outside.
     private let keyLocks = (0..<32).map { _ in NSLock() }
     private let sweeper = Sweeper()
 
@@ -264,7 +262,6 @@ open class Nest: @unchecked Sendable {
         }
     }
 
-    /// The same for all keys at once.
     private func withAllKeyLocks(_ body: (_ gone: inout [Seed]) -> Void) {
         var gone: [Seed] = []
         for keyLock in keyLocks { keyLock.lock() }
@@ -288,7 +285,6 @@ open class Nest: @unchecked Sendable {
         return locked { table.nextMoment }
     }
 
-    /// Returns memory after items were removed.
     private func returnFreedMemory() {
         locked { table.shrink() }
         MemoryReturn.schedule()

@@ -15,10 +15,8 @@ enum PropertyItem {
     }
 }
 
-/// Reads a binary property list (Apple's CFBinaryPList.c, "bplist00") that may be damaged or hostile. Not thread-safe.
-///
-/// Containers refer to objects by number, perhaps from several places or inside the object. The result can't be larger than the
-/// input: each reference takes at least a byte.
+/// Reads a binary property list (Apple's CFBinaryPList.c, "bplist00") that may be damaged or hostile. Not thread-safe. References
+/// may repeat or form cycles. The result can't be larger than the input, as each reference takes at least a byte.
 struct PropertyList {
     static let magic = Array("bplist00".utf8)
     /// More than any keyed archive, which is flat.

@@ -1,10 +1,8 @@
 import StorageEngine
 
-/// The items in memory, by key and by deadline. Not thread-safe.
-///
-/// For expiry, seeds are in buckets (linked lists), and a heap has the time at which each is due. Far deadlines have coarser
-/// buckets, whose seeds move into finer ones when due. So expiry costs time in proportion to the expiring seeds, and a removed
-/// seed leaves nothing behind.
+/// The items in memory, by key and by deadline. Not thread-safe. For expiry, seeds are in buckets (linked lists), and a heap has
+/// the time at which each is due. Far deadlines have coarser buckets, whose seeds move into finer ones when due. So expiry costs
+/// time in proportion to the expiring seeds, and a removed seed leaves nothing behind.
 struct SeedTable {
     /// Width of the finest buckets in nanoseconds: the most by which an item leaves memory late.
     static let quantum: Int64 = 1 << 28
@@ -69,8 +67,7 @@ struct SeedTable {
 
     mutating func shrink() {
         guard seeds.capacity > 1_024, seeds.count < seeds.capacity / 4 else { return }
-        // A copy, or a filter that leaves nothing out, would be the same storage. With room for twice as many the next item
-        // doesn't make it grow, nor does the next removal shrink it again.
+        // A copy would share the storage. Room for twice as many avoids growing at the next item, and shrinking at a removal.
         var smaller = [ExactText: Seed](minimumCapacity: 2 * seeds.count)
         for (key, seed) in seeds { smaller[key] = seed }
         seeds = smaller
@@ -105,7 +102,6 @@ struct SeedTable {
     }
 }
 
-/// A binary heap, the earliest moment first.
 private struct MomentHeap {
     private var moments: [Int64] = []
 

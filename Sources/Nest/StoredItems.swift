@@ -78,10 +78,9 @@ final class StoredItems: @unchecked Sendable {
             ?? nil
     }
 
-    /// Whether the entry of `mark`, which is gone, was there until its time was over, and none was stored since. With more events
-    /// than the archive keeps it counts as replaced if another process has the archive open.
+    /// Whether the entry of `mark`, now missing, expired, and none was stored since. If events were lost it counts as replaced
+    /// while another process has the archive open. Returns the event number before which this is so, or `nil`.
     /// - Parameter known: what an earlier call returned; only later events are looked at.
-    /// - Returns: the number of the event before which this is so; `nil` if it isn't.
     func endedByItself(_ key: String, _ mark: StoredMark, knownBefore known: UInt64?) throws -> UInt64? {
         let before = try withArchive { (archive) throws(StorageError) -> UInt64? in
             let now = try archive.nextEvent()

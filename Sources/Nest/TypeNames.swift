@@ -1,5 +1,4 @@
-/// Finds types by their mangled names, which may come from a hostile file. Swift's runtime follows each substitution, twice in
-/// generic types: a hundred bytes can keep it busy for years. So its work is estimated first, from above. Not thread-safe.
+/// Types by mangled names, perhaps hostile: a hundred bytes can take years, so the work is estimated first. Not thread-safe.
 struct TypeNames {
     /// For all names in an item.
     private static let most = 1 << 20

@@ -3,8 +3,7 @@ import Nest
 import StorageEngine
 import Vellum
 
-/// An encoded item of a ``RemoteNest``, and the item itself once it was asked for. Checked by hand: the bytes don't change, and
-/// the item is behind a lock. Items in memory are shared by their callers, as in every nest.
+/// An encoded item of a ``RemoteNest``, and the item once requested, behind a lock and shared; the bytes don't change.
 struct NestItem: Archivable, @unchecked Sendable {
     static var archiveTypeName: String { "RemoteNest" }
     static var archivePropertyBehavior: ArchivePropertyBehavior { .ignore }

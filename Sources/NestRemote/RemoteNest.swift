@@ -30,15 +30,10 @@ public final class RemoteNest: Sendable {
         var classes = ItemCoding.plainClasses
     }
 
+    /// Parameters and errors are those of `ArchivesFactory.archives(for:named:remote:…)`, except:
     /// - Parameters:
     ///   - name: of the nest at the tier; nests with the same name there share their items.
     ///   - store: the folder of the store for near copies; `nil`: that of the program.
-    ///   - remote: where the items are kept.
-    ///   - uncovered: what to do while the tier's changes are not told.
-    ///   - writes: when changes reach the tier.
-    ///   - memorySize: limit for copies in each process's memory, in bytes; 0 or less means 1 megabyte.
-    ///   - diskSize: limit for copies on disk, in bytes; 0 or less means 2 megabytes.
-    /// - Throws: as `ArchivesFactory.archives(for:named:remote:…)`. Not if the tier can't be reached: that is tried from now on.
     public init(
         named name: String = "Nest", store: URL? = nil, remote: any RemoteTier,
         whenUncovered uncovered: UncoveredBehavior = .refuse, writes: RemoteWrites = .through,

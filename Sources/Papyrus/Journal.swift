@@ -15,7 +15,6 @@ final class Journal: Sendable {
         write(message(), .info)
     }
 
-    /// Logs a failed or incomplete operation.
     func error(_ operation: String, _ reason: any Error) {
         let urgency: LogLevel = Journal.isOfStore(reason) ? .fault : .error
         guard urgency >= level else { return }

@@ -63,8 +63,7 @@ final class StoreCore: @unchecked Sendable {
 
     // MARK: The archive
 
-    /// Calls `body` with the archive, and again if the archive turns out to be removed. `nil` if there is no store
-    /// and `creates` is false. `waits`: whether to wait for another process that is creating the archive.
+    /// Calls `body` with the archive, again if it was removed; `nil` without one, unless `creates`. `waits`: for its creator.
     func withArchive<Value>(
         creates: Bool, waits: Bool = true, _ body: (Archive) throws -> Value
     ) throws -> Value? {

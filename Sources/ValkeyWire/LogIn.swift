@@ -1,7 +1,6 @@
 /// What people and logs are told of a log-in.
 package enum LogIn {
-    /// Why a server refuses it. A server may repeat what it was sent, whole or cut; and where only the password is blanked out of words
-    /// that are known, the gap tells a short one.
+    /// A server's refusal, without the password, which it may repeat or cut; in known words a gap would tell its length.
     package static func reason(_ message: String, without password: String?) -> String {
         if message.hasPrefix("WRONGPASS") {
             return "WRONGPASS: wrong user or password, or the user is disabled"

@@ -36,8 +36,7 @@ public final class Archived<Object: Archivable> {
     private let open: () throws -> any Archivist<Object>
     private let logger: () -> Logger
     private let observers = ObservationRegistrar()
-    // Recursive, because recording runs code that may read the property. Locked during recording, so that values of several
-    // threads reach the archive and the property in the same order.
+    // Recursive, as recording may read the property; held meanwhile, so archive and property get values in the same order.
     private let lock = NSRecursiveLock()
 
     // All below are guarded by the lock.
@@ -169,8 +168,7 @@ extension Archived {
     }
 }
 
-/// The same for types that are `Sendable`, whose archives keep objects themselves in memory
-/// (`ArchivesFactory.archives(for:named:trySetMaxMemorySize:trySetMaxDiskSize:kind:durability:lifetime:slides:appliesSettings:)`).
+/// For `Sendable` types, whose archives keep objects themselves in memory (``ArchivesFactory``).
 extension Archived where Object: Sendable {
     /// A property that is `nil` at first, stored in the shared factory's archive.
     public convenience init() {

@@ -1,6 +1,4 @@
-// The types that this library's calls take, return or throw, and those that its articles use, so that `import
-// Vellum` is enough, even where members are visible only with an import. Other names of these modules aren't
-// exported.
+// The types of other modules that this library's calls and articles use, so that `import Vellum` is enough.
 @_exported import enum CBOR.CBORValue
 @_exported import struct Foundation.Data
 @_exported import struct Foundation.Date

@@ -1,11 +1,9 @@
 import StorageEngine
 import Synchronization
 
-/// Which near copies are known to be what the server has: those that this process got or stored since the server began to tell of
-/// changes, and of which it wasn't told since. Safe from any thread.
-///
-/// A copy is known by its entry's sequence. Those of other processes, which may have died before they were told, are compared
-/// with the server's once.
+/// Which near copies are known to be what the server has: got or stored here since the server began to tell of changes, and not
+/// told of since. Safe from any thread. Copies are known by their sequences. Those of other processes, which may have died before
+/// they were told, are compared with the server's once.
 final class Coverage: Sendable {
     /// A question to the server, or a change there, that is under way.
     final class Ticket: Sendable {
@@ -117,8 +115,7 @@ final class Coverage: Sendable {
         }
     }
 
-    /// Call it when the server has changed the key for this process, before the copy here is replaced: the server doesn't tell of
-    /// it. Answers that have arrived are outdated, because their order is not known.
+    /// Call it when the server has this process' change, which it doesn't tell of, before the copy. Answers here are outdated.
     func change(by ticket: Ticket) {
         let others = state.withLock { state in
             state.trusted.remove(ticket.key.text)
@@ -167,8 +164,7 @@ final class Coverage: Sendable {
     private static func now() -> Int64 { Archive.bootTime() &* 1000 }
 }
 
-/// The sequences of the copies that are trusted, by the hashes of their keys. Two keys of one hash only displace each other:
-/// no two copies have the same sequence. Bounded: what wasn't used lately is forgotten, and compared with the server again.
+/// Trusted copies' sequences by key hash; collisions only displace. Bounded: forgotten ones are compared with the server again.
 private struct TrustedCopies {
     /// Of each of the two tables; 16 bytes an entry and more.
     private static let most = 1 << 18

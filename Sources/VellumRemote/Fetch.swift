@@ -1,8 +1,7 @@
 import StorageEngine
 import Vellum
 
-/// A question to the tier, and all callers that wait for its answer. One of them finishes it: one whose thread waits if there is
-/// any. It must not wait for another thread, because those that wait may have all that there are.
+/// A question to the tier and its callers, one of whom finishes it, mostly one that blocks; it must not wait for a thread.
 final class Fetch: Sendable {
     typealias Answer = Result<RemoteObject?, RemoteError>
 

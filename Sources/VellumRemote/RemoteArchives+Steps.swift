@@ -2,10 +2,8 @@ import StorageEngine
 import Synchronization
 import Vellum
 
-/// The steps of each call before and behind the question to the tier, for callers that block and those that don't. Each use of the
-/// near archive is one of its own, because one that meets a closed archive is repeated once that is open again.
+/// Steps of each call around the tier's question, blocking or not; each use of the near archive retries if it was closed.
 extension RemoteArchives {
-    /// An object on its way to the tier.
     struct Change: Sendable {
         var prepared: PreparedObject
         var remote: RemoteObject
@@ -120,8 +118,7 @@ extension RemoteArchives {
         return isThere
     }
 
-    /// Waits before `keep` changes what is here, so that nobody finds the former one at the tier later. Answers under way are
-    /// outdated; a later one is left alone because something waits (`fill`).
+    /// Waits before `keep`, so the former isn't found at the tier; answers under way are outdated, later ones ignored (`fill`).
     private func wait(
         with write: WriteBehind<Object>.Write, for key: String, _ ticket: Coverage.Ticket,
         _ behind: WriteBehind<Object>, keep: () throws -> UInt64?

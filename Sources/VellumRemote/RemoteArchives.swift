@@ -94,8 +94,7 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
         guard let sequence = try core.archive.sequence(of: key), coverage.trusts(key, sequence),
             let object = try core.accessOnDisk(key, unless: { !coverage.trusts(key, sequence) })
         else { return nil }
-        // If the cover ended just now, memory was emptied before the object got there.
-        // And another process may have replaced the copy meanwhile, by one that this one doesn't know.
+        // If cover ended now, memory was emptied before. Another process may also have replaced the copy, by an unknown one.
         if coverage.trusts(key, sequence), try core.archive.sequence(of: key) == sequence { return object }
         try core.leaveMemory(key)
         return nil

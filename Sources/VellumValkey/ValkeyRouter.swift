@@ -6,14 +6,13 @@ import ValkeyWire
 import VellumRemote
 
 /// Sends each command to the server that has its key: the only one, or one of a cluster's. All fields but those that say otherwise
-/// belong to the event loop, as all of its sessions do; the methods that others call say so.
+/// belong to the event loop, as its sessions do; methods for other callers say so.
 ///
-/// An archive is covered while every server that has slots tells of changes, and none of them knows of a newer cluster than the one
-/// that is known here. A key that moves to another server is deleted at the former, which tells of it; an answer of a server that
-/// isn't known yet ends the cover until that one tells of changes too. A server that was cut off and replaced doesn't know that
-/// itself. The others do, with a newer epoch, which each says with each heartbeat; so the layout is asked for then, and only one
-/// of the newest epoch counts. It is also asked for at the beginning, when a server redirects, is lost or says that the cluster is
-/// down, and with each heartbeat of one server, because people may also move slots by hand.
+/// An archive is covered while every server that has slots tells of changes, and none knows of a newer cluster than this. A key
+/// that moves is deleted at its former server, which tells of it; an answer of an unknown server ends the cover until that tells
+/// too. A replaced server doesn't know it; others do, with a newer epoch in each heartbeat, so the layout is asked for then, and
+/// only one of the newest epoch counts. It is also asked for at the start, after redirections, losses and a cluster that is down,
+/// and with each heartbeat of one server, because slots may also be moved by hand.
 final class ValkeyRouter: @unchecked Sendable {
     typealias Then = @Sendable (Result<[RESPValue], RemoteError>) -> Void
 
@@ -128,8 +127,7 @@ final class ValkeyRouter: @unchecked Sendable {
         }
     }
 
-    /// Sends commands that are all of one key, and calls `then` on the loop with their replies. The first reply that is an error
-    /// makes it a failure, but the server has carried out the others; `atomically`, only if it is the last.
+    /// Sends commands of one key; `then` gets their replies on the loop. An error reply fails all (`atomically`: only as the last).
     func send(_ commands: [RESPCommand], of key: [UInt8], atomically: Bool = false, _ then: @escaping Then) {
         send(Request(commands: commands, key: key, isAtomic: atomically, then: then)) {
             $0.session(ofKey: key)

@@ -69,8 +69,7 @@ final class ValkeySession: @unchecked Sendable {
     private var isAnswered = false
     /// Whether the reason of its end says what TLS had to do with it.
     private var isExplained = false
-    /// When the latest request was sent that was answered. All changes before that are known: the server tells of them before it
-    /// answers, however long the bytes were under way.
+    /// When the last answered request was sent. All changes before it are known, because the server tells of them first.
     private var confirmed = NIODeadline.now()
     /// When the server was last asked what it is.
     private var asked = NIODeadline.now()
@@ -389,8 +388,7 @@ final class ValkeySession: @unchecked Sendable {
         }
     }
 
-    /// What a former connection has sent may still be under way, and must not come behind what is sent now. Where that isn't
-    /// allowed, or the server is too old, the closed socket alone keeps it back.
+    /// What a former connection sent must not come behind what is sent now; without this right only the closed socket helps.
     private func forgetLost(_ channel: any Channel) {
         let number = lost.count
         guard number > 0 else { return }

@@ -162,8 +162,7 @@ extension ValkeyTier.TLS {
 /// A certificate has no name that was asked for.
 private struct OtherName: Error {}
 
-/// Sends nothing before the certificate was found to have the name that is wanted. What encrypts would also be content with one
-/// for the address that the name has led to, and who can make a name lead elsewhere may have one for that. Belongs to an event loop.
+/// Sends nothing before the certificate has the wanted name: one for the address alone isn't enough. Belongs to an event loop.
 private final class NameCheck: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer

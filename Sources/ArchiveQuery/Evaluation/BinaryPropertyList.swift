@@ -1,10 +1,8 @@
 import CBOR
 
-/// Converts a binary property list (Apple's CFBinaryPList.c, "bplist00") into a CBOR item. Not thread-safe.
-///
-/// Objects refer to each other by number, and shared references can expand without bound. A list without shared containers never
-/// has more objects than bytes. So the output may exceed the file by ``sharedFactor`` times its size and 64 KiB, but by no more
-/// than ``sharedBytes``.
+/// Converts a binary property list (Apple's CFBinaryPList.c, "bplist00") into a CBOR item. Not thread-safe. Shared references could
+/// expand without bound, so the output exceeds the file by at most ``sharedFactor`` times its size and 64 KiB, and at most
+/// ``sharedBytes``. Without shared containers a list has no more objects than bytes.
 struct BinaryPropertyList {
     enum Fault: Error, Equatable {
         case damaged

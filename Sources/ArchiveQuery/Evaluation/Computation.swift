@@ -148,8 +148,7 @@ enum Microseconds {
     /// 136 years. Up to there a `Double` tells microseconds apart.
     private static let longest = 0x1p32
 
-    /// The date this many seconds after another one, both in the seconds of ``StoredItem/date(_:)``; nil beyond 64 bits of
-    /// microseconds from 1970.
+    /// The date so many seconds later, both as ``StoredItem/date(_:)``; nil beyond 64 bits of microseconds from 1970.
     static func date(_ start: Double, after seconds: Double) -> Double? {
         guard let moment = moment(start), let length = count(seconds) else {
             let date = start + seconds

@@ -15,8 +15,7 @@ final class DocumentReader {
 
     deinit { room.deallocate() }
 
-    /// Nil if the value doesn't match its declared encoding; CBOR is returned unchecked.
-    /// - Throws: `tooMuchMemory` if the value is too long to be converted.
+    /// Nil if the value doesn't match its encoding; CBOR is unchecked. Throws `tooMuchMemory` if it is too long to convert.
     func document(
         _ value: UnsafeRawBufferPointer, _ encoding: ValueEncoding
     ) throws(QueryError) -> UnsafeRawBufferPointer? {

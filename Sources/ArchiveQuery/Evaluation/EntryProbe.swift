@@ -1,7 +1,6 @@
 import StorageEngine
 
-/// Asks one entry after the other what a query would ask it: whether a condition holds, and what properties are. Call ``next()``
-/// whenever the cursor has moved. Not thread-safe.
+/// Conditions and properties of one entry after the other. Call ``next()`` whenever the cursor has moved. Not thread-safe.
 package final class EntryProbe {
     package enum Answer<Found> {
         case found(Found)

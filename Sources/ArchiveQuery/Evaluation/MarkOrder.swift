@@ -1,16 +1,13 @@
 import Foundation
 
-/// Brings texts with long runs of combining marks into canonical order and into normal form C, in linear time.
-///
-/// Swift, to compare strings, and Foundation, to compose them, sort each run of marks by insertion: megabytes of marks would block
-/// a query for hours. A stable sort by combining class keeps a text equivalent (Unicode Standard, 3.11).
+/// Brings texts with long runs of combining marks into canonical order and normal form C, in linear time. Swift and Foundation sort
+/// each run by insertion: megabytes of marks would take hours. A stable sort by class keeps a text equivalent (Unicode, 3.11).
 package enum MarkOrder {
     /// Runs up to this length are fast enough as they are.
     private static let longestLeft = 64
     /// A shorter text can't have enough marks to matter.
     private static let leastBytes = 1024
-    /// Of the marks of one class, only the first can become part of the character before them: one that doesn't blocks all
-    /// that follow (Unicode Standard, D115). No character is composed of as many marks as these.
+    /// Of marks of a class only the first can compose; others block all that follow (D115). No character has this many.
     private static let mostComposed = 8
 
     /// The text, with its long runs of marks sorted.

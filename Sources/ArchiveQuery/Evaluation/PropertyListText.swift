@@ -1,12 +1,10 @@
-/// Limits for property lists in text form (XML, or the older form with braces), before Foundation parses them: on depth, parts,
-/// and runs of combining marks. No list that a program writes exceeds them. Stateless; safe from any thread.
+/// Limits for text property lists before Foundation parses them: depth, parts, runs of combining marks. Stateless.
 enum PropertyListText {
     /// Levels of nesting. Foundation's XML parser recurses for each.
     static let deepest = 200
     /// Foundation creates an object of some 100 bytes for each.
     private static let mostParts = 400_000
-    /// To hash a text, such as a key, Swift sorts each run of marks in quadratic time. Stream-safe texts have runs
-    /// of 30 at most (Unicode Standard Annex #15, "Stream-Safe Text Format").
+    /// Swift hashes a run of marks in quadratic time. Stream-safe texts have runs of 30 at most (Unicode Standard Annex #15).
     private static let longestRun = 256
 
     /// Whether the text is within the limits. Takes a few passes over it.

@@ -18,11 +18,9 @@ enum RowFault: Error {
     case source(any Error)
 }
 
-/// The current row: the cursor's entry, whose value is read on first use; an entry that was kept; or columns, encoded as an array
-/// with undefined for absent ones. Not thread-safe; reused for every row.
+/// The current row, reused: the cursor's entry, read on demand; a kept one; or encoded columns. Not thread-safe.
 final class RowReader {
-    /// Heap-allocated, because it changes with nearly every access. As a property of this class, each change would
-    /// need a run-time exclusivity check, which takes as long as the change itself.
+    /// On the heap, because it changes with nearly every access: a property would need run-time exclusivity checks each time.
     private let scan: UnsafeMutablePointer<PropertyScan>
     private let names: PropertyNames
     private let documents: DocumentReader
@@ -325,8 +323,7 @@ final class RowReader {
         return UnsafeRawBufferPointer(rebasing: content[place..<reader.offset])
     }
 
-    /// A copy that may be kept.
-    /// - Throws: if it would take too much memory.
+    /// A copy that may be kept. Throws if it would take too much memory.
     func copy(_ bytes: UnsafeRawBufferPointer) throws(RowFault) -> [UInt8] {
         guard bytes.count <= mostBytes / 2 else {
             throw .source(QueryError.tooMuchMemory(limit: mostBytes))

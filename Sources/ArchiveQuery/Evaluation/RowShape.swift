@@ -52,8 +52,7 @@ struct RowShape {
 
     init(names: PropertyNames) { self.names = names }
 
-    /// The shape of rows with these columns.
-    /// - Parameter sources: the property of these rows that each column has a value of; nil for other columns.
+    /// The shape of rows with these columns; `sources`: the rows' property that each has a value of, or nil.
     func with(columns: [QueryProperty], from sources: [QueryProperty?], hasEntry: Bool) -> RowShape {
         var shape = self
         shape.columns = columns

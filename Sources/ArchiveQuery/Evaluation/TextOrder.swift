@@ -1,7 +1,5 @@
-/// The order of texts: that of their scalars in normal form C, in which texts that are canonically equivalent are equal.
-///
-/// Swift's `<` differs where one text begins with the other in another form: it goes by their lengths in bytes, so that a sort
-/// would depend on which are compared with which.
+/// The order of texts: by scalars in normal form C, in which canonically equivalent texts are equal. (Swift's `<` goes by lengths
+/// if one text begins with the other in another form, which is no order for sorts.)
 enum TextOrder {
     /// Negative if `left` comes first, positive if `right` does. Mostly costs one comparison of bytes.
     static func compare(_ left: String, _ right: String) -> Int {

@@ -27,8 +27,7 @@ enum ValueFault: Error, Equatable {
     case long
 }
 
-/// Determines the form of a value: by its declared encoding or, if that is unknown, by its content. Queries, the
-/// command line and the browser share this rule. Stateless; safe from any thread.
+/// The form of a value, by declared encoding or else content, for queries, command line and browser. Safe from any thread.
 enum ValueRecognizer {
     /// Writes the value as one CBOR item, an unrecognised one as bytes. Writes nothing for a value that is CBOR already.
     static func transcode(
@@ -208,8 +207,7 @@ package struct RecognizedBytes {
     /// Bytes of a property list that is converted; some hundred bytes may be needed for each while that is done.
     private static let longestList = 8 << 20
 
-    /// Linear in the number of bytes. Copies only property lists.
-    /// - Throws: one line, for a property list that is too long to be converted.
+    /// Linear in the number of bytes. Copies only property lists, and throws one line for one that is too long to convert.
     package init(_ bytes: UnsafeRawBufferPointer, encoding: ValueEncoding) throws(TooLongPropertyList) {
         self.bytes = bytes
         var writer: CBORWriter?

@@ -35,7 +35,6 @@ struct FigureQuestion {
     }
 }
 
-/// Accumulates one aggregate of many rows.
 struct Accumulator {
     private var sum = NumberSum()
     /// The number of rows; for sums and means, the number of numbers.

@@ -1,8 +1,7 @@
 import CBOR
 import StorageEngine
 
-/// The identity of a value in groupings and lists. Numbers are the same by value, texts by canonical equivalence, bytes and keys
-/// by their bytes, lists element by element, and maps whatever the order of their entries. A value; safe to share between threads.
+/// Identity in groupings: numbers by value, texts canonically, bytes and keys by bytes, lists by element, maps unordered. Sendable.
 package enum GroupKey: Sendable, Hashable {
     case absent
     case nan
@@ -44,8 +43,7 @@ package enum GroupKey: Sendable, Hashable {
         }
     }
 
-    /// Takes time in proportion to the item's size.
-    /// - Throws: if the item's elements can't be read.
+    /// Takes time in proportion to the item's size. Throws if its elements can't be read.
     init(_ item: StoredItem) throws(CBORError) {
         var reader = CBORReader(UnsafeRawBufferPointer(start: nil, count: 0))
         switch item {
@@ -105,8 +103,7 @@ package enum GroupKey: Sendable, Hashable {
         }
     }
 
-    /// Negative if `left` comes first, positive if `right` does. Lists and maps are compared by their first elements, or entries,
-    /// that differ; one that is the beginning of another comes first.
+    /// Negative if `left` comes first, positive if `right` does. Lists and maps go by the first difference, then by length.
     static func compare(_ left: GroupKey, _ right: GroupKey) -> Int {
         switch (left, right) {
         case (.bytes(let a), .bytes(let b)), (.other(let a), .other(let b)):

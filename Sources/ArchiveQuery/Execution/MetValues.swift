@@ -1,5 +1,4 @@
-/// Short values, or combinations of some, that a stage has met, by their bytes: most rows have some of a few, and making what
-/// identifies them takes several times as long. Knows the latest of each place. Takes 128 KiB. A value; for one thread.
+/// Short values that a stage has met, by their bytes, to identify rows fast: the latest of each place. 128 KiB; one thread.
 struct MetValues {
     static let places = 2048
     /// Bytes a place: the length of what is met there, and that.

@@ -159,8 +159,7 @@ final class QueryChain {
         return keptForms(of: plan, shapes, names)[place]
     }
 
-    /// The form in which each stage keeps rows: of their values only the properties that this stage and the later ones use, up to
-    /// the first stage that makes columns. One pass from the end, because each stage would otherwise look at all later ones.
+    /// The form in which each stage keeps rows: only properties used from here to the next columns. One pass from the end.
     private static func keptForms(
         of plan: QueryPlan, _ shapes: [RowShape], _ names: PropertyNames
     ) -> [KeptForm] {

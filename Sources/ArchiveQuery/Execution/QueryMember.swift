@@ -143,8 +143,7 @@ private final class UnseenRows: RowStage {
     private var met = MetValues()
     private let isMany: Bool
 
-    /// Nil: the stage is another one.
-    /// - Parameter answers: counts what calculations have no result for in rows that aren't passed on.
+    /// Nil: the stage is another one. `answers`: counts missing results of calculations in rows that aren't passed on.
     init?(_ plan: QueryPlan, at place: Int, _ answers: QueryAnswers, next: RowSink) {
         guard place < plan.pipeline.stages.count, case .distinct(let columns) = plan.pipeline.stages[place]
         else { return nil }

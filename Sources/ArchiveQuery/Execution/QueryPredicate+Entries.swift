@@ -1,8 +1,6 @@
 extension QueryPredicate {
-    /// Calls `body` with the metadata of each entry that matches, the most recent first, until it returns false. Meant for
-    /// removals, changes of deadlines and exports. Leaves no trace, and copies no values.
-    ///
-    /// The report counts entries that couldn't be queried. Check it before changing anything.
+    /// Calls `body` with the metadata of each matching entry, the most recent first, until it returns false. Leaves no trace, and
+    /// copies no values. The report counts entries that couldn't be queried: check it before changing anything.
     /// - Throws: ``QueryError``; what the source throws or `body` does.
     @discardableResult
     package func forEachEntry(

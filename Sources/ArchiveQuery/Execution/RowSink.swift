@@ -15,8 +15,7 @@ class RowSink {
         self.isTimed = isTimed
     }
 
-    /// Processes the row.
-    /// - Returns: whether the stage can use another row.
+    /// Processes the row. Returns whether the stage can use another row.
     final func push(_ row: RowReader) throws -> Bool {
         rowsIn += 1
         guard isTimed else { return try take(row) }

@@ -12,8 +12,7 @@ import Foundation
 package enum SharedWork {
     /// As many as there are processors that this process may use; more than eight only wait for memory.
     package static let threads = max(1, min(8, ProcessInfo.processInfo.activeProcessorCount))
-    /// Addresses for each: its stack, and what glibc takes to give it memory from. Where glibc gets none, each piece of the
-    /// thread's memory has a page of its own, which soon takes all that there are.
+    /// Addresses of each thread: its stack, and glibc's arena, without which each allocation takes a page and soon all there are.
     private static let threadBytes = 160 << 20
     /// To wake a thread for fewer rows costs more than it saves.
     private static let leastRows = 4096

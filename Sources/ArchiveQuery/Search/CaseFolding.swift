@@ -22,8 +22,7 @@ enum CaseFolding {
         }
     }
 
-    /// The same where the text is ASCII; otherwise nil. It is folded word by word in passing, and looked through for the first two
-    /// bytes at once: most texts are so short that calls would take most of the time.
+    /// The same for ASCII texts, else nil: folded word by word, and compared by the first two bytes, because texts are short.
     private static func isFound(_ bytes: [UInt8], inFoldedASCII text: UnsafeRawBufferPointer) -> Bool? {
         guard let first = bytes.first else { return nil }
         let firsts = UInt64(first) &* ones

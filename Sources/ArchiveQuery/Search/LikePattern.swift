@@ -87,8 +87,7 @@ struct LikePattern: Sendable {
         }
     }
 
-    /// `taken` tells how much of the text a part takes at a place, 0 if it doesn't fit. Backtracks only to the last `%`, so the time
-    /// is at most proportional to the product of both lengths.
+    /// `taken`: how much of the text a part takes, 0: none. Backtracks only to the last `%`: at most the product of both lengths.
     @inline(__always)
     private static func matches<Part>(
         _ count: Int, _ parts: [Part], isMany: (Part) -> Bool, taken: (_ place: Int, Part) -> Int

@@ -88,7 +88,6 @@ private struct PatternScan {
         }
     }
 
-    /// Takes a literal character and its quantifier.
     private mutating func take(_ byte: UInt8) -> Bool {
         switch quantifier() {
         case nil: run.append(byte)
@@ -103,7 +102,6 @@ private struct PatternScan {
         return true
     }
 
-    /// Takes something that isn't a literal character.
     private mutating func other() -> Bool {
         isWhole = false
         endRun()
@@ -141,7 +139,6 @@ private struct PatternScan {
         return found
     }
 
-    /// Skips a set or a group with all its content.
     private mutating func skipGroup() -> Bool {
         var open: [UInt8] = []
         while place < bytes.count {

@@ -10,9 +10,8 @@ enum ThreadTime {
     }
 }
 
-/// The time limit for all regular expressions of one query, in processor time: one second, and one microsecond a byte. Then only
-/// texts that match or fail at once are still searched, for at most another second. ``TextPattern/patience`` limits a single
-/// text. Shared by threads; safe to share.
+/// The limit for all regular expressions of a query: one second of processor time and a microsecond a byte, then another second for
+/// texts that match or fail at once. ``TextPattern/patience`` limits a single text. Sendable.
 package final class SearchPatience: Sendable {
     /// The time in addition to that for the bytes, and the further time for quick searches.
     package static let whole = Duration.seconds(1)

@@ -1,7 +1,6 @@
 import Foundation
 
-/// A string to search many texts for, by whole characters, unlike the standard library's and Foundation's `contains`; or, where
-/// parts of characters count too, by scalars in normal form C. Linear.
+/// A string to search many texts for, by characters or else by scalars in normal form C. Linear, unlike `contains`.
 package struct TextSearch: Sendable, Hashable {
     private let caseSensitive: Bool
     /// Whether a person of a joined emoji or the consonant of a syllable is found.
@@ -107,8 +106,7 @@ extension Unicode.Scalar {
 }
 
 extension UInt32 {
-    /// Whether this scalar is a character of its own beside others like it, and has no equivalent of such. True of letters of the
-    /// most used scripts; of others false may be an oversight.
+    /// Whether this scalar is its own character without equivalents. True of the most used scripts; false may be an oversight.
     var isOfOneForm: Bool {
         switch self {
         case ..<0x300, 0x388...0x3ce, 0x400...0x482, 0x48a...0x52f, 0x5d0...0x5ea, 0x621...0x64a,

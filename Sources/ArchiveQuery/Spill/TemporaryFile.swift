@@ -55,8 +55,7 @@ final class TemporaryFile {
         collected.removeAll(keepingCapacity: true)
     }
 
-    /// Ends writing; the next record to read is the first one.
-    /// - Parameter bytes: the approximate number of bytes to read at a time.
+    /// Ends writing; reads from the first record on, about `bytes` at a time.
     func rewind() throws(QueryError) {
         try flush()
         collected = []

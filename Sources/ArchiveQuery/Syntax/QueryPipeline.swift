@@ -89,8 +89,7 @@ public enum QueryAggregate: Sendable, Hashable {
     /// The least number; without numbers the least date, text or boolean, in this order. Values of the other kinds are left out;
     /// null if there is none.
     case minimum(QueryProperty)
-    /// The greatest number; without numbers the greatest date, text or boolean, in this order. Values of the other kinds are left
-    /// out; null if there is none.
+    /// Like ``minimum(_:)``, but the greatest value of that kind.
     case maximum(QueryProperty)
 
     /// The number of different values, compared as by ``PipelineStage/distinct(_:)``. Absent values don't count.

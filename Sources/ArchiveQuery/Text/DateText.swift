@@ -19,8 +19,7 @@ package enum DateText {
         }
     }
 
-    /// A stored text as a date, in the seconds of ``StoredItem/date(_:)`` and by default the zone of the running query; nil
-    /// unless all of it is one.
+    /// A text that is a date as a whole, in the seconds of ``StoredItem/date(_:)``, by default in the running query's zone.
     /// - Parameter takesDigits: whether 7 or 8 digits alone are a date, for conversions.
     static func date(_ text: UnsafeRawBufferPointer, takesDigits: Bool = false) -> Double? {
         guard let written = read(text, takesDigits: takesDigits) else { return nil }
@@ -54,8 +53,7 @@ package enum DateText {
     /// The moments that literals of a query can have, which have years of four digits.
     static let literals: Range<Int64> = -62_167_219_200_000_000..<253_402_300_800_000_000
 
-    /// The exact moment with its offset: `2026-01-31T09:05:00.5+02:00`, with `Z` for 0. Years beyond 0 to 9999 have a sign and six
-    /// digits.
+    /// The exact moment, `2026-01-31T09:05:00.5+02:00`, with `Z` for 0; years beyond 0 to 9999 have a sign and six digits.
     package static func text(microseconds: Int64, offset: Int = 0) -> String {
         let (seconds, fraction) = floorDivide(microseconds, 1_000_000)
         let (day, time) = floorDivide(seconds + Int64(offset), 86_400)

@@ -1,5 +1,4 @@
-/// Reads and writes durations, in the same way for queries, options and input fields: numbers with units, `500ms`,
-/// `90s`, `2.5h`, `1h30m`, `2w`. Stateless; safe to call from any thread.
+/// Reads and writes durations such as `500ms`, `90s`, `2.5h`, `1h30m`, `2w`, for queries and options alike. Stateless.
 package enum DurationText {
     /// In microseconds, the largest first.
     private static let units: [(name: String, size: Int64)] = [
@@ -35,8 +34,7 @@ package enum DurationText {
         return .microseconds(Int64(total))
     }
 
-    /// Parses text where only a duration can occur. Units may be in either case, and parts may be separated by spaces.
-    /// - Throws: what is wrong: not a duration, zero, or more than 36,500 days.
+    /// Parses a duration in either case, with spaces. Throws what is wrong: no duration, zero, or more than 36,500 days.
     package static func interval(_ text: String) throws(DurationFault) -> Duration {
         switch read(text.lowercased().filter { $0 != " " }) {
         case .noDuration:

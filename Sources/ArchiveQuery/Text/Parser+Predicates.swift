@@ -32,7 +32,7 @@ extension Parser {
         try deepen()
         defer { depth -= 1 }
         // A property may have this name.
-        if !isProperty, accept("not") { return .condition(.not(try negation())) }
+        if !following.isOperator, accept("not") { return .condition(.not(try negation())) }
         var left: QueryOperand
         if accept(.openParenthesis) {
             switch try start(inParentheses: true) {
@@ -60,8 +60,6 @@ extension Parser {
         while accept("or") { parts.append(try conjunction()) }
         return parts.count == 1 ? parts[0] : .or(parts)
     }
-
-    private var isProperty: Bool { following.isOperator }
 
     var isCount: Bool {
         if token.isWord("count"), case .symbol(.openParenthesis) = following.kind { true } else { false }

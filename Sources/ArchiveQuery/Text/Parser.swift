@@ -86,7 +86,6 @@ struct Parser {
         if !accept(word) { throw failure() }
     }
 
-    /// The error at the current token.
     func failure(advice: String? = nil) -> QuerySyntaxError {
         // A property could always continue, but that is rarely what was meant.
         let likely = expected.filter { !Self.continuations.contains($0) }
@@ -192,7 +191,6 @@ extension Token {
         text.count > 24 ? text.prefix(24) + "…" : text
     }
 
-    /// Whether the token is this word, in upper or lower case.
     func isWord(_ word: String) -> Bool {
         if case .word(let written) = kind { written == word || written.lowercased() == word } else { false }
     }

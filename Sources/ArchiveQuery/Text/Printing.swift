@@ -180,7 +180,6 @@ extension QueryLiteral: CustomStringConvertible {
     }
 }
 
-/// The spelling of a query's parts.
 enum QueryText {
     /// Words with a meaning of their own where a property may occur.
     private static let reserved: Set<String> = [

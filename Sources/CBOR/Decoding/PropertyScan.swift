@@ -135,8 +135,7 @@ package struct PropertyScan {
         try reader.skipItem()
     }
 
-    /// From a key, skips keys and values in short forms until a key that is a name (returns its index), a key that needs a closer
-    /// look (returns -1), both with the reader at the value, or the end.
+    /// Skips short keys and values up to a name (its index), a key to look at (-1), both with the reader at the value, or the end.
     @inline(__always)
     private mutating func goToNextMatch() throws(CBORError) -> Int {
         let bytes = reader.bytes

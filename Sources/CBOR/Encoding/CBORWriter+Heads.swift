@@ -29,8 +29,7 @@ extension CBORWriter {
         withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// Begins an item whose length or count isn't known yet; ``endDeferred(_:at:count:)`` ends it. Reserves one byte, for up to
-    /// 23 units; a longer head moves the content once.
+    /// Begins an item of unknown length, for ``endDeferred(_:at:count:)``. Reserves a byte, for 23 units; more move the content.
     @inline(__always)
     mutating func beginDeferred() -> Int {
         bytes.append(0)

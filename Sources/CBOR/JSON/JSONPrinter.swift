@@ -286,8 +286,7 @@ public struct JSONPrinter {
         return place + JSONPrinter.pieceBytes
     }
 
-    /// Gives the sink what has been printed so far.
-    /// - Throws: any error once the sink takes no more.
+    /// Gives the sink what has been printed so far; throws once it takes no more.
     mutating func handOn() throws(CBORError) {
         guard let sink else { return }
         isStopped = !output.withUnsafeBytes(sink)

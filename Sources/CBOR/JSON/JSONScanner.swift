@@ -1,5 +1,4 @@
-/// Parses a JSON text, whose memory must outlive it, and writes it as CBOR. `place` is the next byte to read. Methods are named
-/// after the productions of RFC 8259's grammar. Not thread-safe.
+/// Writes JSON text, whose memory must outlive it, as CBOR from `place` on. Methods are RFC 8259's productions. Not thread-safe.
 struct JSONScanner {
     let text: UnsafeRawBufferPointer
     var place: Int
@@ -35,7 +34,6 @@ struct JSONScanner {
         }
     }
 
-    /// Throws unless only white space is left.
     mutating func expectEnd() throws(JSONError) {
         skipWhitespace()
         guard place == text.count else { throw unexpected(.end) }
@@ -87,7 +85,6 @@ struct JSONScanner {
         writer.endDeferred(.array, at: head, count: count)
     }
 
-    /// Skips the bracket that opens a container.
     mutating func enter(depth: Int) throws(JSONError) {
         guard depth < JSONTranscoder.maximumDepth else {
             throw JSONError(offset: place, reason: .nestingTooDeep(limit: JSONTranscoder.maximumDepth))

@@ -30,10 +30,8 @@ public enum JSONTranscoder {
         try transcode(json, into: &writer, uniqueNames: false)
     }
 
-    /// - Parameters:
-    ///   - uniqueNames: whether an object with a name twice is refused.
-    ///   - readsBytes: whether strings are read as ``JSONPrinter`` spells byte strings: `h'636166e9'` as these, and such a text
-    ///     behind a backslash without it.
+    /// - Parameter uniqueNames: whether an object with a name twice is refused.
+    /// - Parameter readsBytes: whether `h'636166e9'` (``JSONPrinter``) is a byte string, and with one backslash before it a text.
     package static func transcode(
         _ json: UnsafeRawBufferPointer, into writer: inout CBORWriter, uniqueNames: Bool,
         readsBytes: Bool = false

@@ -14,8 +14,7 @@ struct ObjectNames {
         names.removeSubrange(object.first...)
     }
 
-    /// Adds the name whose encoding is the bytes from `start` on. Takes time in proportion to it, but for short objects.
-    /// - Returns: whether it is new to its object.
+    /// Adds the name encoded from `start` on, in proportion to its length; returns whether it is new to its object.
     mutating func add(_ bytes: [UInt8], from start: Int) -> Bool {
         guard let first = objects.last?.first else { return true }
         let name = start..<bytes.count

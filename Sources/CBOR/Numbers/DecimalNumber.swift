@@ -1,5 +1,4 @@
-/// Sendable value type. A decimal number of any precision, digits * 10^exponent. It is normalised: the digits
-/// neither begin nor end with a zero, so equal numbers have equal fields.
+/// A decimal number of any precision, digits * 10^exponent, normalised: digits neither begin nor end with a zero. Sendable.
 package struct DecimalNumber: Sendable, Hashable {
     /// The most digits that the shortest text of a double can have (IEEE 754, binary64).
     static let maximumDoubleDigits = 17

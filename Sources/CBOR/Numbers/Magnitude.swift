@@ -104,7 +104,6 @@ struct Magnitude: Sendable, Equatable {
         if carry > 0 { words.append(carry) }
     }
 
-    /// Divides in place and returns the remainder.
     private mutating func divide(by divisor: UInt64) -> UInt64 {
         var remainder: UInt64 = 0
         for place in words.indices.reversed() {

@@ -1,5 +1,4 @@
-/// Eight bytes of text, tested in one step. A mask has the high bit set in each byte that matches. Subtraction's borrow can also
-/// mark bytes above a match, so ``firstIndex(in:)`` uses only the lowest mark, which is always right.
+/// Eight bytes of text, tested in one step. A mask marks matching bytes; bytes above the lowest mark (``firstIndex(in:)``) may err.
 struct ByteWord {
     private static let highBits: UInt64 = 0x8080_8080_8080_8080
     private static let ones: UInt64 = 0x0101_0101_0101_0101

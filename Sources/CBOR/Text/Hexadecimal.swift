@@ -5,7 +5,6 @@ enum Hexadecimal {
         number < 10 ? UInt8(ascii: "0") + number : UInt8(ascii: "a") + number - 10
     }
 
-    /// Appends two digits a byte.
     static func append(_ bytes: UnsafeRawBufferPointer, to output: inout [UInt8]) {
         for byte in bytes {
             output.append(digit(byte >> 4))

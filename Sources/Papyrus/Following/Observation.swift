@@ -10,8 +10,7 @@ struct Reading<Value>: @unchecked Sendable {
     func withoutValue() -> Reading<Void> { Reading<Void>(value: (), versions: versions, interest: interest) }
 }
 
-/// The values of a query over time: at the beginning, and after each change. A suspended task awaits the next, so there is no
-/// task, thread or timer besides. For one task at a time.
+/// A query's values: the first, and one after each change, for one task at a time; no task, thread or timer besides.
 final class Observation<Value>: @unchecked Sendable {
     private struct Following {
         var archive: Archive
@@ -71,8 +70,7 @@ final class Observation<Value>: @unchecked Sendable {
 
     private func put(_ new: Stage) { lock.withLock { stage = new } }
 
-    /// Fixes the state that the first value is read from, so that later changes cause another one. Waits for no other process. If
-    /// this fails, `next()` begins the observation.
+    /// Fixes the first value's state, so later changes cause another; waits for no process. If it fails, `next()` does it.
     func begin() {
         do {
             let begun = try core.withArchive(creates: false, waits: false) { archive in

@@ -95,8 +95,7 @@ final class ObservationLane: @unchecked Sendable {
         offers.withLock { _ = $0.holders.removeValue(forKey: ObjectIdentifier(holder)) }
     }
 
-    /// Has the observations that the latest change concerns hold the present state, each at most one: so they return it even if
-    /// another change follows at once. Takes at most a twentieth of the time.
+    /// Has concerned observations hold the present state once, to return it despite later changes. At most a twentieth of the time.
     func offer(_ archive: Archive) throws {
         let start = ContinuousClock.now
         let (holders, before) = offers.withLock { offers in

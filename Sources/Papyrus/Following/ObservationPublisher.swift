@@ -6,8 +6,7 @@ import OpenCombine
 import Foundation
 
 extension Observation {
-    /// A publisher of the values, with an observation for each subscriber. An error from `failure` ends the subscription; after
-    /// `nil` the reading is retried after a second.
+    /// A publisher with an observation for each subscriber. An error from `failure` ends it; `nil` retries after a second.
     func publisher<Failure: Error>(
         _ failure: @escaping @Sendable (any Error) -> Failure?
     ) -> AnyPublisher<Value, Failure> {

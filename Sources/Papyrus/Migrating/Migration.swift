@@ -66,8 +66,7 @@ extension StoreCore {
         return known.filter { $0.to == name }.map(\.from)
     }
 
-    /// Registers a migration and runs it with those that it leads to, then those that left objects, for what they miss may be
-    /// there now. Throws `oneTypeName`, or the first problem.
+    /// Registers and runs a migration, those after it, and those with objects left. Throws `oneTypeName`, or the first problem.
     func migrate(_ new: RegisteredMigration) throws {
         guard new.from != new.to else { throw MigrationError.oneTypeName(new.from) }
         StoreCore.migrations.withLock { all in
@@ -88,8 +87,7 @@ extension StoreCore {
         if let failure { throw failure }
     }
 
-    /// Runs a migration, then those of the related objects that it stored, and then those that continue from its result, which
-    /// look for what became of the related ones. Returns whether something was converted.
+    /// Runs a migration, those of related objects that it stored, and its successors. Returns whether anything was converted.
     private func run(
         _ migration: RegisteredMigration, behind earlier: [RegisteredMigration],
         _ failed: (any Error) -> Void

@@ -4,15 +4,13 @@ import StorageEngine
 
 /// One conversion of all old objects. For one thread.
 ///
-/// Deletes each old object in the batch that stores its new one, so a migration that is killed and started again finds
-/// each object once. The batch also puts the old object aside (``Original``), for those that are related to it and are
-/// converted later: by another batch, by the process that continues after a kill, or by another migration.
+/// One batch deletes an old object, stores its new one, and puts the old one aside (``Original``) for related objects that are
+/// converted later, by this run, one after a kill, or another migration. So a restarted migration finds each object once.
 ///
-/// An object stays as it is if it can't be decoded as the old type, its new object can't be encoded, an existing object
-/// under the new key is damaged, or another object has its new identifier: one that has it already, or an old one that keeps
-/// it, whichever of the two comes first. What a migration stored as a related object alone (``StoredEntry/isRelatedOnly``)
-/// is replaced by an old object's own conversion. Where such an object would have the key of one that was converted on, none is
-/// stored: it is another one by now, or was deleted.
+/// An object stays if it can't be decoded as the old type, its new object can't be encoded, an existing object under the new key is
+/// damaged, or another object has its new identifier: one that has it already, or an old one that keeps it, whichever comes first.
+/// An old object's own conversion replaces one stored only as a related object (``StoredEntry/isRelatedOnly``). None is stored with
+/// the key of one that was converted on, which is another one by now, or was deleted.
 struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     let migration: Migration<FromObject, ToObject>
     let from: StoredType

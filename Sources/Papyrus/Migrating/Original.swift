@@ -2,8 +2,7 @@ import CBOR
 import Foundation
 import StorageEngine
 
-/// What the object under a key was before it was converted, for those that are related to it and are converted later. It stays for
-/// some days under a key of its own, which no query of objects finds. A value; safe to share between threads.
+/// An object as before its conversion, for related ones converted later; kept some days under a hidden key. Sendable value.
 struct Original: Codable, Sendable {
     /// The key of what it became.
     private(set) var successor: String
@@ -39,8 +38,7 @@ struct Original: Codable, Sendable {
     /// The key of one that got another identifier, by its successor's.
     private static func origin(of key: String) -> String { ">" + key }
 
-    /// When the object that an entry has was saved: before the conversions that it came by, if it is as they left it.
-    /// - Parameter prefixes: of the types that are converted into its own.
+    /// When an entry's object was saved, before conversions if unchanged since. `prefixes`: of types converted into its own.
     static func saved(
         _ entry: StoredEntry, identifier: Substring, from prefixes: [String], in entries: some EntrySource
     ) throws -> UInt64 {
@@ -53,8 +51,7 @@ struct Original: Codable, Sendable {
         return entry.sequence
     }
 
-    /// Keeps an old object. What stands only for another leaves what is there.
-    /// - Parameter isRenamed: whether it gets another identifier.
+    /// Keeps an old object (`isRenamed`: it gets another identifier). One that only stands for another leaves what is there.
     static func keep(
         _ entry: StoredEntry, saved: UInt64, becoming new: WrittenObject, isRenamed: Bool,
         from entries: some EntrySource, in batch: inout Batch, _ seen: inout [SeenEntry]

@@ -2,8 +2,7 @@ import CBOR
 import Foundation
 import StorageEngine
 
-/// Decodes objects and their related objects from entries. Relations reach it through the decoder's `userInfo`. An object inside
-/// itself has empty relations there, so every circle ends. Not thread-safe.
+/// Decodes objects with related ones, found by the decoder's `userInfo`; circles end in empty relations. Not thread-safe.
 final class ObjectLoader: @unchecked Sendable {
     /// Each level takes some 4 KB of stack or more. On Darwin the queues' threads have 512 KB.
     #if canImport(Darwin)

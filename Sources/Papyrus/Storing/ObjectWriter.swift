@@ -14,8 +14,7 @@ struct WrittenObject: Sendable {
     fileprivate var root: Int
 }
 
-/// Encodes objects and their related objects as entries. Relations reach it through the encoder's `userInfo`. Of objects with the
-/// same key one of the call is kept, then the outermost, otherwise the last. Not thread-safe.
+/// Encodes objects with related ones (`userInfo`). Of equal keys the call's own, the outermost or the last counts. One thread.
 final class ObjectWriter: @unchecked Sendable {
     private(set) var objects: [WrittenObject] = []
     private var places: [String: Int] = [:]
@@ -31,8 +30,7 @@ final class ObjectWriter: @unchecked Sendable {
         key.flatMap { encoder.userInfo[$0] as? ObjectWriter }
     }
 
-    /// The entries of these objects and of all related objects, in the order in which they were found.
-    /// - Throws: what an object's own coding throws. Then none of them may be saved.
+    /// Entries of these and all related objects, as found. Throws what an object's coding throws; then none may be saved.
     static func entries<Object: Papyrus>(of objects: [Object]) throws -> [WrittenObject] {
         let writer = ObjectWriter()
         if let key { writer.encoder.userInfo[key] = writer }

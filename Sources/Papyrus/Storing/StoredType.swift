@@ -26,18 +26,13 @@ struct StoredType: Sendable, Hashable {
         prefix = self.name + "/"
     }
 
-    /// The key of the object with this identifier. If that is too long for a key, a digest of the whole replaces its
-    /// end. Such a key has 1,024 bytes, and no other key has this length.
+    /// The key of this identifier; one too long ends in a digest, and has 1,024 bytes, like no other key.
     func key<ID: CustomStringConvertible>(of id: ID) -> String {
-        let text = StoredType.canonical(id.description)
+        var text = id.description
+        if !text.utf8.allSatisfy({ $0 < 0x80 }) { text = text.precomposedStringWithCanonicalMapping }
         let room = 1_023 - prefix.utf8.count
         guard text.utf8.count > room else { return prefix + text }
         return prefix + StoredType.cut(text, to: room + 1)
-    }
-
-    /// The canonical spelling of texts that are equal as Swift strings.
-    private static func canonical(_ text: String) -> String {
-        text.utf8.allSatisfy { $0 < 0x80 } ? text : text.precomposedStringWithCanonicalMapping
     }
 
     private static func shortened(_ text: String, to bytes: Int) -> String {
@@ -56,8 +51,7 @@ struct StoredType: Sendable, Hashable {
         return beginning + String(repeating: "~", count: max(0, rest)) + digest
     }
 
-    /// For a private or local type Swift adds `(unknown context at $5f3e)`, which differs in each process. The
-    /// digest of its mangled name, which is the same in all of them, replaces it.
+    /// For a private or local type, the digest of its mangled name replaces the part that differs in each process.
     static func name(of type: Any.Type) -> String {
         var name = ""
         var rest = String(reflecting: type)[...]

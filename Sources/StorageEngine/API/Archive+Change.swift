@@ -109,8 +109,7 @@ extension Archive {
         return outcome
     }
 
-    /// Replaces the encoding of a value if the entry still has this ``CurrentEntry/sequence``; otherwise returns `false`. Not a
-    /// use: recency, times, hits, lifetimes and owner stay. Other entries are evicted if the limit is exceeded then.
+    /// Replaces a value's encoding if ``CurrentEntry/sequence`` matches; not a use. Evicts others if the limit is exceeded then.
     package func rewrite(
         _ value: [UInt8], forKey key: String, ifSequence sequence: UInt64, encoding: ValueEncoding
     ) throws(StorageError) -> Bool {

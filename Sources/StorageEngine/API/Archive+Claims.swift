@@ -6,8 +6,7 @@ package final class KeyClaim: Sendable {
 }
 
 extension Archive {
-    /// Claims the key's hash. Returns `nil` if another caller holds it. Costs two system calls, and a descriptor as long as it
-    /// lasts. Without file locks that end with their process every caller gets the claim.
+    /// Claims the key's hash; `nil` if another has it. Costs two system calls, and a descriptor. Without file locks all get it.
     package func claim(_ key: String) throws(StorageError) -> KeyClaim? {
         let engine = try engine()
         let file = try engine.folder.file(named: ArchiveOpening.attachedName, writable: true)

@@ -11,8 +11,7 @@ package struct HashedKey {
     var tag: UInt32 { UInt32(truncatingIfNeeded: hash) }
 }
 
-/// Support for an in-memory tier of decoded objects: a key hash for both tiers, the version of an entry that it holds,
-/// whether that version is still current (S9), and the process' slot in the process table.
+/// For an in-memory tier: key hashes, the version of a held entry, whether it is current (S9), and the process' slot.
 extension Archive {
     /// - Throws: `invalidKey`, `closed`.
     package func hashed(_ key: UnsafeRawBufferPointer) throws(StorageError) -> HashedKey {

@@ -1,8 +1,7 @@
 /// Detects that an archive's files were removed from outside, for example by `rm -rf`.
 extension Archive {
-    /// Whether the archive's files are gone, as after `rm -rf` of the store; if unknown, they count as present. If so, closes it
-    /// for all processes that have it open: what they store would be in files that no process can open. Costs one system call. An
-    /// archive that lost only its descriptor can be repaired, and stays open.
+    /// Whether the archive's files were removed, for certain; then closes the archive for all processes, because no process could
+    /// open what they store. Costs one system call. An archive that lost only its descriptor can be repaired, and stays open.
     package func closeIfRemoved() -> Bool {
         guard !isClosed else { return true }
         guard mode == .readWrite, let engine = try? engine(), engine.hasLostItsFiles else { return false }
@@ -64,8 +63,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// True only if the system says so for certain. Segments may have been created while a removal walked the folder;
-    /// without descriptor and index no later opening finds what is in them.
+    /// `true` only if certain: no opening finds segments that were created during a removal, without descriptor and index.
     fileprivate var hasLostItsFiles: Bool {
         guard (try? folder.hasEntry(named: Descriptor.fileName)) == false else { return false }
         guard !isGone else { return true }

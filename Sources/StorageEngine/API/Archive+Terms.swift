@@ -11,9 +11,8 @@ package struct KeptTerms: OptionSet, Sendable, Hashable {
 
 /// Updates that keep an entry's terms. The deadline is copied from the index, so repeated updates never shift it.
 extension Archive {
-    /// Like ``putAndHold(_:forKey:encoding:attributes:keepsCreation:)`` for an update, if the entry's sequence is `sequence` or,
-    /// with `nil`, if there is none; otherwise returns `nil`. Terms in `kept` stay. With `value` nil it records `bytes` in memory
-    /// only, like ``recordInMemoryOnly(_:bytes:attributes:)``.
+    /// Like ``putAndHold(_:forKey:encoding:attributes:keepsCreation:)`` if the entry's sequence is `sequence` (`nil`: no entry),
+    /// else returns `nil`. Terms in `kept` stay. Without `value` it is ``recordInMemoryOnly(_:bytes:attributes:)``.
     package func updateToHold(
         _ value: UnsafeRawBufferPointer?, bytes: Int, forKey key: HashedKey, encoding: ValueEncoding,
         attributes: EntryAttributes, keeping kept: KeptTerms, ifSequence sequence: UInt64?

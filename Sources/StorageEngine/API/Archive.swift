@@ -24,8 +24,7 @@ public final class Archive: Sendable {
     /// A writer's engine, which stays the same until it is closed. An observer may have to open a new one.
     private let fixed: ArchiveEngine?
     private let closed = Atomic<Bool>(false)
-    /// The process that this object belongs to. A forked child must not use the file locks, the lock's mutexes and the
-    /// slot in the process table, all of which it shares with its parent.
+    /// The owning process. A forked child must not use the file locks, mutexes and process slot that it shares with its parent.
     private let forks = cp_watch_forks()
     private let whenClosed: @Sendable (Archive) -> Void
 
@@ -106,8 +105,7 @@ public final class Archive: Sendable {
         }
     }
 
-    /// Opens the archive once more for reading.
-    /// - Throws: `closed` if it was removed, also where another was made under its name.
+    /// Opens the archive again for reading. Throws `closed` if it was removed, also where another was made under its name.
     private func openAnew(after last: ArchiveEngine?) throws(StorageError) -> ArchiveEngine {
         let engine: ArchiveEngine
         do throws(StorageError) {
@@ -250,8 +248,7 @@ public final class Archive: Sendable {
         return result
     }
 
-    /// The one way to an entry's bytes. The generic calls above are inlined into their callers: made for any type, they would ask the
-    /// runtime for it each time, which takes as long as a fifth of the access.
+    /// The one way to an entry's bytes; not generic, because runtime look-ups of a type would take a fifth of an access.
     @usableFromInline
     func visit(
         _ key: String, counts: Bool, _ body: (UnsafeRawBufferPointer) -> Void
@@ -351,17 +348,13 @@ public final class Archive: Sendable {
     /// files; above some 380,000 entries they are read several times, a part of the entries each time.
     public func check() throws(StorageError) -> CheckReport { try check(most: nil) }
 
-    /// Like ``check()``.
-    /// - Parameters:
-    ///   - most: at most this many entries are examined in one reading of the log.
-    ///   - progress: hears the share done, 0 to 1, now and then.
+    /// Like ``check()``, examining at most `most` entries in one reading of the log. `progress` gets the share done, 0 to 1.
     package func check(
         most: Int?, progress: (Double) -> Void = { _ in }
     ) throws(StorageError) -> CheckReport {
         var report = try engine().check(most: most, progress: progress)
         guard fixed == nil else { return report }
-        // A writer that opened the archive during the check may have rebuilt the index and reclaimed segments, so damage counts
-        // only if two checks in a row, each with a newly opened index, report the same.
+        // A writer may have rebuilt the index or reclaimed segments, so damage counts if two checks in a row report the same.
         for attempt in 0..<20 where !report.clean {
             if attempt > 2 { usleep(UInt32(attempt) * 2_000) }
             let again = try openAnew(after: current.withLock { $0 }).check(most: most)
@@ -371,8 +364,7 @@ public final class Archive: Sendable {
         return report
     }
 
-    /// For an API that keeps content of its own in archives that have its type name. An archive without one is anybody's.
-    /// - Throws: `wrongKind`, or `invalidConfiguration` if the archive is another API's.
+    /// Refuses another API's archive; one without a type name is anybody's. Throws `wrongKind`, or `invalidConfiguration`.
     package func require(_ kind: ArchiveKind, ofType typeName: String) throws(StorageError) {
         let found = try configuration()
         guard found.kind == kind else {
@@ -435,8 +427,7 @@ public final class Archive: Sendable {
         try engine.applyDurability()
     }
 
-    /// Closes the archive for all processes, has its files removed, and ends this object, if it is as it was when it had the
-    /// version `old`. No process may open the archive at the same time. Returns whether it was removed.
+    /// Closes the archive for all processes and removes it, if `version` is still its own; no process may open it meanwhile.
     func destroy(
         ifStill old: ArchiveVersion?, removing: () throws(StorageError) -> Void
     ) throws(StorageError) -> Bool {

@@ -5,7 +5,8 @@ import Synchronization
 ///
 /// Entries are numbered from 0 in the order of recency, the most recent first; messages of a log archive the oldest
 /// first. Entries that had expired, and those that only a process' memory held, are not included. Recency and hits may
-/// be slightly later than the snapshot's moment, because uses take no lock.
+/// be slightly later than the snapshot's moment, because uses take no lock. Calls that read an entry throw `corrupted` if its
+/// bytes fail their checksum.
 ///
 /// Takes 40 bytes for each entry, and 4 more once a key is looked up. The values stay in the archive's files. These
 /// keep their space on disk until the last reference to the snapshot ends, even if the archive removes them: at most
@@ -53,30 +54,25 @@ public final class ArchiveSnapshot: Sendable {
     public var pinnedBytes: Int { segments.bytes }
 
     /// Calls `body` with the value of entry `number`, counted from 0; the bytes are valid during the call.
-    /// - Throws: `corrupted` if the bytes fail their checksum.
     public func withValue<Result>(
         at number: Int, _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(StorageError) -> Result { body(try frame(at: number).value) }
 
     /// The value of entry `number`, counted from 0.
-    /// - Throws: `corrupted` if the bytes fail their checksum.
     public func value(at number: Int) throws(StorageError) -> [UInt8] { Array(try frame(at: number).value) }
 
     /// The value of `key`; `nil` if there is no such entry. Costs what ``number(of:)`` and ``value(at:)`` cost.
-    /// - Throws: `corrupted` if the entry is damaged.
     public func value(_ key: String) throws(StorageError) -> [UInt8]? {
         guard let number = try self.number(of: key) else { return nil }
         return try value(at: number)
     }
 
     /// The key of entry `number`, counted from 0; empty for a message of a log.
-    /// - Throws: `corrupted` if the bytes fail their checksum.
     public func key(at number: Int) throws(StorageError) -> String {
         String(decoding: try frame(at: number).key, as: UTF8.self)
     }
 
     /// All metadata of entry `number`; its tier is `disk`.
-    /// - Throws: `corrupted` if the bytes fail their checksum.
     public func metadata(at number: Int) throws(StorageError) -> EntryMetadata {
         let item = items[number]
         let frame = try frame(at: number)
@@ -126,7 +122,6 @@ public final class ArchiveSnapshot: Sendable {
     }
 
     /// The numbers of all entries, sorted by their keys' bytes. Reads every key.
-    /// - Throws: `corrupted` if the bytes of an entry fail their checksum.
     public func numbersByKey() throws(StorageError) -> [Int] {
         var keys: [(key: UnsafeRawBufferPointer, number: Int)] = []
         keys.reserveCapacity(count)

@@ -55,8 +55,7 @@ extension EntryAttributes {
         try withTraits { (_) throws(StorageError) in }
     }
 
-    /// Rejects an empty name instead of treating it as "no owner". It is usually a variable that was not filled in, and
-    /// would select all entries without an owner for deletion.
+    /// Rejects an empty name, usually a variable that wasn't filled in: it would select all entries without an owner for deletion.
     static func checkNotEmpty(owner: String) throws(StorageError) {
         guard owner.isEmpty else { return }
         throw .invalidOwner(

@@ -1,7 +1,6 @@
 import Synchronization
 
-/// Listed entries whose keys share a tag (32 bits of their hash), about n² ÷ 2³³ pairs among n entries, and can't be told apart
-/// once their former bytes are gone. Computed when first asked for. Safe from any thread.
+/// Listed entries whose keys share a tag (about n² ÷ 2³³ pairs of n); indistinguishable without their bytes. Lazy; thread-safe.
 final class ListedTwins: Sendable {
     private let places = Guarded<[UInt32: [Int]]?>(nil)
 

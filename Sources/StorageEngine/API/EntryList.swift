@@ -115,8 +115,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
     @inline(__always)
     package func prefetch(at index: Int) { engine.log.prefetch(references[index].location) }
 
-    /// Calls `body` with the index of each of these rows and the bytes of its key, none if there is no key, valid during the
-    /// call. Returns how many keys are damaged, or could not be read now.
+    /// Calls `body` with each row's index and key, if any, valid during the call. Returns the count of damaged or unreadable keys.
     package func readPresentKeys(
         _ rows: Range<Int>, at index: (Int) -> Int, _ body: (Int, UnsafeRawBufferPointer) -> Void
     ) -> Int {
@@ -249,8 +248,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         }
     }
 
-    /// Whether a listed entry that could not be read is damaged: the archive still has it, but its bytes are missing or
-    /// wrong. Otherwise it was removed, replaced or moved since the list was made.
+    /// Whether an unreadable listed entry is damaged: the archive still has it. Otherwise it was removed, replaced or moved since.
     package func isDamaged(at index: Int) throws(StorageError) -> Bool {
         guard isCurrent(at: index) else { return false }
         return try soundMetadata(at: index) == nil
@@ -336,8 +334,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         try withFrame(at: index) { body($0.value) }
     }
 
-    /// Key, encoding and value of one version: the listed one or, if that is gone, the present one. `nil` if the entry
-    /// was removed, and for one that only a process' memory holds.
+    /// The listed version or, if that is gone, the present one; `nil` if there is none, or only in a process' memory.
     package func presentContent(
         at index: Int
     ) throws(StorageError) -> (key: String, encoding: ValueEncoding, value: [UInt8])? {

@@ -1,5 +1,4 @@
-/// A string that equals another only if both have the same bytes, as names and keys do in a store. Swift's `==` treats
-/// two encodings of "é", as one scalar or two, as equal. Immutable, safe to share between threads.
+/// A string compared by bytes, like names and keys in a store; `==` of `String` ignores how "é" is encoded. Immutable, sendable.
 package struct ExactText: Sendable, Hashable {
     package let text: String
 

@@ -143,9 +143,8 @@ extension Store {
         return true
     }
 
-    /// Makes a store in the folder `path`, which is new or empty, of files that `fill` writes into the folder that it is
-    /// given. As with a backup, `path` holds all of it or nothing, nobody can open what is unfinished, and the next try
-    /// removes what a killed one left. `verify` gets the whole as a store; if it throws, nothing is made.
+    /// Like a backup, makes a store in the new or empty folder `path`, completely or not at all: `fill` writes its files into the
+    /// folder that it gets. If `verify`, which gets the store, throws, nothing is made.
     /// - Throws: also `backupExists`.
     package static func assemble<Report>(
         at path: String, fill: (_ folder: String) throws -> Void, verify: (Store) throws -> Report
@@ -180,8 +179,7 @@ extension Archive {
     }
 }
 
-/// Marks a folder in which a backup is made or restored, with the folder's inode number, so that a copy of it has no valid mark.
-/// Written first, and removed after the folder got its final name. OnDiskFormat, "Backups".
+/// Marks a folder in the making with its inode number, so no copy is valid; removed after the final name. OnDiskFormat, "Backups".
 enum BackupMark {
     static let fileName = StoreMarker.fileName + ".backup"
     static let suffix = ".partial"

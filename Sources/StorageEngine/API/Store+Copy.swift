@@ -20,8 +20,7 @@ extension Store {
         try copyVersion(ofArchive: name, to: target, as: newName, progress: progress)?.report
     }
 
-    /// Like ``copyArchive(named:to:as:progress:)``, and says of which version: what ``removeArchive(named:ifStill:)`` needs
-    /// to remove the original only if the copy has all of it.
+    /// Like ``copyArchive(named:to:as:progress:)``, with the version that ``removeArchive(named:ifStill:)`` needs for a move.
     package func copyVersion(
         ofArchive name: String, to target: Store, as newName: String, progress: (BackupProgress) -> Bool
     ) throws(StorageError) -> (report: BackupReport, version: ArchiveVersion)? {
@@ -63,8 +62,7 @@ extension Store {
     }
 }
 
-/// A folder of a store in which something is made. Its name is that of a removed archive, so whoever opens the store next
-/// removes what a killed process left of it; the lock that this object holds tells them that it is still in use.
+/// A folder named like a removed archive, so the next opener removes it unless its lock, which this object holds, is taken.
 private struct ScratchFolder {
     let folder: FileDescriptor
     private let store: FileDescriptor

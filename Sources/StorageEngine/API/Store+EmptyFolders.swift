@@ -1,5 +1,4 @@
-/// Archives of which only an empty folder is left: their files were removed, or their creator was killed at once. They
-/// count as no archives and are not listed, but a person must hear of them.
+/// Archives of which only an empty folder is left, by removal or a killed creator. They aren't listed, but must be shown to users.
 extension Store {
     /// The names of such archives, sorted. Costs reading the folder of each archive.
     /// - Throws: `limitReached`, `system`.

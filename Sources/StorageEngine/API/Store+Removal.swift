@@ -1,5 +1,4 @@
-/// Removing an archive: its folder is renamed first to a name that no archive has. So the archive is there completely
-/// or not at all, both for a process that opens it and after a crash. OnDiskFormat, "Folders".
+/// Removal renames the folder first to a name without archive: all or nothing, also after a crash. OnDiskFormat, "Folders".
 extension Store {
     /// Removes an archive with all it holds. Other processes that have it open get `closed` from then on.
     /// - Throws: `readOnly`, `noSuchArchive`, `busy`, `system`.

@@ -13,7 +13,6 @@ public final class Store: Sendable {
     let options: StoreOptions
     private let followingHere = PerProcess { GuardedReference<Following?>(nil) }
     let openedHere = PerProcess { OpenedArchives() }
-    /// The archives that are open in this process.
     var archives: GuardedReference<OrderedTable<ExactText, Archive>> { openedHere.value.archives }
 
     private init(path: String, mode: AccessMode, folder: FileDescriptor, options: StoreOptions) {
@@ -37,8 +36,7 @@ public final class Store: Sendable {
             isUnfinishedBackup: false)
     }
 
-    /// `isUnfinishedBackup`: the caller is the backup itself. Others must not use a folder that the next backup
-    /// removes.
+    /// `isUnfinishedBackup`: the caller is the backup itself. Others must not use a folder that the next backup removes.
     static func open(
         at path: String, mode: AccessMode = .readWrite, createIfMissing: Bool = true,
         options: StoreOptions = StoreOptions(), isUnfinishedBackup: Bool
@@ -244,8 +242,7 @@ public final class Store: Sendable {
         return names.sorted()
     }
 
-    /// Whether the folder of that name holds an archive. Without a descriptor it doesn't (its creator is still at work
-    /// or was killed), unless it has segments: then it is a damaged archive, which must not be replaced.
+    /// Without a descriptor a folder holds no archive (an unfinished one), unless it has segments: a damaged one, never replaced.
     func hasArchive(_ name: String) throws(StorageError) -> Bool {
         try Store.hasArchive(name, in: folder)
     }

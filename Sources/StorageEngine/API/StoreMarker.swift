@@ -51,11 +51,6 @@ enum StoreMarker {
         return version
     }
 
-    /// A random name for the incomplete file. Two containers may have the same process numbers.
-    private static func temporaryName() -> String {
-        fileName + "." + UInt64.random(in: .min ... .max).hexadecimal
-    }
-
     /// Whether the name is a temporary one, also of the older kind that wasn't random.
     private static func isTemporary(_ name: String) -> Bool {
         guard name.hasPrefix(fileName + ".") else { return false }
@@ -65,7 +60,8 @@ enum StoreMarker {
 
     /// Creates the marker as a complete file or not at all. Other processes may do so at the same time.
     static func make(in folder: FileDescriptor) throws(StorageError) {
-        let temporary = temporaryName()
+        // Random, because two containers may have the same process numbers.
+        let temporary = fileName + "." + UInt64.random(in: .min ... .max).hexadecimal
         do throws(StorageError) {
             let file = try folder.newFile(named: temporary)
             try file.write(Array(text.utf8))

@@ -1,17 +1,13 @@
 import CPlatform
 import SystemC
 
-/// A check of an archive: reads its files as OnDiskFormat defines, and compares them with look-ups and lists of the index.
-///
-/// The files are read without the index, so parts that can't be mapped and entries that no look-up finds are seen. It takes no
-/// lock: the index is listed first and the log is read afterwards, so that frames written since explain differences. A segment
-/// reclaimed during the check is no loss: its live frames are in a newer one, which is read later.
+/// Reads an archive's files without the index, as OnDiskFormat defines, and compares them with look-ups and lists of the index.
+/// Takes no lock: the index is listed before the log is read, so that later frames explain differences. Live frames of a segment
+/// reclaimed meanwhile are in a newer one, which is read later.
 extension ArchiveEngine {
-    /// Reports no false alarms: a finding beside active writers counts only if a second pass repeats it.
-    ///
-    /// Reads the log once for each part of the keys. `most` limits the entries of a part; by default to as many as take
-    /// 64 MiB or, if that is more, a sixteenth of the log's size; fewer where this process' addresses don't bear so many.
-    /// `progress` hears the share done, 0 to 1, of the first pass; it may go back where more parts turn out to be needed.
+    /// A finding beside active writers counts only if a second pass repeats it. Reads the log once for each part of the keys. A
+    /// part has at most `most` entries; by default as many as take the greater of 64 MiB and a sixteenth of the log's size, or
+    /// fewer if addresses are short. `progress` gets the share done of the first pass, 0 to 1, which new parts may decrease.
     func check(most: Int? = nil, progress: (Double) -> Void = { _ in }) throws(StorageError) -> CheckReport {
         let most = if let most { most } else { try bearableEntries() }
         var report = try checkOnce(most, progress)

@@ -1,10 +1,7 @@
 import CPlatform
 
-/// Everything that must hold for an index between two operations; for tests, checks, and the first opening after a user died.
-/// Changes nothing.
-///
-/// Its findings count only if no process changed the index meanwhile (``ArchiveEngine/undisturbedViolations()``). Costs one pass,
-/// and a byte of memory an entry. Walks end whatever the links are.
+/// Checks all that must hold for an index between two operations, and changes nothing. Findings count only if no process changed it
+/// meanwhile (``ArchiveEngine/undisturbedViolations()``). Costs one pass, and a byte an entry. Walks end whatever the links are.
 struct IndexChecker {
     private let index: IndexView
     private let most: Int
@@ -212,8 +209,7 @@ struct IndexChecker {
 }
 
 extension ArchiveEngine {
-    /// The index's violations in a moment in which nothing changed it; `nil` if there was none in some tries. Beside active
-    /// writers, or after one that died during a change, violations mean nothing.
+    /// The violations in a moment without changes; `nil` if there was none in some tries. At other times they mean nothing.
     func undisturbedViolations() -> [String]? {
         func state() -> [UInt64] {
             [

@@ -1,7 +1,5 @@
-/// What a log says about each key of a part, frame by frame: OnDiskFormat, "Reading the log". For one thread.
-///
-/// Keys are remembered by 64 bits, half of them a hash with a secret of its own, so crafted keys don't collide. Takes some 100
-/// bytes an entry.
+/// What a log says about each key of a part: OnDiskFormat, "Reading the log". For one thread. Takes some 100 bytes an entry. Keys
+/// are remembered by 64 bits, half of them a hash with a separate secret, so crafted keys don't collide.
 struct LogAccount {
     /// The keys examined in one reading of a log: those whose hash begins with certain bits. Initially all keys.
     struct Part {
@@ -262,7 +260,6 @@ struct LogAccount {
         }
     }
 
-    /// Gives up an action's entry of a key.
     private mutating func drop(_ key: UInt64, _ place: Int) {
         guard let gone = aside[key]?.removeValue(forKey: place) else { return }
         if aside[key]?.isEmpty ?? false { aside[key] = nil }

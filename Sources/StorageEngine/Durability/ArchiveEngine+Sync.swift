@@ -85,8 +85,7 @@ extension ArchiveEngine {
         syncing.lastSync.store(cp_monotonic_time(), ordering: .relaxed)
     }
 
-    /// After a failed sync it is unknown what the medium has, so nothing more may be acknowledged. `sync` only asks the medium:
-    /// failing to open or map a file says nothing about it.
+    /// A failed sync leaves the medium's state unknown, so nothing more is acknowledged. `sync` must not fail for other reasons.
     private func orStop(_ sync: () throws(StorageError) -> Void) throws(StorageError) {
         do throws(StorageError) {
             try sync()

@@ -2,10 +2,8 @@ import CPlatform
 import Synchronization
 import SystemC
 
-/// This process' part in syncing one archive: which thread syncs now, and the background duty. Safe from any thread.
-///
-/// Only one sync of an archive runs at a time. A caller that has waited finds its changes included (group commit), or leads the
-/// next one.
+/// This process' part in syncing one archive: the syncing thread, and the background duty. Safe from any thread. Only one sync of
+/// an archive runs at a time. A caller that waited finds its changes included (group commit), or leads the next one.
 final class Syncing: Sendable {
     static let lockName = "syncing"
 

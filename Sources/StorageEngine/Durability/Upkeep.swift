@@ -1,9 +1,8 @@
 import CPlatform
 import SystemC
 
-/// The one background thread of the process, which runs registered duties when due. Safe from any thread.
-///
-/// It runs while there are duties. A duty keeps its object alive until that cancels it on closing.
+/// The background thread of the process, which runs registered duties when due, while there are any. Safe from any thread. A duty
+/// keeps its object alive until that cancels it on closing.
 package final class Upkeep: @unchecked Sendable {
     package static var shared: Upkeep { ofProcess.value }
     private static let ofProcess = PerProcess { Upkeep() }
@@ -27,7 +26,6 @@ package final class Upkeep: @unchecked Sendable {
     private var lastTicket: UInt64 = 0
     private var thread: pthread_t?
     private var isRunning = false
-    /// The duty that the thread runs at the moment.
     private var current: Ticket?
 
     private init() {
@@ -72,8 +70,7 @@ package final class Upkeep: @unchecked Sendable {
         }
     }
 
-    /// Ends a duty, and waits until it isn't running any more, unless the duty itself calls. Don't hold a lock that it takes.
-    /// - Returns: `false` if it was still running after `nanoseconds`.
+    /// Ends a duty; waits until it isn't running, unless it calls this. `false`: it still was. Don't hold a lock that it takes.
     @discardableResult
     package func cancel(_ ticket: Ticket, within nanoseconds: Int64) -> Bool {
         locked {

@@ -1,9 +1,7 @@
 import CPlatform
 
-/// A store's doorbell: a word in a small file of its folder, which writers ring and all followers wait for, so that one thread
-/// can wait for any number of archives. Safe from any thread. Format: OnDiskFormat, "The doorbell".
-///
-/// Only a follower creates the file. A writer opens it when it first finds that someone waits.
+/// A word in a small file of a store (OnDiskFormat, "The doorbell"), which writers ring and all followers wait for, one thread for
+/// any number of archives. Followers create the file; a writer opens it at the first waiter. Safe from any thread.
 final class Doorbell: Sendable {
     static let fileName = "vellum-store.doorbell"
     static let fileBytes = 4096

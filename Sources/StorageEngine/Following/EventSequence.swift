@@ -46,8 +46,7 @@ public struct EventSequence: AsyncSequence, Sendable {
             return end(try await archive.follower.events(of: archive, from: first))
         }
 
-        /// Like ``next()``, for a subscriber that is interested in some keys only; changes of other keys don't wake
-        /// its task. The returned batch contains a change of such a key, or lost events; earlier events are skipped.
+        /// Like ``next()``, for some keys: others don't wake the task, and batches without these or lost events are skipped.
         package mutating func next(concerning interest: KeyInterest?) async throws(StorageError)
             -> EventBatch?
         {

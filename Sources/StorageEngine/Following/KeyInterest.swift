@@ -10,8 +10,7 @@ package struct KeyInterest: Sendable, Hashable {
     package mutating func insert(prefix: String) { prefixes.insert(Array(prefix.utf8)) }
 }
 
-/// The keys that a batch of events changed, prepared for many followers: testing an interest costs a binary search
-/// for each of its keys and prefixes, however many events there were.
+/// The keys that a batch changed, prepared for many followers: each of their keys and prefixes costs a binary search.
 package struct ChangedKeys {
     /// Complete keys, sorted by their bytes.
     private let keys: [[UInt8]]

@@ -7,15 +7,12 @@ struct Following: Sendable {
     let follower: StoreFollower
 }
 
-/// Waits for the events of a store's archives on behalf of any number of subscribers, with one thread while there are any. Safe
-/// from any thread.
+/// Waits for the events of a store's archives for any number of subscribers, with one thread. Safe from any thread.
 ///
-/// A waiting subscriber is a continuation and the number of its next event; the archive's ring is the buffer. So a slow
-/// subscriber costs no memory, and is told how many events it lost. All that wait for the same event share one reading of it;
-/// those with a ``KeyInterest`` aren't woken by other keys.
-///
-/// The thread sleeps at the store's ``Doorbell`` and checks once a second whether the archives still exist. Without a doorbell it
-/// polls twenty times a second. It ends within a second after the last subscriber has left.
+/// A waiting subscriber is a continuation and the number of its next event; the archive's ring is the buffer. A slow subscriber
+/// costs no memory and learns how many events it lost. All that wait for the same event share one reading, and other keys don't
+/// wake those with a ``KeyInterest``. The thread sleeps at the ``Doorbell`` (without one it polls twenty times a second), checks
+/// once a second whether the archives exist, and ends within a second after the last subscriber.
 final class StoreFollower: Sendable {
     typealias Outcome = Result<EventBatch?, StorageError>
 
@@ -38,7 +35,6 @@ final class StoreFollower: Sendable {
         /// Incremented when a subscriber begins to wait.
         var arrivals: UInt64 = 0
         var isRunning = false
-        /// The bell at which the thread is sleeping.
         var sleepsAt: Doorbell.Bell?
     }
 
@@ -67,8 +63,7 @@ final class StoreFollower: Sendable {
 
     // MARK: Subscribers
 
-    /// The events of `archive` from `first` on, as soon as there are any; `nil` if the task is cancelled. With an
-    /// `interest`, waits for a batch with events that concern it, or with lost events, and skips earlier batches.
+    /// The next events of `archive` from `first` on that concern `interest`, or lost events; `nil` if the task is cancelled.
     /// - Throws: `closed` if the archive or its store is closed or removed.
     func events(
         of archive: Archive, from first: UInt64, concerning interest: KeyInterest? = nil

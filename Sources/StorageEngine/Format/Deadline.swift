@@ -34,8 +34,7 @@ struct Deadline: Equatable {
         buffer.storeBytes(of: bootMark, toByteOffset: 24, as: UInt64.self)
     }
 
-    /// The deadline on this boot's clock. After a restart only the wall clock tells how much time is left; even if it
-    /// is wrong by years, that is never more than the whole interval.
+    /// The deadline on this boot's clock. After a restart the wall clock says how much is left, never more than the whole interval.
     func resolved(now: Clock.Reading) -> Int64 {
         if bootMark == BootIdentity.mark, bootMark != 0 { return max(1, boot) }
         let left = min(max(0, wall.subtractingSaturating(now.wall)), max(0, interval))

@@ -25,8 +25,7 @@ enum FrameKind: UInt8, Sendable {
     /// The frames behind this one are one change: all of them count or none.
     case batch = 12
 
-    /// How much of the reserve at the end of the newest segment a frame of this kind must leave free. Frames that make
-    /// room may use nearly all of it; the last bytes are for `deleteAll`, which always makes room.
+    /// Bytes of the newest segment's reserve left by such a frame: few if it makes room; the last are for `deleteAll`.
     @inline(__always) var reserveLeft: Int {
         switch self {
         case .deleteAll: 0
@@ -92,8 +91,7 @@ struct Frame {
     static let maximumKeyBytes = 1024
     static let maximumExtensionBytes = 0xfff8
     static let maximumValueBytes = 1 << 30
-    /// A greater stamp or sequence counts as this one, so that there is always room for later ones. Of several frames
-    /// with this value, the one later in the log is the later one.
+    /// Greater stamps or sequences count as this one, so later ones fit. Of frames with this value the later in the log counts.
     static let latestStamp: UInt64 = 1 << 61
 
     private let base: UnsafeRawPointer

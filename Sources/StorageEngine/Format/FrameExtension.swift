@@ -99,8 +99,7 @@ struct RemovalNote: Equatable {
     var kind: ReversibleAction.Kind?
     /// When the action began, in microseconds since 1970.
     var time: Int64
-    /// In a `restore`: whether entries whose key was stored again stay out even if the newer entry is gone. Frames from
-    /// before this rule restored such entries.
+    /// In a `restore`: whether entries stored again stay out for good. Frames from before this rule restored such entries.
     var keepsOut = true
 
     init(group: UInt32, cause: EventCause, kind: ReversibleAction.Kind?, time: Int64) {

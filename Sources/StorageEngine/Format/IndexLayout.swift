@@ -109,8 +109,7 @@ enum IndexLayout {
     /// Whole pages, so that everything after the last chunk can be given back.
     static let chunkBytes = (chunkDeadlineInChunkOffset + 8 + 4095) & ~4095
 
-    /// The size up to which a shrunk index keeps its blocks. The kernel writes pages back in groups as large as its read-ahead:
-    /// one that reached into a hole would need blocks, and cause SIGBUS on a full disk.
+    /// How much of a shrunk index keeps blocks: the kernel's write-back in large groups could hit a hole, SIGBUS on a full disk.
     static func reservedBytes(for bytes: Int) -> Int {
         let group = bytes < 16 << 20 ? 128 << 10 : 2 << 20
         return (bytes + group - 1) / group * group

@@ -1,6 +1,5 @@
-/// SipHash-1-3 of a key with the archive's own 128-bit secret, so that only someone who has the store can choose keys
-/// that collide. (J.-P. Aumasson, D. J. Bernstein: "SipHash: a fast short-input PRF", with one compression and three
-/// finalisation rounds.)
+/// SipHash-1-3 of a key with the archive's own 128-bit secret, so that only readers of the store can choose keys that collide.
+/// (J.-P. Aumasson, D. J. Bernstein: "SipHash: a fast short-input PRF", with one compression and three finalisation rounds.)
 package struct KeyHash: Sendable {
     package let k0: UInt64
     package let k1: UInt64
@@ -10,8 +9,7 @@ package struct KeyHash: Sendable {
         self.k1 = k1
     }
 
-    /// The hash of one index. An archive's secret is contained in every copy of its store, so each index also has a
-    /// salt of its own: keys crafted to collide no longer do after a rebuild. Layout: OnDiskFormat, "Buckets".
+    /// Every copy of a store has its secret; each index also has its salt, so crafted keys don't collide after a rebuild.
     package init(secret: (UInt64, UInt64), salt: UInt64) {
         let plain = KeyHash(k0: secret.0, k1: secret.1)
         func half(_ number: UInt64) -> UInt64 {

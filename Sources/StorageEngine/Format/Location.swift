@@ -1,5 +1,4 @@
-/// The place of a frame: its segment's number and its offset there. Segments are never rewritten and numbers never reused, so it
-/// always names the same bytes, or nothing (F7). Layout: OnDiskFormat, "Locations".
+/// A frame's segment and offset. Numbers are never reused: it names the same bytes or nothing (F7). OnDiskFormat, "Locations".
 struct Location: Hashable, Comparable, Sendable {
     let raw: UInt64
 

@@ -12,9 +12,8 @@ enum SegmentLayout {
     /// Space after the newest segment's frames that only deletes and evictions may use, for a full disk.
     static let reserveBytes = 4096
 
-    /// Size at which the next segment is begun. A 64th of an archive's limit, so that little space is wasted (S3). For a
-    /// collection, to which S3 grants more, a 16th of its values, and for a small log an eighth of its messages, because each
-    /// file has a cost. For archives of many gigabytes large enough that `slots` numbers suffice.
+    /// Size at which the next segment begins: a 64th of the limit (S3), a 16th of a collection's values, an eighth of a small log,
+    /// because each file has a cost, and for large archives enough that `slots` numbers suffice.
     static func targetBytes(of kind: ArchiveKind, forLimit limit: UInt64?, orValues values: UInt64) -> Int {
         let bytes = limit ?? values
         let part =
@@ -39,8 +38,7 @@ enum SegmentLayout {
     /// How many segment numbers a segment takes up whose frames end at `end`, including the reserve after them.
     static func slots(forFramesTo end: Int) -> Int { slots(forBytes: end + reserveBytes + 4095) }
 
-    /// Whether no segment can have stood between the numbers that one takes up, which end before `end`, and `next`. None wraps
-    /// around the slots, so one whose file of `bytes` takes up more numbers than are left begins them anew.
+    /// Whether no segment can have been between numbers ending before `end` and `next`; one that would wrap starts at slot 0.
     static func isNext(_ next: UInt32, afterNumbersTo end: UInt64, bytes: Int) -> Bool {
         guard next > end else { return true }
         let left = slots - Int(end % UInt64(slots))

@@ -1,6 +1,5 @@
-/// A walk over entries that are chained by ``EntrySlot/chainNext``. It meets every entry, however long the chain is. A
-/// damaged chain that leads back into itself ends there. (R. P. Brent: "An improved Monte Carlo factorization
-/// algorithm", BIT 20, 1980: an entry is remembered after 1, 2, 4, … steps, and is met again if there is a ring.)
+/// Visits all entries chained by ``EntrySlot/chainNext``, and ends if a damaged chain leads back into itself. (R. P. Brent: "An
+/// improved Monte Carlo factorization algorithm", BIT 20, 1980: remembers an entry after 1, 2, 4, … steps.)
 struct ChainWalk<Right> {
     private let index: MappedIndex<Right>
     private let first: UInt32
@@ -10,8 +9,7 @@ struct ChainWalk<Right> {
     private var left = 1
     /// Number of the last entry that was met.
     private(set) var number: UInt32 = 0
-    /// Whether the walk ended before the chain did: it leads back into itself, or to an entry that doesn't exist, or that this
-    /// process can't reach now. Then what wasn't met may be in it.
+    /// Whether the walk ended early: at a ring, a missing entry or one out of reach. Entries not met may be in the chain then.
     private(set) var isBroken = false
 
     @inline(__always)

@@ -1,10 +1,9 @@
 import CPlatform
 
-/// A checksum over a closed index, so that the next opening need not verify its totals.
+/// A checksum over a closed index, so that the next opening need not verify its totals: OnDiskFormat, "The index".
 ///
-/// The last writer that leaves sets it, and the first that opens removes it, alone. Invariant: if it is right, the bytes that it
-/// covers are those that its writer left. A late look-up, which counts itself without a lock, makes it wrong; then the next
-/// opening builds the index anew. Fields: OnDiskFormat, "The index".
+/// The last writer sets it when it leaves, and the first that opens removes it, alone. Invariant: if it is right, the covered bytes
+/// are unchanged. A late look-up, which counts itself without a lock, makes it wrong; then the next opening rebuilds the index.
 struct CleanMark<Right> {
     private let index: MappedIndex<Right>
 

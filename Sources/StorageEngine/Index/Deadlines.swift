@@ -1,11 +1,10 @@
 import CPlatform
 
-/// When entries expire, as lower bounds: one for each row of 32 entries, each chunk, each 384 chunks, and all. A view of the
-/// mapped index. A section changes it; anyone may read it. Each bound is one atomic word.
+/// Lower bounds of when entries expire: for each row of 32 entries, each chunk, each 384 chunks, and all (OnDiskFormat, "Bounds of
+/// deadlines"). A view of the mapped index. Only a section changes it; anyone may read a bound, which is one atomic word.
 ///
-/// Invariant: no bound is later than the earliest deadline of a visible entry below it (0: no deadline); it may be too early. It
-/// is lowered before an entry gets its deadline, and corrected when a search finds that it has passed. So finding expired entries
-/// costs only the rows that they are in. Layout: OnDiskFormat, "Bounds of deadlines".
+/// Invariant: no bound is later than the earliest deadline of a visible entry below it (0: no deadline). It is lowered before an
+/// entry gets its deadline, and corrected by searches that find it has passed. So these cost only the rows with expired entries.
 struct Deadlines<Right> {
     private let index: MappedIndex<Right>
 
@@ -134,8 +133,7 @@ extension Deadlines where Right == Changing {
 
     // MARK: Finding
 
-    /// Entries whose deadline has passed: at most `most`, examining about `rows` rows at most. Raises bounds below
-    /// which it found none. An empty result with `isDone` means that nothing is due any more.
+    /// Expired entries: at most `most`, of about `rows` rows; raises their bounds. Empty with `isDone`: nothing is due any more.
     func due(at now: Int64, most: Int, rows: Int) -> (numbers: [UInt32], isDone: Bool) {
         var search = DeadlineSearch(now: now, most: most, rows: rows)
         guard isDue(all, now) else { return ([], true) }

@@ -23,14 +23,13 @@ struct EntryMark: Equatable {
     private static let placeBits = 0x3f
 }
 
-/// Which entries are set aside (S12), and by which action. Such an entry stays in its bucket and order, but is hidden: its slot
-/// has a flag, its cell has the bit that sends look-ups to the slot, and its mark names the action, whose state decides. So one
-/// word restores all entries of an action for every process. Flags and marks are cleared in slices afterwards, or by the first
-/// change of such an entry (``unmarkIfBack(_:_:)``).
+/// Which entries are set aside (S12), and by which action. Such an entry stays in its bucket and order: its slot has a flag, its
+/// cell has the bit that sends look-ups to the slot, and its mark names the action, whose state decides whether it is hidden. So
+/// one word restores an action's entries for every process; flags and marks are cleared later (``unmarkIfBack(_:_:)``).
 ///
 /// Invariants: flag and mark are both set or both clear, except between their two stores; the mark is set before the flag and
 /// cleared after it (F5). At most one entry of a key is neither superseded nor hidden behind a visible one. The sums in
-/// ``UndoLine`` and in the header match the marks. A section changes it; anyone may read it: eight marks are one atomic word.
+/// ``UndoLine`` and in the header match the marks. Only a section changes it; anyone may read eight marks as one atomic word.
 struct EntryMarks<Right> {
     let index: MappedIndex<Right>
 
@@ -54,7 +53,6 @@ struct EntryMarks<Right> {
         slot.isSetAside && isHiddenSlowly(number, slot)
     }
 
-    /// Whether look-ups may find the entry.
     @inline(__always)
     func isVisible(_ number: UInt32, _ slot: EntrySlot<Right>) -> Bool {
         slot.read { (_, _) in !isHidden(number, slot) } ?? false

@@ -1,12 +1,10 @@
 import CPlatform
 
-/// The order in which entries are evicted, the least recently used first (S5), and how a use changes it.
+/// The order in which entries are evicted, the least recently used first (S5): a doubly linked list of all entries, by their stamps
+/// (the slots' words 16 to 28, the header's words 464 and 468). Only a section has one.
 ///
-/// It owns the doubly linked list of all entries, ordered by their stamps (the slots' words 16 to 28, the header's words 464 and
-/// 468). Invariants: each entry is in it once, also one that is set aside; neighbours name each other; stamps fall from front to
-/// back once pending uses (``TouchRing``) are applied. Victims are only chosen by ``victims(sparing:)``.
-///
-/// Only a section has one. A link is followed only to a mapped entry, and walks end whatever the links are (F4).
+/// Invariants: each entry, also one set aside, is in it once; neighbours name each other; stamps fall from front to back once
+/// pending uses (``TouchRing``) are applied. Only ``victims(sparing:)`` chooses victims. Links stay in the mapping; walks end (F4).
 struct EntryOrder {
     private let index: ChangingIndex
 
@@ -20,8 +18,7 @@ struct EntryOrder {
         index.setAsideCount == 0 ? oldEnd : leastVisible()
     }
 
-    /// Resumes where the last search stopped, so hidden entries are skipped once and not at every eviction. Invariant:
-    /// nothing behind the entry that the header names is visible.
+    /// Resumes at the last search's end, so hidden entries are skipped once. Invariant: nothing behind that entry is visible.
     @inline(never)
     private func leastVisible() -> UInt32 {
         let known = index.leastVisible
@@ -62,7 +59,6 @@ struct EntryOrder {
 
     // MARK: Uses
 
-    /// Moves an entry to the front, where the one used last belongs.
     @inline(__always)
     func moveToFront(_ number: UInt32, _ slot: ChangingSlot) {
         guard mostRecent != number else { return }

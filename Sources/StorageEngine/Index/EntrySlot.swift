@@ -1,9 +1,7 @@
 import CPlatform
 
-/// One entry's slot: 64 bytes of the index. A view, valid as long as the mapping.
-///
-/// A section writes it. Readers without one load each field as one atomic word: `location` is stored last when an entry
-/// is made, and cleared first when it is removed. Offsets: OnDiskFormat, "Entries".
+/// One entry's slot: 64 bytes of the index (OnDiskFormat, "Entries"). A view, valid as long as the mapping. A section writes it.
+/// Others load each field as one atomic word: `location` is stored last in a new entry and cleared first in a removed one.
 struct EntrySlot<Right> {
     fileprivate let base: UnsafeMutableRawPointer
 
@@ -26,9 +24,7 @@ struct EntrySlot<Right> {
     /// The stamp of the last use. A use changes `recency`, `hits` and `accessed`, in that order. A reader that reads
     /// them in this order, and the first one again, knows whether all belong to one use.
     @inline(__always) var recency: UInt64 { cp_load64(base + 16) }
-    /// The next more recent entry.
     @inline(__always) var newer: UInt32 { cp_relaxed32(base + 24) }
-    /// The next less recent entry.
     @inline(__always) var older: UInt32 { cp_relaxed32(base + 28) }
     /// Bytes that count against the disk limit; 0 for an entry that is only in memory.
     @inline(__always) var valueBytes: UInt32 {
@@ -45,8 +41,7 @@ struct EntrySlot<Right> {
     @inline(__always) var deadline: Int64 { Int64(bitPattern: cp_relaxed64(base + 48)) }
     /// Setting it clears ``isSetAside``.
     @inline(__always) var frameBytes: UInt32 { cp_relaxed32(base + 56) & ~SlotBits.flag }
-    /// Whether the entry was removed and can still be restored (S12). It keeps its places in the bucket and in the
-    /// order of recency; the state of its action decides whether look-ups find it (``EntryMarks/isHidden(_:_:)``).
+    /// Whether it was removed and can be restored (S12); if look-ups find it, ``EntryMarks/isHidden(_:_:)`` decides.
     @inline(__always) var isSetAside: Bool { cp_relaxed32(base + 56) & SlotBits.flag != 0 }
     /// Low bits of the hash of the owner's name; 0: none.
     @inline(__always) var owner: UInt32 { cp_relaxed32(base + 60) }
@@ -142,8 +137,7 @@ extension ChangingSlot {
 
     // MARK: Several at once
 
-    /// Names a new frame before the rest of the slot follows. Until ``location`` is set again, all fields but the place
-    /// in the table, tag and links may belong to the old or the new frame, and readers ignore them.
+    /// Names a new frame. Until ``location`` is set again, fields but table place, tag and links may be of either frame.
     @inline(__always)
     func name(_ location: Location) {
         cp_store64(base + 8, location.raw | SlotBits.unfilled)

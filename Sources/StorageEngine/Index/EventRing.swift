@@ -42,11 +42,9 @@ struct EventNote {
     var key = UnsafeRawBufferPointer(start: nil, count: 0)
 }
 
-/// The ring of recent events (S13). A view of the mapped index. Layout: OnDiskFormat, "The event ring".
-///
-/// Needs no lock. Invariants: ``head`` only grows, by one atomic addition for each claim. Only the claimer of a number fills its
-/// cell, and stores the number last; a reader trusts a cell only if the number is the same before and after. Numbers are taken
-/// modulo the number of cells, so no access leaves the ring.
+/// The ring of recent events (S13): OnDiskFormat, "The event ring". A view of the mapped index, without a lock. Invariants:
+/// ``head`` only grows, by one atomic addition for each claim. Only the claimer of a number fills its cell, and stores the number
+/// last; a reader trusts a cell only if the number is the same before and after. Numbers are taken modulo the number of cells.
 struct EventRing {
     private let index: UnsafeMutableRawPointer
 
@@ -65,15 +63,13 @@ struct EventRing {
 
     // MARK: Writing
 
-    /// Prefetches the cells that the next `count` events will fill.
     @inline(__always)
     func prefetch(_ count: UInt64) {
         let head = cp_relaxed64(index + IndexLayout.eventHeadOffset)
         for ahead in 0..<count { cp_prefetch_write(cell(head &+ ahead)) }
     }
 
-    /// Claims the numbers of the next `count` events and returns the first. Each must be published: followers wait for it. A
-    /// change makes one claim, before it changes anything, because an atomic addition waits for all earlier stores.
+    /// Claims `count` numbers, to be published, and returns the first: once a change, before it, as the addition waits for stores.
     @inline(__always)
     func claim(_ count: Int) -> UInt64 { cp_add64(index + IndexLayout.eventHeadOffset, UInt64(count)) }
 

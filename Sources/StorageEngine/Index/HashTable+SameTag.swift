@@ -1,6 +1,5 @@
 extension HashTable {
-    /// The live entries with this tag, mostly one. Repeats the search while chains are changing, and walks over all entries if the
-    /// process that changes them was stopped.
+    /// Live entries with this tag, mostly one. Retries while chains change; walks all entries if their changer was stopped.
     func liveEntries(ofTag tag: UInt32) -> [UInt32] {
         let wait = WriterWait(index)
         repeat {

@@ -1,9 +1,7 @@
 import CPlatform
 
-/// A bucket: 64 bytes with five cells, each with some bits of the hash, the frame's location and the entry's number, and the
-/// first of a chain of entries without a cell. So a look-up reads one cache line of the index. Layout: OnDiskFormat, "Buckets".
-///
-/// Changed only by ``HashTable``, under the archive's lock. Anyone may read it, each word atomically.
+/// 64 bytes with five cells and the first of a chain of entries without a cell, so a look-up reads one cache line of the index
+/// (OnDiskFormat, "Buckets"). Only ``HashTable`` changes it, under the archive's lock. Anyone may read each word atomically.
 struct Bucket {
     static let bytes = 64
     static let cells = 5
@@ -77,15 +75,13 @@ struct Bucket {
     }
 }
 
-/// The buckets of the index: linear hashing, which splits one bucket for every few entries added. (P.-Å. Larson: "Dynamic Hash
-/// Tables", CACM 31(4), 1988.) A view of the mapped index.
+/// The buckets of the index, a view: linear hashing, which splits one bucket for every few entries added. (P.-Å. Larson: "Dynamic
+/// Hash Tables", CACM 31(4), 1988.)
 ///
-/// Invariants: each entry that names a frame, also one that is set aside, is in the bucket of its tag once, in a cell or in the
-/// chain; its cell and its slot name the same frame; no chain leads back into itself. They hold while
-/// ``MappedIndex/structureVersion`` is even; it is odd while entries are moved between cells and chains.
-///
-/// Changes need a section, reading doesn't (F6): a miss counts only if that version was even and didn't change (OnDiskFormat,
-/// "Reading without the lock"). A damaged bucket or chain never leads outside the mapping, and every walk ends (F4).
+/// Invariants while ``MappedIndex/structureVersion`` is even: each entry that names a frame, also one set aside, is in the bucket
+/// of its tag once, in a cell or in the chain; its cell and its slot name the same frame; no chain leads back into itself. The
+/// version is odd while entries are moved. Changes need a section, reading doesn't (F6): a miss counts only if the version was even
+/// and stayed the same (OnDiskFormat, "Reading without the lock"). Damage never leads outside the mapping, and walks end (F4).
 struct HashTable<Right> {
     let index: MappedIndex<Right>
 
@@ -242,8 +238,7 @@ extension HashTable where Right == Changing {
         index.entry(bucket.overflow)?.prefetch()
     }
 
-    /// Moves the entries of the last bucket into the one that was split for it. Returns `false` if the index claims
-    /// more buckets than it has, so that the caller doesn't continue for as long as it claims.
+    /// Moves the last bucket's entries into the one that was split for it; `false`: the index claims more buckets than it has.
     func mergeLast() -> Bool {
         guard index.bucketCount > IndexLayout.firstBuckets else { return false }
         let last = index.bucketCount &- 1

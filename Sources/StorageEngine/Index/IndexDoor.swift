@@ -20,14 +20,11 @@ struct IndexPlace: ~Copyable {
     }
 }
 
-/// The only access to the bytes of a mapped index: every access is inside them (F4). Safe from any thread. Valid as
-/// long as the ``IndexMemory``, which every engine owns; it doesn't retain that, so views cost nothing.
-///
-/// Offsets are constants of ``IndexLayout`` below the mapped size. Entry and bucket numbers are checked against the
-/// capacity, which never exceeds the file and the mapping (it is checked against the file whenever it grows).
+/// The only access to the bytes of a mapped index, always inside them (F4): offsets are constants of ``IndexLayout`` below the
+/// mapped size, and numbers are checked against the capacity, which is checked against the file whenever it grows. Safe from any
+/// thread. Valid as long as the ``IndexMemory``, which every engine owns and views don't retain.
 struct IndexDoor: @unchecked Sendable {
-    /// Must be the first field. For the thread sanitizer, `+=` on a property writes to what the first word of the value
-    /// points to; that must be nothing that other threads read.
+    /// Must be first: for the thread sanitizer, `+=` on a property writes to its first word's target, which others mustn't read.
     private let owner: Unmanaged<IndexMemory>
     private let place: UnsafeMutablePointer<IndexPlace>
 

@@ -1,7 +1,6 @@
 import CPlatform
 
-/// The file of a mapped index. Creators and observers hold it open. Otherwise it is opened when it has to grow, so an
-/// archive that is open for writing needs no descriptor for it. Safe from any thread.
+/// The file of a mapped index, held open by creators and observers; writers open it to grow. Safe from any thread.
 enum IndexFile: Sendable {
     case open(FileDescriptor, in: FileDescriptor)
     /// The file of that name in the archive's folder, if it still has that status.

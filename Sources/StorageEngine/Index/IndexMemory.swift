@@ -2,15 +2,13 @@ import CPlatform
 import Synchronization
 import SystemC
 
-/// The memory of a mapped index: maps it, and unmaps it when the object ends. Safe from any thread. ``IndexDoor`` gives access to
-/// the bytes; ``MappedIndex`` and the types over it define their meaning.
+/// The memory of a mapped index, unmapped when the object ends. Safe from any thread. ``IndexDoor`` gives access to the bytes.
 ///
-/// The mapping is as long as the file, with some room if addresses are plentiful. If the file outgrows it, the whole file is
-/// mapped again elsewhere; the former mapping stays for its readers until the index is closed.
+/// The mapping is as long as the file, with some room if addresses are plentiful. If the file outgrows it, the whole file is mapped
+/// again; the former mapping stays for its readers until the index is closed.
 final class IndexMemory: @unchecked Sendable {
     /// `nil` for memory of this process only.
     private let file: IndexFile?
-    /// For error messages.
     let path: String
     private let writable: Bool
     /// The latest is last; ranges are only added. The mutex also serialises mapping.
@@ -45,8 +43,7 @@ final class IndexMemory: @unchecked Sendable {
 
     deinit { IndexPlace.discard(place) }
 
-    /// Memory of this process only, with room for an index of `bytes` bytes. Because it can't be remapped later, it
-    /// gets room for `room` bytes, at least some 40 million entries, if addresses are plentiful.
+    /// Memory of this process only, for `bytes`. It can't grow later, so it gets up to `room` bytes if addresses are plentiful.
     init(privateBytes bytes: Int, room: Int = 0, path: String) throws(StorageError) {
         let range = try AddressPressure.relieved { () throws(StorageError) in
             if room > 0, ProcessLimit.addresses == nil,

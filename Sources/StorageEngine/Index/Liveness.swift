@@ -1,10 +1,8 @@
 import CPlatform
 import Synchronization
 
-/// Tells which slots of an archive's process table belong to living processes. Safe from any thread.
-///
-/// A process number and a start time are valid only in their own namespaces. So each process also locks the byte of its slot in
-/// the file `attached`, which a process in other namespaces tests.
+/// Which slots of the process table belong to living processes. Safe from any thread. Process number and start time are valid only
+/// in their namespaces, so each process also locks its slot's byte of the file `attached`, which others test.
 struct Liveness: Sendable {
     let folder: FileDescriptor
     /// The writer's own, whose lock doesn't conflict with itself; `nil` for an observer.

@@ -147,7 +147,6 @@ extension ChangingIndex {
         nonmutating set { memory.set32(IndexLayout.leastVisibleOffset, newValue) }
     }
 
-    /// Empties the free list and the order of recency.
     func clearLists() {
         freeHead = 0
         recencyFirst = 0
@@ -180,8 +179,7 @@ extension ChangingIndex {
         if sum < 0 { fallBelowNothing(total) } else { memory.set64(total.offset, UInt64(bitPattern: sum)) }
     }
 
-    /// A total can't be negative: some entry's size must be damaged, and evicting because of such a total would remove
-    /// intact entries. Only the sum of the files' sizes may be wrong, after a failed extension.
+    /// A negative total means a damaged size, and must not evict intact entries. Failed extensions only affect the files' sum.
     @inline(never)
     private func fallBelowNothing(_ total: IndexLayout.Total) {
         if total != .segmentBytes { declareDamaged() }

@@ -1,10 +1,8 @@
 import CPlatform
 
-/// The fields of the header, for readers. Their meaning: OnDiskFormat, "The index".
-///
-/// Unless a field says otherwise, a section writes it (`MappedIndex+Changes.swift`), and anyone reads it as one atomic
-/// word that may be older than its neighbours. The content of a damaged or planted index is trusted only as far as it
-/// can do no harm (F4): sums are capped, and numbers are checked against the mapping where they are used.
+/// The fields of the header: OnDiskFormat, "The index". Unless a field says otherwise, a section writes it, and anyone reads it as
+/// one atomic word that may be older than its neighbours. A damaged or planted index can do no harm (F4): sums are capped, and
+/// numbers are checked against the mapping where they are used.
 extension MappedIndex {
     // MARK: Identity. Written while only the creator has the index; read-only afterwards.
 

@@ -3,17 +3,14 @@ import CPlatform
 /// The right to read the index, and to do what needs no lock: record uses and events, count, and mark what is held.
 enum Looking {}
 
-/// The right to change the index. Only a section grants it (``ArchiveSection/index``), or having created the memory and
-/// being its only user. So code that needs the archive's lock can't be called without it.
+/// The right to change the index, from a section (``ArchiveSection/index``) or for the memory's creator and only user.
 enum Changing {}
 
-/// The mapped index of an archive, with one of two rights. A view of ``IndexMemory``, valid as long as that, which
-/// every engine owns. It consists of a few addresses and retains nothing. Safe from any thread.
+/// The mapped index of an archive, with one of two rights: methods declared for ``Changing`` need the lock, others don't. A view of
+/// ``IndexMemory``, valid as long as that, which every engine owns. Safe from any thread. Header: `MappedIndex+Header.swift`.
 ///
-/// The header's fields are in `MappedIndex+Header.swift`. For each table behind it there is a type with the same right:
-/// ``HashTable``, ``EntryNumbers``, ``EntryOrder``, ``TouchRing``, ``Deadlines``, ``EntryMarks``, ``Residency``.
-/// ``EventRing`` and ``ProcessTable`` need no right, because each of their words is written atomically or by its owner
-/// only. Methods declared for ``Changing`` only need the lock; all others don't.
+/// The tables behind it: ``HashTable``, ``EntryNumbers``, ``EntryOrder``, ``TouchRing``, ``Deadlines``, ``EntryMarks``,
+/// ``Residency``; and without a right, as words are written atomically or by their owner, ``EventRing`` and ``ProcessTable``.
 struct MappedIndex<Right>: Sendable {
     /// Only the types of this folder access its words.
     let memory: IndexDoor
@@ -43,7 +40,6 @@ extension ChangingIndex {
 }
 
 extension MappedIndex {
-    /// For error messages.
     var path: String { memory.memory.path }
 
     /// Rung when there are events and someone waits. Set before other threads have this object.
@@ -70,7 +66,6 @@ extension MappedIndex {
     /// Whether it was cut, so that its header can't be read.
     var isCut: Bool { memory.memory.isCut }
 
-    /// See ``IndexDoor/catchUp()``.
     @inline(__always)
     func catchUp() throws(StorageError) { try memory.catchUp() }
 

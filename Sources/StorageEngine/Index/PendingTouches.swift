@@ -33,8 +33,7 @@ extension TouchRing {
     private func lastUse(
         _ slot: EntrySlot<Right>, _ touches: [PendingTouch], _ pending: PendingTouches
     ) -> LastUse {
-        // Applying a use sets the stamp first, then the rest; `drained` is advanced after the last of several. So a use
-        // below `drained` is completely in the slot, unless a newer use is being applied.
+        // A use sets the stamp first; `drained` advances last. Below it a use is wholly in the slot, unless a newer one is applied.
         pending.wait.restart()
         while true {
             let told = max(pending.drained, drained)

@@ -1,7 +1,6 @@
 import CPlatform
 
-/// A process that has the archive open for writing, with its own counters, to which it adds atomically. A slot is taken and given
-/// back under the archive's lock; anyone may read it. Layout: OnDiskFormat, "The process table".
+/// A process with the archive open for writing, and its counters, changed atomically: OnDiskFormat, "The process table".
 struct ProcessSlot: Sendable {
     static let nameBytes = 63
     private static let nameOffset = 64
@@ -85,10 +84,8 @@ struct ProcessSlot: Sendable {
     }
 }
 
-/// The slots of the process table. A view of the mapped index.
-///
-/// Invariants: a section takes and gives back a slot; the process number is stored last when it is taken and cleared last when it
-/// is given back. Only its process changes its counters. Readers need no lock, and check whether the process is alive.
+/// The slots of the process table. A view of the mapped index. Invariants: a section takes and gives back a slot, whose process
+/// number is stored last and cleared last. Only its process changes its counters. Readers need no lock, and check for life.
 struct ProcessTable {
     private let base: UnsafeMutableRawPointer
 

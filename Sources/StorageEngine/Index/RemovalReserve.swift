@@ -1,6 +1,5 @@
-/// Disk space that a collection keeps for the frames of removals, so that on a full disk all of its entries can be removed one batch
-/// after the other: a frame takes 8 bytes for each entry that it names. The space is a file that nothing reads (OnDiskFormat, "A full
-/// disk"). Guarded by the archive's lock.
+/// Disk space that a collection keeps for frames of removals, 8 bytes an entry, so that all can be removed batch by batch on a full
+/// disk: a file that nothing reads (OnDiskFormat, "A full disk"). Guarded by the archive's lock.
 struct RemovalReserve {
     static let fileName = "removals.spare"
 

@@ -1,11 +1,9 @@
 import CPlatform
 
-/// Which processes hold an entry's object in memory: a word for each entry, a bit for each slot of the process table. A view of
-/// the mapped index. Layout: OnDiskFormat, "Residency".
-///
-/// Anyone changes words with atomic instructions. They are only shown to people: whether a held object is still current is
-/// decided by the entry (S9). One thing depends on them: an entry that is only in memory belongs to the process whose bit is set,
-/// alone (S11). That bit is set under the archive's lock, before the entry is committed.
+/// Which processes hold an entry's object in memory: a word for each entry, a bit for each slot of the process table (OnDiskFormat,
+/// "Residency"). A view of the mapped index. Anyone changes words atomically. They are only shown, as the entry decides whether an
+/// object is current (S9). But an entry that is only in memory belongs to the process whose bit is set (S11): under the archive's
+/// lock, before the entry is committed.
 struct Residency<Right> {
     private let index: MappedIndex<Right>
 

@@ -1,14 +1,12 @@
 import CPlatform
 
-/// Uses of entries that have not been applied to the order yet: accesses, and puts of existing keys. A view of the mapped index.
+/// Uses of entries that are not yet applied to the order: accesses, and puts of existing keys. A view of the mapped index:
+/// OnDiskFormat, "The touch ring". An access takes a stamp (one atomic addition, which orders all uses) and writes a cell, without
+/// a lock. A section applies the cells in that order before it chooses a victim, so eviction is exact LRU (S5).
 ///
-/// An access takes a stamp (one atomic addition, which orders all uses) and writes a cell; it takes no lock. A section applies
-/// the cells in the order of their stamps, always before it chooses a victim, so eviction is exact LRU (S5).
-///
-/// Invariants: stamps only grow. The cell of a stamp is published by one compare-and-swap of its first word, by the taker of the
-/// stamp. If the section that applies the cells finds that the writer died or was stopped before that, it marks the cell as
-/// skipped (F5, F6), and the writer takes a new stamp. Uses below ``drained`` are applied; only a section moves that. Stamps are
-/// taken modulo the number of cells, so no access leaves the ring (F4). Layout: OnDiskFormat, "The touch ring".
+/// Invariants: stamps only grow. Only the taker of a stamp publishes its cell, by one compare-and-swap of its first word. If the
+/// applying section finds a cell whose writer died or was stopped before that, it marks the cell as skipped (F5, F6), and the
+/// writer takes a new stamp. Uses below ``drained``, which only a section moves, are applied. Stamps count modulo the cells (F4).
 struct TouchRing<Right> {
     let index: MappedIndex<Right>
 
@@ -29,7 +27,6 @@ struct TouchRing<Right> {
     /// All uses with stamps below are applied.
     @inline(__always) var drained: UInt64 { index.memory.word64(IndexLayout.touchDrainedOffset) }
 
-    /// Records an access to entry `number`.
     @inline(__always)
     func record(_ number: UInt32, tag: UInt32, time: Int64) -> Touch {
         while true {
@@ -137,8 +134,7 @@ extension TouchRing where Right == Changing {
         setDrained(stamp &+ 1)
     }
 
-    /// Records that entry `number` was stored again under `stamp`, to be applied later like an access, many together.
-    /// So a put doesn't wait for the cache lines of the entry's two neighbours in the list.
+    /// Records a put of entry `number` under `stamp`, applied later, so it doesn't wait for the cache lines of its neighbours.
     @inline(__always)
     func recordStored(_ number: UInt32, tag: UInt32, stamp: UInt64, time: Int64) {
         let cell = cell(stamp)

@@ -1,9 +1,7 @@
 import CPlatform
 
-/// The reversible actions of the last minutes (S12): 64 lines in mapped memory, with totals of what each has set aside.
-///
-/// The archive's lock guards writing; anyone may read, each word atomically. Invariant: an entry's ``EntryMark`` names a line,
-/// and no line is given to another action before. Layout: OnDiskFormat, "The table of reversible actions".
+/// The reversible actions of the last minutes (S12): 64 lines in mapped memory (OnDiskFormat, "The table of reversible actions").
+/// The archive's lock guards writing; anyone may read each word atomically. Invariant: a line named by an ``EntryMark`` stays.
 struct UndoTable<Right> {
     private let index: UnsafeMutableRawPointer
 

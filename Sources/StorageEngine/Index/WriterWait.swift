@@ -2,12 +2,9 @@ import CPlatform
 import Synchronization
 import SystemC
 
-/// The bounded wait of one reader for a process that is in the middle of a change. Spins, then yields, then sleeps. For one
-/// thread.
-///
-/// A running process ends within microseconds what readers wait for. So a wait in vain means that the process was stopped: the
-/// memory of the index notes the state, and readers don't wait again while it lasts. One stopped process may be changing many
-/// archives, so waits for other processes are short for a second then.
+/// One reader's bounded wait for a process that is in the middle of a change: spins, yields, then sleeps. For one thread. A running
+/// process ends within microseconds, so a wait in vain means that it was stopped: the memory of the index notes the state, and
+/// readers don't wait again while it lasts. It may be changing many archives: for a second, waits for other processes are short.
 final class WriterWait {
     private let door: IndexDoor
     /// Nanoseconds left for all waits of this object.

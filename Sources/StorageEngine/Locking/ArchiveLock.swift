@@ -15,9 +15,8 @@ public enum LockingMode: UInt32, Sendable {
     }
 }
 
-/// The one lock of an archive, for all processes and threads. Safe from any thread; not recursive.
-///
-/// The kernel releases both kinds when their holder dies (F5), of which the section's marker in the index tells the next.
+/// The archive's lock, for all processes and threads. Safe from any thread; not recursive. The kernel releases it when its holder
+/// dies (F5); the next holder learns that from the section's marker in the index.
 final class ArchiveLock: @unchecked Sendable {
     private enum Kind {
         case robust(UnsafeMutableRawPointer)

@@ -1,8 +1,7 @@
 #if DEBUG
 import SystemC
 
-/// A value behind a lock for this process' threads; not recursive. In debug builds the lock is one that the thread
-/// sanitizer understands; otherwise the standard library's, which costs half as much.
+/// A value behind a lock of this process; not recursive. Debug builds use one that the thread sanitizer understands.
 package final class Guarded<Value>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     /// Guarded by `mutex`.

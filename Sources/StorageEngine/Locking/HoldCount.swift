@@ -1,5 +1,4 @@
-/// The most that was handled during one hold of an archive's lock, for tests: some hundred entries and one file take long enough
-/// for others. Counted, not timed, so that a busy machine makes no difference. Zero in release builds.
+/// The most work during one hold of an archive's lock, for tests: counted, not timed, as machines are busy. Zero in release builds.
 package struct HoldCount: Sendable, Equatable {
     /// Entries that were removed, set aside, restored, copied or cleared.
     package var entries = 0

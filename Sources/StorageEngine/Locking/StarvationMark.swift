@@ -1,12 +1,9 @@
 import CPlatform
 
-/// Lets a thread that has waited long for an archive's lock go first: a word of the index, which all processes share.
+/// Lets a thread that has waited ``patience`` for an archive's lock go first: a released lock nearly always goes to the thread that
+/// released it, if it asks again at once. So a waiting thread marks this word of the index, and new callers stand back.
 ///
-/// A released lock nearly always goes to the thread that released it, if it asks again at once, because another one must first
-/// get a processor. So who has waited for ``patience`` says so here until it has the lock, and who asks anew stands back.
-///
-/// The word is a time of the monotonic clock in nanoseconds, 0 for none. What a dead or stopped thread has left counts for
-/// ``validity``, as does a damaged one that happens to be a time of now (F4).
+/// The word is a monotonic time in nanoseconds, 0 for none. A left or damaged one counts for at most ``validity`` (F4).
 struct StarvationMark: @unchecked Sendable {
     private let word: UnsafeMutableRawPointer
 

@@ -1,10 +1,8 @@
 import Synchronization
 
-/// When this process gets no more addresses or mappings: releases all segments of every archive that no thread is
-/// reading (they are mapped again when needed), and tries once more. Safe from any thread.
+/// When addresses or mappings run out: releases all segments that no thread reads, and retries. Safe from any thread.
 package enum AddressPressure {
-    /// An unowned reference to a log, cleared by the log's `deinit`. (A weak reference would make each retain and
-    /// release of the log take the runtime's slow path, in every put.)
+    /// Unowned; the log's `deinit` clears it. (A weak reference makes retains and releases slow, in every put.)
     private final class Reference: Sendable {
         private let log: Guarded<Unmanaged<SegmentLog>?>
 
@@ -36,9 +34,8 @@ package enum AddressPressure {
         logs.withLock { $0.removeValue(forKey: address) }?.end()
     }
 
-    /// Makes sure that memory can be had for what grows with an archive: `bytesEach` for each of `entries`, which are at most
-    /// 2³², of `all` that are to be listed. Swift's arrays end the process when they get none. Costs two system calls where this
-    /// process has a limit of addresses. Don't call it while segments are being mapped or released.
+    /// Ensures memory of `bytesEach` for each of `entries` (at most 2³²) of `all` to be listed: Swift's arrays end the process
+    /// without. Costs two system calls under a limit of addresses. Not while segments are mapped or released.
     static func requireRoom(
         for entries: Int, of all: Int? = nil, bytesEach: Int, in path: String
     ) throws(StorageError) {
@@ -58,9 +55,8 @@ package enum AddressPressure {
     /// Whether this process may use only so many addresses (`ulimit -v`).
     package static var isLimited: Bool { ProcessLimit.addresses != nil }
 
-    /// `most`; or, where this process has a limit of addresses, a half of it, a quarter and so on, for which memory can be had:
-    /// `bytesEach` for each, and `besides`. At least `least`, even where there is none. Costs two system calls a step where there
-    /// is a limit. Don't call it while segments are being mapped or released.
+    /// `most`, or a half, a quarter … of it, but at least `least`, for which a limit of addresses leaves `bytesEach` for each, and
+    /// `besides`. Costs two system calls a step under a limit. Not while segments are mapped or released.
     package static func bearable(_ most: Int, least: Int, bytesEach: Int, besides: Int = 0) -> Int {
         guard isLimited else { return most }
         func isBearable(_ count: Int) -> Bool {

@@ -1,7 +1,6 @@
 import Synchronization
 
-/// Bytes of memory that somebody will come to need. Where this process' addresses are limited, files are mapped only if
-/// these are left as well: Swift's containers end the process when they get none. Not thread-safe.
+/// Bytes of memory to be needed. Under a limit of addresses, files are mapped only if these are left. Not thread-safe.
 package final class AddressPromise {
     private final class Total: Sendable { let bytes = Atomic<Int>(0) }
     private static let known = PerProcess { Total() }

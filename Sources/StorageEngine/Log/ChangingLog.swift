@@ -1,11 +1,9 @@
 import CPlatform
 import Synchronization
 
-/// The archive's log with the right to change it, which only a section or the only user has. So nothing is appended, and no file
-/// is created or removed, without the archive's lock.
-///
-/// Invariants: bytes are written only behind the committed head, or over what a repair has saved; what is mapped for writing has
-/// blocks (F4); a segment's file is removed after the index says so, and its number is never reused (F7).
+/// The archive's log with the right to change it, which only a section or the only user has. Invariants: bytes are written only
+/// behind the committed head, or over what a repair has saved; what is mapped for writing has blocks (F4); a segment's file is
+/// removed after the index says so, and its number is never reused (F7).
 struct ChangingLog {
     let log: SegmentLog
 
@@ -34,8 +32,7 @@ struct ChangingLog {
 
     // MARK: Files
 
-    /// The newest segment, if this process appends to it; otherwise `nil` (``mapNewest(_:room:)``). Isn't counted as a pin and
-    /// must not be unpinned: the archive's lock, which it requires, keeps it the newest.
+    /// The newest segment if this process appends to it (``mapNewest(_:room:)``). Don't unpin it: the lock keeps it the newest.
     @inline(__always)
     func newest(_ segment: UInt32) -> SegmentLog.Pin? {
         log.appending.load(ordering: .relaxed) == segment ? log.pinIfNumbered(segment) : nil
@@ -49,8 +46,7 @@ struct ChangingLog {
         return try log.lengthProblem(of: segment) == nil && log.view(pin).isBlank(from: SegmentHeader.bytes)
     }
 
-    /// Creates segment `number` with room for `bytes`, to append to it. Replaces an empty leftover of the same name; renames a
-    /// file with content. `room`: the bytes to which it may grow.
+    /// Creates segment `number` of `bytes`, to grow to `room`. Replaces an empty leftover of its name; renames one with content.
     func create(_ number: UInt32, oldest: UInt32, bytes: Int, room: Int) throws(StorageError) {
         let name = SegmentHeader.fileName(number)
         if try log.folder.hasEntry(named: name) {
@@ -93,7 +89,6 @@ struct ChangingLog {
         }
     }
 
-    /// Maps the newest segment to append to it.
     func mapNewest(_ segment: UInt32, room: Int) throws(StorageError) -> SegmentLog.Pin {
         guard let pin = try log.pinIfPresent(segment) else {
             throw .corrupted(path: log.path(of: segment), offset: 0, reason: "the newest segment is gone")

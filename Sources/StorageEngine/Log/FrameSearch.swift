@@ -1,10 +1,8 @@
-/// Finds the intact frames of a segment's file, in time and memory proportional to its size, whatever it contains.
+/// Finds all intact frames of a segment's file, in time and memory proportional to its size. Not thread-safe. The bytes must not
+/// change during a search. Reads the file, and maps nothing.
 ///
-/// Behind damage a frame may begin at every eighth byte, and claim a length up to the end of the file: checking each wholly would
-/// be quadratic. So the search keeps the checksum's register for everything before every 1,024th byte, and derives the checksum
-/// between two offsets from two registers (``Checksum/moved(_:overZeros:)``). None is missed.
-///
-/// Not thread-safe. The bytes must not change during a search. Reads the file, and maps nothing.
+/// Behind damage, each eighth byte may begin a frame of any claimed length: checking each wholly would be quadratic. So the search
+/// keeps the register before every 1,024th byte, and derives each checksum from two (``Checksum/moved(_:overZeros:)``).
 final class FrameSearch: @unchecked Sendable {
     /// Size of the examined part of the file.
     let bytes: Int

@@ -1,7 +1,6 @@
 import Synchronization
 
-/// A segment's file that stays open because it will soon grow again. A process keeps only a few, however many archives
-/// it has open. Opening one again takes some microseconds, and a descriptor only for that time.
+/// A segment's file that stays open because it will soon grow. A process keeps only a few, and opens others in microseconds.
 final class KeptFile: Sendable {
     let file: FileDescriptor
 

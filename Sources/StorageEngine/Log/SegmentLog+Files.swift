@@ -11,8 +11,7 @@ extension SegmentLog {
     struct SegmentNames {
         /// Ascending, without strays.
         var numbers: [UInt32] = []
-        /// If the segments are further apart than those of one log can be: those that, by their own headers, no writer of this
-        /// log made. A check names them, a repair moves them away.
+        /// Segments further apart than one log's can be, not made by its writers. A check names them, a repair moves them away.
         var strays: [UInt32] = []
         /// Numbers whose names belong to links, folders or pipes.
         fileprivate var noFiles: [UInt32] = []
@@ -98,8 +97,7 @@ extension SegmentLog {
     /// Whether ``highestSegment(above:in:)`` has searched and found none.
     var knowsNumbers: Bool { hasSeenNumbers.load(ordering: .relaxed) }
 
-    /// The highest number above `head` of a segment of this archive; `nil` as long as the index knows the whole log. Searches
-    /// only once: creators of later ones also move the head. `numbers`: those of the segments, if known.
+    /// The highest segment above `head`; `nil` while the index knows the log. Searched once: later creators move the head.
     func highestSegment(above head: UInt32, in numbers: [UInt32]? = nil) throws(StorageError) -> UInt32? {
         guard !knowsNumbers else { return nil }
         let numbers = if let numbers { numbers } else { try segmentNumbers() }
@@ -125,8 +123,7 @@ extension SegmentLog {
         return header
     }
 
-    /// A segment with a damaged header still belongs to this archive if it contains a frame that passes its checksum,
-    /// which is seeded with identity and number. So one bad byte doesn't cost a whole segment.
+    /// A damaged header with an intact frame, whose checksum is seeded with identity and number, doesn't cost the whole segment.
     func checkBelonging(_ file: FileDescriptor, _ segment: UInt32) throws(StorageError) {
         do throws(StorageError) {
             _ = try header(of: file, segment)
@@ -147,16 +144,14 @@ extension SegmentLog {
     /// Whether a segment without a valid header contains frames of this archive. `false` also if it is gone.
     func holdsFrames(_ segment: UInt32) throws(StorageError) -> Bool { try belongs(segment) }
 
-    /// The header of a segment's file.
-    /// - Throws: `corrupted` if it isn't one of this archive.
+    /// The header of a segment's file. Throws `corrupted` if it isn't one of this archive.
     @discardableResult
     func checkHeader(of segment: UInt32) throws(StorageError) -> SegmentHeader {
         let file = try folder.file(named: SegmentHeader.fileName(segment), writable: false)
         return try header(of: file, segment)
     }
 
-    /// Whether a segment was never written, not even its header. `false` if it is gone, and if there are frames behind a zero
-    /// header, because a power loss may have kept their pages only.
+    /// Whether a segment, also its header, was never written. `false` if it is gone, or a power loss kept only pages of frames.
     func isUnwritten(_ segment: UInt32) throws(StorageError) -> Bool {
         guard try beginsBlank(segment) else { return false }
         return try holdsFrames(segment) == false

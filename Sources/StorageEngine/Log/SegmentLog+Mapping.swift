@@ -12,8 +12,7 @@ struct MappedSegment {
 /// By segment number.
 typealias MappedSegments = OrderedTable<UInt32, MappedSegment>
 
-/// Mapping segments and releasing them. Each mapping is as long as its file or, for a growing file, as long as it may
-/// soon be. However long a file claims to be, its mapping never covers another segment's.
+/// Mappings are as long as their files, or as growing files may soon be, and never cover another segment's, whatever a file claims.
 extension SegmentLog {
     /// `room`: size in bytes to which the file may soon grow.
     func map(_ segment: UInt32, room: Int = 0) throws(StorageError) {
@@ -54,8 +53,7 @@ extension SegmentLog {
         slot.pointee.number.store(segment, ordering: .releasing)
     }
 
-    /// Reads the size of a pinned segment's file, which another process may have changed, and maps what is new.
-    /// - Returns: `false` if the file no longer has its name; then its growth can't be seen.
+    /// Maps what another process has appended to a pinned segment; `false` if its file lost its name, so growth can't be seen.
     @discardableResult
     func learnSize(_ pin: Pin) throws(StorageError) -> Bool {
         try AddressPressure.relieved { () throws(StorageError) in

@@ -1,11 +1,7 @@
 import Synchronization
 
-/// The archive's segments. Each is mapped into this process when it is needed.
-///
-/// Safe from any thread. Bytes of a segment are read only while it is pinned. A pinned segment stays mapped even after
-/// its file was removed, so readers never see it change (F7). Only a section can change the log (``ChangingLog``).
-///
-/// Mapping is in `SegmentLog+Mapping.swift`, the files are in `SegmentLog+Files.swift`.
+/// The archive's segments, each mapped into this process when needed. Safe from any thread. Bytes are read only while a segment is
+/// pinned. A pinned segment stays mapped even after its file was removed (F7). Only a section can change the log (``ChangingLog``).
 final class SegmentLog: Sendable {
     let folder: FileDescriptor
     let identity: [UInt8]
@@ -81,8 +77,7 @@ final class SegmentLog: Sendable {
         return pinIfMapped(segment)
     }
 
-    /// Like ``SegmentLog/pin(_:)``, but `nil` only if the segment isn't part of the log. If it can't be opened or mapped now,
-    /// that is an error, which must never pass for its absence.
+    /// Like ``SegmentLog/pin(_:)``, but `nil` means that the segment isn't part of the log; failing to open or map it throws.
     func pinIfPresent(_ segment: UInt32) throws(StorageError) -> Pin? {
         guard segment > 0 else { return nil }
         // Each failed round mapped it, but it was released for lack of addresses before it could be pinned.

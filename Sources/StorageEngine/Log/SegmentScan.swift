@@ -1,7 +1,6 @@
 /// Reading a segment from end to end, skipping damage.
 extension SegmentLog {
-    /// The frame at `offset` of a pinned segment, if it is exactly what its writer wrote. Costs time for the data in the file
-    /// only: a frame may claim a gigabyte of hole.
+    /// The frame at `offset`, if it is intact. Costs time for the file's data only: a frame may claim a gigabyte of hole.
     func validFrame(_ pin: Pin, at offset: Int) -> Frame? {
         guard let frame = frame(pin, at: offset), frame.rawKind != 0 else { return nil }
         let seed = Frame.seed(segmentSeed: pin.seed, offset: offset)
@@ -15,8 +14,7 @@ extension SegmentLog {
         return isValid ? frame : nil
     }
 
-    /// Whether everything from `offset` to the end of a pinned segment is zero. Skips holes in files that have few blocks for
-    /// their length: reading them takes time and fills memory with pages.
+    /// Whether a pinned segment is zero from `offset` on. Skips holes, which take time and fill memory with pages.
     func isBlank(_ pin: Pin, from offset: Int) throws(StorageError) -> Bool {
         let view = view(pin)
         guard isSparse(pin) else { return view.isBlank(from: offset) }
@@ -42,8 +40,7 @@ extension SegmentLog {
         return next == end ? end : nil
     }
 
-    /// The offset of the first valid frame after `offset` that ends at `limit` at the latest. The bytes before `limit` must not
-    /// change. The checksum's seed includes the offset, so copies of a frame don't pass.
+    /// The first valid frame after `offset`, ending by `limit`, before which bytes are fixed. The seed has the offset: no copies.
     func nextValidFrame(_ pin: Pin, after offset: Int, before limit: Int) throws(StorageError) -> Int? {
         try withSearch(of: pin, atLeast: limit) { (search) throws(StorageError) in
             try search.next(after: offset, before: limit)
@@ -79,8 +76,7 @@ extension SegmentLog {
         case damage(from: Int, to: Int)
     }
 
-    /// Calls `body` for each valid frame from `offset` up to `limit`, in order, and for each damaged range between. Returns the
-    /// end of the last valid frame, and whether only blank bytes follow it. Linear, however it is damaged.
+    /// Visits valid frames and damaged ranges in order. Returns the last frame's end, and whether all behind is blank. Linear.
     @discardableResult
     func scan(
         _ pin: Pin, from offset: Int, before limit: Int = .max,

@@ -1,13 +1,10 @@
 import CPlatform
 import Synchronization
 
-/// What this process knows about one mapped segment. All fields are words of this process only.
-///
-/// - `number` and `pins` together decide whether the segment stays mapped. A reader adds its pin before it reads the
-///   number; a releasing thread clears the number before it reads the pins.
-/// - `base` and `bytes` change while the segment is pinned, when its file has grown. `base` is stored first, so a
-///   reader that loads `bytes` first never sees more bytes than are mapped at the base it then loads. An earlier base
-///   stays mapped as long as the number does.
+/// What this process knows about one mapped segment. `number` and `pins` decide whether it stays mapped: a reader adds its pin
+/// before it reads the number; a releasing thread clears the number before it reads the pins. `base` and `bytes` change while the
+/// segment is pinned, when its file has grown. `base` is stored first, so a reader that loads `bytes` first never sees more than is
+/// mapped there. An earlier base stays mapped as long as the number does.
 struct SegmentSlot: ~Copyable {
     /// 0 if no segment is mapped.
     let number = Atomic<UInt32>(0)

@@ -86,8 +86,7 @@ extension ArchiveEngine {
             drainIfFree()
             return
         }
-        // The ring is full of pending touches: apply them. Wait for the lock as a writer would, but not for a holder
-        // that was stopped (F6), and only once for one known to be stopped.
+        // The ring is full: apply its touches. Wait as a writer would, but only once for a holder known to be stopped (F6).
         for _ in 0..<8 {
             let drained = index.touches.drained
             let isStuck = stuckAt.load(ordering: .relaxed) == drained

@@ -1,10 +1,9 @@
 import CPlatform
 import Synchronization
 
-/// Background work in every process that has the archive open for writing: expired entries are removed, actions that can no
-/// longer be undone are given up, restored entries are settled, and dead space is returned when there are no writes. Each run
-/// does one slice under the lock, if it is free. An idle archive is polled every five seconds: another process may have left
-/// work, and ended.
+/// Background work in every process with the archive open for writing: removes expired entries, gives up what can no longer be
+/// undone, settles restored entries, and returns dead space. Each run does one slice under the lock, if it is free. An idle archive
+/// is polled every five seconds, because another process may have left work and ended.
 extension ArchiveEngine {
     /// Pause between two slices, in nanoseconds.
     fileprivate static let shortestPause: Int64 = 2_000_000
@@ -60,8 +59,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// The closure holds a strong reference until ``endHousekeeping()``. A weak one would make every retain and release
-    /// of the engine take the runtime's slow path, in each put.
+    /// The closure retains until ``endHousekeeping()``: a weak reference would make retains and releases slow, in each put.
     private func registerDuty(_ house: inout House, after nanoseconds: Int64) throws(StorageError) {
         guard !gate.isClosed else { return }
         house.ticket = try Upkeep.shared.register(after: nanoseconds) { self.keepHouse() }

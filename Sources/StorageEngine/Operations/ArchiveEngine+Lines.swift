@@ -127,9 +127,8 @@ extension ArchiveEngine {
         if isElsewhere { try withMemoryOnly(key, tag: tag, uses: pending, body) }
     }
 
-    /// Calls `body` with the line of each entry that look-ups find. Walks the chunks from last to first, because renumbering only
-    /// moves entries into chunks to come: none is missed, one may be met twice (``ArchiveSection/vacateLastChunk()``). With
-    /// `ascending` the other way, for callers that verify that no renumbering happened.
+    /// Calls `body` with each visible entry's line, chunks from last to first: renumbering (``ArchiveSection/vacateLastChunk()``)
+    /// only moves entries onward, so none is missed, one may be met twice. `ascending` is for callers that verify there was none.
     @inline(__always)
     func forEachLine(
         uses pending: PendingTouches? = nil, ascending: Bool = false,

@@ -49,8 +49,7 @@ extension ArchiveEngine {
     @inline(__always)
     func unpin(_ entry: FoundEntry) { log.unpin(entry.pin) }
 
-    /// Fetches what finding a key with this hash under the lock will read, before the lock is taken: others shouldn't wait for
-    /// this one's memory. What it sees may have changed by then; nothing depends on it.
+    /// Fetches, before the lock is taken, what finding such a key will read, so that others don't wait; nothing depends on it.
     @inline(__always)
     func prefetch(_ tag: UInt32) {
         guard let bucket = index.table.bucket(of: tag) else { return }
@@ -118,8 +117,7 @@ extension ArchiveEngine {
         return nil
     }
 
-    /// Adds what the slot says to a found entry. Returns `false` if look-ups must not find it, or if the slot names
-    /// another frame by now and so says nothing about this one; then the search has to be repeated.
+    /// Adds the slot's fields; `false` if look-ups must not find it, or it names another frame, so the search has to be repeated.
     @inline(never)
     private func standsVisibly(_ found: inout FoundEntry, _ unreadable: inout Location?) -> Bool {
         crashPoint(.frameFound)
@@ -171,8 +169,7 @@ extension ArchiveEngine {
         return nil
     }
 
-    /// Called for a frame with another key whose slot has the wanted hash. It belongs to another entry, or its key is
-    /// damaged; in that case the wanted key must not count as absent.
+    /// Whether a frame with another key in a slot with the wanted hash is damaged: then the key must not count as absent.
     @inline(never)
     private func isDamaged(_ frame: Frame, _ pin: SegmentLog.Pin, _ location: Location) -> Bool {
         !frame.passesChecksum(seed: Frame.seed(segmentSeed: pin.seed, offset: location.offset))

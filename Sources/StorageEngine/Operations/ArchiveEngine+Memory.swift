@@ -1,5 +1,4 @@
-/// Identifies the version of an entry that a process holds as an object. One word of the index tells whether that
-/// version is still the archive's (S9). Locations are never reused, so processes need not send each other messages.
+/// The version of an entry that a process holds as an object; one word of the index tells whether it is current (S9).
 package struct HeldEntry: Sendable, Hashable {
     let number: UInt32
     let tag: UInt32
@@ -73,8 +72,7 @@ extension ArchiveEngine {
 
     func setMemoryUse(bytes: UInt64) { processSlot?.memoryBytes = bytes }
 
-    /// Records an entry that only this process' memory holds (S11). Others see it until this process ends. A value on
-    /// disk under the same key is removed; what other processes hold of the key in their memories stays.
+    /// Records an entry of this process' memory (S11), seen until it ends. Removes the value on disk, not from others' memories.
     func putInMemoryOnly(
         bytes: UInt64, key: UnsafeRawBufferPointer, tag: UInt32, traits: EntryTraits
     ) throws(StorageError) -> HeldEntry {
@@ -99,8 +97,7 @@ extension ArchiveEngine {
         return marks & livingLines != 0
     }
 
-    /// Entries that are still counted although only processes that have ended held them. The next process that opens
-    /// the archive for writing removes them. Costs a walk over the index if a process ended without closing it.
+    /// Entries of ended processes' memories that are still counted; the next writer to open removes them. May walk the index.
     func countOrphans() -> Int {
         guard index.residency.isUsed,
             index.processes.attached.contains(where: { !liveness.isAlive($0) })

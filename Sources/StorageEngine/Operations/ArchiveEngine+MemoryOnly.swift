@@ -1,9 +1,7 @@
-/// Entries that only a process' memory holds (S11). Each process may have its own under a key, with equal tags, which differ by
-/// the holder's slot (``Residency``); nothing is on disk then. A look-up meets any of them and finds no value, which is right for
-/// all. So only these operations look for the others.
+/// Entries that only a process' memory holds (S11). Under a key each process may have one, with equal tags and the holder's slot
+/// (``Residency``). Look-ups find no value, whichever they meet, so only these operations look for the others.
 extension ArchiveEngine {
-    /// The entries of `key` that are only in memory. Needs no lock. One whose frame can't be read now is included if its tag
-    /// matches: a wrong one only costs a process an object in its memory.
+    /// Memory-only entries of `key`, without the lock. An unreadable one counts by its tag: a wrong one costs one held object.
     func memoryOnlyNumbers(of key: UnsafeRawBufferPointer, tag: UInt32) -> [UInt32] {
         guard index.residency.isUsed else { return [] }
         return index.table.liveEntries(ofTag: tag).filter { number in

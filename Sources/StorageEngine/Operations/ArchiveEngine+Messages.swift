@@ -268,8 +268,7 @@ extension ArchiveEngine {
         log.identity.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// The cursor before the last `count` messages of the log, or of those before another cursor; damaged ones don't
-    /// count. Reads the headers in as many segments as these messages fill.
+    /// The cursor before the last `count` undamaged messages, or those before another cursor. Reads the headers of their segments.
     func cursor(
         beforeLast count: Int, of last: MessageCursor? = nil
     ) throws(StorageError) -> MessageCursor {

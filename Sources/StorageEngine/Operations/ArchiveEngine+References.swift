@@ -46,8 +46,7 @@ extension ArchiveEngine {
         return references
     }
 
-    /// The result of a walk over the entries during which no undo brought any back, so that it sees them all or not at all.
-    /// To bring them back takes some instructions: who is longer at it was stopped, and isn't waited for.
+    /// The result of a walk during which no undo brought entries back. An undo takes instructions; a stopped one isn't waited for.
     func undisturbed<Result, Failure: Error>(_ walk: () throws(Failure) -> Result) throws(Failure) -> Result {
         // So many undos in a row are more than people can do.
         for _ in 0..<200 {
@@ -143,8 +142,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// The same for the entry of a line; also verifies owner and size and, with `wholly`, everything else of a frame of
-    /// at most a page. (Verifying all would make a list of long values as slow as reading them.)
+    /// For a line's entry; verifies owner and size, and with `wholly` frames of up to a page (longer ones would take too long).
     func withFrame<Result>(
         of line: EntryLine, wholly: Bool = false, _ body: (Frame) -> Result
     ) throws(StorageError) -> Result? {

@@ -9,8 +9,7 @@ extension ArchiveEngine {
         case changed
     }
 
-    /// The entry that a frame of a batch stands for now: the frame itself once the batch is published, its predecessor
-    /// before. `again` repeats the search for the key. Unpins `entry` unless it is returned.
+    /// A batch's frame once it is published, its predecessor before; `again` searches again. Unpins `entry` unless returned.
     @inline(never)
     func resolve(
         _ entry: FoundEntry, again: () throws(StorageError) -> FoundEntry?

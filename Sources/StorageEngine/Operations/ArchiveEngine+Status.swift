@@ -74,7 +74,6 @@ extension ArchiveEngine {
         return nil
     }
 
-    /// Bytes that the archive's files take on disk.
     func footprint() throws(StorageError) -> UInt64 {
         var total: UInt64 = 0
         for name in try folder.names() where !name.hasSuffix(DamagedFile.suffix) {

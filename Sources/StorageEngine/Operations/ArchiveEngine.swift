@@ -2,8 +2,7 @@ import CPlatform
 import Synchronization
 import SystemC
 
-/// One archive as this process has it open: its index, its log and its lock. Safe from any thread: mutable state is in the index,
-/// changed under the archive's lock or by atomic instructions. Operations: this folder; opening: `Recovery`.
+/// One archive as this process has it open. Safe from any thread: mutable state is in the index, under the lock or atomic.
 final class ArchiveEngine: Sendable {
     let name: String
     let folder: FileDescriptor
@@ -24,14 +23,12 @@ final class ArchiveEngine: Sendable {
     let kind: ArchiveKind
     /// For a copy of the log: the index file that could not be used.
     private let unusableIndex: FileDescriptor.FileNumber?
-    /// What is added to the event ring's numbers, so that those of an observer go on where its index is replaced by
-    /// one that counts from 0 again. Set before others know the engine.
+    /// Added to event numbers, so an observer's go on over a new index that counts from 0. Set before others know the engine.
     let eventBase = Atomic<UInt64>(0)
     /// When this handle was made, on the monotonic clock.
     private let made = cp_monotonic_time()
     /// How many touches had been applied when a look-up last waited for the lock in vain.
     let stuckAt = Atomic<UInt64>(.max)
-    /// This process' part in keeping the archive's durability.
     let syncing: Syncing
     /// State of the background duty that removes expired entries and reclaims space.
     let housekeeping = Guarded<House>(House())
@@ -101,8 +98,7 @@ final class ArchiveEngine: Sendable {
         withExtendedLifetime(self) { body(index) }
     }
 
-    /// Gives back the slot in the process table; its counters are added to the archive's. From now on `closed` is thrown for the
-    /// lock: later changes could go to files that other processes already use alone. Call it once.
+    /// Gives back the process slot, adds its counters, and makes the lock throw `closed`: others may own the files. Call it once.
     func detach() {
         // In a forked child this would end the parent's use.
         guard let attachment, pid == getpid() else { return }

@@ -115,8 +115,7 @@ extension ArchiveEngine {
         case skipped(PlanSkip.Reason)
     }
 
-    /// The planned entry, unless it is gone, expired, changed or, with `unusedSince`, used since then. For an exact
-    /// answer about uses the caller must have a section whose touches are drained.
+    /// The planned entry, unless gone, expired, changed or used (`unusedSince`: exact in a section with drained touches).
     fileprivate func fate(
         of planned: PlannedEntry, unusedSince idleBefore: Timestamp? = nil
     ) throws(StorageError) -> Fate {

@@ -65,8 +65,7 @@ extension ArchiveSection {
         return offset > place.offset
     }
 
-    /// Makes the frame at `location` part of the log. With `copy`, for frames that reclaiming moves, it isn't counted
-    /// as written: moved bytes must not use up what may be written until an action can no longer be undone.
+    /// Makes the frame part of the log. A `copy`, moved by reclaiming, isn't counted as written, which would shorten undo.
     @inline(__always)
     func commit(_ location: Location, bytes: Int, copy: Bool = false) {
         index.head = location.advanced(by: bytes)
@@ -163,8 +162,7 @@ extension ArchiveSection {
         return pin
     }
 
-    /// Room for several consecutive frames in one segment, `bytes` in all, found as in ``append(_:inNewSegment:)``. The
-    /// frames count only after ``commit(_:bytes:copy:)``. The caller releases the pin.
+    /// Room for consecutive frames of `bytes`, as in ``append(_:inNewSegment:)``. The caller commits them and releases the pin.
     func roomForFrames(bytes: Int) throws(StorageError) -> (place: Location, pin: SegmentLog.Pin) {
         let place = index.head
         let target = engine.segmentTarget
@@ -199,8 +197,7 @@ extension ArchiveSection {
         return (place, pin)
     }
 
-    /// The number after those that the newest segment takes up, which is above all segments of this archive in the
-    /// folder. A segment's numbers never wrap around the slots of the index, in this and in every older log.
+    /// The number after the newest segment's, above all in the folder. A segment's numbers never wrap around the index's slots.
     private func nextSegmentNumber(forBytes bytes: Int) throws(StorageError) -> UInt32 {
         if let above = try log.highestSegment(above: index.head.segment) {
             throw .corrupted(

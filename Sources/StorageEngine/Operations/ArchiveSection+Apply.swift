@@ -1,8 +1,7 @@
 /// How a put and a removal change the index, for operations and for a replay of the log.
 extension ArchiveSection {
-    /// Makes the frame at `location` the entry of its key. `number` is the key's present entry, or 0. Returns the
-    /// entry's number. With `isTouchPending`, its place in the order changes when pending touches are applied. A frame
-    /// with the stamp that the entry already has is not a use (``rewrite(_:encoding:key:ifSequence:)``).
+    /// Makes the frame at `location` the entry of its key, now `number` or 0; returns its number. With `isTouchPending` the order
+    /// changes with the touches. A frame with the entry's stamp is no use (``rewrite(_:encoding:key:ifSequence:)``).
     @discardableResult
     @inline(__always)
     func applyPut(
@@ -13,8 +12,7 @@ extension ArchiveSection {
         var number = number
         if let slot = index.entry(number) {
             if slot.isMemoryOnly, content.residentBytes == 0 {
-                // A value on disk replaces what processes hold of the key in their memories. Done before the entry
-                // changes: if this process dies half way, the repetition still finds what is left.
+                // Replaces what memories hold of the key, before the entry changes: a repetition after a death finds what is left.
                 removeMemoryOnly(of: content.key, tag: tag, sparing: number)
             }
             index.adjust(.valueBytes, by: content.value.count - Int(slot.valueBytes))
@@ -72,7 +70,6 @@ extension ArchiveSection {
         if content.residentBytes != 0 { slot.setMemoryOnly(bytes: content.residentBytes) }
     }
 
-    /// Removes an entry from the index.
     @inline(__always)
     func remove(_ number: UInt32) {
         guard let slot = index.entry(number), index.marks.isLive(number, slot) else { return }

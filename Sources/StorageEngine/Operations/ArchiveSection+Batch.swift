@@ -1,7 +1,6 @@
 import CPlatform
 
-/// Several changes as one (S15). Their frames are written behind the head, consecutively in one segment; then `publish(_:)` makes
-/// them part of the archive in one step. OnDiskFormat, "Batches".
+/// Changes as one (S15): frames in one segment behind the head, then one step by `publish(_:)`. OnDiskFormat, "Batches".
 extension ArchiveEngine {
     /// Like ``apply(_:)``, but on a full disk frees what may be freed and tries again.
     func applyMakingRoom(_ batch: PreparedBatch) throws(StorageError) -> [BatchResult]? {
@@ -151,7 +150,6 @@ extension ArchiveSection {
         compactIfSparse(removed: plan.victims.count + plan.changes.count - puts)
     }
 
-    /// Makes sure that this many entries can be allocated.
     func reserveEntries(_ count: Int) throws(StorageError) {
         guard count > 0 else { return }
         try index.numbers.reserve()

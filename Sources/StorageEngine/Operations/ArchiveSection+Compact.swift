@@ -78,12 +78,10 @@ extension ArchiveSection {
         }
     }
 
-    /// Moves the entries of the last chunk to free slots in other chunks, and gives its blocks back. Returns `false` if
-    /// there are too many entries. Takes less than half a millisecond. Requires that touches are drained.
-    ///
-    /// Readers without the lock find an entry by its location, which stays the same, and trust no miss while this runs.
-    /// A walk over the chunks from last to first misses no entry, and may meet one twice. Pending uses that name an old
-    /// number are dropped. If this process dies half way, an entry is listed twice at most, and recovery keeps one.
+    /// Moves the last chunk's entries to free slots in other chunks, and gives its blocks back; `false` if there are too many.
+    /// Takes less than half a millisecond. Requires that touches are drained. Readers without the lock find an entry by its
+    /// location, which stays, and trust no miss meanwhile. Pending uses of old numbers are dropped. After a death half way, an
+    /// entry may be listed twice, and recovery keeps one.
     @inline(never)
     func vacateLastChunk() -> Bool {
         let used = index.usedEntries

@@ -2,9 +2,8 @@ extension ArchiveEngine {
     /// Entries or messages copied under one hold of the lock.
     private static let copiedAtOnce = 256
 
-    /// Copies a snapshot of another archive into this one, which is empty: values with all their metadata, in the order of
-    /// recency. Passes what fails its checksum to `damaged`. `progress` gets the number done; `false` stops.
-    /// - Returns: whether all of it was copied.
+    /// Copies a snapshot with all metadata, in the order of recency, into this empty archive. Passes damaged entries to `damaged`.
+    /// - Returns: whether all was copied; `progress` gets the number done, and stops it by `false`.
     func copy(
         _ snapshot: ArchiveSnapshot, damaged: (StorageError) -> Void, progress: (Int) -> Bool
     ) throws(StorageError) -> Bool {

@@ -59,7 +59,6 @@ extension ArchiveSection {
 }
 
 extension ArchiveEngine {
-    /// The deadline of an entry that lives this long from now.
     static func deadline(in lifetime: Duration?) -> Int64 {
         guard let lifetime else { return Deadline.never }
         return max(1, Clock.boot().addingSaturating(lifetime.clampedMicroseconds))

@@ -9,8 +9,7 @@ extension ArchiveEngine {
         return try acquire().delete(key, tag: tag, ifSequence: sequence)
     }
 
-    /// Deletes every entry, in one step for everybody. The lock is held for a time in proportion to the index, not
-    /// to the log: slow work on the file system is done at the end of the call (``payForRoom()``).
+    /// Deletes all in one step. The lock's time grows with the index only; slow file work comes at the end (``payForRoom()``).
     func deleteAll() throws(StorageError) -> Removal { try acquire().deleteAll() }
 }
 

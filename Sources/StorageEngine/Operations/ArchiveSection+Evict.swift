@@ -1,5 +1,4 @@
-/// Eviction: how many entries must go, the frames that name them, and their removal from the index. ``EntryOrder`` has
-/// the order. Each method requires that pending uses are applied.
+/// Eviction: the count, the frames that name entries, and their removal. Requires applied uses. Order: ``EntryOrder``.
 extension ArchiveSection {
     /// Evicts entries until the values fit into `limit`; returns how many.
     @discardableResult

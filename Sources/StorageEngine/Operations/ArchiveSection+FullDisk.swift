@@ -17,8 +17,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// Repeats `change`, which failed for lack of space, after each of these: giving up what could be undone, then, in a cache or
-    /// a log, the oldest segments. No more than `bytes` plus two segments: others may fill the disk just as fast.
+    /// Repeats a failed `change` after giving up undos, then old segments (cache, log), at most `bytes` plus two segments' worth.
     @inline(never)
     func makingRoom<Result>(
         for bytes: Int, refusal: StorageError, _ change: () throws(StorageError) -> Result
@@ -67,12 +66,9 @@ extension ArchiveSection {
         while before - index.segmentBytes < bytes, try giveUpOldestSegment() {}
     }
 
-    /// Removes the oldest segment with its live entries: the only eviction that needs no space for a frame, because no older
-    /// frame is left. `false` if nothing may be removed: a collection loses nothing, and the newest segment stays. Requires
-    /// applied uses.
-    ///
-    /// The entries are removed after the file, so that a rebuild can't bring back a key that the index no longer has. Costs a
-    /// look-up for each frame.
+    /// Removes the oldest segment with its live entries, the only eviction that needs no frame; `false` for a collection, or if it
+    /// is the newest. Requires applied uses. Costs a look-up for each frame. The entries are removed after the file, so that a
+    /// rebuild can't bring back a key that the index no longer has.
     func giveUpOldestSegment() throws(StorageError) -> Bool {
         let segment = index.oldestSegment
         guard engine.kind != .collection, segment != 0, segment < index.head.segment, mayRemoveSegments()

@@ -5,8 +5,7 @@ extension ArchiveSection {
         if engine.kind == .log { try dropMessages(downTo: limit) } else { try evict(downTo: limit) }
     }
 
-    /// Like ``fit(into:)``, but also works on a full disk: evicts in small parts and removes dead segments after each, or else
-    /// gives up the oldest segment. Requires that pending uses are applied.
+    /// ``fit(into:)`` for full disks: in small parts, with dead segments or else the oldest given up. Requires applied uses.
     func fitMakingRoom(into limit: UInt64) throws(StorageError) {
         do throws(StorageError) {
             return try fit(into: limit)
@@ -48,8 +47,7 @@ extension ArchiveSection {
         return bytes
     }
 
-    /// Begins a new segment if the newest one became long under a larger limit: what is dead in it, and its room, can only be
-    /// given back once it isn't the newest (S3). On a full disk it stays.
+    /// Begins a new segment, if one is long from a larger limit, so that its dead bytes can be returned (S3). Not on a full disk.
     fileprivate func leaveLongSegment() {
         guard engine.kind != .log else {
             // While there are messages, their files stay anyway.
@@ -68,9 +66,8 @@ extension ArchiveSection {
         return log.view(pin).bytes > SegmentLayout.slackBytes(target: engine.segmentTarget)
     }
 
-    /// Applies the descriptor's configuration to the index: whoever changed it last may have died before the index followed. If
-    /// the descriptor is damaged, the index's values stay. With `mayGiveUpEntries`, evicts what no longer fits; otherwise the
-    /// next writer does, or, on a full disk, the next put.
+    /// Applies the descriptor to the index, because its last changer may have died first; a damaged one leaves the index. What no
+    /// longer fits is evicted with `mayGiveUpEntries`, else by the next writer or, on a full disk, the next put.
     func followDescriptor(mayGiveUpEntries: Bool = true) throws(StorageError) {
         do throws(StorageError) {
             let descriptor = try Descriptor.read(in: engine.folder)
@@ -92,10 +89,9 @@ extension ArchiveSection {
 }
 
 extension ArchiveEngine {
-    /// Changes the configuration: evicts what no longer fits, calls `publish` to write the descriptor, and updates the
-    /// index. If the process dies after `publish`, it leaves the section's marker, and the next holder of the lock does
-    /// the rest (``ArchiveSection/followDescriptor(mayGiveUpEntries:)``). If this throws, the old configuration stays,
-    /// but entries that were already evicted are gone.
+    /// Evicts what no longer fits, calls `publish` to write the descriptor, and updates the index. After a death behind `publish`,
+    /// the marker stays, and the next holder of the lock does the rest (``ArchiveSection/followDescriptor(mayGiveUpEntries:)``). If
+    /// this throws, the old configuration stays, but evicted entries are lost.
     func adopt(
         _ configuration: ArchiveConfiguration, publish: () throws(StorageError) -> Void
     ) throws(StorageError) {

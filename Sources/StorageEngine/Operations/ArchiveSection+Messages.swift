@@ -1,5 +1,4 @@
-/// Messages of a log archive: a ring. They have no keys and no slots in the index, only their order in the log. When
-/// the limit is reached, the oldest are dropped, and with them segments that hold no other messages.
+/// Messages of a log: a ring, without keys or slots. At the limit the oldest are dropped, and segments with no others.
 extension ArchiveEngine {
     /// Appends a message; on a full disk, drops the oldest ones to make room.
     func appendMessage(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
@@ -71,8 +70,7 @@ extension ArchiveSection {
         return content.sequence
     }
 
-    /// The oldest messages, as many as `mustGoOn` asks for given those before. If damage is found or the totals don't
-    /// match the messages, counts them first: with wrong totals the ring would drop messages that fit.
+    /// The oldest messages while `mustGoOn`. Damage or wrong totals are recounted first, or messages that fit would be dropped.
     private func oldestMessages(while mustGoOn: (Dropped) -> Bool) throws(StorageError) -> Dropped {
         var isRecounted = false
         while true {
@@ -139,8 +137,7 @@ extension ArchiveSection {
         return dropped
     }
 
-    /// Drops the oldest messages, at most `most`, after the limit was lowered. The log records it; otherwise a rebuilt index
-    /// would bring them back if the limit is larger by then. Their files are removed at the end of the call.
+    /// Drops at most `most` of the oldest messages for a lower limit; logged, so a rebuild keeps it. Files go as the call ends.
     func dropMessages(downTo limit: UInt64, most: Int = .max) throws(StorageError) {
         let dropped = try oldestMessages {
             $0.count < most && Int(index.valueBytes) - $0.bytes > Int(clamping: limit)
@@ -206,8 +203,7 @@ extension ArchiveSection {
         index.adjust(.entryCount, by: sign * dropped.count)
     }
 
-    /// Counts the messages again: a process that died while appending may have counted its message and the dropped
-    /// ones, or not; and messages damaged since they were counted must not count. Costs reading all messages.
+    /// Recounts all messages: after a process died while appending, or damage, counts may be wrong. Costs reading all messages.
     func recountMessages() throws(StorageError) {
         let (count, bytes) = try engine.countMessages()
         index.entryCount = count

@@ -1,10 +1,8 @@
 import CPlatform
 import SystemC
 
-/// Reclaiming: the oldest segment's live frames are copied to the head of the log, then its file is removed.
-///
-/// Always the oldest: a delete or an eviction that is the oldest frame hides nothing older, so it can be dropped. Each operation
-/// reclaims in proportion to what it appended; the background only does the rest. Why: OnDiskFormat, "Reclaiming".
+/// Copies the oldest segment's live frames to the head of the log, then removes its file. Always the oldest: then a delete or an
+/// eviction in it hides nothing older. Each operation reclaims in proportion to what it appended: OnDiskFormat, "Reclaiming".
 extension ArchiveSection {
     @inline(__always)
     func reclaim(forAppended bytes: Int) {
@@ -96,8 +94,7 @@ extension ArchiveSection {
         var number: UInt32 = 0
     }
 
-    /// Processes the frames at the cleaner's position, several at a time so that the cache lines which they need are
-    /// fetched together. Returns the bytes processed; `nil` if it can't go on for lack of space.
+    /// Processes the cleaner's next frames, several at once to fetch their cache lines together. Bytes done; `nil` without space.
     private func reclaimNextFrames(of segment: UInt32, share: Int) -> Int? {
         let present: SegmentLog.Pin?
         do throws(StorageError) {
@@ -281,8 +278,7 @@ extension ArchiveSection {
         return true
     }
 
-    /// The segment that is the oldest when `segment` is gone: the next one that is there, or that is missing though the index has
-    /// entries in it, which are given up then, and said to be lost.
+    /// The oldest segment after `segment`: the next, or a missing one with entries, which are given up and reported as lost.
     func segment(behind segment: UInt32) throws(StorageError) -> UInt32 {
         let next = try log.nextSegment(after: segment, upTo: index.head.segment)
         guard engine.kind != .log, next > segment + 1 else { return next }

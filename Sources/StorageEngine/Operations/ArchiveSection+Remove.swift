@@ -78,9 +78,8 @@ extension ArchiveEngine {
     /// Slots examined, and at most `actionBatch` entries removed, under one hold of the lock.
     private static let slotsAtOnce: UInt32 = 8192
 
-    /// Removes every entry that `isChosen`, in slices, each under one hold of the lock. Walks from the highest number down,
-    /// because renumbering only gives lower numbers. `group` gives the number of the reversible action, under the first hold.
-    /// `progress` gets the number removed so far, and says whether to go on.
+    /// Removes every entry that `isChosen`, by slices, each under one hold of the lock, from the highest number down, because
+    /// renumbering lowers numbers. `group`: the reversible action, under the first hold. `progress` says whether to go on.
     func removeAll(
         _ kind: EventKind, _ cause: EventCause, group: (borrowing ArchiveSection) -> UInt32 = { _ in 0 },
         progress: (Int) -> Bool = { _ in true }, where isChosen: (ChangingSlot) throws(StorageError) -> Bool

@@ -1,7 +1,6 @@
 /// Replacing the encoding of a value, which doesn't count as a use.
 extension ArchiveEngine {
-    /// Replaces the value of an entry if operation `sequence` stored the present one; otherwise `false`. The frame is a `put` with
-    /// the stamp and time of the last use, so recency and terms stay. Unlike a put, it gives up nothing on a full disk.
+    /// Replaces a value that `sequence` stored, as a `put` with the last use's stamp, time and terms; drops nothing on a full disk.
     func rewrite(
         _ value: UnsafeRawBufferPointer, encoding: ValueEncoding, key: UnsafeRawBufferPointer,
         ifSequence sequence: UInt64

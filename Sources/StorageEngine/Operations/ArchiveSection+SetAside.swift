@@ -76,8 +76,7 @@ extension ArchiveSection {
         return try body()
     }
 
-    /// Bounds an action that doesn't fit into the budget beside earlier ones that were granted ten minutes: it can be
-    /// undone only until a twentieth of the limit has been written.
+    /// An action beyond the budget left by earlier ones can be undone only until a twentieth of the limit has been written.
     func keepWithinBudget(_ group: UInt32) {
         guard let line = index.undo.line(of: group), !line.isOfDeadlines, line.endBytes == .max else {
             return
@@ -241,8 +240,7 @@ extension ArchiveEngine {
 
     // MARK: The budget
 
-    /// The budget for undo beside the archive's limit, for as long as actions can be undone. It lets the values of a
-    /// whole archive come back, whatever their sizes, unless keys and overhead need far more space than the values.
+    /// The undo budget beside the limit: a whole archive's values, unless keys and overhead need far more space than they do.
     fileprivate var undoLimits: UndoCost {
         // A collection has no limit: its values, including those set aside, take the limit's place.
         let setAside = index.undo.lines.reduce(0) { $0 &+ $1.pendingBytes }

@@ -42,8 +42,7 @@ extension ArchiveEngine {
         return try undoRemoval(line, outcome)
     }
 
-    /// A `restore` frame leaves out entries whose keys were recorded again before it. If a power loss kept the frame
-    /// but not those records, a replay would bring back what was deleted for good.
+    /// A `restore` frame leaves out keys recorded before it: without those on the medium, a replay would bring deleted ones back.
     func synchronizeBeforeRestoring() throws(StorageError) {
         if index.durability != .process { try synchronize(upTo: index.head) }
     }
@@ -70,8 +69,7 @@ extension ArchiveEngine {
         return outcome
     }
 
-    /// Makes room for an action's entries, in slices, and restores them. `false` if it can no longer be undone. `coming` is what
-    /// was found to be set aside; no room is made for more.
+    /// Makes room for an action's entries (only `coming`) in slices, and restores them; `false` if it can no longer be undone.
     func commitReturn(
         of line: UndoView, _ group: UInt32, isAll: Bool, _ coming: Coming, _ outcome: inout UndoOutcome
     ) throws(StorageError) -> Bool {
@@ -123,8 +121,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// Turns restored entries into ordinary ones, slice by slice. If this process dies before that, they are found all
-    /// the same; the next change of each, or the background, settles them.
+    /// Makes restored entries ordinary by slices. After a death they are still found, and settled by changes or in the background.
     func finishReturn(of line: UndoView, _ group: UInt32, skip: (String) -> Void) throws(StorageError) {
         let lines: UInt64 = 1 << UInt64(line.place)
         var next: UInt32 = 0
@@ -157,8 +154,7 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// Logs that an action's entries are restored, and makes them visible. With `isAll` false the action can still be
-    /// undone afterwards: if this process dies before the rest, the undo can be repeated.
+    /// Logs and shows an action's restored entries. Unless `isAll` it can be undone again, if this process dies before the rest.
     func restore(_ line: ChangingUndoLine, isAll: Bool) throws(StorageError) {
         let note = RemovalNote(
             group: line.group, cause: .undo, kind: isAll ? nil : .deadline, time: Clock.wall())
@@ -211,8 +207,7 @@ extension ArchiveSection {
 
     // MARK: Room for restored entries
 
-    /// Evicts the least recent entries, in slices, until the restored ones have room, before any is restored: the limit holds
-    /// always (S3). The restored ones are evicted last, or in a busy cache nothing could ever be undone (S12).
+    /// Evicts the least recent by slices, the restored last (S12), before any is restored, so that the limit always holds (S3).
     fileprivate func makeRoom(
         _ excess: UInt64, for line: UndoView, _ known: ReturnOrder, _ outcome: inout UndoOutcome
     ) throws(StorageError) -> ReturnOrder {

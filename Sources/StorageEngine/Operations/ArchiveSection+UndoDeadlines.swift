@@ -33,8 +33,7 @@ extension ArchiveEngine {
         return action.group
     }
 
-    /// Whether the frames with an action's old deadlines begin in this segment or before it. They are never copied, so
-    /// the segment stays until the action can no longer be undone.
+    /// Whether an action's old deadlines, which are never copied, begin at or before this segment: it stays while undo is possible.
     func isNeededToUndo(_ segment: UInt32) -> Bool {
         index.undo.lines.contains { line in
             line.isOfDeadlines && line.first.segment <= segment && isReversible(line)
@@ -171,8 +170,7 @@ extension ArchiveSection {
         reclaim(forAppended: 0)
     }
 
-    /// Returns `false` if the entry is gone, or isn't as the action left it. One that has its former deadline again, since an
-    /// undo of this action was stopped behind it, isn't counted.
+    /// `false` if the entry isn't as the action left it. One restored by an earlier, stopped undo isn't counted.
     private func undo(_ change: DeadlineChange, _ outcome: inout UndoOutcome) throws(StorageError) -> Bool {
         var isBack = false
         let bytes: UInt64? = try withBytes(of: change.key) { (key) throws(StorageError) in
@@ -202,8 +200,7 @@ extension ArchiveSection {
         return true
     }
 
-    /// Counts the entries of each change of deadlines again. A process that died during one may have counted its last
-    /// frame, which is behind the head and is replayed. Requires valid buckets.
+    /// Recounts each change of deadlines: one dying process may have counted a frame that is replayed. Requires valid buckets.
     func recountDeadlineActions() throws(StorageError) {
         let lines = index.undo.lines.filter { $0.isOfDeadlines && engine.isReversible($0) }
         let changes = try engine.deadlineChanges(of: lines)

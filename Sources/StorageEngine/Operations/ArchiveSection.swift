@@ -1,17 +1,14 @@
 import CPlatform
 
-/// The right to change an archive. Every operation that changes the index or the log is a method of this type. When the value's
-/// scope ends, the archive is released. Used by one thread; the engine must outlive it.
-///
-/// ``ArchiveEngine/acquire(nanoseconds:)`` and ``ArchiveEngine/tryAcquire()`` return one that holds the lock against all
-/// processes and threads, and has set the section's marker. If its process dies, the marker stays, and the next holder completes
-/// or reverts what was left half done (F5). ``init(unshared:)`` is for an archive that only the caller can reach.
+/// The right to change an archive: every operation that changes the index or the log is a method of it. The end of its scope
+/// releases the archive. Used by one thread; the engine must outlive it. ``ArchiveEngine/acquire(nanoseconds:)`` and
+/// ``ArchiveEngine/tryAcquire()`` return one that holds the lock and has set the section's marker. If its process dies, the marker
+/// stays, and the next holder completes or reverts what was half done (F5).
 struct ArchiveSection: ~Copyable {
     let engine: ArchiveEngine
     private let holdsLock: Bool
 
-    /// For an archive that no one else can change: its index is being built, or no other process has it open or can
-    /// open it. Also for the holder of the lock that repairs before it sets its own marker.
+    /// For an archive that nobody else can change or open, and for the lock's holder that repairs before it sets its marker.
     @inline(__always)
     init(unshared engine: ArchiveEngine) {
         self.engine = engine
@@ -54,9 +51,7 @@ struct ArchiveSection: ~Copyable {
         index.contradiction(at: IndexLayout.valueBytesOffset, "its totals exceed its entries")
     }
 
-    /// Marks the index as no longer in use, for all processes, and wakes those that wait for events. Does nothing if the
-    /// archive isn't as it was when it had the version `old`.
-    /// - Returns: whether it was done.
+    /// Marks the index as out of use for all processes, and wakes followers; `false` if the version `old` isn't its present one.
     @discardableResult
     func closeForAll(_ doorbell: Doorbell?, ifStill old: ArchiveVersion? = nil) throws(StorageError) -> Bool {
         if let old, try engine.isStill(old) == false { return false }
@@ -120,8 +115,7 @@ extension ArchiveEngine {
         return ArchiveSection(locked: self)
     }
 
-    /// Sleeps between two of many holds of the lock. A thread that releases it and asks again at once gets it before one
-    /// that must first be woken, which nothing changes until that one starves.
+    /// Sleeps between two holds of the lock: a thread that asks again at once gets it before one that must be woken first.
     func letOthersIn() { cp_sleep(50_000) }
 
     /// Applies pending touches if the lock became free within this time, and nothing must be repaired first.

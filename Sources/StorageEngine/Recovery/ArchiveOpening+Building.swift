@@ -1,12 +1,9 @@
 import CPlatform
 
 extension ArchiveOpening {
-    /// Builds the index from the log, and returns whether other processes can see it. It keeps what `witness`, the replaced
-    /// index, knew about losses. Requires the turn to open, and no process with the archive open for writing.
-    ///
-    /// Entries beyond the limit are evicted, but not for reading. On a full disk the replaced index makes room, then an archive
-    /// with a limit evicts; otherwise the index stays in this process' memory. So a process that opens the archive to make room
-    /// always can. OnDiskFormat, "A full disk".
+    /// Builds the index from the log, with what `witness`, the replaced index, knew about losses; returns whether others can see
+    /// it. Requires the turn to open, and no writer. Entries beyond the limit are evicted, but not for reading. On a full disk the
+    /// replaced index makes room, then a limited archive evicts; else the index stays in memory (OnDiskFormat, "A full disk").
     func buildIndex(
         attachment: FileDescriptor, witness: IndexWitness?
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
@@ -54,8 +51,7 @@ extension ArchiveOpening {
         return try mapForWriting(file)
     }
 
-    /// Whether a segment or the descriptor was written within a minute: a folder that is being copied has parts of the log, and
-    /// nothing tells a segment still to come from a reclaimed one. Who only looks must not leave an index of such a log.
+    /// Whether the log may still be being copied: written within a minute. Then a mere reader must not leave an index of it.
     func isLogJustWritten() throws(StorageError) -> Bool {
         let minute = 60_000_000_000
         let now = Int(truncatingIfNeeded: Clock.wall()) &* 1_000
@@ -135,8 +131,7 @@ extension ArchiveOpening {
         }
         // Operations must not have the numbers of those in a part of the log that isn't there now (``ReplayedRemovals``).
         section.index.sequence = max(section.index.sequence, witness?.sequence ?? 0)
-        // An archive begins with the time, so that one that is made anew under the same name has other numbers: what was planned
-        // for entries of the former one must not hit its own. Messages are numbered from 1, for people.
+        // Archives begin at the time, so a plan for a former one of the name can't hit. Messages are numbered from 1, for users.
         if engine.kind != .log {
             let isLossy = section.index.parts != nil || section.index.loss != nil
             let last = section.index.sequence
@@ -149,8 +144,7 @@ extension ArchiveOpening {
         return engine
     }
 
-    /// After a failed sync the kernel may show bytes of the log that the medium doesn't have. No process has the
-    /// archive open now, so they can be dropped from the cache, and the index is built from what the medium really has.
+    /// After a failed sync the cache may differ from the medium: nobody has the archive open, so it is dropped before building.
     private func forgetUnwrittenBytes() throws(StorageError) {
         guard try hasFailedToSync() else { return }
         for name in try folder.names() where SegmentHeader.number(ofFileName: name) != nil {

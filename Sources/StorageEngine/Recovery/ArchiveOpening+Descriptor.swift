@@ -37,8 +37,7 @@ extension ArchiveOpening {
         _ change: (inout ArchiveConfiguration) throws(StorageError) -> Void
     ) throws(StorageError) {
         let folder = engine.folder
-        // What must go for a smaller limit goes before, as far as possible: it may take long, and others that open the
-        // archive wait for the turn. The change is made twice, for another process may change the rest meanwhile.
+        // Evictions come first, without the turn, because they take long; twice, as another process may change the rest meanwhile.
         var wanted = try Descriptor.read(in: folder).configuration
         try change(&wanted)
         try wanted.validate()
@@ -109,8 +108,7 @@ private struct NextDescriptor {
         if name != Descriptor.spareName { try? folder.unlink(name) }
     }
 
-    /// Creates the spare file unless there is one of the descriptor's length. The blocks of the replaced descriptor are free now;
-    /// on a full disk there is none. If its state can't be found out, it is left alone.
+    /// Creates the spare file, unless it has the right length or unknown state. The replaced descriptor's blocks are free now.
     func keepSpare() {
         do throws(StorageError) {
             let present = try folder.status(ofEntry: Descriptor.spareName)

@@ -3,8 +3,7 @@ import SystemC
 
 /// Which lock an archive has, and who may take it. Fields: OnDiskFormat, "The index"; reasons: "Containers" there.
 extension ArchiveOpening {
-    /// A robust mutex names its holder by a number in its PID namespace, and the kernel compares numbers when a waiter
-    /// is killed. So if the namespace is unknown, the mutex can't be used.
+    /// A robust mutex names its holder in its PID namespace, and the kernel compares numbers: not usable if that is unknown.
     var lockingForNewIndex: LockingMode {
         options.locking == .automatic && Namespaces.processes == 0 ? .fileLock : options.locking.resolved
     }

@@ -8,8 +8,7 @@ extension ArchiveOpening {
         case made(inNewFolder: Bool)
     }
 
-    /// Creates an archive's folder with its descriptor; the first opening creates the index. If this throws, there is
-    /// no archive, or one that another process created, and what was begun has been removed as far as possible.
+    /// Creates a folder with a descriptor; the first opening makes the index. A throw reverts it, unless another process made one.
     static func create(in store: FileDescriptor, name: String, configuration: ArchiveConfiguration)
         throws(StorageError) -> Creation
     {
@@ -67,8 +66,7 @@ extension ArchiveOpening {
         if configuration.durability != .process { try synchronizeNames(of: folder) }
     }
 
-    /// Reverts the creation of an archive that could not be opened afterwards (on a full disk), unless it is in use.
-    /// What can't be removed now stays: an empty archive, or a folder without a descriptor, which is no archive.
+    /// Reverts an archive's creation, unless it is in use; leaves an empty archive, or a folder without descriptor, at worst.
     static func undo(_ creation: Creation, in store: FileDescriptor, name: String) {
         guard case .made(let isNewFolder) = creation else { return }
         do throws(StorageError) {
@@ -91,8 +89,7 @@ extension ArchiveOpening {
         removeUnused(folder)
     }
 
-    /// Removes the files of an archive that is empty and not in use. The descriptor goes first: without it there is no
-    /// archive. Requires the turn to open, whose file goes last.
+    /// Removes the files of an empty, unused archive, first the descriptor. Requires the turn to open, whose file goes last.
     private static func removeUnused(_ folder: FileDescriptor) {
         do throws(StorageError) {
             let names = try folder.names()

@@ -2,9 +2,8 @@ import CPlatform
 
 /// Whether an existing index may be used (F3). The purpose of each check: OnDiskFormat, "Opening".
 extension ArchiveOpening {
-    /// The index file if it belongs to this archive and this boot, is no copy, and agrees with the segments; else `nil`.
-    ///
-    /// Processes that have it open may change it, so it is rejected only if its header is the same afterwards.
+    /// The index file if it belongs to this archive and this boot, is no copy, and agrees with the segments; else `nil`. Other
+    /// processes may change it, so it is rejected only if its header is the same afterwards.
     func trustedIndex(writable: Bool) throws(StorageError) -> FileDescriptor? {
         for _ in 0..<ArchiveOpening.mostLooksAtIndex {
             guard let file = try openIfPresent(ArchiveOpening.indexName, writable: writable),
@@ -57,8 +56,7 @@ extension ArchiveOpening {
         return try file.map { (file) throws(StorageError) in try file.status().bytes >= head.offset } ?? false
     }
 
-    /// Whether the log has more than an index tells: data behind its end of the log, or segments before or behind its own. A
-    /// writer that leaves a clean mark leaves none, so the index is an old one, or more of the log was copied here.
+    /// Whether the log has data or segments beyond the index: it is old, or parts were copied. Never so with a clean mark.
     func isIncomplete(_ index: IndexView, _ log: SegmentLog) throws(StorageError) -> Bool {
         let head = index.head
         let numbers = try log.segmentNumbers()
@@ -92,9 +90,8 @@ extension ArchiveOpening {
         }
     }
 
-    /// Whether a trusted index that no process has open is as its last users left it: by its clean mark or, if a user died, by
-    /// verifying its totals. Removes a right mark. Without this, a changed limit or segment count would make the next operation
-    /// evict or remove intact entries.
+    /// Whether a trusted, unopened index is as its last users left it: by its clean mark, which is removed, or by verifying its
+    /// totals. A wrong limit or count of segments would make the next operation evict or remove intact entries.
     func isSound(
         _ memory: IndexMemory, _ log: SegmentLog, mark: MarkStanding, attachment: FileDescriptor
     ) throws(StorageError) -> Bool {

@@ -1,9 +1,6 @@
 import CPlatform
 
-/// Opens a handle on an archive, as a writer, as an observer or as a copy: descriptor, trusted or rebuilt index, log,
-/// lock, a slot in the process table. States and their transitions: OnDiskFormat, "Opening".
-///
-/// Used by one thread.
+/// Opens a handle on an archive, as a writer, an observer or a copy: OnDiskFormat, "Opening". Used by one thread.
 struct ArchiveOpening {
     static let indexName = "index"
     static let newIndexName = "index.new"
@@ -47,8 +44,7 @@ struct ArchiveOpening {
         self.descriptor = descriptor
     }
 
-    /// The only place that creates a handle. The log is mapped with the access that the role needs. A reader doesn't
-    /// use the archive's lock and creates no file. `log`: a log already known to have no segments beyond this index.
+    /// The only maker of handles; maps the log as the role needs. Readers use no lock. `log`: known to end with this index.
     func engine(
         on memory: IndexMemory, as role: ArchiveRole, log known: SegmentLog? = nil
     ) throws(StorageError) -> ArchiveEngine {
@@ -126,7 +122,10 @@ struct ArchiveOpening {
                 return (memory, log.knowsNumbers ? log : nil, true)
             }
         }
-        if !isAlone { isAlone = try isUnattached(attachment) }
+        if !isAlone {
+            let longest = min(purpose.nanoseconds, FileDescriptor.startNanoseconds)
+            isAlone = try attachment.lock(.exclusive, within: longest)
+        }
         guard isAlone else {
             if try hasFailedToSync() { throw .syncFailed(path: folder.path) }
             throw .busy(
@@ -146,16 +145,10 @@ struct ArchiveOpening {
             file, as: .named(ArchiveOpening.indexName, in: folder, file.status()), writable: true)
     }
 
-    /// Locks the attachment exclusively if no process has the archive open.
-    private func isUnattached(_ attachment: FileDescriptor) throws(StorageError) -> Bool {
-        try attachment.lock(.exclusive, within: min(purpose.nanoseconds, FileDescriptor.startNanoseconds))
-    }
-
     // MARK: Observers and copies
 
-    /// An observer's handle: maps read-only, holds no lock, and doesn't appear in the process table. An unusable index is
-    /// repaired first if this user may write and no other process is waited for; otherwise the log is read into this process'
-    /// memory. A stopped process never delays an observer (F6).
+    /// An observer's handle: read-only, without lock or slot. It repairs an unusable index first if it may write and waits for no
+    /// process; otherwise it reads the log into memory. A stopped process never delays it (F6).
     func openForReading(mayWrite: Bool) throws(StorageError) -> ArchiveEngine {
         if let engine = try observe() { return engine }
         // No turn is taken for an index that wouldn't be left there.
@@ -240,8 +233,7 @@ enum ArchiveRole {
     case writer(attachment: FileDescriptor, slot: ProcessSlot?)
     /// Reads the index that the writers share, and leaves no trace.
     case observer
-    /// Has read the log into its own memory, because there was no usable index, and shows its state at that time.
-    /// `beside` identifies the unusable index.
+    /// Has read the log into its own memory for lack of a usable index (`beside`), and shows its state at that time.
     case copy(beside: FileDescriptor.FileNumber?)
 
     var attachment: FileDescriptor? {

@@ -34,8 +34,7 @@ extension ArchiveRepair {
         }
     }
 
-    /// If the archive's segments are further apart than those of one log can be, keeps those within reach of the known
-    /// end of the log or, if that is unknown, the group with the most frame bytes.
+    /// If segments are too far apart for one log, keeps those in reach of its known end, or the group with the most frame bytes.
     private mutating func setStraysAside(_ log: SegmentLog) throws(StorageError) {
         let names = try log.segmentNames()
         for stray in names.strays { try setAside(SegmentHeader.fileName(stray), SegmentLog.strayReason) }
@@ -83,8 +82,7 @@ extension ArchiveRepair {
         }
     }
 
-    /// Finds incomplete batches that don't count, so that their frames can be removed and never will count. Also
-    /// returns whether the log ends with a batch that counts although its last frames are damaged or gone.
+    /// Batches that don't count, whose frames can go; and whether the log ends with a counting batch of damaged last frames.
     private mutating func droppedBatches(
         _ log: SegmentLog, _ numbers: [UInt32], _ progress: (Double) -> Void
     ) throws(StorageError) -> ([BatchSieve<Frame>.Dropped], endsDamaged: Bool) {

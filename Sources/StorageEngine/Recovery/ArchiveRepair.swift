@@ -1,7 +1,6 @@
 import CPlatform
 
-/// A repair of one archive, from taking its locks to building the new index. Used by one thread. The index is removed first and
-/// built last, so a crash during a repair is an ordinary crash. Segments: `ArchiveRepair+Segments.swift`.
+/// A repair of one archive; one thread. The index is removed first and built last, so a crash is an ordinary crash.
 struct ArchiveRepair {
     let folder: FileDescriptor
     let name: String
@@ -83,8 +82,7 @@ struct ArchiveRepair {
 
     // MARK: The descriptor
 
-    /// The archive's descriptor, or a new one and the reason. Segments determine the identity, the folder determines
-    /// the name. The secret may change because the index is rebuilt.
+    /// The descriptor, or a new one and why: identity from segments, name from the folder; any secret, as the index is rebuilt.
     private static func descriptor(
         of folder: FileDescriptor, name: String, options: StoreOptions
     ) throws(StorageError) -> (Descriptor, loss: String?) {
@@ -162,8 +160,7 @@ struct ArchiveRepair {
 
 /// Which archive the files of a folder belong to, judged by its segments.
 struct ArchiveIdentities {
-    /// The descriptor's identity, unless no segment has it and two segments, or one segment and the index, agree on
-    /// another one. Without a descriptor the identity that most segments have. `nil` if there is none.
+    /// The descriptor's identity, unless no segment has it and two files agree on another; else the most common, or `nil`.
     let best: [UInt8]?
 
     init(_ folder: FileDescriptor, descriptor: Descriptor?) throws(StorageError) {

@@ -1,8 +1,7 @@
 import CPlatform
 
 extension ArchiveSection {
-    /// Makes the index consistent after the lock's holder died amid a change (F5): chains, lists and totals are rebuilt from the
-    /// entries, and frames written behind the committed head are replayed. Idempotent.
+    /// Rebuilds chains, lists and totals, and replays frames behind the head, after the lock's holder died (F5). Idempotent.
     func recover() throws(StorageError) {
         let isDecided = index.batchDone != .none
         if isDecided { index.batchOpen = .none }

@@ -61,8 +61,7 @@ extension ArchiveSection {
                 return countReplayed(frame)
             }
             guard frame.kind != .resident else {
-                // There is no value on disk any more. The entry in memory is known to its process, if that is alive.
-                // Other processes' entries of this key, and one whose frame was only moved, stay.
+                // No value is on disk any more. A living process' entry in memory, others' of this key, and moved ones stay.
                 if let present, !present.slot.isMemoryOnly { remove(present.number) }
                 // The process that recorded it died before it was marked as held.
                 if let number = index.table.entry(at: location, tag: tag), index.residency[number] == 0 {
@@ -238,8 +237,7 @@ extension ArchiveSection {
         }
     }
 
-    /// Fills an empty index from all segments of the log, oldest first. With `isRoomy` the table is sized in advance; otherwise
-    /// the index grows as entries come and takes no more space than needed.
+    /// Fills an empty index from all segments, oldest first. `isRoomy` sizes its table in advance; otherwise it grows as needed.
     func rebuild(isRoomy: Bool = true) throws(StorageError) -> ArchiveEngine.ReplayFindings {
         var findings = ArchiveEngine.ReplayFindings()
         engine.replayedMarks.withLock { $0 = [[UInt32]](repeating: [], count: IndexLayout.undoLines) }
@@ -321,8 +319,7 @@ extension ArchiveSection {
         return findings
     }
 
-    /// An incomplete batch at the end of the log, like a torn frame there, is a leftover of an operation that was not
-    /// acknowledged. An incomplete one before that was partly lost, and is left out.
+    /// An incomplete batch at the log's end was not acknowledged. An incomplete one before was partly lost, and is left out.
     private func reportDropped(
         _ dropped: [BatchSieve<Frame>.Dropped], cut: Location?, _ findings: inout ArchiveEngine.ReplayFindings
     ) throws(StorageError) {
@@ -339,8 +336,7 @@ extension ArchiveSection {
         try segments.clearRemains(pin, from: cut.offset)
     }
 
-    /// Estimates the number of entries from intact frames of the oldest and newest segment, so that the table need not be split
-    /// while it fills. Never more than files of this size can hold.
+    /// Estimates the entries from the oldest and newest segment's intact frames, to size the table; at most what files can hold.
     private func estimatedEntries(_ numbers: [UInt32]) throws(StorageError) -> Int {
         guard engine.kind != .log else { return 0 }
         var keys = Set<UInt64>()

@@ -81,8 +81,7 @@ struct BatchSieve<Item> {
         stretch = nil
     }
 
-    /// A batch without its first frame. Either the frame was in the damaged range before it, or these are leftovers of
-    /// an abandoned batch that newer frames have partly overwritten.
+    /// A batch without its first frame: that is in the damage before it, or newer frames overwrote part of an abandoned batch.
     private func headless(_ first: Location, from location: Location) -> Open {
         guard first.segment == location.segment, let stretch, stretch.range.contains(first.offset) else {
             return Open(
@@ -165,11 +164,10 @@ struct BatchSieve<Item> {
         for (item, location) in present.items { try emit(item, location) }
     }
 
-    /// Whether a range without a valid frame never reached the medium, or only in an unfinished state. That is so if it has no
-    /// checksum, which is written last; if its whole part of a sector of 512 bytes, which media write as a unit, is zero; or if
-    /// the end of a page of 4,096 bytes is, because systems write pages as a unit, perhaps half filled. Data that was written and
-    /// damaged later doesn't look like this, unless its value does. The sector in which the range ends was written with the next
-    /// frame; `isEnd` means that the batch ends there, and none of its frames follows.
+    /// Whether a range without a valid frame never reached the medium wholly: its checksum, which is written last, is zero; or its
+    /// part of a sector (512 bytes, a medium's unit) is; or the end of a page (4,096 bytes, a system's unit, perhaps half filled)
+    /// is. Later damage doesn't look so, unless its value does. The sector in which the range ends was written with the next frame;
+    /// `isEnd` means that the batch ends there, and none of its frames follows.
     private func looksLost(_ range: Range<Int>, isEnd: Bool, _ zeros: Zeros) throws(StorageError) -> Bool {
         var start = range.lowerBound
         guard start < range.upperBound else { return false }

@@ -1,7 +1,6 @@
 import CPlatform
 
-/// What an existing index, even an unusable one, tells about the log from which the new one is built: the only trace of
-/// operations whose segments were cut off or removed. When it is trusted: OnDiskFormat, "Losses of the log".
+/// What an existing index tells of its log: the only trace of lost segments' operations. OnDiskFormat, "Losses of the log".
 struct IndexWitness {
     let noted: LogLoss?
     /// The log reached at least to here; `none` if nothing is known.
@@ -69,8 +68,7 @@ struct IndexWitness {
         self.memory = keepsIndex ? memory : nil
     }
 
-    /// Those of the batches, given in order, of which the index names no frame; the others were complete once. Costs a
-    /// pass over the index if there are any, and releases the index.
+    /// Batches, in order, of which the index names no frame; others were complete once. Walks and releases the index if any.
     mutating func takeUnknown<Item>(of batches: [BatchSieve<Item>.Dropped]) -> [BatchSieve<Item>.Dropped] {
         let memory = memory
         self.memory = nil

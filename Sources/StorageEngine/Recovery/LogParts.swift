@@ -1,6 +1,5 @@
-/// Which segments a log with losses had when an index was built from it. If a missing one is there later, or one was written to,
-/// a copy was completed or a part repaired, and the index doesn't know all of it. A value; safe to share between threads.
-/// OnDiskFormat, "Losses of the log".
+/// Which segments a log with losses had when its index was built. If a missing one is there later, or one changed, the index
+/// doesn't know all of it. A value; safe to share between threads. OnDiskFormat, "Losses of the log".
 struct LogParts: Sendable {
     /// Where the log ended. Segments before that one's count at any time; the newest until something is appended.
     let head: Location
@@ -33,8 +32,7 @@ struct LogParts: Sendable {
         if segment < head.segment { sum &-= LogParts.number(of: segment, status) }
     }
 
-    /// Nobody writes to a segment that isn't the newest, nor to that one without appending, so only a change from outside gives
-    /// another number. The time counts because a copy may be as long as it will be from its beginning.
+    /// Other numbers mean changes from outside, as only the newest segment grows. Times count: copies may have their final length.
     private static func number(of segment: UInt32, _ status: FileDescriptor.Status) -> UInt64 {
         let part = mixed(UInt64(segment) << 32 ^ UInt64(truncatingIfNeeded: status.bytes))
         return mixed(part ^ UInt64(truncatingIfNeeded: status.changed))
@@ -50,8 +48,7 @@ struct LogParts: Sendable {
 }
 
 extension ArchiveSection {
-    /// Notes how the segments are that were appended to since a log with losses was read, unless it has other parts by now.
-    /// Requires that no other process has the archive open for writing.
+    /// Renews parts appended to since a log with losses was read, unless others changed. Requires no other writer.
     func noteParts() throws(StorageError) {
         let (oldest, head) = (index.oldestSegment, index.head)
         guard let parts = index.parts, head != parts.head else { return }

@@ -1,5 +1,4 @@
-/// Something that prevents opening an archive for writing: a folder or symbolic link in the place of a file that the
-/// engine needs (never followed or removed), or a file that other users may change (F9).
+/// A folder or link in the place of an engine's file (never followed or removed), or a file that others may change (F9).
 struct NameConflict {
     let name: String
     /// What is wrong with it, with its path.

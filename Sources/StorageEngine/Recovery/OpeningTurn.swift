@@ -1,20 +1,17 @@
 import CPlatform
 import SystemC
 
-/// The turn to open an archive for writing, to create it, or to change its configuration, for one process at a time: the lock on
-/// the file `opening`, which names its holder and which the kernel releases when that dies.
-///
-/// Used by one thread. A reader never waits for a turn: its holder may be stopped (F6).
+/// The turn to open for writing, create or configure an archive: a lock on the file `opening`, which names its holder and which the
+/// kernel releases. Used by one thread. A reader never waits for a turn: its holder may be stopped (F6).
 struct OpeningTurn {
     static let fileName = "opening"
     private static let digits = 11
 
     private let file: FileDescriptor
 
-    /// Takes the turn; waits at most `nanoseconds` on the monotonic clock, and longer, up to five minutes, for another process
-    /// that works meanwhile: to build the index of a large log takes its time. While it is held the archive isn't removed.
-    /// - Throws: `busy`, which names the holder; `closed` if the archive was removed in the meantime, because what is
-    ///   stored in its folder would be lost.
+    /// Takes the turn. Waits `nanoseconds` on the monotonic clock, and up to five minutes for a process that works, such as
+    /// building an index. While it is held the archive isn't removed.
+    /// - Throws: `busy`, which names the holder; `closed` if the archive was removed meanwhile, as its content would be lost.
     static func take(
         in folder: FileDescriptor, archive: String, nanoseconds: Int64 = ArchiveEngine.patienceNanoseconds
     ) throws(StorageError) -> OpeningTurn {
@@ -101,8 +98,7 @@ struct OpeningTurn {
 }
 
 extension FileDescriptor {
-    /// A new process shares its parent's descriptors, and with them its locks, until it executes its own program. If
-    /// the parent was killed, a lock may seem to be held for this long.
+    /// Until a new process executes its program, it shares its parent's locks; if that was killed, they seem held this long.
     static let startNanoseconds: Int64 = 200_000_000
 
     /// Like ``lock(_:wait:)``, but waits at most `nanoseconds`, whatever signals or clock changes occur.

@@ -111,7 +111,6 @@ extension RingFile {
     }
 
     /// Counts what is in the file. Costs reading it, up to 16 KiB of each message.
-    /// - Throws: like ``messages()``.
     public func outline() throws(StorageError) -> RingFileOutline {
         var outline = RingFileOutline()
         var losses = 0

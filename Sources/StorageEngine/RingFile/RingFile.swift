@@ -9,8 +9,8 @@ import Synchronization
 /// message is in the system's memory when ``append(_:)`` returns. It survives the death of the process, and a power
 /// failure only after ``synchronize()``.
 ///
-/// Work and memory are proportional to the file's size, whatever it contains. Reading delays appends by a fifth of a
-/// second at most, even if the reader was stopped in the middle.
+/// Calls that read throw what ``messages()`` throws. Work and memory are proportional to the file's size, whatever it contains.
+/// Reading delays appends by a fifth of a second at most, even if the reader was stopped in the middle.
 public final class RingFile: Sendable {
     /// Largest message in bytes. Readers that count with 32 bits must be able to read it.
     public static let maximumMessageBytes = Int(Int32.max)
@@ -74,7 +74,6 @@ public final class RingFile: Sendable {
     /// Calls `body` with each message, oldest first; if there is an error, first with the readable ones. Others may
     /// append at the same time: messages that come after the call began may be left out.
     /// - Returns: whether messages may have made room before they were read.
-    /// - Throws: like ``messages()``.
     @discardableResult
     public func forEachMessage(_ body: ([UInt8]) -> Void) throws(StorageError) -> Bool {
         var reader = try RingFileReader(self)
@@ -83,13 +82,11 @@ public final class RingFile: Sendable {
     }
 
     /// Whether there are no messages. Costs one read.
-    /// - Throws: like ``messages()``.
     public func isEmpty() throws(StorageError) -> Bool {
         try reading { () throws(StorageError) in try readHeader()?.header.isEmpty ?? true }
     }
 
     /// Whether messages can be appended: the file is empty, or was created with these settings.
-    /// - Throws: like ``messages()``.
     public func isWritable() throws(StorageError) -> Bool {
         try reading { () throws(StorageError) in
             guard !isReadOnly else { return false }
@@ -200,8 +197,7 @@ public final class RingFile: Sendable {
         return (header, fileBytes)
     }
 
-    /// Drops the oldest messages until `needed` bytes fit after the newest, or at the beginning. After each step the
-    /// file contains all messages that haven't been dropped; a message is dropped before it is overwritten.
+    /// Drops the oldest messages until `needed` bytes fit. After each step the others are intact: messages go before overwriting.
     private func makeRoom(
         for needed: UInt64, _ header: inout RingFileHeader, _ fileBytes: inout Int
     ) throws(StorageError) {

@@ -1,6 +1,4 @@
-/// Identifies a message, so that a position can be found again. Sendable value type.
-///
-/// Compares only the first bytes, so that skipping a large message costs little.
+/// Identifies a message by its first bytes, so that a position can be found again at little cost. Sendable value type.
 struct RingFileMark: Sendable, Hashable {
     static let mostBytes = 16 << 10
 
@@ -18,12 +16,9 @@ struct RingFileMark: Sendable, Hashable {
     var end: Int { place + RingFileHeader.lengthBytes + length }
 }
 
-/// Reads the messages of a ring file in the order in which they were written, through a buffer, and never more bytes than the
-/// file has. For one thread.
-///
-/// A writer has exclusive use of the file. A mere reader has it whenever the buffer is filled, and then checks whether the
-/// message that it read last is still there. If not, it continues with the oldest (``losses``). It ends where the messages ended
-/// when it began or, after losses, when it continued, however fast others append.
+/// Reads the messages of a ring file in order through a buffer, never more bytes than the file has. For one thread. A mere reader
+/// has exclusive use only while the buffer is filled, and then checks whether its last message is still there. If not, it continues
+/// with the oldest (``losses``). It ends where the messages ended when it began or, after losses, continued.
 struct RingFileReader {
     private let ring: RingFile
     /// Whether the file is locked for the whole reading.
@@ -79,8 +74,7 @@ struct RingFileReader {
         stretches.reduce(0) { $0 + $1.count } - (position ?? 0) + (stretches.first?.lowerBound ?? 0)
     }
 
-    /// The length of the message at ``position``, without its length field; `nil` after the last.
-    /// - Throws: `damagedRingFile` if there can't be a message of that length.
+    /// Length of the message at ``position``, without its length field; `nil` after the last. Throws `damagedRingFile`.
     mutating func peekLength() throws(StorageError) -> Int? {
         while let place = position, let stretch = stretches.first {
             let left = stretch.upperBound - place - RingFileHeader.lengthBytes
@@ -159,9 +153,8 @@ struct RingFileReader {
         position = stretches.first?.lowerBound
     }
 
-    /// `count` bytes from ``position`` on; `nil` if the buffer had to be filled while others may append: then what was
-    /// there before, and the length of the message with it, may be another message's by now, at the same place, and all
-    /// has to be decided again of what the buffer has now.
+    /// `count` bytes from ``position`` on; `nil` if the buffer was filled while others may append: then another message may be
+    /// here, and all has to be decided again.
     /// - Parameter length: that of the message, if it is known already.
     private mutating func take(_ count: Int, ofMessageOf length: Int? = nil) throws(StorageError)
         -> ArraySlice<UInt8>?

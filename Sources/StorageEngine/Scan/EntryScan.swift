@@ -1,17 +1,13 @@
-/// One walk over the entries of an archive. For one thread. Others may change the archive at the same time: a scan takes no lock
-/// (F6) and leaves no trace.
+/// One walk over the entries of an archive, without a lock or a trace (F6). For one thread; several may share the work, each with a
+/// ``twin()`` for other items of the snapshot, and only what twins share is guarded (``ScanRenumberings``).
 ///
-/// It begins with a snapshot: location, number and tag of each live entry, 16 bytes. Each entry is read again through its slot in
-/// the index:
+/// It begins with a snapshot of each live entry's location, number and tag, 16 bytes, and reads each again through its slot:
 ///
 /// - An entry that stays is visited once. If reclaiming has moved it, its slot names the new place (F7).
-/// - An entry that was stored again is visited once, in its present version: value, size and times belong together, except that
-///   an access between two reads shows.
+/// - An entry that was stored again is visited once, in its present version, whose value, size and times belong together, except
+///   that an access between two reads shows.
 /// - An entry that was deleted, evicted, set aside or has expired is skipped (S8, S9), and so is one whose slot was reused, which
 ///   its tag shows. Entries added since the snapshot are not visited.
-///
-/// Several threads may share the work: each has a ``twin()`` of its own, which goes through other items of the snapshot. Only
-/// what twins share is guarded (``ScanRenumberings``).
 package final class EntryScan {
     private let engine: ArchiveEngine
     // Copies of the engine's fields, because both are read several times for each entry.
@@ -19,8 +15,7 @@ package final class EntryScan {
     private let log: SegmentLog
     private let items: [ScanItem]
     package let order: ScanOrder
-    /// The next item. Like everything that changes with each entry it is private: otherwise the compiler would insert
-    /// run-time exclusivity checks, which cost as much as reading the entry's slot.
+    /// The next item; private, like all that changes with each entry, because run-time exclusivity checks would cost as much.
     private var next = 0
     /// Where it ends: behind the last item, unless it was told another.
     private var end: Int
@@ -161,8 +156,7 @@ package final class EntryScan {
     package var visited: Int { next }
 
     package var count: Int { items.count }
-    /// Advances to the next entry that still exists; returns `false` at the end. Reads only its slot in the index.
-    /// - Throws: if the slot is being changed and the bytes that it names can't be reached now.
+    /// The next existing entry's slot; `false` at the end. Throws if a changing slot names bytes that can't be reached now.
     package func advance() throws(StorageError) -> Bool {
         frame = nil
         while next < end {
@@ -255,8 +249,7 @@ package final class EntryScan {
         case damaged
     }
 
-    /// Reads the entry's frame and verifies its checksum, unless that was done already. If the frame was moved or
-    /// replaced in the meantime, reads the present one.
+    /// Reads the entry's frame, or the present one if it was replaced, and verifies its checksum once.
     /// - Throws: if the bytes can't be reached now, for lack of descriptors or memory.
     @inline(__always)
     package func read() throws(StorageError) -> Reading {
@@ -318,8 +311,7 @@ package final class EntryScan {
         package var owner: UnsafeRawBufferPointer
     }
 
-    /// Key and owner without reading the value: they are compared with the hashes in the entry's slot instead of
-    /// verifying the checksum. If they don't match, behaves like ``read()``. `nil` unless `present`.
+    /// Key and owner compared with the slot's hashes, without the value; like ``read()`` if they differ. `nil` unless `present`.
     package func readHead() throws(StorageError) -> (reading: Reading, head: Head?) {
         guard let line else { return (.gone, nil) }
         if frame == nil {

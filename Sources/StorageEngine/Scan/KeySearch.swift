@@ -53,7 +53,6 @@ struct KeySearch {
         }
     }
 
-    /// Keeps the first `limit` keys.
     private mutating func cut() {
         found.sort { $0.lexicographicallyPrecedes($1) }
         var previous: [UInt8]?

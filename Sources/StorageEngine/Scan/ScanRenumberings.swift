@@ -1,7 +1,6 @@
 import Synchronization
 
-/// What a walk and its twins have to agree about after the index was shrunk, which gives entries new numbers: each is visited
-/// once, by one of them. Safe to share between threads.
+/// What twins of a walk agree on after the index shrank and renumbered entries: one of them visits each once. Sendable.
 final class ScanRenumberings: Sendable {
     /// The archive's count of renumberings before the items were looked up.
     let before: UInt64

@@ -1,13 +1,9 @@
 import CPlatform
 
-/// Takes a snapshot of an archive without its lock, while others change it. It reads all slots of the index, and then uses the
-/// log to bring what it found to one moment, the end of the log after the last read:
-///
-/// - An entry that didn't change from the first read on was found as it is.
-/// - Every change since then has a frame behind the first end of the log, and replaces what was found.
-/// - The one operation that may have reached the index but not yet the log's end is included.
-///
-/// All segments are pinned first. If removed entries were restored, or the log advanced past a file to be read, it starts again.
+/// Takes a snapshot of an archive without its lock: reads all slots, then brings them to one moment, the end of the log after the
+/// last read. Every change since the first read has a frame behind the first end of the log, and replaces what was found. The one
+/// operation that may have reached the index but not yet the log's end is included. All segments are pinned first. If removed
+/// entries were restored, or the log advanced past a file to be read, it starts again.
 struct SnapshotBuilder {
     private let engine: ArchiveEngine
     private let index: IndexView
@@ -246,8 +242,7 @@ struct SnapshotBuilder {
                 path: log.path(of: $0.segment), offset: $0.offset,
                 reason: "one or more messages fail their checksums")
         }
-        // If zeros replace whole frames at the end of a segment, only the index knows about them. Its count is valid
-        // unless a process is changing it or died while doing so.
+        // Zeros for whole last frames show only in the index's count, valid unless a process changes it or died while doing so.
         if result.damaged.isEmpty, items.count < counted, index.sectionOwner == 0, engine.index.head == end,
             engine.index.firstMessage == begin, counted == engine.index.entryCount
         {

@@ -10,8 +10,7 @@ struct SnapshotItem {
     var hits: UInt32
 }
 
-/// Segments that stay mapped as long as this object exists: their content stays readable and keeps its space on disk,
-/// even after the files are removed. Safe from any thread: it never changes once it is shared.
+/// Segments mapped as long as this object, so their content stays readable on disk. Immutable once shared: thread-safe.
 final class PinnedSegments: @unchecked Sendable {
     private let log: SegmentLog
     private(set) var pins: [UInt32: SegmentLog.Pin] = [:]
@@ -30,8 +29,7 @@ final class PinnedSegments: @unchecked Sendable {
         return true
     }
 
-    /// Maps what other processes have appended to the segments. The log must have reached `end` before the call.
-    /// - Returns: `false` if a file had lost its name before that, so that its final size can't be found out.
+    /// Maps what others appended; the log has reached `end`. `false`: a file lost its name, so its size is unknown.
     func learnSizes(upTo end: Location) throws(StorageError) -> Bool {
         for (segment, pin) in pins where !complete.contains(segment) {
             guard try log.learnSize(pin) else { return false }

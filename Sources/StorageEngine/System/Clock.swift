@@ -1,8 +1,7 @@
 import CPlatform
 import Synchronization
 
-/// The two clocks of the engine. The wall clock gives dates for people. Deadlines use the boot clock, which nobody can
-/// set (S8). Why, and what happens after a restart: Durability, "Clocks".
+/// The wall clock, for dates, and the boot clock, which can't be set, for deadlines (S8): Durability, "Clocks".
 package enum Clock {
     /// Microseconds since 1970, accurate to a few milliseconds; costs a few nanoseconds.
     @inline(__always)
@@ -39,8 +38,7 @@ package enum Clock {
     /// What the wall clock will show when the boot clock shows `boot`, unless it is set in between.
     static func wall(atBoot boot: Int64) -> Int64 { boot.addingSaturating(wallOffset()) }
 
-    /// By how much the wall clock is ahead of the boot clock, in whole milliseconds: the same for all processes until it is set,
-    /// so that a deadline is always shown as the same moment. Costs some hundred nanoseconds.
+    /// The wall clock's lead in whole ms, the same for all until it is set, so deadlines show the same moment. Some hundred ns.
     static func wallOffset() -> Int64 {
         #if DEBUG
         if let hand {

@@ -25,8 +25,7 @@ extension FileDescriptor {
         #endif
     }
 
-    /// Locks one byte of the file for this open file, independently of ``lock(_:wait:)``; `false` if another one holds it. A
-    /// shared lock also works on a file that is open for reading only.
+    /// Locks a byte, apart from ``lock(_:wait:)``; `false` if another holds it. Shared also works on a file open for reading.
     func lockByte(_ offset: Int, _ kind: LockKind = .exclusive) throws(StorageError) -> Bool {
         let result = SystemDoor.perform(.lock, path: path) {
             let failure =

@@ -145,8 +145,7 @@ extension FileDescriptor {
 
     // MARK: Folders above
 
-    /// Creates the folder at `path` and missing ones above it, with mode 0700. When this returns, the names of those
-    /// above are on the medium; the caller that stores something in `path` syncs that name.
+    /// Creates `path` and missing folders above with mode 0700. Their names are on the medium; the caller syncs that of `path`.
     static func makeFolders(at path: String) throws(StorageError) {
         var code = makeFolder(at: path)
         if code == ENOENT, let parent = parent(of: path) {

@@ -10,8 +10,7 @@ enum SystemCode {
     static let exists = EEXIST
 }
 
-/// An open descriptor of a file or folder, closed with the last reference. Safe from any thread. It is the engine's only access
-/// to the file system: all calls that can fail in the kernel are here or in the extensions beside it.
+/// An open file or folder, closed with the last reference, and the only access to the file system. Safe from any thread.
 final class FileDescriptor: Sendable {
     let descriptor: Int32
     let path: String
@@ -26,8 +25,7 @@ final class FileDescriptor: Sendable {
     }
 
     deinit {
-        // Closing alone isn't enough: a process that another thread is just starting has a copy of the descriptor until
-        // it executes its program, and the lock would last as long.
+        // A process that another thread is just starting has a copy of the descriptor, which would keep the lock.
         if wasLocked.load(ordering: .relaxed) { unlock() }
         _ = close(descriptor)
     }

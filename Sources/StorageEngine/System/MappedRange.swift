@@ -1,16 +1,13 @@
 import CPlatform
 import SystemC
 
-/// A range of addresses through which this process sees a file from its start, or its own memory; unmapped with the last
-/// reference. Immutable, so safe from any thread: a larger range is another one.
-///
-/// It may be longer than the file, so that the file can grow. Its owner must not touch bytes beyond the file's end (F4).
+/// Addresses of a file from its start, or of private memory; unmapped with the last reference. Immutable, so safe from any thread.
+/// It may be longer than the file, for growth; its owner must not touch bytes beyond the file's end (F4).
 final class MappedRange: @unchecked Sendable {
     let base: UnsafeMutableRawPointer
     let bytes: Int
 
-    /// Maps at least one page.
-    /// - Throws: `limitReached` if this process may not map so many more bytes, or no more ranges.
+    /// Maps at least one page. Throws `limitReached` if this process may not map so many more bytes, or no more ranges.
     init(_ file: FileDescriptor, bytes: Int, writable: Bool) throws(StorageError) {
         self.bytes = MappedRange.wholePages(bytes)
         base = try MappedRange.map(
@@ -55,8 +52,7 @@ final class MappedRange: @unchecked Sendable {
             operation: "map \(bytes) bytes of", path: path, limit: .addresses(ProcessLimit.addresses))
     }
 
-    /// Whether the process' limit leaves so many addresses, those that are promised (``AddressPromise``), and some. Mapping can
-    /// cope with failure, but memory allocators end the process when they get none.
+    /// Whether the limit leaves these addresses, the promised (``AddressPromise``) and some: allocators can't cope with failure.
     static func leavesRoom(_ bytes: Int) -> Bool {
         guard ProcessLimit.addresses != nil else { return true }
         let bytes = bytes + leftBytes + AddressPromise.total

@@ -1,5 +1,4 @@
-/// Values by key in one array, in the order of the keys: a look-up costs a binary search, a change a move of what follows. A
-/// dictionary's first use looks for `Hashable` among all conformances: half of an opening in a new process.
+/// Values in an array sorted by key: binary search. (A dictionary's first use costs half of an opening, for `Hashable`.)
 struct OrderedTable<Key: Sendable, Value: Sendable>: Sendable {
     private var rows: [(key: Key, value: Value)] = []
     private let precedes: @Sendable (Key, Key) -> Bool

@@ -1,8 +1,7 @@
 import CPlatform
 import Synchronization
 
-/// One value for each process. A forked child creates its own: the parent's value has none of its threads there, and
-/// may be locked by one of them for ever or half changed, so it isn't touched. Safe from any thread.
+/// One value for each process: a forked child makes its own, as the parent's may be locked or half changed. Thread-safe.
 struct PerProcess<Value: AnyObject & Sendable>: ~Copyable, Sendable {
     private final class Made: Sendable {
         let value: Value

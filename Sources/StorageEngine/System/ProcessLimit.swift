@@ -9,8 +9,7 @@ enum ProcessLimit {
     /// Files that it may have open, `ulimit -n`.
     static var openFiles: UInt64? { known(cp_limit_open_files()) }
 
-    /// How many archives may stay open for occasional reading. Each takes two descriptors and an index of some hundred
-    /// kilobytes; together they may take a quarter of this process' limits.
+    /// Archives to keep open for occasional reading: two descriptors and some hundred kB each, a quarter of the limits in all.
     static var comfortableArchives: Int {
         let byFiles = (openFiles ?? .max) / 8
         let byAddresses = (addresses ?? .max) / (4 << 20)

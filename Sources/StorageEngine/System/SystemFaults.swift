@@ -7,8 +7,7 @@ package enum SystemCall: String, CaseIterable, Sendable {
         random
 }
 
-/// A fault for tests: from the `number`-th call on (counted from 1, for one kind of call or all, on paths under one
-/// folder), calls fail with an errno or do only a part. Safe from any thread.
+/// For tests: from the `number`-th call (from 1) on, calls of a kind under a folder fail or do a part. Safe from any thread.
 package final class FaultPlan: Sendable {
     package enum Effect: Sendable {
         /// The call does nothing and fails with this errno.

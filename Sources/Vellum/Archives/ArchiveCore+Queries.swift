@@ -8,8 +8,7 @@ extension ArchiveCore {
     private static var samples: Int { 64 }
     private static var sampleBytes: Int { 262_144 }
 
-    /// What encoded values must meet to be decoded and tested as objects, for the finds before any limit. `nil` if nothing can
-    /// be tested on encoded values, or if some objects are in memory only, so that all objects must be tested.
+    /// What encoded values must meet before the finds ahead of any limit; `nil` if that is unknown, or objects are in memory only.
     package func encodedPredicate(of queries: [Query<Object>]) throws -> QueryPredicate? {
         guard let (conditions, properties) = try encodedConditions(of: queries) else { return nil }
         // Let through: values that a type's own `init(from:)` may read in another way, since they lack a property.

@@ -137,8 +137,7 @@ extension ArchiveCore {
         }
     }
 
-    /// The version of the entry that this process finds for a key; `nil`: none.
-    /// - Throws: ``ArchiveError/newerVersion(type:key:found:known:)``: only a `record` may replace a newer version.
+    /// The entry's version for this process, or `nil`. Throws `newerVersion`: only a `record` may replace such an entry.
     func version(toReplace key: HashedKey, _ name: String) throws -> UInt64? {
         var sequence: UInt64?
         var newer: Int?

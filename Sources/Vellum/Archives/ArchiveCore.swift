@@ -3,10 +3,8 @@ import Foundation
 import Logging
 import StorageEngine
 
-/// The implementation of an archive of objects: the two tiers, and how objects move between them. ``ArchiveManager``,
-/// ``ThrowingArchives`` and ``AsynchronousArchives`` reach it through an ``ArchiveHandle``.
-///
-/// Safe from any thread: store and memory tier do their own locking, and objects that share state are copied (``HeldObject``).
+/// The implementation of an archive of objects: two tiers, and how objects move between them. Reached by ``ArchiveHandle``. Safe
+/// from any thread: both tiers do their own locking, and objects that share state are copied (``HeldObject``).
 package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     package let archive: Archive
     package let memory: MemoryTier

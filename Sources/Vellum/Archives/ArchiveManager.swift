@@ -18,7 +18,6 @@ import StorageEngine
 /// Each call has a counterpart that throws in ``throwing``, and one that doesn't block in ``asynchronous``.
 public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sendable {
     @usableFromInline package let handle: ArchiveHandle<Object>
-    /// The archive as last opened.
     package var core: ArchiveCore<Object> { handle.core }
 
     init(_ handle: ArchiveHandle<Object>) { self.handle = handle }
@@ -61,12 +60,8 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
     }
 
     /// As ``update(_:)``, with other terms. Terms that are `nil` stay as they are, unless they are dropped.
-    /// - Parameters:
-    ///   - object: the object as it is to be.
-    ///   - lifetime: the object expires after this time from now.
-    ///   - memoryLifetime: as of ``record(_:expiresIn:inMemory:owner:)``.
-    ///   - owner: 1 to 255 bytes of UTF-8.
-    ///   - dropped: terms to remove from the object.
+    /// The parameters are those of ``record(_:expiresIn:inMemory:owner:)``; the lifetime counts from now.
+    /// - Parameter dropped: terms to remove from the object.
     public func update(
         _ object: Object, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil, dropping dropped: Set<ArchiveTerm> = []
@@ -77,9 +72,7 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
     }
 
     /// As ``record(_:)``, with an owner. All objects of an owner can be deleted together.
-    /// - Parameters:
-    ///   - object: the object to store.
-    ///   - owner: 1 to 255 bytes of UTF-8; `nil`: none.
+    /// - Parameter owner: 1 to 255 bytes of UTF-8; `nil`: none.
     public func record(_ object: Object, owner: String?) {
         store("record", object, .new(owner: owner))
     }
@@ -91,7 +84,6 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
 
     /// As ``record(_:)`` for an object that expires.
     /// - Parameters:
-    ///   - object: the object to store.
     ///   - lifetime: the object expires after this time.
     ///   - memoryLifetime: how long a process keeps the object in memory. The next access then reads it from disk,
     ///     and the time restarts. `nil`: as long as there is room.

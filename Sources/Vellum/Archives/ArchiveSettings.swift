@@ -15,8 +15,7 @@ extension ArchiveRequest {
 
 /// Compares the settings of an existing archive with the requested ones.
 extension ArchiveCore {
-    /// Refuses an archive of another type, because neither could decode the other's values. An archive without a
-    /// type name, such as one that the command line created, accepts every type.
+    /// Refuses an archive of another type; one without a type name, such as the command line's, accepts every type.
     func expectOwnType() throws {
         let stored = try archive.configuration().typeName
         guard stored.isEmpty || stored == Object.archiveTypeName else {

@@ -38,8 +38,7 @@ package final class ArchiveShared<Object: Archivable>: @unchecked Sendable {
     /// Called where the compiler has proven that the type is `Sendable`, which can't be tested at run time.
     func markSendable() { isSendable.store(true, ordering: .relaxed) }
 
-    /// Whether memory may hold objects themselves: only if copies share no mutable state. `isShared` says that the
-    /// coder saw an instance of a class. What the coder can't see is safe only if the type is `Sendable`.
+    /// Whether memory may hold objects: the type is `Sendable`, and the coder saw no instance of a class (`isShared`).
     func keepsObjects(_ isShared: Bool) -> Bool { !isShared && isSendable.load(ordering: .relaxed) }
 
     /// Logs and counts an error that a non-throwing call swallows (S4).

@@ -65,7 +65,6 @@ public struct ArchiveStatistics: Sendable, Hashable, Codable {
     }
 }
 
-/// Failures in this process.
 struct ArchiveFailures {
     var unencodable = 0
     var logged = 0

@@ -1,7 +1,6 @@
 import Foundation
 
-/// A type's name with its module and enclosing types, such as `Geo.City`. For a private or local type Swift adds
-/// `(unknown context at $5f3e)`, which differs in each process; that is removed.
+/// A type's full name, such as `Geo.City`, without the part of private types that differs in each process.
 func readableName(of type: Any.Type) -> String {
     var parts: [Substring] = []
     var rest = String(reflecting: type)[...]

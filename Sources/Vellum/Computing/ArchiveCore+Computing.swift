@@ -2,8 +2,7 @@ import Dispatch
 import Foundation
 import StorageEngine
 
-/// Computes missing objects. For each key one computation runs at a time in this process, and all callers get its
-/// result. A failure is thrown to all of them and isn't kept.
+/// Computes missing objects, each key once at a time in this process for all callers. Failures reach all, and aren't kept.
 extension ArchiveCore {
     struct Request: Sendable {
         var key: String
@@ -121,8 +120,7 @@ extension ArchiveCore {
         return try prepare(object)
     }
 
-    /// Stored unless the key was changed or deleted since the computation began (`basis`), for what it computed may be older;
-    /// expiry and eviction don't count. Used in any case.
+    /// Stored unless the key was changed or deleted (not expired or evicted) since `basis`: it may be older. Used in any case.
     fileprivate func keep(
         _ prepared: PreparedObject, _ request: Request, _ flight: Flight, _ basis: Basis
     ) throws -> HeldObject {

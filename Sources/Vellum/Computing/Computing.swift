@@ -10,13 +10,11 @@ enum Computing {
     /// The innermost last.
     @TaskLocal static var chain: [Key] = []
 
-    /// For all archives of this process, because a computation may need objects of another archive. A computation
-    /// with several tasks may wait for several others, and several times for the same one.
+    /// For all archives of this process, which may need each other's objects; tasks of a computation may wait several times.
     private static let waits = Guarded<[Key: [Key: Int]]>([:])
 
-    /// Registers, until ``end(_:)``, that the current computation waits for that of `key`.
-    /// - Throws: ``ArchiveError/computesItself(key:)`` or ``ArchiveError/computesEachOther(key:other:)`` if that
-    ///   already waits for this one, so that both would wait forever.
+    /// Registers, until ``end(_:)``, that the current computation waits for `key`.
+    /// - Throws: ``ArchiveError/computesItself(key:)``, ``ArchiveError/computesEachOther(key:other:)``: each would wait forever.
     static func begin(_ key: Key) throws {
         guard let waiting = chain.last else { return }
         guard !chain.contains(key) else { throw ArchiveError.computesItself(key: key.key.text) }
@@ -28,7 +26,6 @@ enum Computing {
         }
     }
 
-    /// Ends the wait that ``begin(_:)`` registered.
     static func end(_ key: Key) {
         guard let waiting = chain.last else { return }
         waits.withLock { waits in

@@ -58,9 +58,8 @@ package final class Flights: Sendable {
         task?.cancel()
     }
 
-    /// Ends the computations of these keys, whose callers still get what they compute: what is deleted must not come back by an
-    /// earlier one (call it before the deletion), nor what is recorded and then deleted (call it once it is recorded). Waits for
-    /// one that is just being stored. Costs a look at one word if there are none.
+    /// Ends these keys' computations, whose callers still get the results. Call it before a deletion, or after recording what is
+    /// then deleted, so that nothing comes back. Waits for one being stored. Costs a look at one word if there are none.
     func outdate(_ keys: some Sequence<ExactText>) { outdate { _ in Array(keys) } }
 
     func outdate(_ key: String) { outdate { _ in [ExactText(key)] } }
@@ -120,8 +119,7 @@ final class Flight: Sendable {
 
     fileprivate func declareOutdated() { isOutdated.withLock { $0 = true } }
 
-    /// Stores what was computed, unless its key was changed or deleted since it began: then `nil`. A deletion waits for
-    /// `store`, and so deletes that too. `store` must call nothing that may delete.
+    /// Stores what was computed, or `nil` if its key changed since. Deletions wait for `store`, which must call none.
     func unlessOutdated(_ store: () throws -> HeldEntry?) rethrows -> HeldEntry? {
         try isOutdated.withLock { isOutdated throws in isOutdated ? nil : try store() }
     }

@@ -48,8 +48,7 @@ extension ArchiveCore {
     }
 }
 
-/// A sliding lifetime: a used object lives at least `least` from then on. To avoid storing every use, it is granted
-/// an eighth more, and uses within that eighth are not stored.
+/// A sliding lifetime: a use grants at least `least`, with an eighth more, so that uses within that eighth are not stored.
 struct SlidingLifetime: Sendable, Hashable {
     let least: Duration
 

@@ -1,7 +1,6 @@
 /// What the memory tier keeps for an entry. A class, so that a look-up copies only a reference under the lock.
 @usableFromInline package class HeldObject: @unchecked Sendable {
-    /// The bytes of an object with parts of reference type. Each access decodes a new object, so that a caller's
-    /// changes affect neither the archive nor other callers. `nil` for a ``HeldValue``.
+    /// Bytes of an object with reference parts, decoded at each access, so callers share nothing. `nil`: a ``HeldValue``.
     @usableFromInline final let bytes: [UInt8]?
 
     init(bytes: [UInt8]?) { self.bytes = bytes }

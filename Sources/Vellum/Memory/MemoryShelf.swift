@@ -1,7 +1,6 @@
 import StorageEngine
 
-/// The objects of an archive in this process's memory, and that archive, or the one created in its place, under one lock, so that
-/// a hit takes only this. Safe from any thread.
+/// An archive and its objects in this process's memory, under one lock, so that a hit takes only this. Safe from any thread.
 package final class MemoryShelf: Sendable {
     struct State {
         var archive: Archive

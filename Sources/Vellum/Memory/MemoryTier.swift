@@ -1,9 +1,7 @@
 import StorageEngine
 
-/// The decoded objects of one archive in this process (``MemoryShelf``).
-///
-/// The index tells whether an object is still current, so the next call notices another process's change (S9). The limit applies
-/// to the encoded sizes (S3), and the objects used least recently here are evicted first (S5).
+/// The decoded objects of one archive in this process (``MemoryShelf``). The index tells whether an object is current (S9). The
+/// limit applies to encoded sizes (S3), and the objects used least recently here are evicted first (S5).
 package struct MemoryTier: Sendable {
     private typealias State = MemoryShelf.State
 
@@ -115,8 +113,7 @@ package struct MemoryTier: Sendable {
         }
     }
 
-    /// Lets go of all objects that can be read from disk: at once, unless there are others among them. What takes time in proportion
-    /// to their number is done by what it returns, on any thread: until then the index says that they are still here.
+    /// Lets go of all objects that are on disk, at once unless others are there; the returned closure does the slow rest.
     func leaveAll() throws(StorageError) -> @Sendable () -> Void {
         let former = Guarded(ObjectTable())
         try change { (state) throws(StorageError) in
@@ -150,8 +147,7 @@ package struct MemoryTier: Sendable {
 
     // MARK: The whole
 
-    /// The size of the objects that are still current, in bytes. If the index has changed since the last call,
-    /// compares all objects with it, and evicts what no longer fits if a process has lowered the limit.
+    /// Bytes of the current objects. If the index changed, compares all with it, and evicts for a limit lowered by another process.
     func currentBytes() throws(StorageError) -> Int {
         let mark = try archive.changeMark()
         try withState { (state) throws(StorageError) in

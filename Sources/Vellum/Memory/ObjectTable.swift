@@ -1,7 +1,6 @@
 import StorageEngine
 
-/// Objects by key, and in the order of use: a hash table with chains, and a doubly linked list, in one array of nodes, which keep
-/// their places. Every operation except growing takes constant time.
+/// Objects by key and in the order of use: a chained hash table and linked list in an array. Constant time, except growing.
 struct ObjectTable {
     struct Node {
         var hash: UInt64 = 0
@@ -50,7 +49,6 @@ struct ObjectTable {
         return ObjectTable.none
     }
 
-    /// The keys, the most recent first.
     var keys: [String] {
         sequence(state: newest) { place in
             guard place != ObjectTable.none else { return nil }

@@ -1,8 +1,7 @@
 import ArchiveQuery
 import Foundation
 
-/// Converts finders into predicates on encoded values. A predicate may let more through than its finder, because
-/// every object found is tested again. It never leaves out what the finder accepts.
+/// Converts finders into predicates on encoded values, which accept all that the finder does; found objects are tested again.
 extension PropertyTest {
     /// The predicate for a property; `nil` if there is none.
     func predicate(about property: QueryProperty) -> QueryPredicate? {
@@ -110,8 +109,7 @@ extension PropertyTest.Relation {
 }
 
 extension QueryCondition {
-    /// A predicate on encoded values that accepts at least what the condition accepts or, if `inverted`, rejects;
-    /// `nil` if there is none. `property` returns the encoded property of a path.
+    /// A predicate that accepts at least what the condition does (`inverted`: rejects), or `nil`. `property`: a path's encoded one.
     func predicate(
         inverted: Bool = false, _ property: ([AnyKeyPath]) throws -> QueryProperty?
     ) rethrows -> QueryPredicate? {

@@ -1,8 +1,7 @@
 import CBOR
 import Foundation
 
-/// A test value for a property, with its encoding: also empty, negative and odd ones, which reveal what only looks like the
-/// property. None is so large that a type's own `init(from:)` would overflow.
+/// A property's encoded test value, also an odd one, to reveal what only looks like it; too small to overflow an `init(from:)`.
 struct PropertyProbe: Sendable {
     let value: AnyHashableSendable
     let item: CBORValue

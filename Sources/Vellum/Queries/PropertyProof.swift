@@ -1,9 +1,8 @@
 import ArchiveQuery
 import CBOR
 
-/// Finds out by experiment under which name a property is encoded: it replaces the item under a name in a stored value by probes
-/// of the property's type, and the decoded property must be exactly the probe. So renamed coding keys are found, and computed or
-/// converted properties are not. With the name a query can test the encoded bytes.
+/// Finds the encoded name of a property: decoded from a value whose item of that name is a probe, the property must be the probe.
+/// So renamed keys are found, and computed or converted properties are not. With the name a query can test the encoded bytes.
 struct PropertyProof<Object> {
     let decode: ([UInt8]) throws -> Object
 

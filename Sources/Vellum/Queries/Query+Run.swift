@@ -1,8 +1,6 @@
 extension Query {
-    /// Applies the queries to the items, one after the other. `object` returns an item's object; an item without one is left out.
-    ///
-    /// Takes one item at a time, and stops once a limit before any sort is reached. Sorts are stable. A sort followed by a limit
-    /// keeps about twice the limit in memory.
+    /// Applies the queries to the items, one at a time, each with its `object` if any. Stops once a limit before any sort is
+    /// reached. Sorts are stable; one followed by a limit keeps about twice the limit in memory.
     package static func run<Items: Sequence>(
         _ queries: [Query<Result>], over items: Items, object: (Items.Element) throws -> Result?
     ) rethrows -> [Items.Element] {

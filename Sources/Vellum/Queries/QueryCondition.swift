@@ -31,8 +31,7 @@
     }
 }
 
-/// A condition on a property. `path` and `test` describe it, for evaluation without objects; `isMet` tests an
-/// object.
+/// A condition on a property: `path` and `test` for evaluation without objects, `isMet` for objects.
 @usableFromInline package struct PropertyCondition<Result> {
     /// The path from the object to the property, `\User.address`, `\Address.city`, without unwrapping.
     package let path: [AnyKeyPath]

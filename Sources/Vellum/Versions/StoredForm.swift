@@ -1,7 +1,6 @@
 import CBOR
 
-/// The version number among a value's encoded properties: the first of them, `"$version": 2`, a name that no property can have;
-/// without it 0. Queries and the browser see it like any other.
+/// The version number: the first encoded property, `"$version": 2`, which no property can be named; without it 0.
 struct StoredForm: Sendable {
     static let name = "$version"
 

@@ -83,7 +83,6 @@ extension CBORReader {
         return .some(count)
     }
 
-    /// Like ``openMap()``, for an array.
     mutating func openArray() throws(ReadFault) -> Int?? {
         try skipTags()
         guard let initialByte, MajorType(of: initialByte) == .array else { return .none }

@@ -24,8 +24,7 @@ final class DecodingSource {
     }
 }
 
-/// Not thread-safe. Decodes the item at one offset of the input. Remembers how far its container has been read, so
-/// that nothing is read twice while requests come in order.
+/// Decodes the item at one offset; remembers its container's position, so requests in order read nothing twice. Not thread-safe.
 final class ValueDecoder {
     /// The coding path step from the parent to this item.
     enum Step {

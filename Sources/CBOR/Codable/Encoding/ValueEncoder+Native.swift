@@ -5,8 +5,7 @@ import Foundation
 #endif
 
 extension ValueEncoder {
-    /// Writes a value of a type that has its own CBOR form, also a scalar, which types pass to the generic `encode`. Returns
-    /// false, with nothing written, for every other type.
+    /// Writes a value, also a scalar, of a type that has its own CBOR form; false, with nothing written, for every other type.
     @inline(never)
     func writeNative<Value: Encodable>(_ value: Value) throws -> Bool {
         if let text = exactly(value, String.self) {

@@ -4,8 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Dates in CBOR, which counts from 1970, while a `Date` is a double of seconds since 2001. About half of all dates need a bit or
-/// two more than a double then, and are written as bigfloats, so that every date round-trips exactly.
+/// `Date` counts from 2001, CBOR from 1970: half of all dates need more bits, and become bigfloats to round-trip exactly.
 enum Dates {
     /// Seconds from 1970 to 2001.
     fileprivate static let reference = Int128(Date.timeIntervalBetween1970AndReferenceDate)
@@ -46,9 +45,8 @@ enum Dates {
 }
 
 extension CBORWriter {
-    /// Writes epoch time (RFC 8949, section 3.4.2) if an integer or double of seconds since 1970 converts back to
-    /// the same date, otherwise extended time. Dates within 2^-44 s of 2001, and NaN, are written as the plain
-    /// number of seconds since 2001 that `Date` itself would encode.
+    /// Writes epoch time (RFC 8949, section 3.4.2) if that converts back to the same date, otherwise extended time. NaN, and dates
+    /// within 2^-44 s of 2001, are plain numbers of seconds since 2001, which `Date` itself would encode.
     mutating func write(_ date: Date) {
         let seconds = date.timeIntervalSince1970
         let again = Date(timeIntervalSince1970: seconds).timeIntervalSinceReferenceDate

@@ -11,8 +11,7 @@ extension CBORWriter {
         withUnsafeBytes(of: identifier.uuid) { write(bytes: $0) }
     }
 
-    /// Writes the URL's text (RFC 8949, section 3.4.5.3). Returns false, with nothing written, for a URL that can't
-    /// be recreated from its text alone, such as a relative one.
+    /// Writes the URL's text (RFC 8949, 3.4.5.3); false, with nothing written, if it can't be recreated, such as a relative one.
     mutating func write(_ url: URL) -> Bool {
         guard url.baseURL == nil, URL(string: url.relativeString) == url else { return false }
         write(tag: TagNumber.url)
