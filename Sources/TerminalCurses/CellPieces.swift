@@ -1,10 +1,7 @@
 import TerminalKit
 
-/// Splits a cell's text into pieces that every terminal shows with the frame's width. Stateless.
-///
-/// Terminals disagree about the width of emoji with selectors, or with the colour of a skin. Such a cluster is sent in a form
-/// that all agree on: without the colour, and without the selector but with a blank behind it. A replacement sign stands for
-/// what the locale can't show.
+/// Splits a cell's text into pieces that all terminals show with the same width: emoji without skin colour, and with a blank in
+/// place of the selector. A replacement sign stands for characters outside the locale. Stateless.
 package enum CellPieces {
     /// A spacing character with its combining characters, at a column of the cell.
     package struct Piece: Equatable {

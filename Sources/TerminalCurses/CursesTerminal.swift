@@ -1,11 +1,8 @@
 import CNcurses
 import TerminalKit
 
-/// The process's terminal: shows frames, or lines one after the other, reads input, and restores the terminal's state at the end.
-/// Not thread-safe; only its ``waker`` may be used from other threads. A process can have one open at a time.
-///
-/// The terminal is restored however the process ends: ``close()``, `exit`, SIGTERM, SIGHUP, SIGINT, SIGQUIT or a
-/// crash. Only SIGKILL can't be caught.
+/// The process's terminal, one at a time: shows frames or lines, reads input, and restores the terminal's state however the process
+/// ends, except by SIGKILL. Not thread-safe; only its ``waker`` may be used from other threads.
 package final class CursesTerminal {
     /// The colors that frames are reduced to.
     package let depth: ColorDepth
@@ -39,9 +36,8 @@ package final class CursesTerminal {
 
     nonisolated(unsafe) private static var isOpen = false
 
-    /// Opens the terminal and enters its alternate screen; without `drawsFrames` it stays where it is, whatever type it is of.
-    /// Uses standard input if it and standard output are terminals, otherwise `/dev/tty`. Call it on the main thread before other
-    /// threads use the locale.
+    /// Opens standard input if it and standard output are terminals, else `/dev/tty`; `drawsFrames` enters the alternate screen,
+    /// which needs a terminal type that has one. Call it on the main thread before other threads use the locale.
     package init(environment: [String: String], drawsFrames: Bool = true) throws(TerminalError) {
         guard !CursesTerminal.isOpen else { throw TerminalError.alreadyOpen }
         self.drawsFrames = drawsFrames
@@ -108,9 +104,7 @@ package final class CursesTerminal {
         if drawsFrames { cnc_invalidate() }
     }
 
-    /// Sends an escape sequence outside the screen's content, such as one for the clipboard (OSC 52).
-    ///
-    /// The only way to send bytes that the terminal executes. Never pass it stored text.
+    /// Sends a control sequence, such as OSC 52, which the terminal executes. Never pass it stored text.
     package func send(_ bytes: [UInt8]) {
         guard isActive else { return }
         write(bytes)

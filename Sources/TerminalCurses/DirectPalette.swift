@@ -1,8 +1,7 @@
 import TerminalKit
 
-/// 24-bit colors for terminals whose terminfo entry knows 256 numbers, as nearly all do that have 24-bit colors: the entries
-/// with direct colors are rarely installed. Each color is drawn by a number of its own, and what curses composes has the color
-/// put in the number's place. A value; for one thread.
+/// 24-bit colors for terminals whose terminfo entry has 256: each color gets a number, which is replaced in the output of curses. A
+/// value; for one thread.
 package struct DirectPalette {
     /// The numbers from 16 on are sent as `38;5;N` and `48;5;N`; those below have shorter forms.
     private static let first = 16

@@ -1,9 +1,8 @@
 import TerminalKit
 
 extension Style {
-    /// The style for a terminal of eight colors, which draws bright ones in bold: bold black, meant as grey, can't be read
-    /// there, and nobody knows whether its background is dark or light. On that background only red, green and magenta are
-    /// kept, which both show; other colors become the terminal's own, set apart by bold or dim.
+    /// The style for a terminal of eight colors with an unknown background. Bright colors would be bold there, and bold black
+    /// unreadable, so only red, green and magenta are kept; others become the standard color, bold or dim.
     package var readableInEightColors: Style {
         guard case .indexed(let index) = foreground else { return self }
         var style = self

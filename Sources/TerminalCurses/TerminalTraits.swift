@@ -14,10 +14,8 @@ package struct TerminalTraits: Sendable, Hashable {
     /// have a mouse in their terminfo entry. So does the Linux console (through another program), but it may print the modes.
     package func knowsModes(hasMouse: Bool) -> Bool { hasMouse && !type.hasPrefix("linux") }
 
-    /// Reads the environment.
-    ///
-    /// A non-empty `NO_COLOR` turns colors off (<https://no-color.org>). `COLORTERM` set to `truecolor` or `24bit`,
-    /// or a type ending in `-direct`, asks for 24-bit colors. Otherwise the entry's number of colors decides.
+    /// Reads the environment: non-empty `NO_COLOR` turns colors off (<https://no-color.org>); `COLORTERM` of `truecolor` or
+    /// `24bit`, or a type ending in `-direct`, gives 24-bit colors; otherwise terminfo decides.
     package init(environment: [String: String]) {
         type = environment["TERM"] ?? "dumb"
         isGNUScreen =

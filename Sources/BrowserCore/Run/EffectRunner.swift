@@ -2,10 +2,7 @@ import Dispatch
 import StorageEngine
 import Synchronization
 
-/// Runs effects off the drawing thread. Safe from any thread.
-///
-/// Long work (sorting, filtering, marking, what changes the store) and quick reads have a queue each, so that a value is shown
-/// while a million keys are sorted. Effects of one queue run in the order in which they came.
+/// Runs effects off the drawing thread, in order, with one queue for long work and one for quick reads. Safe from any thread.
 package final class EffectRunner: Sendable {
     private let performer: EffectPerformer
     private let deliver: @Sendable (Message) -> Void

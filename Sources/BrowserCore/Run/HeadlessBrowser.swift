@@ -2,10 +2,8 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The browser without a terminal, for scripts, pictures and tests. A value; for one thread at a time.
-///
-/// Every key is followed by all the work that it causes, to the end, before the next one: the frame after the last
-/// key depends on the keys and on the store alone. Nothing is refreshed by itself.
+/// The browser without a terminal. Completes all work of a key before the next one, and refreshes nothing automatically: frames
+/// depend on the keys and the store alone. A value; for one thread at a time.
 package struct HeadlessBrowser: Sendable {
     package private(set) var model: Model
     /// What ended the browser; nil while it runs. Further keys change nothing then.

@@ -2,12 +2,8 @@ import StorageEngine
 import TerminalKit
 
 /// Input from the terminal that wasn't handled yet. Separates keys from pasted text, which a terminal without bracketed paste
-/// doesn't mark. A value.
-///
-/// Keys between which the terminal wasn't silent for ``gap`` seconds form a burst: typing is slower. A burst with two different
-/// characters, Enter and Tab among them, is text. Within text, keys that plan a change of the store or leave the browser are
-/// refused, and the rest is dropped. No key answers a question that its own burst opened. Arrows occur in no text, and a key held
-/// down repeats one character, so neither is affected.
+/// doesn't mark: a burst of keys less than ``gap`` seconds apart with two different characters. In text, keys that plan a change or
+/// leave the browser are refused and the rest is dropped. No key answers a question that its own burst opened. A value.
 struct TypedInput {
     /// Seconds of silence that end a burst.
     static let gap = 0.03
@@ -83,9 +79,8 @@ struct TypedInput {
         }
     }
 
-    /// Waits for an event, at most for so many seconds, and takes what came with it. `runs`: Enter runs or writes the text. `answers`: a
-    /// key is an answer to a question, if it isn't the beginning of a text that comes piece by piece. `isHeld`: those that are there
-    /// aren't handled yet. `isRisky`: of a key, whether it is refused within text.
+    /// Waits up to these seconds for an event and takes what arrived with it. `runs`: Enter runs or writes the text. `answers`: a
+    /// key answers a question. `isHeld`: pending ones aren't handled yet. `isRisky`: whether a key is refused within text.
     mutating func wait<Terminal: BrowserTerminal>(
         on terminal: inout Terminal, timeout: Double, takesText: Bool, runs: Bool, answers: Bool,
         isHeld: Bool, isRisky: (InputEvent) -> Bool
@@ -154,10 +149,8 @@ struct TypedInput {
         return keys.contains { TypedInput.character($0) != nil || TypedInput.isLineEnd($0) }
     }
 
-    /// Drops what was typed, and what is typed meanwhile; what the terminal says by itself stays, and so does Ctrl-C. `goesOn`: more
-    /// of it was dropped already, so its end is waited for.
-    /// - Returns: how many keys, clicks and pasted texts that were, and whether they have ended. More may come where they haven't; it is
-    /// to be dropped, too, after a look at what else there is to do.
+    /// Drops input that was typed, except Ctrl-C and reports of the terminal. `goesOn`: continues an earlier call.
+    /// - Returns: how many keys, clicks and pasted texts were dropped, and whether they have ended; if not, call it again later.
     mutating func forget<Terminal: BrowserTerminal>(
         on terminal: inout Terminal, goesOn: Bool
     ) -> (count: Int, hasEnded: Bool) {

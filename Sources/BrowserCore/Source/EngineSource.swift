@@ -3,10 +3,8 @@ import StorageEngine
 import StoreInspection
 import Synchronization
 
-/// Reads stores through the engine. Safe from any thread.
-///
-/// A store is opened for reading only, which takes no lock and leaves no trace, and stays open while it is looked
-/// at. For what a person confirmed it is opened for writing, and closed again at once (EngineSource+Changes.swift).
+/// Reads stores through the engine, opened for reading only. Confirmed changes open the store for writing and close it at once.
+/// Safe from any thread.
 package final class EngineSource: StoreSource {
     package let folder: String
     private let open = Mutex<[ExactText: Store]>([:])

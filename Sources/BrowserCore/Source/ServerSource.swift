@@ -4,9 +4,8 @@ import StorageEngine
 import StoreInspection
 import SystemC
 
-/// Shows a Valkey or Redis server as a store whose archives are its databases. Safe from any thread.
-///
-/// All but what a person confirmed goes through one connection, so that the server has one request of this program at a time.
+/// Shows a Valkey or Redis server as a store whose archives are its databases. All reads share one connection, one request at a
+/// time. Safe from any thread.
 package final class ServerSource: QueriedSource {
     private let address: ServerAddress
     private let connection: ServerConnection

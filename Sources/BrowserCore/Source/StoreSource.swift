@@ -2,11 +2,8 @@ import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
-/// Where the browser's effects read from. Safe from any thread; its calls may take long and are never made by the
-/// thread that draws.
-///
-/// Looking leaves no trace: everything but ``store(_:in:)``, ``carryOut(_:on:in:checkpoint:)``, ``undo(_:in:checkpoint:)`` and
-/// ``clearLog(in:)`` only peeks.
+/// The source of the browser's effects; slow, so never called on the drawing thread. Only ``store(_:in:)``,
+/// ``carryOut(_:on:in:checkpoint:)``, ``undo(_:in:checkpoint:)`` and ``clearLog(in:)`` leave a trace. Safe from any thread.
 package protocol StoreSource: Sendable {
     /// The folder whose stores ``stores()`` lists, for the screen that explains an empty list.
     var folder: String { get }

@@ -3,11 +3,9 @@ import StoreInspection
 import SystemC
 import ValkeyWire
 
-/// What a person confirmed, done to a database of a server, and taken back. For one thread.
-///
-/// Each block of keys is read and kept (``UndoArchive``), then changed by a transaction that the server refuses if one of them was
-/// changed between: so what is kept is what was deleted. A server doesn't number changes, so a key that was changed since the plan was
-/// made is not left alone, unless a condition chose it that it no longer meets; it is kept as it was last.
+/// Confirmed changes of a server's database, and their undo. Each block of keys is kept in an ``UndoArchive``, then changed by a
+/// transaction that fails if one of them changed meanwhile. A key changed since the plan was made is changed all the same, unless
+/// it no longer meets the condition that chose it. For one thread.
 package struct ServerChanges {
     /// Keys of one transaction, and bytes that they take, as far as the server knows.
     static let block = 64

@@ -3,11 +3,8 @@ import StoreInspection
 import SystemC
 import ValkeyWire
 
-/// A connection to a Valkey or Redis server for looking into it: one request at a time, whoever asks. Safe from any thread; its
-/// calls wait ``seconds`` without a byte at most, and ten times that for a whole answer.
-///
-/// It is made with the first request, and anew when it was lost. Reads are then sent once more; changes aren't, since nobody
-/// knows whether they were made.
+/// A connection to a Valkey or Redis server for one request at a time. Calls wait at most ``seconds`` for a byte, ten times that
+/// for an answer. A lost connection is opened again; reads are repeated, changes aren't. Safe from any thread.
 package final class ServerConnection: Sendable {
     package let address: ServerAddress
     /// That an answer may take.

@@ -3,11 +3,8 @@ import StorageEngine
 import StoreInspection
 import ValkeyWire
 
-/// The keys of a database as what a query goes through: streamed by `SCAN`, a block at a time, so that it takes little memory here,
-/// and at the server's pace. Values are read only where the query needs them.
-///
-/// Cost for the server: a step of the scan for fifty keys, five commands a key where the query asks for metadata besides the
-/// key, and the reading of each value where it asks for values; the server has nine tenths of the time for others. For one thread.
+/// The keys of a database for a query, streamed by `SCAN` in blocks of fifty, with five commands a key for metadata and its value
+/// only if needed. The server has nine tenths of the time for others. For one thread.
 package struct ServerQuery: QuerySource {
     private let connection: ServerConnection
     private let database: Int

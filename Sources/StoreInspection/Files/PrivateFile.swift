@@ -1,10 +1,8 @@
 import Synchronization
 import SystemC
 
-/// A value or a text in a file for this user alone, for a pager or an editor. Safe from any thread.
-///
-/// It lies in a folder of its own, with what the program puts beside it, and is removed with this object, unless ``keep()`` was
-/// called. After a kill the program keeps it; ``removeAbandoned(in:)`` removes it when that has ended too.
+/// A value or a text in a file that only this user can read, in its own folder. Removed with this object, unless ``keep()`` was
+/// called; after a kill by ``removeAbandoned(in:)``. Safe from any thread.
 package final class PrivateFile: Sendable {
     package let path: String
     private let folder: String

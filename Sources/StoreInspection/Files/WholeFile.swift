@@ -2,11 +2,8 @@ import Foundation
 import StorageEngine
 import SystemC
 
-/// A file that a person asked for, which is there whole or not at all. For one thread.
-///
-/// It is written under another name in the same folder until ``finish()``. Only a killed process leaves `.vellum-HASH-N.partial`,
-/// which goes with the next file of the same name. What is no regular file (a pipe, a terminal, `/dev/stdout`) is written to
-/// directly.
+/// A requested file, written under a temporary name until ``finish()``. Only a killed process leaves `.vellum-HASH-N.partial`,
+/// which the next file of the same name removes. Pipes, terminals and devices are written to directly. For one thread.
 package final class WholeFile {
     /// Where the file itself is, if its name is that of a link.
     private let target: String

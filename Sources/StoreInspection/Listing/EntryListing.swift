@@ -34,8 +34,7 @@ package protocol EntryListing: Sendable {
     /// - Throws: as ``key(at:)``.
     func entry(at index: Int) throws(SourceError) -> EntryMetadata?
 
-    /// Encoding and bytes of the value that the entry's key has now; nil when the entry is gone, or its value is in a process'
-    /// memory only.
+    /// Encoding and bytes of the key's present value; nil if there is no entry, or its value is in a process' memory only.
     /// - Throws: as ``key(at:)``.
     func value(at index: Int) throws(SourceError) -> (encoding: ValueEncoding, bytes: [UInt8])?
 

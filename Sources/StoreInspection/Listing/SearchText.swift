@@ -1,9 +1,8 @@
 import ArchiveQuery
 import TerminalKit
 
-/// Text to find in keys and the like, whatever its case and its normal form, also where it is a part of a character only: a
-/// terminal may draw the parts of a joined emoji apart, and who types a syllable begins with its consonant. What is shown
-/// escaped, such as `\n`, is found as it is shown, too. A value; safe to share between threads.
+/// Text to find regardless of case and normal form, also within a character such as a joined emoji or a syllable, and as shown in
+/// escaped form, such as `\n`. A value; safe to share between threads.
 package struct SearchText: Sendable, Hashable {
     package let text: String
     private let search: TextSearch

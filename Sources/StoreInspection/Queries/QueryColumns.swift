@@ -2,11 +2,8 @@ import ArchiveQuery
 import CBOR
 import StorageEngine
 
-/// Makes cells of a query's rows while they come, the same for both faces. For one thread.
-///
-/// Rows of columns are shown as they are. Whole entries are shown by their key, by what the query is about, and by the
-/// properties of their values, plain ones first; the first rows wait until these are known. Where the columns grow, what only
-/// later rows have comes at the right, in order of first appearance.
+/// Makes cells of a query's rows as they arrive. Entries show their key, what the query is about, and properties of their values,
+/// plain ones first, chosen from the first rows. Later properties, where the columns grow, follow at the right. For one thread.
 package struct QueryColumns {
     package struct Row {
         /// The key of its entry; nil for a row that is made of several.

@@ -40,9 +40,8 @@ package struct DelimitedText: Sendable {
         }
     }
 
-    /// Writes a row of these CBOR items, long ones piece by piece; nil for what is absent. What can't be read is left empty.
-    /// - Parameter mixed: the columns with numbers or words too, in which texts need quotes, so that no reader takes them for
-    ///   numbers.
+    /// Writes a row of these CBOR items in pieces; nil for absent ones. Unreadable items stay empty.
+    /// - Parameter mixed: the columns with numbers or words too, in which texts need quotes to remain texts.
     package func write(
         _ items: [UnsafeRawBufferPointer?], mixed: Set<Int> = [], to output: OutputWriter
     ) throws(SourceError) {

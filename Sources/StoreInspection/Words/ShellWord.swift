@@ -2,9 +2,8 @@ import TerminalKit
 
 /// Words of a shell's command line, by bytes and scalars, as shells see them. Stateless; safe to call from any thread.
 package enum ShellWord {
-    /// The word as shells read it back, in single quotes where it needs them. Characters that a terminal would obey or hide are
-    /// octal bytes in `$'…'` (POSIX.1-2024, dollar-single-quotes), so that what is seen can be copied; quotes and backslashes
-    /// too: dash, which doesn't know this spelling, runs nothing of it.
+    /// The word, in single quotes if needed. Characters that a terminal obeys or hides become octal bytes in `$'…'` (POSIX.1-2024),
+    /// and so do quotes and backslashes, so that dash, which doesn't know this form, runs nothing of it.
     package static func quoted(_ word: String) -> String {
         guard word.allSatisfy(TerminalText.isShownWhole) else { return escaped(word) }
         return !word.isEmpty && word.utf8.allSatisfy(isPlain) ? word : literal(word)

@@ -1,7 +1,5 @@
-/// One cell of a frame. A value; safe to share between threads.
-///
-/// A wide character takes two cells: the first holds its text and width 2, the second is the
-/// ``continuation(style:)``, whose text is empty and whose width is 0.
+/// One cell of a frame. A wide character takes two: one with its text and width 2, then a ``continuation(style:)`` of width 0. A
+/// value; safe to share between threads.
 package struct Cell: Sendable, Hashable {
     /// One grapheme cluster, harmless to a terminal; empty in a continuation.
     package let text: String

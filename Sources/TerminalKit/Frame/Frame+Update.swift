@@ -1,7 +1,6 @@
 extension Frame {
-    /// What makes this frame of `old` on a terminal of the frame's size, as text with control sequences (ECMA-48: CUP, ED,
-    /// SGR; xterm's DECTCEM): the changed cells alone, or, without an old one or with one of another size, all of them.
-    /// Empty when nothing changed. ``FrameReader`` makes the frame again. Time linear in the cells.
+    /// Text with control sequences (CUP, ED, SGR, DECTCEM) that turns `old` into this frame: the changed cells, or all of them
+    /// without an old one of the same size. Empty when nothing changed. ``FrameReader`` reads it. Time linear in the cells.
     package func update(from old: Frame?) -> String {
         let diff = FrameDiff(from: old, to: self)
         guard !diff.isEmpty else { return "" }

@@ -26,11 +26,9 @@ package struct Frame: Sendable, Equatable {
         return cells[row * size.columns + column]
     }
 
-    /// Writes text to the right from `point`, made harmless and cut to the clip rectangle (the frame when nil).
-    ///
-    /// A wide character that an edge would cut in half is replaced by a blank, on either edge.
-    /// - Returns: the columns from `point` to the end of what was written, 0 when the row is outside the clip;
-    ///   the next piece of text continues at `point.column` plus this.
+    /// Writes text to the right from `point`, made harmless and cut to the clip rectangle (the frame when nil). An edge replaces
+    /// half of a wide character by a blank.
+    /// - Returns: the columns from `point` to the end of the text, 0 when the row is outside the clip.
     @discardableResult
     package mutating func write(
         _ text: String, at point: Point, style: Style = .plain, within clip: Rect? = nil

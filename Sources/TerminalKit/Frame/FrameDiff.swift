@@ -1,7 +1,5 @@
-/// What changed from one frame to the next, as runs of cells. A value; safe to share between threads.
-///
-/// A run holds whole wide characters: it never begins with a continuation and never ends between the halves of
-/// one, so that writing its cells is always right.
+/// The changes from one frame to the next, as runs of cells that hold whole wide characters. A value; safe to share between
+/// threads.
 package struct FrameDiff: Sendable, Equatable {
     package struct Run: Sendable, Equatable {
         package let row: Int

@@ -1,7 +1,5 @@
-/// Makes frames of the text that ``Frame/update(from:)`` writes. A value; safe to share between threads.
-///
-/// It obeys these few control sequences only, and refuses all others: what comes from a file must not reach a terminal as
-/// anything but cells.
+/// Makes frames of the text that ``Frame/update(from:)`` writes, and refuses all other control sequences: files must not control
+/// the terminal. A value; safe to share between threads.
 package struct FrameReader: Sendable {
     /// The screen as it is after the updates so far.
     package private(set) var frame: Frame

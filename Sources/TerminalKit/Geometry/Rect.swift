@@ -1,6 +1,4 @@
-/// A rectangle of cells.
-///
-/// Every operation clamps: a rectangle never has a negative length, and a part of a rectangle never reaches outside it.
+/// A rectangle of cells. Operations clamp: lengths are never negative, and a part never reaches outside its rectangle.
 package struct Rect: Sendable, Hashable {
     package var column: Int
     package var row: Int

@@ -1,11 +1,6 @@
-/// Turns the bytes that a terminal sends into events. A value with state; for one thread at a time.
-///
-/// It knows the sequences of ECMA-48 terminals: xterm's keys with modifiers, those of the Linux console and rxvt,
-/// CSI u, SGR mouse reports (mode 1006), bracketed paste (2004) and focus (1004). Any bytes are taken; what means
-/// nothing is dropped, and so is a terminal's answer to what another program asked it (OSC, DCS and other strings).
-///
-/// Times are milliseconds of any clock that isn't set back. What comes at one time belongs together; how long the rest of
-/// something is waited for is said here alone: by ``deadline``, at which ``flush()`` is to be called.
+/// Turns the bytes that an ECMA-48 terminal sends into events: keys of xterm, the Linux console and rxvt, CSI u, SGR mouse reports
+/// (mode 1006), bracketed paste (2004) and focus (1004). Unknown sequences and answers (OSC, DCS and others) are dropped. Times are
+/// milliseconds of a monotonic clock; call ``flush()`` at ``deadline``. A value with state; for one thread at a time.
 package struct InputDecoder: Sendable {
     /// A paste longer than this many bytes is cut.
     package static let maximumPasteLength = 1 << 20
@@ -46,9 +41,8 @@ package struct InputDecoder: Sendable {
         self.terminalSequences = terminalSequences
     }
 
-    /// When ``flush()`` is to be called if nothing is there to be fed; nil if nothing waits. A control string that has no end is
-    /// given up a second after its last byte, and three seconds after its first at the latest, but not while bytes of it are there,
-    /// however long it is. The rest of a character is waited for however long it takes.
+    /// When ``flush()`` is to be called without further bytes; nil if nothing waits. An unfinished control string is given up a
+    /// second after its last byte, three seconds after its first, but only when no bytes are left. Characters have no deadline.
     package var deadline: UInt64? {
         if paste != nil { return isPasteTold ? nil : lastTime + InputDecoder.pasteDelay }
         if stringByte != nil {

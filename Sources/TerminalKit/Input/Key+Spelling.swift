@@ -71,9 +71,7 @@ extension Key: CustomStringConvertible {
         }
     }
 
-    /// Reads a script of keys: characters type themselves, names stand in angle brackets, `<lt>` is `<`.
-    ///
-    /// `jj<enter>/foo<ctrl+w><esc>` moves down twice, presses Enter, types `/foo`, and so on.
+    /// Reads a script of keys: characters type themselves, names stand in angle brackets (`jj<enter>/foo<ctrl+w>`), `<lt>` is `<`.
     package static func script(_ text: String) throws(KeySpellingError) -> [Key] {
         var keys: [Key] = []
         var rest = Substring(text)

@@ -11,9 +11,8 @@ package struct ActionFlags: OptionSet, Sendable, Hashable {
     package static let hidden = ActionFlags(rawValue: 4)
 }
 
-/// One thing a person can do. A value; safe to share between threads.
-///
-/// `ID` names the action (its raw value is the name in remaps and documents), `Context` the screens.
+/// An action of the user. `ID` names it, as remaps and documents do; `Context` is the screen. A value; safe to share between
+/// threads.
 package struct Action<ID, Context>: Sendable
 where
     ID: RawRepresentable<String> & Hashable & Sendable, Context: Hashable & Sendable

@@ -8,11 +8,9 @@ package struct RemapError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension KeyMap {
-    /// Reads a user's key assignments and makes them. A line is `action = key, key`; with nothing after the `=`
-    /// the action has no key. Empty lines and lines that begin with `#` are skipped.
-    ///
-    /// An assigned key is taken from other actions of the same screens. A line with a mistake changes nothing.
-    /// - Returns: the mistakes in the order of their lines; empty when every line was used.
+    /// Applies lines `action = key, key`; no keys remove the assignment. Empty lines and `#` comments are skipped. Assigned keys
+    /// are taken from other actions of the same screens. An invalid line changes nothing.
+    /// - Returns: the mistakes in the order of their lines.
     package mutating func remap(_ text: String) -> [RemapError] {
         var errors: [RemapError] = []
         var assigned: [(position: Int, key: Key)] = []

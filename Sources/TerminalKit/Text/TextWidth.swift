@@ -1,9 +1,6 @@
-/// How many columns text takes on a terminal. Stateless; safe to call from any thread.
-///
-/// The rule is UAX #11 (East Asian Width) for scalars and UTS #51 for emoji sequences: wide and fullwidth
-/// scalars take two columns, combining ones none, ambiguous ones one; a cluster with an emoji presentation
-/// selector and a flag take two. Joined emoji take two each: terminals don't agree about the one picture that they are
-/// together, so they are shown side by side, and the tags of a region's flag as letters behind it.
+/// The columns of text on a terminal, by UAX #11 (East Asian Width) and UTS #51 (emoji): wide scalars take two, combining ones
+/// none, ambiguous ones one. Joined emoji take two each, side by side, because terminals disagree about them; tags of a flag are
+/// letters. Stateless; safe to call from any thread.
 package enum TextWidth {
     /// The version of the Unicode data behind the table, such as `15.0.0`.
     package static var unicodeVersion: String { WidthTable.unicodeVersion }

@@ -1,10 +1,6 @@
-/// A part of a long text, as bytes, and the rows that it has at a width. A value; safe to share between threads.
-///
-/// Rows are found by where they begin, so that a text of a hundred megabytes needs no list of its lines. A row begins at a
-/// line's begin, or where the row before it is full. Laying out begins anew at each multiple of ``block`` bytes that no line
-/// break precedes within as many: so a row's begin can be found from the bytes near it, however long its line is.
-///
-/// Lines end with LF, CR LF or CR. Bytes that aren't UTF-8 are shown as `\xNN`.
+/// A part of a long text, as bytes, and its rows at a width, without a list of all lines. A row begins at a line's start or where
+/// the row before it is full; layout restarts at multiples of ``block`` bytes that no line break precedes within as many. Lines end
+/// with LF, CR LF or CR; invalid UTF-8 is shown as `\xNN`. A value; safe to share between threads.
 package struct TextWindow: Sendable {
     /// Bytes.
     package static let block = 64 << 10

@@ -4,8 +4,7 @@ import StoreInspection
 /// What the program was called with. `CommandLine.arguments` has something else for bytes that aren't UTF-8, so two keys would
 /// become one, and a value be stored under a key that nobody named.
 enum ProgramArguments {
-    /// The arguments for the parser, which takes quadratic time: of a long run of words only the first ones, and a stand-in for the
-    /// others, which ``WordList`` replaces by them.
+    /// The first arguments for the parser, which takes quadratic time; ``WordList`` replaces the stand-in for the others.
     /// - Throws: with the place of the first argument that isn't UTF-8.
     static func read() throws(CommandFailure) -> [String] {
         var arguments = try all()

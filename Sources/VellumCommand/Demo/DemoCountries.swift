@@ -1,9 +1,7 @@
 import CBOR
 import StorageEngine
 
-/// Sendable value type. The countries of the demonstration's cities: a collection that the workload leaves alone, so that there
-/// is time to try what can be undone. Of what a person deletes in the busy cache much is recorded anew within seconds, and an
-/// undo leaves that as it is.
+/// Sendable value type. The countries of the demonstration's cities. The workload doesn't touch them, so deletions can be undone.
 struct DemoCountries: Sendable {
     private struct Country {
         var cities: UInt64 = 0

@@ -5,10 +5,7 @@ import Darwin
 @preconcurrency import Glibc
 #endif
 
-/// For one thread. This program a second time, running the workload.
-///
-/// The child ends when this process does, however it ends: it holds the other end of a pipe that is never written to,
-/// and sees it close.
+/// For one thread. A child process that runs the workload. It ends with this process, because the pipe between them closes.
 final class WorkloadProcess {
     private let pid: pid_t
     private var leash: Int32

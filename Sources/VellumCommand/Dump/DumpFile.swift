@@ -2,12 +2,8 @@ import CBOR
 import StorageEngine
 import StoreInspection
 
-/// The files of a store as one sequence of CBOR items (RFC 8742): a map with `vellumDump` and `files`, a map with `path`,
-/// `crc32c` and `bytes` for each file, and a map with `end`, without which the sequence is cut off.
-///
-/// Each file has a checksum of its own: whoever opens a log takes damage at its end for a write that was cut short.
-///
-/// What the index says is in the log too, for a backup's log has all of it, and whoever opens the store makes the index anew.
+/// The files of a store as a sequence of CBOR items (RFC 8742): a map with `vellumDump` and `files`, a map with `path`, `crc32c`
+/// and `bytes` for each file, and a map with `end`, which detects truncation. Indexes are rebuilt from the logs.
 enum DumpFile {
     private static let version: UInt64 = 1
     private static let versionName = "vellumDump"

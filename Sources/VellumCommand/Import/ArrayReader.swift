@@ -1,10 +1,7 @@
 import CBOR
 
-/// For one thread. Reads the items of one JSON array, each a record, without holding more than one.
-///
-/// Items are told apart by their brackets, strings and commas alone; what is between two commas goes to the transcoder,
-/// so that an item that isn't JSON is reported and the next one is read. After a bracket or quote too many or too few
-/// there is no telling where an item ends: what comes then is one bad record at worst.
+/// For one thread. Reads the items of a JSON array one by one. An invalid item is reported, and reading continues after the next
+/// comma; unbalanced brackets or quotes make the rest of the array one bad record.
 struct ArrayReader: RecordReader {
     private enum State {
         case beforeArray, inside, afterArray

@@ -1,9 +1,7 @@
 import StoreInspection
 
-/// For one thread. Looks at all rows of a table and decides, column by column, what the fields without quotes are taken for.
-///
-/// A column is numbers only if all its fields are. Decided field by field, 19.99 and 20.00 became a number and a text, and
-/// sums lost rows. Fields in quotes are texts in any case, so that what `export` writes comes back equal.
+/// For one thread. Reads all rows to find the type of each column: numbers only if all its fields are. Quoted fields are always
+/// texts.
 struct ColumnSurvey {
     struct Example {
         private static let longest = 40

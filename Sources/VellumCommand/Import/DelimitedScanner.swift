@@ -1,7 +1,5 @@
-/// For one thread. Cuts CSV or TSV into rows of fields, holding one row at a time.
-///
-/// A row ends with a line feed, a carriage return, or both. Quotes within a field that doesn't begin with one are characters
-/// like any other (RFC 4180 leaves that open).
+/// For one thread. Splits CSV or TSV into rows of fields, one row at a time. Rows end with LF, CR or both; a quote within a field
+/// that begins without one is an ordinary character.
 struct DelimitedScanner {
     struct Field {
         let range: Range<Int>

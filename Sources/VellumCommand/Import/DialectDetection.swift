@@ -1,10 +1,8 @@
 import StorageEngine
 import StoreInspection
 
-/// For one thread. Finds out from the first mebibyte of a file how its fields are separated and quoted.
-///
-/// The delimiter is the one that makes columns of the names that the command needs; without a header the one that gives each
-/// row as many fields. What fits several is refused. Files as `export` writes them come back equal.
+/// For one thread. Detects the delimiter and quotes of a file from its first mebibyte. The delimiter must produce the required
+/// column names or, without a header, rows of equal length; ambiguity is refused.
 struct DialectDetection {
     private static let mostRows = 100
     private static let quotes = [UInt8(ascii: "\""), UInt8(ascii: "'")]

@@ -1,9 +1,7 @@
 import StoreInspection
 
-/// For one thread. A window that moves over a file: what has been read and not yet consumed, without gaps.
-///
-/// The window grows only when a caller asks for more without consuming anything, so memory is bounded by the longest
-/// record, or by ``chunkBytes`` if that is more, and by 2 GiB at most. Pointers into the window are valid until the next ``fill()``.
+/// For one thread. The bytes of a file that were read and not yet consumed. The window grows up to the longest record,
+/// ``chunkBytes`` at least and 2 GiB at most. Pointers into it are valid until the next ``fill()``.
 final class InputBuffer {
     static let chunkBytes = 1 << 20
     /// A value has 1 GiB at most, whatever spells it.

@@ -1,10 +1,7 @@
 import CBOR
 
-/// For one thread. Reads JSON values one after another: NDJSON with one a line, or objects and arrays that go over several
-/// lines or stand beside each other, as programs print them for people. White space between them is passed over.
-///
-/// After something that isn't JSON, reading goes on with the next line on which a value can begin. A line that begins with a
-/// bracket where the value before it can't have one is such a line, so one torn line loses no other.
+/// For one thread. Reads a sequence of JSON values that white space may separate. After invalid JSON, reading continues with the
+/// next line on which a value can begin, so that a torn line loses no other.
 struct ValueReader: RecordReader {
     private let input: InputBuffer
     private var line = 1

@@ -35,11 +35,8 @@ struct EventFollower {
         for name in try store.archiveNames() { open(name, from: fromStart ? .rest : .now) }
     }
 
-    /// What has happened since the last look, archive by archive. An archive that can't be read is reported once and
-    /// passed over, until it can.
-    ///
-    /// Of all archives, what happens while it looks is for the next look: others that were looked at already, or were made
-    /// since, may have had something before it, which would come too late. `isLast`: there is no next one.
+    /// The events since the last look, by archive. An unreadable archive is reported once and skipped until it can be read. Events
+    /// during the look are left to the next one, which keeps their order, unless `isLast`.
     mutating func look(isLast: Bool) throws(StorageError) -> [Finding] {
         let begin = Timestamp(microseconds: Timestamp.now().microseconds - EventFollower.clockTolerance)
         let found = try newFindings()

@@ -5,9 +5,8 @@ struct FoundEntries {
     /// As they were when they were looked at, the least recently used first.
     private(set) var entries: [EntryMetadata] = []
 
-    /// Reads all entries without a trace. Keeps their metadata, not their values.
-    /// - Throws: also if a value can't be read, or if the condition probably contains a mistake and still selects entries:
-    ///   `nmae != "x"` would select all of them.
+    /// Reads the metadata of all entries, without access records.
+    /// - Throws: also if a value can't be read, or a probable mistake in the condition, as `nmae != "x"`, selects entries.
     init(_ condition: String, in archive: Archive) throws {
         let plan = QueryPlan(try QueryProblem.condition(condition))
         var options = QueryOptions()

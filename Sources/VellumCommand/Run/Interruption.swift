@@ -1,9 +1,7 @@
 import Synchronization
 
-/// Safe from any thread. How the program takes SIGINT, SIGTERM and SIGHUP.
-///
-/// A command that has nothing to finish ends at once. One that has, such as an import with its summary, asks with
-/// ``collect()`` that signals be remembered, and looks at ``received`` between its steps.
+/// Safe from any thread. Handles SIGINT, SIGTERM and SIGHUP. They end the program at once, unless a command called ``collect()``;
+/// then it checks ``received`` between its steps.
 enum Interruption {
     private static let first = Atomic<Int32>(0)
 

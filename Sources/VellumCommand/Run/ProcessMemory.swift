@@ -8,9 +8,8 @@ enum ProcessMemory {
         ExhaustedMemory.endsProcess(status: ExitStatus.storeFailure.rawValue) { WholeFile.removeUnfinished() }
     }
 
-    /// Has blocks of a megabyte and more given back as soon as they are freed. Otherwise glibc's threshold grows with each that is,
-    /// up to 32 MiB, and below it pages stay. And has all threads share what smaller ones are taken from: otherwise each keeps what it
-    /// freed. Other C libraries give them back anyway.
+    /// Makes glibc return freed blocks of a megabyte and more at once and share one arena among all threads. By default its
+    /// threshold grows up to 32 MiB, and each thread keeps what it freed.
     static func givesBackWhatIsFreed() {
         #if os(Linux)
         typealias Option = @convention(c) (CInt, CInt) -> CInt

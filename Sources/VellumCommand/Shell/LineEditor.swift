@@ -3,10 +3,8 @@ import StoreInspection
 import TerminalCurses
 import TerminalKit
 
-/// Reads lines at a terminal as a shell does: the keys of ``TextField``, completion, history and its search. For one thread.
-///
-/// Draws on standard error with what every terminal can do (CR, EL, CUF, SGR), in the one line where the cursor is. The
-/// terminal has its own modes back whenever a command runs.
+/// Reads a line at a terminal, with ``TextField``'s keys, completion and history. Draws on standard error with CR, EL, CUF and SGR.
+/// The terminal has its own modes back while a command runs. For one thread.
 final class LineEditor {
     private let history: ShellHistory?
     private var decoder = InputDecoder()

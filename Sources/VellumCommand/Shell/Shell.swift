@@ -4,10 +4,8 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Carries out the lines of `vellum shell`. For one thread.
-///
-/// Each command is a process of its own, started by the system's shell: so an interrupt ends the command alone, whatever it
-/// was doing, and quotes and pipes are those that everybody knows.
+/// Runs the lines of `vellum shell`, each in a process of the system's shell, which handles interrupts, quotes and pipes. For one
+/// thread.
 struct Shell {
     /// The store's folder. Commands find it in the environment.
     let path: String
