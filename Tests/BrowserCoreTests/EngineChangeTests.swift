@@ -65,7 +65,7 @@ struct EngineChangeTests {
     @Test("a size alone is the limit of the disk")
     func sizeAloneIsOfTheDisk() throws {
         let browser = try browser("L<ctrl+u>20KB<enter>")
-        #expect(browser.frame.plainText.contains("-> 20 KB"), "\(browser.frame.plainText)")
+        #expect(browser.frame.plainText.contains("-> 20 kB"), "\(browser.frame.plainText)")
     }
 
     @Test("the cursor follows an archive that is renamed")

@@ -63,7 +63,7 @@ struct GroupTests {
     @Test("drops other columns before it cuts the names of groups")
     func namesOfGroupsStayWhole() throws {
         let browser = try Fixture.browser(Self.source(), columns: 80, keys: "jzj<enter>")
-        #expect(browser.frame.plainText.contains("user:… (no further part)"), "\(browser.frame.plainText)")
+        #expect(browser.frame.plainText.contains("user:… (rest)"), "\(browser.frame.plainText)")
     }
 
     @Test func theEntriesOfAGroupAreListed() throws {

@@ -169,7 +169,7 @@ struct ConfigurationTests {
             "2: columns.City: \"hit\" is none of size, tier, idle, age, expires, hits, owner; did you mean hits?"
         ),
         ("[columns]\nCity = 5", "2: columns.City: a text in quotes or a list of them is expected"),
-        ("[queries]\na = \"count\"\nb = \"sort\"", "3: queries.b: at 5: incomplete: a property is missing"),
+        ("[queries]\na = \"count\"\nb = \"sort\"", "3: queries.b: at 5: incomplete: expected a property"),
         ("[queries]\na = \" \"", "2: queries.a: there is no query in it"),
         // What broke: a key without a name counted as the line of its table.
         ("[queries]\na = \"count\"\n\"\" = \"count\"", "3: queries.: a query needs a name"),

@@ -57,7 +57,7 @@ extension QuerySyntaxError: CustomStringConvertible {
         let names = expected.isEmpty ? nil : Self.list(expected.map(\.name))
         var text =
             found == "the end"
-            ? "incomplete" + (names.map { ": \($0) is missing" } ?? "")
+            ? "incomplete" + (names.map { ": expected \($0)" } ?? "")
             : "found \(found)" + (names.map { ", expected \($0)" } ?? "")
         if let advice { text += expected.isEmpty ? ": \(advice)" : " (\(advice))" }
         return text

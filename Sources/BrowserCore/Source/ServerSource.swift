@@ -1,8 +1,8 @@
 import ArchiveQuery
+import Foundation
 import ServerInspection
 import StorageEngine
 import StoreInspection
-import SystemC
 
 /// Shows a Valkey or Redis server as a store whose archives are its databases. All reads share one connection, one request at a
 /// time. Safe from any thread.
