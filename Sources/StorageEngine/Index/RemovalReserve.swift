@@ -5,7 +5,7 @@ struct RemovalReserve {
 
     let folder: FileDescriptor
 
-    private static let leastSurplus = 64 << 10
+    private static let leastSurplus = 16 << 10
 
     /// The 8 bytes of each entry, and one for its share of the frames' other bytes.
     private static func bytes(forEntries count: Int) -> Int { (9 * count + 4095) & ~4095 }
