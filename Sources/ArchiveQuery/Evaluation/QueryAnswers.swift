@@ -72,7 +72,7 @@ final class QueryAnswers {
 
     /// Counts the rows for which a condition is unknown.
     func undecided(_ text: @autoclosure @escaping () -> String) -> Sight {
-        note(.named(""), [], text, .undecided)
+        note(.none, [], text, .undecided)
     }
 
     /// The number of rows for which conditions were unknown.
@@ -128,6 +128,11 @@ final class QueryAnswers {
         case .silent: return nil
         }
     }
+}
+
+extension QueryProperty {
+    /// The property of a question about whole rows.
+    fileprivate static let none = QueryProperty.named("")
 }
 
 /// A place where one question notes the kinds of values that it finds. Not thread-safe.
