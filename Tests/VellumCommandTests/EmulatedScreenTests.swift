@@ -185,7 +185,7 @@ struct EmulatedScreenTests {
             (["by key up to \"|\""], "separator, owner", ["f"]), (["Count by"], "", ["size", "Enter"]),
             (["1 group by size"], "", ["h"]), (["7 entries"], "group by", ["Q", "limit 2", "Enter"]),
             (["2 rows"], "", ["a"]), (["asked every 1s"], "", ["h"]), (["7 entries"], "2 rows", ["E"]),
-            (["recorded", "of City"], "", ["Tab"]), (["attached"], "", ["Tab"]),
+            (["recorded", "of City"], "", ["Tab"]), (["process has"], "", ["Tab"]),
             (["operations/s"], "", ["h"]),
             (["7 entries"], "operations/s", ["h"]), (["2 archives"], "", ["j", "Enter"]),
             (["hello-log", "1 message"], "", ["f", "hel", "Enter"]), (["find \"hel\": 1 of 1"], "", ["h"]),
