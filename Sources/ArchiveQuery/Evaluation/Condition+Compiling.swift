@@ -70,16 +70,15 @@ extension QueryPredicate {
                 return Truth(relation.holds(count < number ? -1 : count > number ? 1 : 0))
             }
         case .isIn(let property, let literals):
-            let values = LiteralSet(literals)
+            let values = LiteralSet(literals, storesNumbersAsText: shape.storesNumbersAsText)
             let (access, sight) = asked(
-                property, literals.contains(.null) ? [] : values.kinds,
-                numbers: values.kinds.contains(.number))
-            return PropertyCondition(access, sight) { values.test($0, sight) }
+                property, literals.contains(.null) ? [] : values.kinds, numbers: false)
+            return PropertyCondition(access, sight, notesKinds: false) { values.test($0, sight) }
         case .contains, .startsWith, .endsWith, .like, .matches:
             return try searching(shape, answers)
         case .hasAny(let property, let literals), .hasAll(let property, let literals):
             let needsAll = if case .hasAll = self { true } else { false }
-            let values = LiteralSet(literals)
+            let values = LiteralSet(literals, storesNumbersAsText: shape.storesNumbersAsText)
             let (access, sight) = asked(property, .list)
             return PropertyCondition(access, sight) { (item) throws(CBORError) in
                 guard case .array = item else { return item.truthWithoutContent(sight) }

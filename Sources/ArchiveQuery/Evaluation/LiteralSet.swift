@@ -13,12 +13,16 @@ struct LiteralSet {
     private var writtenDates: [Double: Int] = [:]
     /// The kinds that the values can be compared with.
     let kinds: KindSet
+    /// Whether a text that is a number also equals that number.
+    private let readsNumbers: Bool
 
     /// The number of different values.
     var count: Int { places.count }
 
-    init(_ literals: [QueryLiteral]) {
+    /// - Parameter storesNumbersAsText: see ``QueryCursor/storesNumbersAsText``.
+    init(_ literals: [QueryLiteral], storesNumbersAsText: Bool) {
         kinds = literals.reduce([]) { $0.union($1.kind) }
+        readsNumbers = storesNumbersAsText && kinds.contains(.number)
         for literal in literals {
             let key = GroupKey(scalar: StoredItem(literal)) ?? .absent
             let place = places[key] ?? places.count
@@ -36,7 +40,10 @@ struct LiteralSet {
     func test(_ item: StoredItem, _ sight: Sight) -> Truth {
         let isDatedText = hasDates && item.isText && item.date != nil
         if isDatedText { sight.note(.date) }
-        if place(of: item) != nil { return .yes }
+        let isFound = place(of: item) != nil
+        let item = readsNumbers ? item.orNumber : item
+        sight.note(item.kind)
+        if isFound { return .yes }
         switch item {
         case .absent: return .no
         case .failed: return .unknown
@@ -51,7 +58,7 @@ struct LiteralSet {
 
     /// The number of the value that equals the item; `nil` if none does.
     func place(of item: StoredItem) -> Int? {
-        plainPlace(of: item) ?? placeOfDate(item)
+        plainPlace(of: item) ?? placeOfDate(item) ?? (readsNumbers ? plainPlace(of: item.orNumber) : nil)
     }
 
     /// A text in ISO 8601 equals its date, on both sides.
