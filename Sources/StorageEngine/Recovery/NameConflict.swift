@@ -10,7 +10,6 @@ struct NameConflict {
     private static let names = [
         OpeningTurn.fileName, ArchiveOpening.attachedName, ArchiveOpening.indexName,
         ArchiveOpening.newIndexName, ArchiveOpening.lockName, Syncing.lockName, Descriptor.fileName + ".new",
-        RemovalReserve.fileName,
     ]
 
     static func all(in folder: FileDescriptor) throws(StorageError) -> [NameConflict] {
