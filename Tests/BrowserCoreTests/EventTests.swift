@@ -149,12 +149,12 @@ struct EventTests {
     }
 
     /// A bound that no number of ours can hold ended the browser when it was said.
-    @Test(arguments: [("jTj", "> 1e30"), ("jTjj", "> 18446744073709551615 B"), ("jTj", "> 12345")])
+    @Test(arguments: [("jTj", "> 1e30"), ("jTjj", "> 18446744073709551615"), ("jTj", "> 12345")])
     func aBoundIsSaidAsItWasWritten(keys: String, bound: String) throws {
         var browser = try Fixture.browser(source(), keys: keys + "A" + bound + "<enter>")
-        #expect(browser.frame.plainText.contains(" is \(bound)."), "\(browser.frame.plainText)")
+        #expect(browser.frame.plainText.contains(" is \(bound)"), "\(browser.frame.plainText)")
         browser.press(try Key.script("A<enter>"))
-        #expect(browser.frame.plainText.contains("is \(bound)."), "\(browser.frame.plainText)")
+        #expect(browser.frame.plainText.contains("is \(bound)"), "\(browser.frame.plainText)")
     }
 
     /// An alarm of an archive that was removed rang for ever.
