@@ -7,7 +7,7 @@ struct RemovalReserve {
 
     /// The 8 bytes of each entry, and one for its share of the frames' other bytes. None for the entries of the index's first chunk:
     /// the reserve of the newest segment is for these.
-    private static func bytes(forEntries count: Int) -> Int {
+    static func bytes(forEntries count: Int) -> Int {
         (9 * max(0, count - IndexLayout.chunkEntries) + 4095) & ~4095
     }
 

@@ -15,8 +15,12 @@ extension ArchiveEngine {
         return boundBytes - reservedIndexBytes - SegmentLayout.slackBytes(target: target) - 8192 * files
     }
 
-    /// Bytes that the index takes, including the blocks that it keeps when it gets smaller.
-    @inline(__always) var reservedIndexBytes: Int { IndexLayout.reservedBytes(for: index.indexBytes) }
+    /// Bytes that the index takes, including the blocks that it keeps when it gets smaller, and the reserve for removals.
+    @inline(__always) var reservedIndexBytes: Int {
+        let bytes = IndexLayout.reservedBytes(for: index.indexBytes)
+        return kind == .collection
+            ? bytes + RemovalReserve.bytes(forEntries: Int(index.entryCapacity)) : bytes
+    }
 
     /// Bytes that S3 grants to the archive's files. Entries that can be restored by undo get extra room.
     @inline(__always) var boundBytes: Int {
