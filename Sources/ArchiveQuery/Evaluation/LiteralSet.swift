@@ -40,26 +40,32 @@ struct LiteralSet {
     func test(_ item: StoredItem, _ sight: Sight) -> Truth {
         let isDatedText = hasDates && item.isText && item.date != nil
         if isDatedText { sight.note(.date) }
-        let isFound = place(of: item) != nil
-        let item = readsNumbers ? item.orNumber : item
-        sight.note(item.kind)
-        if isFound { return .yes }
-        switch item {
+        let number = number(of: item)
+        sight.note(number.kind)
+        if place(of: item, number) != nil { return .yes }
+        switch number {
         case .absent: return .no
         case .failed: return .unknown
         default: break
         }
-        let isUndated = hasDates && item.isText && !isDatedText || hasUndatedTexts && item.isDate
-        if isUndated || !isDatedText && !kinds.isEmpty && item.kind.isDisjoint(with: kinds) {
-            sight.count(item.kind)
+        let isUndated = hasDates && number.isText && !isDatedText || hasUndatedTexts && number.isDate
+        if isUndated || !isDatedText && !kinds.isEmpty && number.kind.isDisjoint(with: kinds) {
+            sight.count(number.kind)
         }
         return isUndated ? .unknown : .no
     }
 
     /// The number of the value that equals the item; `nil` if none does.
     func place(of item: StoredItem) -> Int? {
-        plainPlace(of: item) ?? placeOfDate(item) ?? (readsNumbers ? plainPlace(of: item.orNumber) : nil)
+        place(of: item, number(of: item))
     }
+
+    private func place(of item: StoredItem, _ number: StoredItem) -> Int? {
+        plainPlace(of: item) ?? placeOfDate(item) ?? (readsNumbers ? plainPlace(of: number) : nil)
+    }
+
+    /// The item, or the number that its text is where texts are read as numbers.
+    private func number(of item: StoredItem) -> StoredItem { readsNumbers ? item.orNumber : item }
 
     /// A text in ISO 8601 equals its date, on both sides.
     private func placeOfDate(_ item: StoredItem) -> Int? {
