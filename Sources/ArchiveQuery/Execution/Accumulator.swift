@@ -11,11 +11,9 @@ struct FigureQuestion {
 
     init(_ figure: QueryAggregate, _ shape: RowShape, _ answers: QueryAnswers) {
         self.figure = figure
-        access =
-            switch figure {
-            case .count, .countDistinct: figure.property.map(shape.access) ?? .nothing
-            default: figure.property.map(shape.numericAccess) ?? .nothing
-            }
+        // Different values are counted as they are stored.
+        let access = if case .countDistinct = figure { shape.access } else { shape.numericAccess }
+        self.access = figure.property.map(access) ?? .nothing
         let wantsNumbers =
             switch figure {
             case .sum, .average, .median, .percentile: true

@@ -18,6 +18,7 @@ public struct QueryDate: Sendable, Hashable, CustomStringConvertible {
 
     /// One of the words, in upper or lower case, also with a duration behind a minus as in `now-2h`; nil for others.
     init?(word: String) {
+        // Every name is tried, and most are told by their first letter without an allocation.
         guard let first = word.utf8.first, "nty".utf8.contains(first | 0x20) else { return nil }
         let parts = word.lowercased().split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         switch parts.first {
