@@ -45,10 +45,7 @@ enum FooterView {
         case .actions: pairs = [("enter", "Run"), ("esc", "Close"), ("up/down", "Choose")]
         case .plan(let plan) where plan.name != nil:
             pairs = [("esc", "Cancel"), ("enter", "Delete once the name is typed")]
-        case .plan:
-            pairs = [
-                ("esc", "Cancel"), ("y", "Yes"), ("n", "No"), ("tab", "Other button"), ("enter", "Press it"),
-            ]
+        case .plan: pairs = buttonKeys("Cancel")
         case .expire:
             pairs = [
                 ("enter", "Continue"), ("esc", "Cancel"), ("up/down", "Choose"), ("tab", "Other button"),
@@ -62,23 +59,19 @@ enum FooterView {
                     ? [("a", "Add another"), ("shift+j/k", "Move")] : [("*", "All or none")])
                 + [("esc", "Close")]
         case .message: pairs = [("enter", "Close")]
-        case .choice(let choice):
-            pairs = [
-                ("esc", choice.buttons[0]), ("y", "Yes"), ("n", "No"), ("tab", "Other button"),
-                ("enter", "Press it"),
-            ]
+        case .choice(let choice): pairs = buttonKeys(choice.buttons[0])
         case .copy: pairs = [("enter", "Copy"), ("esc", "Close"), ("up/down", "Choose")]
-        case .edit:
-            pairs = [
-                ("esc", "Cancel"), ("y", "Yes"), ("n", "No"), ("tab", "Other button"), ("enter", "Press it"),
-                ("e", "Edit again"),
-                ("up/down", "Scroll"),
-            ]
+        case .edit: pairs = buttonKeys("Cancel") + [("e", "Edit again"), ("up/down", "Scroll")]
         case nil:
             guard let keys = model.prompt?.keys ?? model.parts.typingKeys(model) else { return nil }
             pairs = keys
         }
         return pairs.map { KeyHint(id: $0.key, key: $0.key, title: $0.title) }
+    }
+
+    /// The keys of a dialog with two buttons; Esc takes the first.
+    private static func buttonKeys(_ first: String) -> [(key: String, title: String)] {
+        [("esc", first), ("y", "Yes"), ("n", "No"), ("tab", "Other button"), ("enter", "Press it")]
     }
 
     static func draw(_ model: Model, into frame: inout Frame, in rect: Rect) {
