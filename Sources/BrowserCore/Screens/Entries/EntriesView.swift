@@ -85,7 +85,7 @@ enum EntriesView {
         let now = model.shownNow
         let seen = entries?.seen ?? SeenRows()
         let columnsBefore = scrolled(entries)
-        let unreported = model.archives.figures?.unreported ?? []
+        let unreported = EntryColumn.allCases.filter { QueryMetadata($0).map(model.reports) == false }
         return Table(
             columns: shown.enumerated().map { place, index in
                 let column = columns[index]
@@ -141,7 +141,7 @@ enum EntriesView {
     /// - Parameter columns: what the columns are of that are shown.
     private static func row(
         _ row: Int, _ entries: EntriesState, _ columns: [EntryOrder.Basis?],
-        _ unreported: Set<QueryMetadata>, now: Timestamp, look: Look
+        _ unreported: [EntryColumn], now: Timestamp, look: Look
     ) -> Table.Row {
         guard let entry = entries.rows[row] else {
             if entries.read.problems[row] != nil {
@@ -165,8 +165,7 @@ enum EntriesView {
                     ? Table.Cell(String(look.glyphs.marked), role: .marked)
                     : Table.Cell(
                         isGhost ? "x" : isVictim ? String(look.glyphs.descending) : "", role: .dying)
-            case .column(let column) where QueryMetadata(column).map(unreported.contains) == true:
-                Table.Cell("-", role: .dim)
+            case .column(let column) where unreported.contains(column): Table.Cell("-", role: .dim)
             case .column(let column): cell(column, entry, now: now)
             case .property(let property): cell(property, row, entries, look: look)
             }
