@@ -260,8 +260,7 @@ enum MonitorScreen: ScreenParts {
                 let lines = history.lines(by: model.processName)
                 let reach = history.reach(in: archive.name, now: model.shownNow)
                 model.overlay = .message(
-                    MessageBox(
-                        title: "Biography of \(TerminalText.sanitized(key))", lines: lines + ["", reach]))
+                    "Biography of \(TerminalText.sanitized(key))", lines + ["", reach])
             case .failure(let error): model.say(error.description, role: .error)
             }
             return []

@@ -128,7 +128,6 @@ extension ValueScreen {
     static func showBiography(_ model: inout Model) {
         guard let value = model.value else { return }
         let lines = EventText.story(value, model)
-        model.overlay = .message(
-            MessageBox(title: "Biography of \(TerminalText.sanitized(value.key))", lines: lines))
+        model.overlay = .message("Biography of \(TerminalText.sanitized(value.key))", lines)
     }
 }
