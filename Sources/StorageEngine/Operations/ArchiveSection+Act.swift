@@ -65,7 +65,7 @@ extension ArchiveEngine {
             }
         }
         // A full disk has it given up; the removal may have made room for the next one.
-        try? acquire().keepRemovalReserve()
+        if index.removalReserve != nil { try? acquire().keepRemovalReserve() }
         outcome.action = index.undo.line(of: group).flatMap { isReversible($0) ? describe($0) : nil }
         return outcome
     }
