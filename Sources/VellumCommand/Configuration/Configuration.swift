@@ -61,7 +61,7 @@ struct Configuration: Sendable {
     static let queriesTable = "queries"
     private static let tables = [keysTable, columnsTable, queriesTable]
     /// Seconds.
-    private static let refreshes = 0.1...60.0
+    private static let refreshes = 0.1...3_600.0
 
     /// The one of this process' user, read once.
     static let current = Configuration(environment: ProcessInfo.processInfo.environment)
@@ -125,7 +125,7 @@ struct Configuration: Sendable {
         case "refresh":
             do throws(DurationFault) {
                 let seconds = try DurationText.interval(text) / .seconds(1)
-                guard Self.refreshes.contains(seconds) else { return object("100ms to 60s are possible") }
+                guard Self.refreshes.contains(seconds) else { return object("100ms to 1h are possible") }
                 refresh = Setting(value: seconds, origin: origin)
             } catch {
                 object(error.description)
