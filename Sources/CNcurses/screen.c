@@ -34,8 +34,8 @@ static FILE *open_memory_file(void) {
 #endif
 }
 
-// newterm() sends a scrolling region as tall as the screen. Its output is no terminal that it could ask for its size, and
-// the entry's 24 lines would leave the rest of a taller one outside of the region, for the shell too: it is told.
+// newterm() sends a scrolling region with the height of the screen. Its output isn't a terminal that reports a size, and the
+// entry's 24 lines would leave the rest of a taller screen outside the region, also for the shell: the size is passed.
 static SCREEN *new_screen(const char *type, int rows, int columns) {
     static const char *const names[] = {"LINES", "COLUMNS"};
     const int numbers[] = {rows, columns};

@@ -31,7 +31,7 @@ extension CursesTerminal {
         }
     }
 
-    /// Reads the available input. If the terminal is ready but returns nothing, it is gone.
+    /// Reads the available input. A terminal that is ready but returns nothing has closed.
     private func readInput() {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = read(descriptor, &buffer, buffer.count)
@@ -52,7 +52,7 @@ extension CursesTerminal {
         }
     }
 
-    /// Forgets what was typed and not asked for yet.
+    /// Discards the unread input.
     package func forgetInput() {
         _ = tcflush(descriptor, TCIFLUSH)
         accept(decoder.flush())

@@ -15,7 +15,7 @@ package final class CursesTerminal {
     /// The number of bytes sent to the terminal since it was opened.
     package private(set) var bytesSent = 0
 
-    /// Whether it shows frames; else nothing is drawn, and what is written stays where it is written.
+    /// Whether frames are drawn. Without them, output stays where it was written.
     let drawsFrames: Bool
     let descriptor: Int32
     let ownsDescriptor: Bool
@@ -145,7 +145,7 @@ package final class CursesTerminal {
             if let bytes = cnc_take_output(&count) {
                 write(Array(UnsafeBufferPointer(start: bytes, count: count)))
             }
-            // Without another screen to go back to, curses leaves the cursor in the last line, where the shell's prompt comes.
+            // Without an alternate screen, curses leaves the cursor in the last line, where the shell's prompt appears.
             if isGNUScreen || cnc_capability("rmcup") == nil, let clear = cnc_capability("el") {
                 write(TerminalModes.withoutPadding(String(cString: clear)))
             }
@@ -196,7 +196,7 @@ package final class CursesTerminal {
     }
 
     private func write(_ bytes: [UInt8]) {
-        // If the terminal is gone, reading input will notice.
+        // Reading input notices a closed terminal.
         if cnc_write(descriptor, bytes, bytes.count) { bytesSent += bytes.count }
     }
 

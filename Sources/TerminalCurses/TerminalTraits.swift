@@ -6,8 +6,8 @@ package struct TerminalTraits: Sendable, Hashable {
     package var depth: ColorDepth
     /// The name of the terminal's terminfo entry.
     package var type: String
-    /// Whether it is GNU screen. Where a program uses the mouse, it keeps an Escape until the next key, so none is asked for; and
-    /// it has no other screen to go back to, whatever its entry says, unless it is told to.
+    /// Whether it is GNU screen. With mouse reporting, it holds an Escape back until the next key, so no reporting is requested. It
+    /// has no alternate screen unless configured, whatever its terminfo entry says.
     package var isGNUScreen: Bool
 
     /// Whether the terminal is related to xterm, and so obeys or ignores the private modes of ``TerminalModes``. Such terminals

@@ -1,14 +1,14 @@
-/// What people and logs are told of a log-in.
+/// Messages about a login, safe for logs.
 package enum LogIn {
-    /// A server's refusal, without the password, which it may repeat or cut; in known words a gap would tell its length.
+    /// A server's refusal up to its first quotation mark. One that contains the password isn't shown: a gap would reveal its length.
     package static func reason(_ message: String, without password: String?) -> String {
         if message.hasPrefix("WRONGPASS") {
             return "WRONGPASS: wrong user or password, or the user is disabled"
         }
         guard let password, !password.isEmpty else { return message }
-        // What was sent stands between quotation marks.
+        // Servers quote the request, and with it the password or a part of it.
         let shown = message.prefix { !"'`\"".contains($0) }
-        guard !shown.contains(password) else { return "its reason isn't shown, for the password is in it" }
+        guard !shown.contains(password) else { return "reason hidden: it contains the password" }
         return shown.endIndex == message.endIndex ? message : shown + "…"
     }
 }

@@ -4,18 +4,18 @@ package struct RESPError: Error, Hashable, CustomStringConvertible {
     package var description: String { "the server's reply is not of the protocol: \(reason)" }
 }
 
-/// Decodes values from bytes as they arrive, in linear time. What is only announced takes no memory.
+/// Decodes values from bytes as they arrive, in linear time. Announced but missing data takes no memory.
 package struct RESPDecoder {
     package struct Limits: Sendable {
-        /// Of a string, in bytes. Servers allow 512 MiB.
+        /// Maximum length of a string in bytes. Servers allow 512 MiB.
         package var stringBytes = 512 << 20
-        /// Of a value that isn't a string, in bytes.
+        /// Maximum length of any other value in bytes.
         package var lineBytes = 64 << 10
         /// Of arrays in arrays.
         package var depth = 32
-        /// Of all elements of one value.
+        /// Maximum number of all elements of one value.
         package var elements = 16 << 20
-        /// Of one value with all its elements.
+        /// Maximum size of a value with all its elements in bytes.
         package var bytes = 1 << 30
 
         package init() {}
@@ -23,7 +23,7 @@ package struct RESPDecoder {
 
     private let limits: Limits
     private var bytes: [UInt8] = []
-    /// What was decoded of `bytes`.
+    /// The number of decoded bytes of `bytes`.
     private var start = 0
     /// Up to where there is no end of a line.
     private var searched = 0
@@ -48,7 +48,7 @@ package struct RESPDecoder {
     package var pending: Int { bytes.count - start }
 
     package mutating func append(_ arrived: some Collection<UInt8>) {
-        // Moves what is left once it is the smaller part, which costs no more than it took to arrive.
+        // Moves the undecoded rest once it is the smaller part, so moving costs no more than receiving.
         if start > 4096, start > bytes.count / 2 {
             bytes.removeSubrange(..<start)
             searched = max(0, searched - start)
@@ -192,7 +192,7 @@ package struct RESPDecoder {
         throw RESPError(reason: "\(text.prefix(40).debugDescription) as a number")
     }
 
-    /// A length; `nil` for the -1 that says there is none.
+    /// A length; `nil` for the -1 that means null.
     private func count(
         _ digits: ArraySlice<UInt8>, most: Int, _ what: String
     ) throws(RESPError) -> Int? {

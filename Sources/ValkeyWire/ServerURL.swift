@@ -15,7 +15,7 @@ package struct ServerURL: Sendable, Hashable {
 
     private static let schemes = ["valkey://", "redis://", "valkeys://", "rediss://"]
 
-    /// Whether somebody means a server and no folder: any scheme, because what follows may be a password.
+    /// Whether the text is a URL rather than a path. Any scheme counts, because the rest may hold a password.
     package static func isURL(_ text: String) -> Bool { text.prefixMatch(of: /[A-Za-z]+:\/\//) != nil }
 
     /// - Parameter url: `valkey://[user[:password]@]host[:port][/database]`, or with `valkeys://` for TLS also

@@ -73,10 +73,10 @@ package struct StoredObject: Sendable, Hashable {
             memoryLifetime: interval == 0 ? nil : .microseconds(interval), owner: owner.isEmpty ? nil : owner)
     }
 
-    /// So many bytes of an object have its owner among them.
+    /// The length of the longest prefix of an object that holds its owner.
     package static let longestHead = ownerOffset + 255
 
-    /// The owner, of the first bytes; nil if there is none, or this is no object.
+    /// The owner in an object's first bytes; nil without an owner or for other bytes.
     package static func owner(ofHead bytes: [UInt8]) -> String? {
         guard isBegun(by: bytes), bytes[lengthOffset] > 0 else { return nil }
         let end = min(bytes.count, ownerOffset + Int(bytes[lengthOffset]))

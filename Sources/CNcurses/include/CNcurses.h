@@ -13,8 +13,8 @@
 #include <sys/types.h>
 #include <termios.h>
 
-/// The commit that this was built from, as VELLUM_COMMIT said; empty if it didn't. It has nothing to do with terminals: C alone
-/// can be given a text by the build, and for each commit the engine would be compiled anew if its C had it.
+/// The commit of the build, from VELLUM_COMMIT; empty without one. Only C targets accept a text from the build, and the engine's C
+/// target would be compiled again for each commit.
 const char *cnc_commit(void);
 
 // MARK: Screen. Not thread-safe.
@@ -67,7 +67,7 @@ const uint8_t *cnc_take_output(size_t *count);
 
 /// Returns false if the descriptor has no window size.
 bool cnc_window_size(int descriptor, int *rows, int *columns);
-/// Writes everything and blocks as long as necessary. Returns false if the terminal is gone.
+/// Writes everything and blocks as long as necessary. Returns false if the terminal has closed.
 bool cnc_write(int descriptor, const uint8_t *bytes, size_t count);
 
 // MARK: Restoring the terminal. The state is global for the process.

@@ -1,12 +1,12 @@
-/// How a text gets to the clipboard of the terminal that a person sits at, also over ssh: by the sequence OSC 52 of xterm,
-/// `ESC ] 52 ; c ; BASE64 BEL`, which the terminal obeys without an answer. A value; safe to share between threads.
+/// The user's clipboard, also over ssh, by xterm's sequence OSC 52: `ESC ] 52 ; c ; BASE64 BEL`. Terminals send no answer. A value;
+/// safe to share between threads.
 package enum Clipboard: Sendable, Hashable {
     /// The terminal takes the sequence as it is.
     case direct
     /// tmux takes it for itself with `set-clipboard on`, and passes a wrapped one on with `allow-passthrough on` (before
     /// version 3.3 always), so it is sent both.
     case tmux
-    /// GNU screen passes on what is wrapped, in pieces that its buffer holds.
+    /// GNU screen forwards wrapped sequences, split to fit its buffer.
     case screen
     /// The type of a terminal that has no clipboard.
     case none(type: String)
@@ -20,8 +20,8 @@ package enum Clipboard: Sendable, Hashable {
     /// The bound of GNU screen up to version 4.0 for one string, less what stands around it.
     private static let screenPiece = 252
 
-    /// Reads `TMUX`, `STY` and `TERM`. The variables of tmux and screen don't pass ssh, but the type of terminal does;
-    /// `screen` without them may be either, and what is meant for screen does no harm in tmux.
+    /// Reads `TMUX`, `STY` and `TERM`. Over ssh only the terminal type remains; `screen` may then be either program, and screen's
+    /// wrapping is harmless in tmux.
     package init(environment: [String: String]) {
         let type = environment["TERM"] ?? ""
         let without = ["linux", "vt", "dumb", "ansi", "cons25", "unknown"]
@@ -36,8 +36,8 @@ package enum Clipboard: Sendable, Hashable {
         }
     }
 
-    /// What puts the bytes on the clipboard; nil where there is none, or they are too many. Of the bytes only their base64 is
-    /// in it, so that a terminal obeys nothing that is stored in them.
+    /// The sequence that copies the bytes; nil without a clipboard or above its size limit. It holds only their base64, so a
+    /// terminal executes no stored sequence.
     package func sequence(for bytes: [UInt8]) -> [UInt8]? {
         guard bytes.count <= Clipboard.mostBytes else { return nil }
         let plain = Array("\u{1b}]52;c;".utf8) + Clipboard.base64(bytes) + [0x07]

@@ -2,7 +2,7 @@
 package struct SVGAppearance: Sendable, Hashable {
     /// Shown in the window's bar; empty leaves the bar out.
     package var title: String
-    /// What the terminal's default colors stand for, as 0xRRGGBB.
+    /// The terminal's default colors as 0xRRGGBB.
     package var foreground: UInt32
     package var background: UInt32
 
@@ -12,7 +12,7 @@ package struct SVGAppearance: Sendable, Hashable {
         self.background = background
     }
 
-    /// What the theme's colors are for: the light ones need a light page.
+    /// The page for a theme's colors: light themes need a light page.
     package static func page(of theme: Theme.Name) -> SVGAppearance {
         switch theme {
         case .light, .lightSafe: SVGAppearance(foreground: 0x1f2328, background: 0xffffff)

@@ -16,7 +16,7 @@ extension Frame {
         for column in run.columns {
             let cell = self[column, run.row]
             if cell.isContinuation { continue }
-            // Two cells whose texts would be one character to a reader are told apart by their places.
+            // Separate positions keep the texts of two cells from joining into one character.
             if before.map({ Self.join($0, cell.text) }) ?? true {
                 text += Self.move(to: Point(column: column, row: run.row))
             }
@@ -30,7 +30,7 @@ extension Frame {
     }
 
     private static func join(_ left: String, _ right: String) -> Bool {
-        // What is neither combines nor is combined with.
+        // ASCII never combines.
         if left.utf8.count == 1, right.utf8.count == 1 { return false }
         return (left + right).count < 2
     }

@@ -7,7 +7,7 @@ package struct FrameReader: Sendable {
     private var style = Style.plain
     private var showsCursor = false
 
-    /// A control sequence that is none of ours.
+    /// A control sequence that the reader doesn't support.
     package struct UnknownSequence: Error, Sendable, Equatable {
         /// The sequence, its control characters spelled out.
         package let sequence: String
@@ -43,7 +43,7 @@ package struct FrameReader: Sendable {
         frame.cursor = showsCursor ? place : nil
     }
 
-    /// A control sequence up to its final character (ECMA-48 §5.4), or what there is of one; at most 64 characters.
+    /// A control sequence up to its final character (ECMA-48 §5.4) or the end of the text; at most 64 characters.
     private static func sequence(at text: Substring.UnicodeScalarView) -> Substring.UnicodeScalarView {
         guard text.dropFirst().first == "[" else { return text.prefix(2) }
         let isFinal = { (scalar: Unicode.Scalar) in (0x40...0x7e).contains(scalar.value) }

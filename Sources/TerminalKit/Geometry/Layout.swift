@@ -1,10 +1,10 @@
 /// How long one part of a row or column of parts is. A value; safe to share between threads.
 package enum Part: Sendable, Hashable {
-    /// Exactly so many cells, while there is room.
+    /// A fixed number of cells, less if the space is smaller.
     case fixed(Int)
-    /// At least so many cells, while there is room, and a share of what is left over by weight.
+    /// A minimum number of cells, and a share of the remaining space by weight.
     case minimum(Int, weight: Int = 1)
-    /// A share of what is left over by weight.
+    /// A share of the remaining space by weight.
     case flexible(Int = 1)
 }
 

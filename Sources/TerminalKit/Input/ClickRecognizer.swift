@@ -8,8 +8,8 @@ package struct ClickRecognizer: Sendable {
 
     package init() {}
 
-    /// The event itself, and after a release where the press was also the click.
-    /// - Parameter milliseconds: when it came, by a clock that doesn't go back.
+    /// Returns the event, followed by a click for a release at the position of the press.
+    /// - Parameter milliseconds: the event's time by a monotonic clock.
     package mutating func events(for event: MouseEvent, at milliseconds: UInt64) -> [MouseEvent] {
         switch event.kind {
         case .press:

@@ -34,7 +34,7 @@ struct ControlSequence {
 
     var isPasteStart: Bool { prefix == nil && final == UInt8(ascii: "~") && parameter(0) == 200 }
 
-    /// What the sequence reports; nil when it means nothing here.
+    /// The event that the sequence reports; nil for unknown sequences.
     var event: InputEvent? {
         if prefix == UInt8(ascii: "<"), final == UInt8(ascii: "M") || final == UInt8(ascii: "m") {
             guard let code = parameter(0), let column = parameter(1), let row = parameter(2) else {

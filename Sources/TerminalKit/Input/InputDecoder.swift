@@ -14,7 +14,7 @@ package struct InputDecoder: Sendable {
     /// How long the rest of a control string is waited for, and the whole of it where keys are typed into one without an end.
     private static let stringDelay: UInt64 = 1_000
     private static let stringTime: UInt64 = 3_000
-    /// How long the rest of a paste is waited for before that is told.
+    /// Milliseconds without input after which an unfinished paste is reported.
     private static let pasteDelay: UInt64 = 2_000
     /// The bytes that begin a control string behind an ESC (ECMA-48, 5.6), each with those that terminals' strings go on with.
     private static let strings: [UInt8: Range<UInt8>] = [
@@ -24,15 +24,14 @@ package struct InputDecoder: Sendable {
 
     private var pending: [UInt8] = []
     private var paste: [UInt8]?
-    /// Whether it was told that the paste hasn't ended.
+    /// Whether the unfinished paste was reported.
     private var isPasteTold = false
     /// The last byte of a control string that hasn't ended.
     private var stringByte: UInt8?
     private var stringBegan: UInt64 = 0
     /// When bytes came last.
     private var lastTime: UInt64 = 0
-    /// The beginning of a sequence that was taken for a key because nothing followed: ESC, or ESC and the byte after it. What
-    /// comes next may still be the rest, late.
+    /// The first bytes of a sequence that were decoded as a key after a delay: ESC, or ESC and a byte. The rest may still arrive.
     private var taken: [UInt8] = []
     private let terminalSequences: [[UInt8]: Key]
 
@@ -55,11 +54,11 @@ package struct InputDecoder: Sendable {
         return lastTime + (isSequence ? InputDecoder.stringDelay : InputDecoder.escapeDelay)
     }
 
-    /// Takes the bytes that came at one time and gives the events that they complete. Without a time all come at once.
+    /// Decodes bytes that arrived together and returns the completed events. Calls without a time count as simultaneous.
     package mutating func feed(_ bytes: some Collection<UInt8>, at time: UInt64 = 0) -> [InputEvent] {
         let pause = time - min(time, lastTime)
         lastTime = time
-        // What has lost its end would take whatever is typed. Ctrl-C that comes alone was typed, and drops it.
+        // An unfinished sequence would swallow all further input. A Ctrl-C that arrives alone was typed, and drops it.
         if pause > 0, bytes.count == 1, bytes.first == 0x03 {
             stringByte = nil
             if paste != nil {
@@ -83,8 +82,8 @@ package struct InputDecoder: Sendable {
         return events
     }
 
-    /// Takes what waits as complete: a lone ESC is the Escape key, ESC and a character the character with Alt. A control string
-    /// is given up; a paste isn't, but that it hasn't ended is told once.
+    /// Completes the pending input: a lone ESC is the Escape key, ESC and a character the character with Alt. A control string is
+    /// dropped. A paste stays pending and is reported once as unfinished.
     package mutating func flush() -> [InputEvent] {
         if paste != nil {
             defer { isPasteTold = true }
@@ -97,22 +96,22 @@ package struct InputDecoder: Sendable {
         return events
     }
 
-    /// Whether what waits is a key, for a byte that comes so many milliseconds later doesn't belong to it: Alt sends ESC and a
-    /// character at once, and behind two that may begin a string only what strings of terminals go on with belongs to one.
+    /// Whether the pending bytes are a complete key because the next byte arrived this many milliseconds later. Alt sends ESC and a
+    /// character together, and only certain bytes continue a control string.
     private func isKey(before byte: UInt8, after pause: UInt64) -> Bool {
         if pending == [0x1b] { return pause > InputDecoder.altDelay && !continuesEscape(byte) }
         guard pause > 0, pending.count == 2, let next = InputDecoder.strings[pending[1]] else { return false }
         return pending[0] == 0x1b && !next.contains(byte)
     }
 
-    /// Whether a byte after an ESC may begin a sequence rather than be a key by itself.
+    /// Whether a byte after an ESC may begin a sequence rather than be a separate key.
     private func continuesEscape(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "[") || byte == UInt8(ascii: "O") || byte == 0x1b
             || terminalSequences.keys.contains { $0.count > 1 && $0[1] == byte }
     }
 
-    /// The rest of a sequence whose beginning was taken for a key because it took so long. Nobody types `[A` within one moment; so
-    /// what comes at once and is the whole rest of a sequence or control string is that, and not characters.
+    /// The rest of a sequence whose first bytes were decoded as a key after a delay. Nobody can type `[A` in one moment, so bytes
+    /// that arrive together and complete a sequence or control string are its rest, not characters.
     private mutating func lateSequence(_ bytes: some Collection<UInt8>) -> [InputEvent]? {
         guard let first = bytes.first, first != 0x1b, !taken.isEmpty, paste == nil, bytes.count > 1 else {
             return nil
@@ -125,7 +124,7 @@ package struct InputDecoder: Sendable {
         let events = other.feed(bytes, at: lastTime)
         guard other.pending.isEmpty, other.stringByte == nil, events.count < 2 else { return nil }
         switch events.first {
-        // A key's own sequence is a key; what has parameters and is none is a terminal's answer.
+        // A sequence with parameters that isn't a key is a terminal's reply.
         case nil where isString || other.paste != nil || bytes.count > 2: break
         case .key(let key)? where key.text == nil && key.modifiers.isDisjoint(with: .alt): break
         case .mouse?, .focus?, .paste?: break

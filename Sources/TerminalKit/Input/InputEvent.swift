@@ -1,4 +1,4 @@
-/// What a person or the terminal did. A value; safe to share between threads.
+/// An event from the user or the terminal. A value; safe to share between threads.
 package enum InputEvent: Sendable, Hashable {
     case key(Key)
     case mouse(MouseEvent)
@@ -15,10 +15,10 @@ package enum InputEvent: Sendable, Hashable {
     case wake
     /// The program was suspended and continues; the next frame redraws the whole screen.
     case resumed
-    /// The terminal went away: nothing can be read or shown any more.
+    /// The terminal has closed: nothing can be read or shown any more.
     case hangUp
 
-    /// What a person has to be told of it; empty for most.
+    /// A notice for the user; empty for most events.
     package var words: String {
         switch self {
         case .pasteUnfinished:

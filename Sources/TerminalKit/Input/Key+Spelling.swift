@@ -37,8 +37,8 @@ extension Key: CustomStringConvertible {
         }
     }
 
-    /// Reads a key's spelling. Names and modifiers may be in any case; a single character stands for itself.
-    /// `shift+tab` is `backtab`, and `ctrl+X` is `ctrl+x`: terminals don't tell them apart.
+    /// Reads a key's spelling. Names and modifiers may be in any case; a single character denotes its key. `shift+tab` is
+    /// `backtab`, and `ctrl+X` is `ctrl+x`: terminals send the same bytes.
     package init(parsing spelling: String) throws(KeySpellingError) {
         var rest = Substring(spelling)
         var modifiers: Modifiers = []

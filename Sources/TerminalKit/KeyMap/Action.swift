@@ -1,4 +1,4 @@
-/// What an action is besides its name. A value; safe to share between threads.
+/// Properties of an action. A value; safe to share between threads.
 package struct ActionFlags: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 

@@ -87,7 +87,7 @@ where
         return found
     }
 
-    /// Gives actions other keys. What an assignment takes from other actions of the same screens is theirs no more.
+    /// Assigns other keys to an action, and removes these keys from other actions of the same screens.
     mutating func assign(_ keys: [Key], to position: Int) {
         actions[position].keys = keys
         for other in actions.indices

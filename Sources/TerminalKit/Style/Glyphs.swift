@@ -33,7 +33,7 @@ package struct Glyphs: Sendable, Equatable {
         gaugeEmpty: ".", gaugeSteps: ["#"], sparkSteps: Array("_.-=+*%#"), spinner: Array("|/-\\"))
 }
 
-/// What a widget needs to know to draw: the theme and the signs. A value; safe to share between threads.
+/// Theme and symbols that widgets draw with. A value; safe to share between threads.
 package struct Look: Sendable, Equatable {
     package var theme: Theme
     package var glyphs: Glyphs

@@ -1,4 +1,4 @@
-/// What a piece of the screen means; a ``Theme`` says how it looks.
+/// The meaning of a piece of the screen; a ``Theme`` defines its appearance.
 package enum Role: String, Sendable, Hashable, CaseIterable {
     case text, dim
     /// The bar at the top of the screen and the row of column titles.
@@ -11,7 +11,7 @@ package enum Role: String, Sendable, Hashable, CaseIterable {
     case gaugeFill, gaugeEmpty
     /// Rows that appeared, changed or are about to go.
     case new, changed, dying
-    /// What a search found.
+    /// A search match.
     case match
     case error, badge
     /// The footer's keys and the words beside them.

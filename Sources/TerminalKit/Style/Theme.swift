@@ -2,8 +2,8 @@
 package struct Theme: Sendable, Equatable {
     package enum Name: String, Sendable, Hashable, CaseIterable {
         case dark, light
-        /// Colors that stay apart for people who don't tell red from green or blue from yellow: the palette
-        /// of M. Okabe and K. Ito, <https://jfly.uni-koeln.de/color/>.
+        /// Colors that differ for all kinds of color blindness: the palette of M. Okabe and K. Ito,
+        /// <https://jfly.uni-koeln.de/color/>.
         case darkSafe = "dark-safe"
         case lightSafe = "light-safe"
         /// Attributes only.

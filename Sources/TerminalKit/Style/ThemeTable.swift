@@ -79,7 +79,7 @@ enum ThemeTable {
         }
     }
 
-    /// What stands on the terminal's own ground can be read on a light one too: it is taken where nothing tells what that is.
+    /// Colors on the default background are readable on a light one too: this is the palette if the background is unknown.
     private static let dark = Palette(
         dim: Shade(0x8b93a0, 8), title: Shade(0x2b3245, 4), titleText: Shade(0xf2f4f8, 15),
         titleGood: Shade(0x9fdc82, 10),

@@ -86,8 +86,7 @@ package enum TerminalText {
         return count <= maximumScalarsInCluster
     }
 
-    /// Whether a frame shows all of this cluster, so that what is seen is what was meant: joiners and the colour of a skin are left
-    /// out.
+    /// Whether a frame shows the cluster in full. Joiners and skin tones are left out.
     package static func isShownWhole(_ character: Character) -> Bool {
         isHarmless(character)
             && !character.unicodeScalars.contains {
@@ -150,7 +149,7 @@ package enum TerminalText {
         return isEscaped ? String(result) : nil
     }
 
-    /// The scalar whose escape goes on so behind its backslash, and what follows.
+    /// The scalar whose escape continues this way after its backslash, and the rest.
     private static func escaped(
         _ text: Substring.UnicodeScalarView
     ) -> (Unicode.Scalar, Substring.UnicodeScalarView)? {
@@ -183,7 +182,7 @@ package enum TerminalText {
             guard let previous, !previous.isASCII, !(0x200c...0x200d).contains(previous.value) else {
                 return true
             }
-            // What a zero-width joiner joins stands in its cluster; a non-joiner ends one.
+            // A zero-width joiner between two characters is inside their cluster; a non-joiner ends a cluster.
             return value == 0x200d && following?.properties.isDefaultIgnorableCodePoint != false
         case 0xfe00...0xfe0f, 0xe0100...0xe01ef:
             guard let previous else { return true }

@@ -5,7 +5,7 @@ package enum TextWidth {
     /// The version of the Unicode data behind the table, such as `15.0.0`.
     package static var unicodeVersion: String { WidthTable.unicodeVersion }
 
-    /// The columns of one scalar by itself: 0, 1 or 2. Controls count 1; they are never sent as they are.
+    /// The columns of a single scalar: 0, 1 or 2. Controls count 1; frames show an escape instead.
     package static func width(of scalar: Unicode.Scalar) -> Int {
         let value = scalar.value
         // Nothing below U+0300, the first combining mark, is wide or combining.
@@ -65,7 +65,7 @@ package enum TextWidth {
 
     static func isTag(_ scalar: Unicode.Scalar) -> Bool { (0xe0020...0xe007f).contains(scalar.value) }
 
-    /// What a tag stands for in the flag of a region; `nil` of all else.
+    /// The letter of a tag scalar in the flag of a region; `nil` for other scalars.
     static func letter(ofTag scalar: Unicode.Scalar) -> Unicode.Scalar? {
         (0xe0030...0xe007a).contains(scalar.value) ? Unicode.Scalar(scalar.value - 0xe0000) : nil
     }
@@ -97,7 +97,7 @@ package enum TextWidth {
         return String(prefix(of: safe, columns: room)) + (mark <= columns ? ellipsis : "")
     }
 
-    /// Like ``truncate(_:to:ellipsis:)``, but cuts the beginning: for paths and keys whose end tells more.
+    /// Like ``truncate(_:to:ellipsis:)``, but cuts the beginning: for paths and keys whose end matters more.
     package static func truncateStart(_ text: String, to columns: Int, ellipsis: String = "…") -> String {
         let safe = TerminalText.sanitized(text)
         guard width(of: safe) > columns else { return safe }

@@ -34,7 +34,7 @@ package struct TextWindow: Sendable {
 
     // MARK: Where rows begin
 
-    /// The begin of the row that holds a byte; nil where the window doesn't tell.
+    /// The first byte of the row that contains a byte; nil if the window doesn't reach it.
     package func rowStart(holding offset: Int, columns: Int) -> Int? {
         guard let first = lineStart(at: offset) else { return nil }
         var row = first
@@ -42,7 +42,7 @@ package struct TextWindow: Sendable {
         return row
     }
 
-    /// The begin of the row that stands so many rows before the one that begins at `offset`, or as far as the window goes.
+    /// The first byte of the row `count` rows before the one that begins at `offset`, or of the window's first row.
     package func rowStart(_ count: Int, before offset: Int, columns: Int) -> Int {
         var row = offset
         var missing = count
@@ -74,14 +74,14 @@ package struct TextWindow: Sendable {
         return before == 0x0a || before == 0x0d && (place == end || self[place] != 0x0a)
     }
 
-    /// Whether laying out begins anew within a long line.
+    /// Whether layout restarts here within a long line.
     private func isRestart(_ place: Int) -> Bool {
         // The first byte of a character within the block's first four.
         guard place % TextWindow.block < 4, place >= TextWindow.block else { return false }
         return restart(in: place / TextWindow.block) == place
     }
 
-    /// Where laying out begins anew in that block, if it does.
+    /// The byte of the block where layout restarts, if it does.
     private func restart(in block: Int) -> Int? {
         let begin = block * TextWindow.block
         guard begin - TextWindow.block >= start, begin < end,

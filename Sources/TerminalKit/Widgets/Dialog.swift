@@ -111,8 +111,8 @@ package struct Dialog: Widget {
         }
     }
 
-    /// The buttons as they are written in so many columns: spaced out, else without spaces, else with titles cut off so
-    /// that each has its share. Brackets make a button one without colors too.
+    /// The buttons' labels for a width: with spaces, else without, else with truncated titles of equal share. Brackets mark a
+    /// button without colors too.
     private func labels(in columns: Int, ellipsis: String = "~") -> [String] {
         let spaced = buttons.map { "[ \($0) ]" }
         if Self.width(of: spaced) <= columns { return spaced }

@@ -21,7 +21,7 @@ package struct Footer<ID: Hashable & Sendable>: Widget {
         return places
     }
 
-    /// What a click at a point means.
+    /// The action at a point.
     package func action(at point: Point, in rect: Rect) -> ID? {
         places(in: rect).first { $0.rect.contains(point) }?.hint.id
     }

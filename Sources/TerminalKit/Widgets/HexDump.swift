@@ -6,7 +6,7 @@ package struct HexDump: Widget {
     /// The first row in view, of ``bytesPerRow(columns:)`` bytes each.
     package var firstRow: Int
     package var highlights: [Range<Int>]
-    /// The bytes of a range within `0..<count`; only what is in view is asked for.
+    /// Reads the bytes of a range within `0..<count`; called for the visible range only.
     package var bytes: @Sendable (Range<Int>) -> [UInt8]
 
     package init(

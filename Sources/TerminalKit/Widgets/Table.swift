@@ -183,7 +183,7 @@ package struct Table: Widget {
                     ellipsis: look.glyphs.ellipsis)
                 var style = cell.role.map { look[$0].over(base) } ?? base
                 if row.isMarked { style.attributes.formUnion(look[.marked].attributes) }
-                // Colors may not be readable on the selection's, but attributes still tell a dying row.
+                // A role's colors may be unreadable on the selection, but its attributes remain.
                 if isSelected { style = selection.adding(style.attributes) }
                 frame.write(text, at: area.origin, style: style, within: area)
             }

@@ -50,8 +50,8 @@ extension Table {
         var content = body.inset(left: marks, right: hasScrollBar ? 2 : 0)
         var shown = shownColumns(in: content.columns)
         if let columnsBefore {
-            // What is said of the others has room of its own at the header's end; that may leave out another one, of which it
-            // then says so.
+            // The sign for hidden columns takes space at the header's end. That may hide one more column, which the sign then
+            // counts.
             let whole = content
             var said = 0
             while case let rest = Table.rest(before: columnsBefore, behind: columns.count - shown.count).count,

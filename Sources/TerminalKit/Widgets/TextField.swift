@@ -1,6 +1,6 @@
-/// A line of text that a person edits: the text, the cursor and what is in view.
+/// An editable line: text, cursor and visible part.
 package struct TextField: Widget {
-    /// What has been typed, a cluster an element, so that the cursor never stands inside one.
+    /// The text by grapheme clusters, so the cursor is never inside one.
     private var characters: [Character]
     /// Clusters before the cursor, 0 to the count of clusters.
     package private(set) var cursor: Int
@@ -9,13 +9,13 @@ package struct TextField: Widget {
     /// Whether the terminal's cursor is shown in the field.
     package var isActive: Bool
     package var role = Role.input
-    /// Whether the text is a suggestion: what is typed or pasted first replaces it, and another key keeps it.
+    /// Whether the text is a suggestion: typing or pasting replaces it, and any other key keeps it.
     package var isSuggestion = false
     /// Whether the text may have several lines; otherwise line breaks become spaces.
     package var keepsLines = false
     /// Ranges of clusters drawn in another role, such as an error at its place.
     package var highlights: [(range: Range<Int>, role: Role)] = []
-    /// What the last kill removed, for ``yank()``.
+    /// The text of the last kill, for ``yank()``.
     private var killed: [Character] = []
 
     package init(_ text: String = "", placeholder: String = "", isActive: Bool = true) {
@@ -56,7 +56,7 @@ package struct TextField: Widget {
         let lineBreak: Character = keepsLines ? "\n" : " "
         let before = String(characters[..<cursor]) + String(text.map { $0.isNewline ? lineBreak : $0 })
         let after = String(characters[cursor...])
-        // Clusters may join across the seams, so they are counted anew.
+        // Clusters may join at the insertion's ends, so they are counted again.
         cursor = before.count
         characters = Array(before + after)
         cursor = min(cursor, characters.count)

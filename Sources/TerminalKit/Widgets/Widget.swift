@@ -18,7 +18,7 @@ package struct Span: Sendable, Hashable {
 
 extension Frame {
     /// Writes spans one after the other. A span's default colors show `base`'s.
-    /// - Returns: the columns from `point` to the end of what was written.
+    /// - Returns: the columns between `point` and the end of the spans.
     @discardableResult
     package mutating func write(
         _ spans: [Span], at point: Point, base: Style = .plain, within clip: Rect? = nil
