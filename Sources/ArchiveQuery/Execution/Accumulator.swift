@@ -12,8 +12,11 @@ struct FigureQuestion {
     init(_ figure: QueryAggregate, _ shape: RowShape, _ answers: QueryAnswers) {
         self.figure = figure
         // Different values are counted as they are stored.
-        let access = if case .countDistinct = figure { shape.access } else { shape.numericAccess }
-        self.access = figure.property.map(access) ?? .nothing
+        access =
+            figure.property.map { property in
+                if case .countDistinct = figure { return shape.access(to: property) }
+                return shape.numericAccess(to: property)
+            } ?? .nothing
         let wantsNumbers =
             switch figure {
             case .sum, .average, .median, .percentile: true
