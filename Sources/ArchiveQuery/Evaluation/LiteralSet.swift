@@ -60,8 +60,8 @@ struct LiteralSet {
         place(of: item, number(of: item))
     }
 
-    private func place(of item: StoredItem, _ number: StoredItem) -> Int? {
-        plainPlace(of: item) ?? placeOfDate(item) ?? (readsNumbers ? plainPlace(of: number) : nil)
+    private func place(of item: StoredItem, _ number: @autoclosure () -> StoredItem) -> Int? {
+        plainPlace(of: item) ?? placeOfDate(item) ?? (readsNumbers ? plainPlace(of: number()) : nil)
     }
 
     /// The item, or the number that its text is where texts are read as numbers.
