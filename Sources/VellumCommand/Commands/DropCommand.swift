@@ -39,10 +39,7 @@ struct DropCommand: ParsableCommand {
             throw Archive.inUse(archive, by: others, advice: "say --force")
         }
         if dryRun { return }
-        guard yes || Confirmation.isPossible else {
-            throw CommandFailure(
-                "nobody is there to be asked; say --yes to remove the archive", status: .usage)
-        }
+        try Confirmation.require(unless: yes)
         let store = try store.openForWriting(creating: false)
         defer { store.close() }
         let opened = try store.archive(named: archive)

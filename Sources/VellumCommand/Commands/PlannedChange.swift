@@ -20,9 +20,7 @@ struct PlannedChange: Sendable {
         }
         if selection.dryRun { return try printPlan() }
         let asks = !selection.yes
-        guard !asks || Confirmation.isPossible else {
-            throw CommandFailure("nobody is there to be asked; say --yes to \(action.verb)", status: .usage)
-        }
+        try Confirmation.require(unless: selection.yes)
         let store = try store.openForWriting(creating: false)
         defer { store.close() }
         let archive = try store.archive(named: selection.archive)
@@ -169,8 +167,8 @@ struct PlannedChange: Sendable {
     /// Why the plan is empty; nil if the missing keys have said it.
     private func nothing(_ archive: String, _ plan: ChangePlan) -> String? {
         if plan.unchanged > 0 {
-            let have = Figures.count(plan.unchanged, "entry has", "entries have")
-            return "nothing changed: \(have) no deadline already"
+            let have = Figures.count(plan.unchanged, "entry already has", "entries already have")
+            return "nothing changed: \(have) no expiry time"
         }
         if let idle, plan.missing.isEmpty {
             return "no entry was idle for longer than \(DurationText.text(idle))"
