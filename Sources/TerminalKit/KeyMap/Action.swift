@@ -1,4 +1,4 @@
-/// Properties of an action. A value; safe to share between threads.
+/// Properties of an action.
 package struct ActionFlags: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 
@@ -11,8 +11,7 @@ package struct ActionFlags: OptionSet, Sendable, Hashable {
     package static let hidden = ActionFlags(rawValue: 4)
 }
 
-/// An action of the user. `ID` names it, as remaps and documents do; `Context` is the screen. A value; safe to share between
-/// threads.
+/// An action of the user. `ID` names it, as remaps and documents do; `Context` is the screen.
 package struct Action<ID, Context>: Sendable
 where
     ID: RawRepresentable<String> & Hashable & Sendable, Context: Hashable & Sendable
@@ -26,9 +25,13 @@ where
     /// The screens in which the action is live.
     package let contexts: Set<Context>
     package let flags: ActionFlags
+    /// Synonyms that search finds, in lower case.
+    private let keywords: [Substring]
 
+    /// - Parameter keywords: separated by spaces.
     package init(
-        _ id: ID, title: String, help: String, keys: [Key], contexts: Set<Context>, flags: ActionFlags = []
+        _ id: ID, title: String, help: String, keys: [Key], contexts: Set<Context>, flags: ActionFlags = [],
+        keywords: String = ""
     ) {
         self.id = id
         self.title = title
@@ -36,6 +39,13 @@ where
         self.keys = keys
         self.contexts = contexts
         self.flags = flags
+        self.keywords = keywords.split(separator: " ")
+    }
+
+    /// A whole keyword counts more than any fuzzy match, its beginning about as much as one.
+    func keywordScore(_ query: String) -> Int? {
+        if keywords.contains(query[...]) { return 500 }
+        return query.count > 1 && keywords.contains { $0.hasPrefix(query) } ? 100 : nil
     }
 
     /// Makes an action from keys in the spelling of ``Key/init(parsing:)``, separated by spaces.

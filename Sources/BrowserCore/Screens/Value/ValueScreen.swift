@@ -135,7 +135,7 @@ enum ValueScreen: ScreenParts {
         case .fold where model.isOfServer && value.load == nil: return true
         case .fold, .foldAll, .unfoldAll: return value.mode == .tree
         case .mode: return value.modes.count > 1
-        case .biography, .editValue: return !model.isOfServer
+        case .history, .editValue: return !model.isOfServer
         default: return true
         }
     }
@@ -147,7 +147,7 @@ enum ValueScreen: ScreenParts {
         // What could not be read may be there now.
         guard isForced || value.load == nil && value.problem != nil else { return [check(value)] }
         model.value?.isPending = true
-        return [load(value)] + loadBiography(&model)
+        return [load(value)] + loadHistory(&model)
     }
 
     static func open(_ model: inout Model) -> [Effect] { [] }
