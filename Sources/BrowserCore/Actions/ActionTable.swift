@@ -11,7 +11,7 @@ package enum ActionTable {
     private static let ofEntries: Set<Screen> = [.entries, .query]
     private static let sortable: Set<Screen> = ofEntries.union([.archives, .groups])
 
-    /// The default key map. Of a read-only store it lacks the actions that change a store.
+    /// The default key map; for a read-only store without the actions that change it.
     package static func keyMap(readOnly: Bool = false) -> BrowserKeyMap {
         let map = KeyMap(topics.flatMap(\.actions))
         return readOnly ? map.without(.destructive) : map

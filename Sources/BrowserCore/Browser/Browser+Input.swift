@@ -250,7 +250,6 @@ extension Browser {
         if model.screen == .value { return ValueScreen.leave(&model) }
         guard model.screen == .groups else { return model.parts.back(&model) }
         var effects: [Effect] = []
-        // All levels of groups are one screen.
         while model.screen == .groups, model.groups != nil { effects += model.parts.back(&model) }
         return effects
     }

@@ -1,6 +1,5 @@
 import TerminalKit
 
-/// The bottom row: keys and their actions on this screen.
 enum FooterView {
     static func hints(_ model: Model) -> [KeyHint<ActionID>] {
         var hints = model.keyMap.hints(in: model.screen).filter {

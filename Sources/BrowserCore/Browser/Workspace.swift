@@ -27,7 +27,6 @@ struct Workspace: Sendable {
     /// Maximum number of open stores, one for each digit.
     static let most = 9
 
-    /// Nil if no store is shown.
     fileprivate init?(of model: Model) {
         guard let store = model.store else { return nil }
         (id, place, left) = (model.workspace, model.place, model.now)

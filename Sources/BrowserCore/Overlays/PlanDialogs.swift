@@ -3,7 +3,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The dialogs that confirm a change: layout and text.
 extension OverlayPlaces {
     static func dialog(_ plan: Plan, _ model: Model) -> Dialog {
         var body: [String]
@@ -37,7 +36,7 @@ extension OverlayPlaces {
                         + (model.isOfServer
                             ? "" : " Present entries may be evicted to stay within the limit."),
             ]
-        case .replaceFile(let path):
+        case .replaceFile(let path, _):
             words = ("Replace the file?", "Replace")
             body = ["\(TerminalText.sanitized(path)) exists. Its contents will be lost."]
         case .clearLog(let count):
@@ -56,7 +55,6 @@ extension OverlayPlaces {
             selectedButton: plan.button, firstLine: plan.first, contentRows: plan.name == nil ? 0 : 1)
     }
 
-    /// How long the change can be undone.
     private static func grace(_ plan: Plan, _ change: PlannedAction, _ model: Model) -> String {
         if model.isOfServer {
             return
@@ -147,7 +145,6 @@ extension OverlayPlaces {
             contentRows: ExpireForm.Choice.allCases.count)
     }
 
-    /// The first visible choice.
     static func firstChoice(_ form: ExpireForm, in content: Rect) -> Int {
         Table.firstRow(
             showing: form.choice.rawValue, of: ExpireForm.Choice.allCases.count, in: content.rows, from: 0)
