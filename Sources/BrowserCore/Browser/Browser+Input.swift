@@ -268,9 +268,8 @@ extension Browser {
         case .nextStore: return showStore(&model, after: 1)
         case .previousStore: return showStore(&model, after: -1)
         case .help, .palette:
-            let hint = id == .help ? "type to search" : "an action"
             model.overlay = .actions(
-                ActionList(isHelp: id == .help, field: TextField(placeholder: hint)))
+                ActionList(isHelp: id == .help, field: TextField(placeholder: "type to search")))
         case .commandLine:
             model.overlay = .message("Shell command", CommandLine.lines(for: model))
         case .pause:

@@ -135,7 +135,6 @@ enum ValueScreen: ScreenParts {
         case .fold where model.isOfServer && value.load == nil: return true
         case .fold, .foldAll, .unfoldAll: return value.mode == .tree
         case .mode: return value.modes.count > 1
-        case .history, .editValue: return !model.isOfServer
         default: return true
         }
     }
