@@ -36,7 +36,7 @@ package enum ActionTable {
         action(
             .filter, "Filter", "Show only rows that contain a text.", ["/"],
             [.stores, .archives, .entries, .query, .monitor, .messages], .footer),
-        action(.condition, "Where", "Show only entries that match.", ["W"], [.entries]),
+        action(.condition, "Where", "Filter entries by a condition.", ["W"], [.entries]),
         action(.find, "Find", "Find text or bytes in the whole value.", ["/"], [.value], .footer),
         action(.search, "Find", "Find a pattern; ! before it inverts.", ["f"], [.messages], .footer),
         action(.findNext, "Next match", "Go to the next match.", ["n"], [.value, .messages]),

@@ -55,7 +55,7 @@ package struct ArrangementRequest: Sendable {
     /// An arrangement whose listing and results are reused.
     package var base: Arrangement?
     package var anchor: String?
-    /// The anchor's previous row, used if its key is gone.
+    /// The anchor's previous row, used if its key was removed.
     package var anchorRow: Int
     /// Number of visible rows, and the anchor's offset from the first.
     package var visible: Int
