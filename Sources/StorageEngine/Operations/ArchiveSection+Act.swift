@@ -1,4 +1,4 @@
-/// Actions of a person that can be undone (S12). How they are recorded and undone is in `ArchiveSection+Undo.swift`.
+/// Actions that can be undone (S12). How they are recorded and undone is in `ArchiveSection+Undo.swift`.
 extension ArchiveEngine {
     /// Carries out a plan; entries that have changed since are left alone. Throws only while nothing has been done.
     func carryOut(
@@ -52,26 +52,26 @@ extension ArchiveEngine {
                         if isFinal { group = 0 }
                         continue
                     }
-                    // The reserve of the log may have room for fewer.
+                    // The removal reserve may have space for fewer.
                     if most > 1 {
                         most /= 2
                         continue
                     }
                 }
-                // What was done stays done: the caller must learn of it and be able to undo it.
+                // Completed parts stay: the caller must know of them and be able to undo them.
                 guard outcome.entries > 0 else { throw error }
                 outcome.failure = error
                 break
             }
         }
-        // A full disk has it given up; the removal may have made room for the next one.
+        // The reserve is released on a full disk; the removal may have freed enough for the next one.
         if index.removalReserve != nil { try? acquire().keepRemovalReserve() }
         outcome.action = index.undo.line(of: group).flatMap { isReversible($0) ? describe($0) : nil }
         return outcome
     }
 
-    /// On a full disk, which a removal needs some bytes of: gives up what earlier actions can undo, then what this one, of `group`,
-    /// could; then it is final. Returns whether that was so; nil if there was nothing to give up.
+    /// For a full disk, where a removal needs some bytes: drops earlier undo records, then the one of this action,
+    /// `group`; then the action is final. Returns whether it is; `nil` if there was nothing to drop.
     private func makeRoomToRemove(_ group: UInt32) throws(StorageError) -> Bool? {
         let section = try acquire()
         section.drainTouches()
@@ -88,7 +88,6 @@ extension ArchiveEngine {
         return isMore || before.2 > index.setAsideCount ? true : nil
     }
 
-    /// If there is nothing to do, the outcome has the reason for each entry.
     private func isAnyToBeDone(
         _ action: PlannedAction, _ entries: [PlannedEntry], _ outcome: inout PlanOutcome
     ) throws(StorageError) -> Bool {
@@ -109,13 +108,13 @@ extension ArchiveEngine {
         return false
     }
 
-    /// What a plan finds under a key.
+    /// The result of looking for a planned entry.
     fileprivate enum Fate {
         case present(UInt32)
         case skipped(PlanSkip.Reason)
     }
 
-    /// The planned entry, unless gone, expired, changed or used (`unusedSince`: exact in a section with drained touches).
+    /// The planned entry, unless removed, expired, changed or used (`unusedSince`: exact with drained touches).
     fileprivate func fate(
         of planned: PlannedEntry, unusedSince idleBefore: Timestamp? = nil
     ) throws(StorageError) -> Fate {
@@ -168,7 +167,7 @@ extension ArchiveEngine {
         return outcome
     }
 
-    /// Gives up, in batches, what an old action has set aside if the next action needs its line in the undo table.
+    /// Drops, in batches, the undo record of an old action if the next action needs its line in the undo table.
     private func clearNextLine() throws(StorageError) {
         while true {
             let section = try acquire()

@@ -136,7 +136,6 @@ extension ArchiveSection {
         return Location(segment: pin.segment, offset: SegmentHeader.bytes)
     }
 
-    /// Begins a segment with room for frames of `bytes`. The caller releases the pin.
     private func beginSegment(bytes: Int, target: Int) throws(StorageError) -> SegmentLog.Pin {
         guard index.head != .none || index.appendedBytes == 0 && index.usedEntries == 0 else {
             throw index.contradiction(at: IndexLayout.headOffset, "it says that there is no log")
@@ -226,7 +225,6 @@ extension ArchiveSection {
 
     // MARK: Frames with an extension and no value
 
-    /// Calls `body` with a writer that has room for an extension of `bytes`.
     @inline(__always)
     func withExtension(
         bytes: Int, _ body: (inout ExtensionWriter) throws(StorageError) -> Void

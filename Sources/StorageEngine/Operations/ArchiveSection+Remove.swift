@@ -1,6 +1,5 @@
 /// Removing many entries: expired, idle, or of one owner. Some hundred at a time, so that others get the lock.
 extension ArchiveSection {
-    /// Entries named in one frame of a removal.
     private static let entriesOfFrame = 1024
 
     /// Logs the removal of these entries in frames that name their locations, and removes them from the index; with a
@@ -126,7 +125,6 @@ extension ArchiveEngine {
         return removal
     }
 
-    /// One slice of it; `nil` if nothing is due or can be removed any more.
     func removeSomeExpired() throws(StorageError) -> Removal? {
         let now = Clock.boot()
         let next = index.nextDeadline
@@ -159,7 +157,7 @@ extension ArchiveEngine {
         }
         section.reclaim(forAppended: 0)
         _ = consume section
-        // What is left of it isn't the look-up's to wait for.
+        // The look-up doesn't wait for the remaining reclaiming.
         leaveDebt()
     }
 

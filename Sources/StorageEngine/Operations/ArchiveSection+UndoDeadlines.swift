@@ -22,7 +22,7 @@ extension ArchiveEngine {
         return groups
     }
 
-    /// The action that made an entry expire; 0 if it expires by itself.
+    /// The action that made an entry expire; 0: none.
     func action(
         expiring number: UInt32, among actions: [Int64: (group: UInt32, sequence: UInt64)]
     ) throws(StorageError) -> UInt32 {
@@ -50,7 +50,6 @@ extension ArchiveEngine {
         // Reads the log from the action on, without the lock.
         let changes = try deadlineChanges(of: [line])[group] ?? []
         guard try returnExpired(of: line, group, &outcome) else { return nil }
-        // Entries that others removed or changed between two parts; they may have expired because of this very action.
         var missed: [DeadlineChange] = []
         var done = 0
         while changes.count - done > ArchiveEngine.actionBatch {
@@ -66,7 +65,7 @@ extension ArchiveEngine {
                 return outcome
             }
         }
-        // Others may have removed more of its entries as expired; the last part gives up what is still set aside.
+        // Others may have removed more of its entries as expired; the last part drops the remaining tombstoned ones.
         var isReturned = done == 0
         while true {
             if !isReturned {
@@ -83,7 +82,6 @@ extension ArchiveEngine {
         return outcome
     }
 
-    /// Brings back entries that expired because of the action, so that they can get their deadlines back.
     private func returnExpired(
         of line: UndoView, _ group: UInt32, _ outcome: inout UndoOutcome
     ) throws(StorageError) -> Bool {
@@ -154,7 +152,6 @@ extension ArchiveSection {
         return true
     }
 
-    /// The last part, which completes the undo. No entry that would come back may be set aside any more.
     fileprivate func finish(
         _ changes: [DeadlineChange], of line: UndoView, _ outcome: inout UndoOutcome
     ) throws(StorageError) {
