@@ -42,7 +42,6 @@ struct EntryOrder {
 
     // MARK: Prefetching
 
-    /// Prefetches the cache lines that unlinking writes.
     @inline(__always)
     func prefetchNeighbours(of slot: ChangingSlot) {
         if let neighbour = index.entry(slot.newer) { neighbour.prefetch() }
@@ -115,7 +114,6 @@ struct EntryOrder {
         }
     }
 
-    /// Relinks all entries in the order of their stamps, unless they already are in it.
     func sort(entries: Int) {
         var isSorted = true
         var previous = UInt64.max
@@ -152,7 +150,6 @@ struct EntryOrder {
     struct Victims {
         fileprivate let sparing: UInt32
         fileprivate var number: UInt32
-        /// Ends a walk over a ring in a damaged index.
         fileprivate var left: Int
     }
 

@@ -20,9 +20,9 @@ struct IndexPlace: ~Copyable {
     }
 }
 
-/// The only access to the bytes of a mapped index, always inside them (F4): offsets are constants of ``IndexLayout`` below the
-/// mapped size, and numbers are checked against the capacity, which is checked against the file whenever it grows. Safe from any
-/// thread. Valid as long as the ``IndexMemory``, which every engine owns and views don't retain.
+/// The only access to the bytes of a mapped index, always inside them (F4): offsets are constants of ``IndexLayout``
+/// below the mapped size, and numbers are checked against the capacity, which is checked against the file whenever it
+/// grows. Valid like the ``IndexMemory``, which every engine owns and views don't retain.
 struct IndexDoor: @unchecked Sendable {
     /// Must be first: for the thread sanitizer, `+=` on a property writes to its first word's target, which others mustn't read.
     private let owner: Unmanaged<IndexMemory>
@@ -34,7 +34,6 @@ struct IndexDoor: @unchecked Sendable {
         self.owner = owner
     }
 
-    /// For operations on the file and the mapping.
     var memory: IndexMemory { owner.takeUnretainedValue() }
 
     @inline(__always)
@@ -43,8 +42,6 @@ struct IndexDoor: @unchecked Sendable {
         UnsafeMutableRawPointer(bitPattern: place.pointee.address.load(ordering: .acquiring))
             .unsafelyUnwrapped
     }
-
-    // MARK: The page of the header
 
     /// The only access to it: the word at an offset that ``IndexLayout`` names.
     @inline(__always)
@@ -58,7 +55,6 @@ struct IndexDoor: @unchecked Sendable {
     @inline(__always) func set64(_ offset: Int, _ value: UInt64) { cp_store64(field(offset), value) }
     @inline(__always) func location(_ offset: Int) -> Location { Location(raw: word64(offset)) }
 
-    /// A count or a sum of bytes, capped at 2⁴⁸ so that arithmetic on a damaged index can't overflow (F4).
     @inline(__always)
     func size(_ offset: Int) -> Int { Int(truncatingIfNeeded: min(word64(offset), 1 << 48)) }
 
@@ -89,13 +85,11 @@ struct IndexDoor: @unchecked Sendable {
         owner.takeUnretainedValue().learnCapacity(atLeast: number)
     }
 
-    /// Highest entry number that may be in use.
     var usedEntries: UInt32 {
         let claimed = word32(IndexLayout.entryHighWaterOffset)
         return holds(claimed) ? claimed : place.pointee.knownCapacity.load(ordering: .relaxed)
     }
 
-    /// Number of buckets that may be in use.
     var usedBuckets: UInt32 {
         let most = Int(usedCapacity) / IndexLayout.chunkEntries * IndexLayout.chunkBuckets
         return min(word32(IndexLayout.bucketCountOffset), UInt32(most))
@@ -106,7 +100,7 @@ struct IndexDoor: @unchecked Sendable {
         return place.pointee.knownCapacity.load(ordering: .relaxed)
     }
 
-    /// Maps all that the index has now, where an unmapped entry would be taken for a missing one. Two loads if nothing has grown.
+    /// Maps the index as it is now; an unmapped entry would count as missing. Two loads if nothing has grown.
     @inline(__always)
     func catchUp() throws(StorageError) {
         if claimedCapacity > place.pointee.knownCapacity.load(ordering: .acquiring) {
@@ -116,7 +110,6 @@ struct IndexDoor: @unchecked Sendable {
 
     // MARK: Entries, numbered from 1, and buckets, numbered from 0
 
-    /// The slot of an entry; `nil` for 0 and for numbers beyond the capacity.
     @inline(__always)
     func entryAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
         guard number > 0, holds(number) else { return nil }
@@ -125,7 +118,6 @@ struct IndexDoor: @unchecked Sendable {
         return chunk + (place & 1023) * IndexLayout.entryBytes
     }
 
-    /// The word that says which processes hold the entry's object in memory; `nil` beyond the capacity.
     @inline(__always)
     func residencyAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
         guard number > 0, holds(number) else { return nil }
@@ -134,7 +126,6 @@ struct IndexDoor: @unchecked Sendable {
         return chunk + IndexLayout.residencyInChunkOffset + (place & 1023) * IndexLayout.residencyBytes
     }
 
-    /// The byte that says which action set the entry aside; `nil` beyond the capacity.
     @inline(__always)
     func markAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
         guard number > 0, holds(number) else { return nil }
@@ -143,7 +134,6 @@ struct IndexDoor: @unchecked Sendable {
         return chunk + IndexLayout.marksInChunkOffset + (place & 1023)
     }
 
-    /// The bounds of a chunk's deadlines: one for each 32 entries, then that of the chunk. `nil` beyond the capacity.
     func deadlineRows(ofChunk chunk: Int) -> UnsafeMutableRawPointer? {
         guard holds(chunk: chunk) else { return nil }
         return base + IndexLayout.chunksOffset + chunk * IndexLayout.chunkBytes
@@ -156,7 +146,6 @@ struct IndexDoor: @unchecked Sendable {
         return base + IndexLayout.deadlineGroupsOffset + 8 * group
     }
 
-    /// The bucket of that number; `nil` beyond the capacity.
     @inline(__always)
     func bucketAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
         let chunk = Int(number) / IndexLayout.chunkBuckets
@@ -166,7 +155,6 @@ struct IndexDoor: @unchecked Sendable {
         return base + first + IndexLayout.bucketsInChunkOffset + place * Bucket.bytes
     }
 
-    /// The word that counts a segment's live frames.
     @inline(__always)
     func segmentAddress(_ segment: UInt32) -> UnsafeMutableRawPointer {
         base + IndexLayout.segmentTableOffset + Int(segment & SegmentLayout.slotMask) * 8
@@ -174,7 +162,6 @@ struct IndexDoor: @unchecked Sendable {
 
     // MARK: The touch ring
 
-    /// The cell of a stamp: its number modulo the ring's length.
     @inline(__always)
     func touchAddress(_ stamp: Int) -> UnsafeMutableRawPointer {
         base + IndexLayout.touchRingOffset + (stamp & (IndexLayout.touchCells - 1))

@@ -1,10 +1,9 @@
 import CPlatform
 
-/// An index's header, read before any of it is mapped or trusted. Of a mapped index: `MappedIndex+Header.swift`.
+/// An index's header, read before any of it is mapped or trusted. See `MappedIndex+Header.swift` for a mapped one.
 struct IndexHeader: Equatable {
     private let bytes: [UInt8]
 
-    /// `nil` if the file has no complete header.
     init?(_ file: FileDescriptor) throws(StorageError) {
         bytes = try file.read(atMost: IndexLayout.processTableOffset)
         guard bytes.count == IndexLayout.processTableOffset else { return nil }
@@ -39,7 +38,6 @@ struct IndexHeader: Equatable {
         return boot.contains(where: { $0 != 0 }) && bytes(IndexLayout.bootOffset) == boot
     }
 
-    /// Whether the file is the one that the header names, and not a copy.
     func isOf(_ file: FileDescriptor, _ status: FileDescriptor.Status) -> Bool {
         word64(IndexLayout.deviceOffset) == status.number.device
             && word64(IndexLayout.inodeOffset) == status.number.inode
@@ -49,7 +47,6 @@ struct IndexHeader: Equatable {
 
     // MARK: Content
 
-    /// `nil` if it is damaged.
     var state: IndexLayout.State? { IndexLayout.State(rawValue: word32(IndexLayout.stateOffset)) }
 
     var head: Location { location(IndexLayout.headOffset) }

@@ -5,8 +5,8 @@ struct RemovalReserve {
 
     let folder: FileDescriptor
 
-    /// The 8 bytes of each entry, and one for its share of the frames' other bytes. None for the entries of the index's first chunk:
-    /// the reserve of the newest segment is for these.
+    /// The 8 bytes of each entry, and one for its share of the frames' other bytes. None for the index's first chunk:
+    /// the newest segment's reserve covers it.
     static func bytes(forEntries count: Int) -> Int {
         (9 * max(0, count - IndexLayout.chunkEntries) + 4095) & ~4095
     }
@@ -16,12 +16,12 @@ struct RemovalReserve {
         let bytes = RemovalReserve.bytes(forEntries: count)
         let status = try folder.status(ofEntry: RemovalReserve.fileName)
         let present = status?.bytes ?? 0
-        // Anything else in its place counts as no reserve.
+        // Anything else under its name counts as no reserve.
         guard present < bytes, status?.isRegular ?? true else { return }
         try folder.fileMakingIfMissing(named: RemovalReserve.fileName).extend(from: present, to: bytes)
     }
 
-    /// Gives back what this many entries don't need. A failure leaves it as it is.
+    /// Frees the space beyond that of this many entries. A failure leaves it unchanged.
     func shrink(forEntries count: Int) {
         let bytes = RemovalReserve.bytes(forEntries: count)
         guard let present = try? folder.status(ofEntry: RemovalReserve.fileName)?.bytes, present > bytes
@@ -35,7 +35,7 @@ struct RemovalReserve {
         }
     }
 
-    /// Gives the space back to the file system. Returns `false` if there is none.
+    /// Returns the space to the file system; `false`: there was none.
     func giveUp() throws(StorageError) -> Bool {
         guard try folder.status(ofEntry: RemovalReserve.fileName)?.isRegular == true else { return false }
         try folder.unlink(RemovalReserve.fileName)

@@ -1,10 +1,9 @@
-/// Creating an archive, and reverting that.
 extension ArchiveOpening {
     enum Creation {
         /// Another process created it first.
         case existed
-        /// `inNewFolder`: the folder is new, or another process that created it is still at work. Otherwise the folder
-        /// was there and empty, as left by an archive that lost its files.
+        /// `inNewFolder`: the folder is new, or its creator is still at work. Else it is an empty one whose archive
+        /// lost its files.
         case made(inNewFolder: Bool)
     }
 
@@ -18,7 +17,8 @@ extension ArchiveOpening {
             do throws(StorageError) {
                 return try createOnce(in: store, name: name, configuration: configuration)
             } catch {
-                // Its failed creator may have removed the folder after this process had opened it; or it was a removed archive.
+                // Its failed creator may have removed the folder after this process opened it; or it was a removed
+                // archive.
                 switch error {
                 case .closed, .system(_, _, SystemCode.missing): if attempts >= 100 { throw error }
                 default: throw error
@@ -72,7 +72,6 @@ extension ArchiveOpening {
         do throws(StorageError) {
             let folderName = ArchiveName.folder(for: name)
             try removeUnlessUsed(store.folder(named: folderName), name)
-            // Fails if the folder isn't empty, which is intended.
             if isNewFolder { try store.unlink(folderName, isFolder: true) }
         } catch {}
     }
@@ -89,7 +88,8 @@ extension ArchiveOpening {
         removeUnused(folder)
     }
 
-    /// Removes the files of an empty, unused archive, first the descriptor. Requires the turn to open, whose file goes last.
+    /// Removes the files of an empty, unused archive, first the descriptor. Requires the turn to open, whose file is
+    /// last.
     private static func removeUnused(_ folder: FileDescriptor) {
         do throws(StorageError) {
             let names = try folder.names()

@@ -15,7 +15,6 @@ extension ArchiveSection {
             try file.extend(from: 0, to: needed)
             let memory = try IndexMemory(file, as: .open(file, in: engine.folder), writable: true)
             try memory.takeContent(of: index.memory.memory, bytes: needed)
-            // A view doesn't retain it.
             defer { withExtendedLifetime(memory) {} }
             let copy = ChangingIndex(unshared: memory)
             try copy.identify(file)

@@ -1,9 +1,9 @@
-/// Which segments a log with losses had when its index was built. If a missing one is there later, or one changed, the index
-/// doesn't know all of it. A value; safe to share between threads. OnDiskFormat, "Losses of the log".
+/// The segments that a log with losses had when its index was built. If a missing one reappears, or one changed, the
+/// index doesn't know all of it. OnDiskFormat, "Losses of the log".
 struct LogParts: Sendable {
     /// Where the log ended. Segments before that one's count at any time; the newest until something is appended.
     let head: Location
-    /// Of one number for each of those before the newest.
+    /// Sum of one number for each of those before the newest.
     private(set) var sum: UInt64
     let newest: UInt64
 
@@ -38,7 +38,6 @@ struct LogParts: Sendable {
         return mixed(part ^ UInt64(truncatingIfNeeded: status.changed))
     }
 
-    /// SplitMix64's finalizer.
     private static func mixed(_ number: UInt64) -> UInt64 {
         var bits = number
         bits = (bits ^ bits >> 30) &* 0xbf58_476d_1ce4_e5b9
