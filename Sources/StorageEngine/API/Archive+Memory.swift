@@ -13,7 +13,6 @@ package struct HashedKey {
 
 /// For an in-memory tier: key hashes, the version of a held entry, whether it is current (S9), and the process' slot.
 extension Archive {
-    /// - Throws: `invalidKey`, `closed`.
     package func hashed(_ key: UnsafeRawBufferPointer) throws(StorageError) -> HashedKey {
         let engine = try engine()
         try ArchiveEngine.validate(key: key)
@@ -146,7 +145,6 @@ extension Archive {
         _ = try delete(key, ifSequence: held.sequence)
     }
 
-    /// Microseconds on the clock that deadlines are measured with.
     package static func bootTime() -> Int64 { Clock.boot() }
 
     package func setMemoryUse(bytes: UInt64) throws(StorageError) { try engine().setMemoryUse(bytes: bytes) }

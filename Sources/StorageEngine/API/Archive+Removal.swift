@@ -21,7 +21,6 @@ extension Store {
         }
     }
 
-    /// Whether the store's folder and its marker still exist, as far as that can be determined.
     package var isPresent: Bool { (try? folder.hasEntry(named: StoreMarker.fileName)) ?? true }
 
     /// Like ``isPresent``, and its path still leads to this folder and not to another store.

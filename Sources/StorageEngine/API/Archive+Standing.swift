@@ -1,4 +1,3 @@
-/// Status of an entry besides its metadata.
 package struct EntryStanding: Sendable, Hashable {
     package var isExpired: Bool
     package var expires: Timestamp?

@@ -13,7 +13,6 @@ public struct Batch: Sendable {
         var encoding = ValueEncoding.unknown
         var attributes = EntryAttributes.none
         var keepsCreation = false
-        /// Terms of an existing entry that stay.
         var kept: KeptTerms = []
         /// Creation time of a new entry; `nil`: the time at which the batch is applied.
         var created: Timestamp?

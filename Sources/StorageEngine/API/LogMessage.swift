@@ -13,9 +13,7 @@ public struct LogMessage: Sendable, Hashable {
 /// archive's index was rebuilt because a part of the log was damaged or lost, it stands before the first message with
 /// the next number or a higher one. In another log, also a recreated one, it stands before all messages.
 public struct MessageCursor: Sendable, Hashable {
-    /// The first bytes of the log's identity.
     let log: UInt64
-    /// The salt of the index that it was made with.
     let salt: UInt64
     let place: UInt64
     /// Number of the next message, if known. It shows how many were lost if the ring has overwritten this position.

@@ -17,7 +17,6 @@ struct RepeatedLines {
         }
     }
 
-    /// Each line once, with its count if it repeats. `things`: the subject of the lines.
     func lines(of things: String) -> [String] {
         order.map { line in
             let count = counts[line] ?? 1

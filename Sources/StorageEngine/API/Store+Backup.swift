@@ -248,7 +248,6 @@ private struct BackupPlace {
         try empty()
     }
 
-    /// The folder `NAME.partial`, created if missing, and locked.
     private static func lockedFolder(
         for name: String, in parent: FileDescriptor, evenIfEmpty: Bool, path: String
     ) throws(StorageError) -> FileDescriptor {

@@ -6,7 +6,6 @@ extension Store {
         _ = try removeArchive(named: name, ifStill: nil)
     }
 
-    /// Like ``removeArchive(named:)``, if it still has the version `old`. Returns whether it was removed.
     package func removeArchive(named name: String, ifStill old: ArchiveVersion?) throws(StorageError) -> Bool
     {
         guard mode == .readWrite else { throw .readOnly(operation: "remove archive \"\(name)\"") }

@@ -274,7 +274,6 @@ public final class Store: Sendable {
         }
     }
 
-    /// - Throws: why no archive of that name exists.
     func requireArchive(_ name: String) throws(StorageError) {
         guard try hasArchive(name) else { throw try absence(of: name) }
     }
@@ -327,7 +326,6 @@ public final class Store: Sendable {
             } catch {
                 ArchiveOpening.undo(creation, in: folder, name: name)
                 attempts += 1
-                // Another process has removed the existing archive.
                 guard case .noSuchArchive = error, mode == .readWrite, attempts < 100 else { throw error }
             }
         }

@@ -26,7 +26,6 @@ enum StoreMarker {
         return .damaged(reason: difference(of: bytes, from: expected))
     }
 
-    /// The fault of a marker, as the predicate of a sentence about it.
     private static func difference(of bytes: [UInt8], from expected: [UInt8]) -> String {
         let line = "the line \"\(text.dropLast())\""
         if bytes.isEmpty { return "is empty; it should be \(line)" }

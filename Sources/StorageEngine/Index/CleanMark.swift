@@ -30,7 +30,6 @@ enum MarkStanding { case right, wrong, none }
 extension CleanMark where Right == Changing {
     func remove() { index.cleanFlag = 0 }
 
-    /// Invalidates the mark.
     func spoil() {
         index.cleanSum = ~index.cleanSum
         index.cleanFlag = 1

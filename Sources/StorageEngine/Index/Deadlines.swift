@@ -44,7 +44,6 @@ struct Deadlines<Right> {
         one == Deadline.never ? other : other == Deadline.never ? one : min(one, other)
     }
 
-    /// Whether every bound above the entry is at or before this deadline.
     func bounds(_ deadline: Int64, of number: UInt32) -> Bool {
         let place = Int(number) - 1
         let chunk = place / IndexLayout.chunkEntries

@@ -56,7 +56,6 @@ struct EntryNumbers {
         index.freeHead = number
     }
 
-    /// Takes a free entry off the list.
     func unlink(_ number: UInt32, _ slot: ChangingSlot) {
         guard index.freeHead != number else { return index.freeHead = slot.chainNext }
         // The back link is valid only while the entry that it names is free itself.

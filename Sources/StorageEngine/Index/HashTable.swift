@@ -88,7 +88,6 @@ struct HashTable<Right> {
     @inline(__always)
     fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
 
-    /// The number of a tag's bucket if there are `count` buckets.
     @inline(__always)
     func number(of tag: UInt32, count: UInt32) -> UInt32 {
         guard count > 1 else { return 0 }
@@ -106,7 +105,6 @@ struct HashTable<Right> {
     @inline(__always)
     func chain(of bucket: Bucket) -> ChainWalk<Right> { ChainWalk(index, from: bucket.overflow) }
 
-    /// The number of the entry whose frame is at `location`; `nil`: none.
     func entry(at location: Location, tag: UInt32) -> UInt32? {
         guard let bucket = bucket(of: tag) else { return nil }
         let cell = Bucket.cell(tag: tag, location: location)
@@ -125,7 +123,6 @@ extension MappedIndex {
 }
 
 extension HashTable where Right == Changing {
-    /// Sizes an empty table for about `count` entries.
     func prepare(forEntries count: Int) throws(StorageError) {
         guard count > IndexLayout.chunkEntries else { return }
         try index.grow(toHold: count)
@@ -162,7 +159,6 @@ extension HashTable where Right == Changing {
                 index.declareDamaged()
             }
             bucket.setCell(place, 0)
-            // Moves an entry from the chain to the free cell.
             let first = bucket.overflow
             if let chained = index.entry(first) {
                 bucket.overflow = chained.chainNext
@@ -286,7 +282,6 @@ extension HashTable where Right == Changing {
         }
     }
 
-    /// Makes the bucket of an entry name it by its new number.
     func renumber(from old: UInt32, to new: UInt32, _ slot: ChangingSlot) {
         guard let bucket = bucket(of: slot.tag) else { return index.declareDamaged() }
         if let place = bucket.place(of: old) { return bucket.setNumber(place, new) }

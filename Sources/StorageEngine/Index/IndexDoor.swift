@@ -60,12 +60,10 @@ struct IndexDoor: @unchecked Sendable {
 
     // MARK: The capacity
 
-    /// Entries that there is room for, according to the header.
     @inline(__always) var claimedCapacity: UInt32 {
         word32(IndexLayout.entryCapacityOffset)
     }
 
-    /// Whether entries 1...number exist in the mapped file.
     @inline(__always)
     private func holds(_ number: UInt32) -> Bool {
         number <= place.pointee.knownCapacity.load(ordering: .acquiring) || learn(number)
@@ -140,7 +138,6 @@ struct IndexDoor: @unchecked Sendable {
             + IndexLayout.deadlinesInChunkOffset
     }
 
-    /// The bound of a group of chunks, of which there are ``IndexLayout/deadlineGroups``.
     func deadlineGroup(_ group: Int) -> UnsafeMutableRawPointer {
         assert(0..<IndexLayout.deadlineGroups ~= group)
         return base + IndexLayout.deadlineGroupsOffset + 8 * group

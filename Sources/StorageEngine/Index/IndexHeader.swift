@@ -25,7 +25,6 @@ struct IndexHeader: Equatable {
 
     // MARK: Identity
 
-    /// Whether it is an index of this archive, in the format that this program writes.
     func isOf(_ identity: [UInt8]) -> Bool {
         word64(IndexLayout.magicOffset) == IndexLayout.magic
             && word32(IndexLayout.versionOffset) == IndexLayout.version
@@ -57,7 +56,6 @@ struct IndexHeader: Equatable {
         LogLoss(from: location(IndexLayout.lossFromOffset), to: location(IndexLayout.lossToOffset))
     }
 
-    /// Whether a file of this size has room for the entries and buckets in use.
     func fits(fileOf fileBytes: Int) -> Bool {
         let capacity = word32(IndexLayout.entryCapacityOffset)
         let buckets = word32(IndexLayout.bucketCountOffset)

@@ -22,7 +22,6 @@ final class IndexMemory: @unchecked Sendable {
     let stoppedState = Atomic<UInt64>(0)
     let readerSleeps = Atomic<Int>(0)
 
-    /// Access to the bytes, valid as long as this object.
     @inline(__always) var door: IndexDoor { IndexDoor(place, Unmanaged.passUnretained(self)) }
 
     private var base: UnsafeMutableRawPointer { door.base }
@@ -172,7 +171,6 @@ final class IndexMemory: @unchecked Sendable {
 
     // MARK: Growth
 
-    /// Allocates blocks up to `end`, zeroed from `start` on, and maps them.
     func extend(from start: Int, to end: Int) throws(StorageError) {
         if let file { try file.opened(writable: true).extend(from: start, to: end) }
         try map(end, upTo: place.pointee.knownCapacity.load(ordering: .relaxed))

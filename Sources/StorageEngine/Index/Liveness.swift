@@ -38,9 +38,7 @@ extension ArchiveEngine {
     }
 }
 
-/// The namespaces of this process.
 enum Namespaces {
-    /// The number of the PID namespace; 0 if unknown.
     static var processes: UInt32 { UInt32(truncatingIfNeeded: known >> 32) }
 
     /// One number for the PID and time namespaces together (start times are shown in the reader's); 0 if unknown.

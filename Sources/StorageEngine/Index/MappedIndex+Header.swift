@@ -75,7 +75,6 @@ extension MappedIndex {
     @inline(__always) var bucketCount: UInt32 { memory.word32(IndexLayout.bucketCountOffset) }
     var indexBytes: Int { memory.size(IndexLayout.indexBytesOffset) }
 
-    /// Ends of the list of entries in the order of recency (``EntryOrder``).
     @inline(__always) var recencyFirst: UInt32 { memory.word32(IndexLayout.recencyFirstOffset) }
     @inline(__always) var recencyLast: UInt32 { memory.word32(IndexLayout.recencyLastOffset) }
     /// No entry behind this one is visible; 0: not known.
@@ -102,7 +101,6 @@ extension MappedIndex {
     /// Place of the next frame: all frames before it are part of the archive. Moved last (F5).
     @inline(__always) var head: Location { memory.location(IndexLayout.headOffset) }
     @inline(__always) var oldestSegment: UInt32 { memory.word32(IndexLayout.oldestSegmentOffset) }
-    /// Where reclaiming continues in the oldest segment.
     var cleaner: Location { memory.location(IndexLayout.cleanerOffset) }
     /// Sequence of the latest operation, which may still be running.
     @inline(__always) var sequence: UInt64 { memory.word64(IndexLayout.sequenceOffset) }
@@ -111,14 +109,12 @@ extension MappedIndex {
         let settled = memory.word64(IndexLayout.settledSequenceOffset)
         return settled == 0 ? sequence : min(settled, sequence)
     }
-    /// Total of bytes ever appended to the log.
     @inline(__always) var appendedBytes: UInt64 { memory.word64(IndexLayout.appendedBytesOffset) }
     /// The log is known to be on the medium up to here. In each process only the thread that syncs writes it.
     var syncedHead: Location {
         get { memory.location(IndexLayout.syncedHeadOffset) }
         nonmutating set { memory.set64(IndexLayout.syncedHeadOffset, newValue.raw) }
     }
-    /// The oldest message of a log archive; `none`: no message.
     var firstMessage: Location { memory.location(IndexLayout.firstMessageOffset) }
 
     /// Beginning of a batch whose frames readers must not use yet; `none`: no such batch.

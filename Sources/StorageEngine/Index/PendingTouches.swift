@@ -57,7 +57,6 @@ struct PendingTouch {
 }
 
 struct PendingTouches {
-    /// All uses with stamps below this had been applied.
     let drained: UInt64
     /// Bounds the time that one list waits for uses that are being applied.
     fileprivate let wait: WriterWait

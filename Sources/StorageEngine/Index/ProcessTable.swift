@@ -126,7 +126,6 @@ extension ChangingIndex {
         return slot
     }
 
-    /// Adds a slot's counts to the archive's and releases the slot.
     func detach(_ slot: ProcessSlot) {
         add(.hits, slot.hits)
         add(.misses, slot.misses)

@@ -17,7 +17,6 @@ struct UndoTable<Right> {
             sums: index + IndexLayout.undoSumsOffset + place * IndexLayout.undoSumBytes)
     }
 
-    /// The line of an action, if it is still in the table.
     func line(of group: UInt32) -> UndoLine<Right>? {
         guard group != 0 else { return nil }
         let line = lineToBe(of: group)
@@ -53,7 +52,6 @@ extension ChangingIndex {
 enum UndoState: UInt32 {
     case free = 0
     case reversible = 1
-    /// Its removals are undone.
     case undone = 2
     /// Its removals are undone; its deadlines can still be.
     case returning = 3

@@ -1,4 +1,3 @@
-/// Compacts an archive at once.
 extension ArchiveEngine {
     /// Removes expired entries, reclaims the log once until almost no frame in it is dead, and shrinks the index.
     /// Releases the lock in between. `progress` gets the fraction done, 0 to 1; returning `false` stops it.

@@ -4,7 +4,6 @@ import CPlatform
 extension ArchiveEngine {
     var nextEvent: UInt64 { index.events.head &+ eventBase.load(ordering: .relaxed) }
 
-    /// Events from number `first` on; `nil` gives all that the ring holds.
     func events(from first: UInt64?) -> EventBatch {
         let base = eventBase.load(ordering: .relaxed)
         // Numbers before the base are of events that only a former index had.

@@ -33,7 +33,6 @@ struct EntryLine {
     }
 }
 
-/// Reading slots without the lock.
 extension ArchiveEngine {
     /// The line of an entry that look-ups can find; `nil` if absent. Below `settled` no frame belongs to an unpublished
     /// batch: pass the log's end, read before the first of several lines. With `pending`, includes the last use.

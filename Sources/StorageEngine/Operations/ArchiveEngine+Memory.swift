@@ -9,7 +9,6 @@ package struct HeldEntry: Sendable, Hashable {
     package let memoryInterval: Int64
 }
 
-/// Operations of a process' memory tier.
 extension ArchiveEngine {
     func held(_ entry: FoundEntry, tag: UInt32) -> HeldEntry {
         HeldEntry(

@@ -10,13 +10,11 @@ extension ArchiveEngine {
         }
     }
 
-    /// The entry of `key` that only this process' memory holds.
     func ownMemoryOnlyNumber(of key: UnsafeRawBufferPointer, tag: UInt32) -> UInt32? {
         guard let line = processSlot?.line else { return nil }
         return memoryOnlyNumbers(of: key, tag: tag).first { index.residency.isMarked($0, line: line) }
     }
 
-    /// Number of the operation that stored an entry; `nil` if it was removed.
     func sequence(of number: UInt32) throws(StorageError) -> UInt64? {
         guard let slot = index.entry(number) else { return nil }
         return try withFrameIfPresent(at: slot.location) { $0.sequence }

@@ -3,12 +3,10 @@ struct FoundMessage {
     var frameBytes: Int
     var bytes: Int
     var sequence: UInt64
-    /// Whether there is damage between the requested place and this message.
     var isBehindDamage: Bool
     var end: Location { place.advanced(by: frameBytes) }
 }
 
-/// Reading a log archive's messages, without the lock.
 extension ArchiveEngine {
     /// The first message from `place` to `end`; skips damaged ones. A segment that can't be read now is an error. The bytes
     /// before `settled` (the head) no longer change. A frame may extend beyond `end`, and bytes inside its value aren't frames.
@@ -258,7 +256,6 @@ extension ArchiveEngine {
         MessageCursor(log: ownCursorMark, salt: index.salt, place: place.raw, expected: expected)
     }
 
-    /// Distinguishes this log's cursors from others'.
     private var ownCursorMark: UInt64 {
         log.identity.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }

@@ -123,7 +123,6 @@ extension ArchiveEngine {
         return line
     }
 
-    /// Like ``withFrameIfPresent(at:_:)``, but verifies the frame's checksum.
     func withSoundFrame<Result>(
         at location: Location, _ body: (Frame) -> Result
     ) throws(StorageError) -> Result? {

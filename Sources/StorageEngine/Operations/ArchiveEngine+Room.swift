@@ -66,11 +66,9 @@ extension ArchiveEngine {
         return used > 2 * (index.entryCount + Int(index.setAsideCount)) + IndexLayout.chunkEntries
     }
 
-    /// Whether the oldest segment has no live frames and isn't the only one.
     var isOldestDead: Bool {
         let (oldest, head) = (index.oldestSegment, index.head.segment)
         guard oldest < head else { return false }
-        // Messages are not counted by segment.
         guard kind == .log else { return index.liveFrames(ofSegment: oldest) == 0 }
         let first = index.firstMessage
         return first == .none ? index.entryCount == 0 && index.valueBytes == 0 : oldest < first.segment

@@ -1,7 +1,6 @@
 import CPlatform
 
 extension ArchiveEngine {
-    /// State of an entry by its slot.
     enum Standing {
         case valid
         /// Past its deadline, or held only in the memory of a process that has ended.

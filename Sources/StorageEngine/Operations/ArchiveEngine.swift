@@ -48,7 +48,6 @@ final class ArchiveEngine: Sendable {
     /// How long a caller waits for the archive's lock, in nanoseconds.
     static let patienceNanoseconds: Int64 = 10_000_000_000
 
-    /// Called only by ``ArchiveOpening/engine(on:as:log:)``.
     init(
         _ opening: ArchiveOpening, memory: IndexMemory, log: SegmentLog, lock: ArchiveLock, role: ArchiveRole
     ) {
@@ -162,7 +161,6 @@ final class ArchiveEngine: Sendable {
 
     private static let copyNanoseconds: Int64 = 5_000_000_000
 
-    /// Whether the archive's folder was removed, so that no file can be created in it.
     var isGone: Bool { (try? folder.status().links) == 0 }
 
     static func validate(key: UnsafeRawBufferPointer) throws(StorageError) {

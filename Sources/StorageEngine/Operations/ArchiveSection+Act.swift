@@ -108,7 +108,6 @@ extension ArchiveEngine {
         return false
     }
 
-    /// The result of looking for a planned entry.
     fileprivate enum Fate {
         case present(UInt32)
         case skipped(PlanSkip.Reason)
@@ -142,7 +141,6 @@ extension ArchiveEngine {
         }
     }
 
-    /// - Throws: `wrongKind` for a log, which has messages instead.
     func requireEntries(to operation: String) throws(StorageError) {
         guard kind != .log else { throw .wrongKind(archive: name, kind: kind, operation: operation) }
     }

@@ -244,7 +244,6 @@ private struct BatchPlan {
     var firstStamp: UInt64
     var time: Int64
 
-    /// Number and total size of the frames after the first.
     func frameBytes(evictionsInFrame: Int) -> (count: Int, sum: Int) {
         var count = changes.count
         var sum = changes.reduce(0) { $0 + $1.frameBytes }

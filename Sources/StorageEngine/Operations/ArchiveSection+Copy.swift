@@ -59,7 +59,6 @@ extension ArchiveSection {
                 extensionBytes: none))
     }
 
-    /// Appends a frame and applies it like a replay.
     private func appendCopy(_ content: FrameContent) throws(StorageError) {
         if engine.kind != .log { try index.numbers.reserve() }
         let location = try append(content)

@@ -146,7 +146,6 @@ extension ArchiveSection {
         engine.oweRoom()
     }
 
-    /// Drops all messages at once, without reading them.
     func dropAllMessages() throws(StorageError) -> Removal {
         let removal = Removal(entries: index.entryCount, bytes: index.valueBytes)
         // Also an empty ring may have files that are to be removed.

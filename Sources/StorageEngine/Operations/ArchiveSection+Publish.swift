@@ -81,7 +81,6 @@ extension ArchiveSection {
         return number
     }
 
-    /// Updates slot, order and totals from a published frame.
     private func fillPublished(_ step: BatchStep, _ pin: SegmentLog.Pin) {
         guard let slot = index.entry(step.number) else { return }
         if step.old != .none { index.adjustLive(step.old, by: -Int(slot.frameBytes)) }

@@ -3,7 +3,6 @@ import CPlatform
 struct PutRequest {
     var value: UnsafeRawBufferPointer
     var encoding: ValueEncoding
-    /// For an update: an existing entry keeps its creation time.
     var keepsCreation = false
     var traits = EntryTraits()
 }
@@ -45,7 +44,6 @@ extension ArchiveEngine {
         publishEvent(.rejection, cause, key, tag: tag, bytes: bytes)
     }
 
-    /// Publishes an event that belongs to no frame.
     func publishEvent(
         _ kind: EventKind, _ cause: EventCause, _ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int
     ) {

@@ -245,7 +245,6 @@ extension ArchiveEngine {
         return UndoCost(values: max(4 << 20, limit), room: max(64 << 20, limit / 8))
     }
 
-    /// Space of the actions with a full undo window.
     fileprivate var undoCost: UndoCost {
         index.undo.lines.filter { isReversible($0) && $0.endBytes == .max }.reduce(UndoCost()) { $0.with($1) }
     }

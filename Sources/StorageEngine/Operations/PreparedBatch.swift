@@ -12,14 +12,12 @@ struct BatchChange {
     var item: Int
     var key: Range<Int>
     var tag: UInt32
-    /// `nil` for a delete.
     var value: [UInt8]?
     var encoding: ValueEncoding
     var keepsCreation: Bool
     var deadline = Deadline.never
     var memoryInterval: Int64 = 0
     var owner: [UInt8] = []
-    /// Which of these three terms the present entry keeps.
     var kept: KeptTerms
 
     /// Creation time; `nil`: the time of the batch. Under the lock it is replaced by that of an existing entry.

@@ -45,7 +45,6 @@ extension ArchiveOpening {
         }
     }
 
-    /// Whether a process died inside a section of the index.
     func isLeftInterrupted(_ index: IndexView) -> Bool {
         let owner = index.sectionOwner
         guard owner != 0 else { return false }

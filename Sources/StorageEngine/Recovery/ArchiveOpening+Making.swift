@@ -1,6 +1,5 @@
 extension ArchiveOpening {
     enum Creation {
-        /// Another process created it first.
         case existed
         /// `inNewFolder`: the folder is new, or its creator is still at work. Else it is an empty one whose archive
         /// lost its files.

@@ -71,7 +71,6 @@ extension ArchiveOpening {
         return numbers.contains { $0 >= began && $0 < oldest && (try? log.holdsFrames($0)) == true }
     }
 
-    /// Whether a log that had losses when the index was built has other parts by now.
     func hasOtherParts(_ index: IndexView, _ log: SegmentLog) throws(StorageError) -> Bool {
         guard let parts = index.parts else { return false }
         return try parts.differ(in: log, from: index.oldestSegment, to: index.head)

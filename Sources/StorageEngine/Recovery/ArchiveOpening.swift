@@ -180,7 +180,6 @@ struct ArchiveOpening {
     private func observe() throws(StorageError) -> ArchiveEngine? {
         guard let file = try trustedIndex(writable: false) else { return nil }
         let memory = try IndexMemory(file, as: .open(file, in: folder), writable: false)
-        // A view doesn't retain it.
         defer { withExtendedLifetime(memory) {} }
         let index = IndexView(memory)
         guard !isLeftInterrupted(index) else { return nil }

@@ -5,7 +5,6 @@ extension ArchiveRepair {
     /// Longer ranges are covered by several frames, so that no large buffer is needed.
     private static let mostVoidBytes = 16 << 20
 
-    /// Reads all segments twice; `progress` gets the fraction done.
     mutating func mendSegments(_ progress: (Double) -> Void) throws(StorageError) {
         let log = try SegmentLog(folder: folder, identity: identity, writable: true)
         try setStraysAside(log)

@@ -7,7 +7,6 @@ struct ArchiveRepair {
     let identity: [UInt8]
     let kind: ArchiveKind
     let knownHead: Location?
-    /// The old index's record of losses.
     var witness: IndexWitness?
     private(set) var damaged = 0
     private(set) var problems: [String] = []

@@ -1,7 +1,6 @@
 import CPlatform
 
 extension ArchiveEngine {
-    /// Findings of a replay besides valid frames.
     struct ReplayFindings {
         var damaged = 0
         var problems: [String] = []
@@ -112,7 +111,6 @@ extension ArchiveSection {
         countReplayed(frame)
     }
 
-    /// Counts the properties that every frame has in addition to its effect.
     func countReplayed(_ frame: Frame) {
         if frame.kind == .deadline || frame.kind == .evict, let note = RemovalNote(of: frame),
             let line = index.undo.line(of: note.group)
@@ -182,7 +180,6 @@ extension ArchiveSection {
         guard let note = RemovalNote(of: frame), note.group != 0 else { return }
         // The process that died while copying it may have got this far.
         guard index.table.entry(at: location, tag: tag) == nil else { return }
-        // An existing entry of the key is newer.
         var isOlder = false
         if let present = try engine.find(frame.key, tag: tag) {
             engine.unpin(present)

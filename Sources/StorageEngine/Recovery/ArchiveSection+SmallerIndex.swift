@@ -36,6 +36,5 @@ extension ArchiveSection {
 }
 
 extension ArchiveEngine {
-    /// Less surplus in bytes than this isn't worth a copy.
     fileprivate static let leastSurplus = 256 << 10
 }

@@ -4,9 +4,7 @@
 struct BatchSieve<Item> {
     /// A batch that never happened, because not all of it reached the medium.
     struct Dropped {
-        /// The beginning of its present part.
         var first: Location
-        /// The end of its last present frame.
         var end: Location
     }
 
@@ -27,7 +25,6 @@ struct BatchSieve<Item> {
         let end: Int?
         var reached: Int
         var hole: Hole
-        /// The end of the last of its present frames.
         var framesEnd: Int?
         /// Whether the missing part at its end begins with a checksum, which is written last.
         var endsWritten = false
@@ -91,7 +88,6 @@ struct BatchSieve<Item> {
             reached: location.offset, hole: stretch.hole)
     }
 
-    /// A range between two frames that contains none.
     mutating func take(damage range: Range<Int>, _ zeros: Zeros) throws(StorageError) {
         let hole: Hole = try looksLost(range, isEnd: false, zeros) ? .lost : .damaged
         var ofOpen = hole

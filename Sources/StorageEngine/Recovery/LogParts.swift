@@ -21,13 +21,11 @@ struct LogParts: Sendable {
         self.init(head: head, sum: sum, newest: newest)
     }
 
-    /// Whether `log`, which ends at `head` now and begins with the segment `first`, has other parts.
     func differ(in log: SegmentLog, from first: UInt32, to head: Location) throws(StorageError) -> Bool {
         let present = try LogParts(of: log, from: first, to: self.head)
         return present.sum != sum || head == self.head && present.newest != newest
     }
 
-    /// A segment is no longer part of the log. `status`: of its file until now.
     mutating func remove(_ segment: UInt32, _ status: FileDescriptor.Status) {
         if segment < head.segment { sum &-= LogParts.number(of: segment, status) }
     }

@@ -1,7 +1,6 @@
 /// A folder or link in the place of an engine's file (never followed or removed), or a file that others may change (F9).
 struct NameConflict {
     let name: String
-    /// The conflict in words, with its path.
     let description: String
     /// The error if a repair can't move it away: a file that others may change must be made private by its owner.
     let refusal: StorageError?
