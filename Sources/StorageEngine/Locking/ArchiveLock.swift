@@ -5,6 +5,7 @@ import SystemC
 public enum LockingMode: UInt32, Sendable {
     /// A robust mutex in the index where the platform has them, else a file lock.
     case automatic = 0
+    /// Always a process-shared robust mutex.
     case robustMutex = 1
     /// An exclusive lock on a file, and a mutex among the threads of each process (F8).
     case fileLock = 2
