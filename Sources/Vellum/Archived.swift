@@ -36,12 +36,12 @@ public final class Archived<Object: Archivable> {
     private let open: () throws -> any Archivist<Object>
     private let logger: () -> Logger
     private let observers = ObservationRegistrar()
-    // Recursive, as recording may read the property; held meanwhile, so archive and property get values in the same order.
+    // Recursive, as recording may read the property; held during it, so archive and property get values in the same
+    // order.
     private let lock = NSRecursiveLock()
 
     // All below are guarded by the lock.
     private var value: Object?
-    /// The entry that assigning nil deletes.
     private var key: String?
     private var awaitsLoad: Bool
     private var archives: (any Archivist<Object>)?
@@ -82,7 +82,7 @@ public final class Archived<Object: Archivable> {
                     assign(newValue)
                 }
             }
-            // Without the lock: what a type does when it is released may need another thread that reads the property.
+            // Without the lock: releasing a value may wait for another thread that reads the property.
             withExtendedLifetime(former) {}
         }
     }
@@ -153,8 +153,8 @@ extension Archived {
         self.init(key: key, value: nil, factory)
     }
 
-    /// A property whose value is the archive's object of this key, when it is read for the first time. If there is
-    /// none, it is `wrappedValue`, which is recorded then.
+    /// Like ``init(initialPrimaryKey:in:)``. If the archive has no such object, the value is `wrappedValue`, which is
+    /// then recorded.
     public convenience init(
         wrappedValue: Object?, initialPrimaryKey key: String, in factory: ArchivesFactory = .shared
     ) {
@@ -190,8 +190,8 @@ extension Archived where Object: Sendable {
         self.init(sendable: key, value: nil, factory)
     }
 
-    /// A property whose value is the archive's object of this key, when it is read for the first time. If there is
-    /// none, it is `wrappedValue`, which is recorded then.
+    /// Like ``init(initialPrimaryKey:in:)``. If the archive has no such object, the value is `wrappedValue`, which is
+    /// then recorded.
     public convenience init(
         wrappedValue: Object?, initialPrimaryKey key: String, in factory: ArchivesFactory = .shared
     ) {
@@ -200,7 +200,7 @@ extension Archived where Object: Sendable {
 
     private convenience init(sendable key: String?, value: Object?, _ factory: ArchivesFactory) {
         self.init(initialPrimaryKey: key, fallback: value, logger: { factory.logger }) {
-            // Here the compiler chooses the overload for `Sendable` types, which records that the type is one.
+            // Calls the overload for `Sendable` types, which records that the type is one.
             try factory.archives(for: Object.self)
         }
     }

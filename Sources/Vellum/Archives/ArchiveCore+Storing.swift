@@ -1,12 +1,9 @@
 import StorageEngine
 
-/// A snapshot of an object to store; later changes of the object don't affect it.
 package struct PreparedObject: @unchecked Sendable {
     package let name: String
     package let encoded: EncodedObject
-    /// What memory will keep: the object itself if it is safe to share, otherwise its bytes.
     package let kept: HeldObject
-    /// Closures that store the properties with archives of their own.
     let properties: [() -> Void]
 
     @inline(__always)
@@ -61,7 +58,7 @@ extension ArchiveCore {
         } else {
             _ = try keep(prepared, key, terms, put: putAndHold)
         }
-        // Afterwards, for one that is refused changes nothing.
+        // Afterwards, because a rejected object changes nothing.
         flights.outdate(prepared.name)
     }
 
@@ -117,7 +114,6 @@ extension ArchiveCore {
         }
     }
 
-    /// Returns `nil` if another change came first.
     private func update(
         _ prepared: PreparedObject, _ key: HashedKey, _ terms: Terms, isOnlyHere: Bool
     ) throws -> HeldEntry? {
@@ -137,7 +133,8 @@ extension ArchiveCore {
         }
     }
 
-    /// The entry's version for this process, or `nil`. Throws `newerVersion`: only a `record` may replace such an entry.
+    /// The entry's version for this process, or `nil`. Throws `newerVersion`: only a `record` may replace such an
+    /// entry.
     func version(toReplace key: HashedKey, _ name: String) throws -> UInt64? {
         var sequence: UInt64?
         var newer: Int?

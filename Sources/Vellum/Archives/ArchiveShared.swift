@@ -2,12 +2,11 @@ import Logging
 import StorageEngine
 import Synchronization
 
-/// The part of an archive's state in this process that survives reopening it. Safe from any thread.
+/// The part of an archive's state in this process that survives reopening it.
 package final class ArchiveShared<Object: Archivable>: @unchecked Sendable {
     let factory: ArchivesFactory.Core
     let coder = ArchiveCoder<Object>.coder()
     private let isSendable = Atomic(false)
-    /// Computations under way, which all callers share.
     let flights = Flights()
     package let times = CallTimes()
     /// Its lock guards only these counts.
@@ -41,7 +40,6 @@ package final class ArchiveShared<Object: Archivable>: @unchecked Sendable {
     /// Whether memory may hold objects: the type is `Sendable`, and the coder saw no instance of a class (`isShared`).
     func keepsObjects(_ isShared: Bool) -> Bool { !isShared && isSendable.load(ordering: .relaxed) }
 
-    /// Logs and counts an error that a non-throwing call swallows (S4).
     func log(_ operation: String, archive: String, _ key: String?, _ error: any Error) {
         failures.withLock { $0.logged += 1 }
         factory.logger.warning(

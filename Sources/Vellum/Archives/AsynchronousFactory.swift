@@ -1,6 +1,6 @@
-/// The calls of an ``ArchivesFactory`` for asynchronous code, which don't block the caller's thread while they wait
-/// for the disk or another process: `try await factory.asynchronous.archives(for: User.self)`. Opening an archive
-/// reads its files, and closing one syncs them.
+/// The calls of an ``ArchivesFactory`` for asynchronous code, which don't block the caller's thread while they wait for
+/// the disk or another process: `try await factory.asynchronous.archives(for: User.self)`. Opening an archive reads its
+/// files, and closing one syncs them.
 public struct AsynchronousFactory: Sendable {
     let factory: ArchivesFactory
 
@@ -60,7 +60,6 @@ public struct AsynchronousFactory: Sendable {
 
     /// As ``ArchivesFactory/close()``.
     public nonisolated(nonsending) func close() async {
-        // `close()` doesn't throw; only `run` is declared to.
         try? await Elsewhere.run { [factory] in factory.close() }
     }
 }

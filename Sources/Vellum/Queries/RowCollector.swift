@@ -1,14 +1,12 @@
 /// Collects the results of a query's stage, sorted if it has orders, and only as many as the next stage uses.
 struct RowCollector<Item, Result> {
     private(set) var items: [Item] = []
-    /// One for each item, unless the stage is the last one.
     private var objects: [Result] = []
     private let keepsObjects: Bool
 
     private let column: SortColumn<Result>?
     /// The most rows to keep; at least 1 if there is a column.
     private let most: Int
-    /// Whether the first `most` rows are sorted and others have been dropped.
     private var isTrimmed = false
 
     init(_ stage: QueryStage<Result>, isLast: Bool) {
@@ -20,7 +18,7 @@ struct RowCollector<Item, Result> {
     mutating func insert(_ item: Item, _ object: Result) {
         if let column {
             column.append(object)
-            // On a tie the row comes later, because it was seen later; so it is dropped as well.
+            // On a tie the row is later, because it was seen later; so it is dropped as well.
             if isTrimmed, column.compare(items.count, most - 1) >= 0 { return column.removeLast() }
         }
         items.append(item)
@@ -29,13 +27,11 @@ struct RowCollector<Item, Result> {
         if column != nil, items.count - most >= max(most, 256) { trim() }
     }
 
-    /// Sorts what was collected.
     consuming func finish() -> RowCollector {
         trim()
         return self
     }
 
-    /// The results of another stage on these rows.
     consuming func passed(through stage: QueryStage<Result>, isLast: Bool) -> RowCollector {
         trim()
         var rows = RowCollector(stage, isLast: isLast)
