@@ -2,7 +2,7 @@ import ArchiveQuery
 import ArgumentParser
 import StorageEngine
 
-/// The command line: what it is called, what it can do, how it ends.
+/// The `vellum` program.
 @main
 struct VellumCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -34,7 +34,7 @@ struct VellumCommand: ParsableCommand {
 
     @OptionGroup var store: StoreArguments
 
-    /// Of the commands that help lists.
+    /// Commands in the help.
     static let names = configuration.subcommands.map { $0.configuration }.filter(\.shouldDisplay)
         .compactMap(\.commandName)
 
@@ -51,12 +51,11 @@ struct VellumCommand: ParsableCommand {
         run().end()
     }
 
-    /// Runs the command that the arguments name.
     private static func run() -> ExitStatus {
         do {
             var command = try parseAsRoot(ProgramArguments.read())
             QueryTimeZone.usesUTC.store(Configuration.current.times.value == .utc, ordering: .relaxed)
-            // These say themselves what can't be used of the settings, the workload's parent has done so.
+            // These commands report unusable settings themselves, or their parent process has.
             if !(command is BrowseCommand || command is ConfigCommand || command is WorkloadCommand) {
                 ConfigurationReport.complain()
             }

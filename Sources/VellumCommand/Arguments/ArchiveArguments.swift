@@ -1,7 +1,7 @@
 import ArgumentParser
 import StorageEngine
 
-/// Sendable value type. What an archive is when this command makes it.
+/// Options of the archive that a command creates.
 struct ArchiveArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -40,7 +40,7 @@ struct ArchiveArguments: ParsableArguments {
         return configuration
     }
 
-    /// The archive of that name, made if there is none. Says so if it is there already and differs from what was asked.
+    /// Opens or creates the archive. Reports a kind or limits that differ from an existing archive's.
     func archive(named name: String, in store: Store) throws -> Archive {
         let archive = try store.archive(named: name, orCreate: configuration)
         let found = try archive.configuration()
@@ -53,8 +53,7 @@ struct ArchiveArguments: ParsableArguments {
         return archive
     }
 
-    /// Runs `body` with the archive of that name, made if there is none. If this made it and nothing came into it, it goes
-    /// again: a failed import or a mistyped name leaves nothing behind.
+    /// Opens or creates the archive for `body`. Removes a newly created archive again if it is still empty after that.
     func withArchive(named name: String, in store: Store, _ body: (Archive) throws -> Void) throws {
         let names = try store.archiveNames()
         let isNew = !names.contains { ExactText($0) == ExactText(name) }
@@ -69,7 +68,7 @@ struct ArchiveArguments: ParsableArguments {
 }
 
 extension ArchiveKind {
-    /// As an option has it. That a log can't be filled with entries is said once the word is known.
+    /// Accepts `log`, so that `validate()` can explain why it is refused.
     fileprivate static func parse(_ word: String) throws -> ArchiveKind {
         guard let kind = allCases.first(where: { "\($0)" == word }) else {
             throw ValidationError("\"\(word)\" is no kind of archive; say cache or collection")

@@ -1,7 +1,7 @@
 import ArchiveQuery
 import ArgumentParser
 
-/// Sendable value type. How a CSV or TSV file is written, where its content doesn't decide it.
+/// Options of the CSV or TSV dialect.
 struct DelimitedArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -1,7 +1,6 @@
 import ArgumentParser
 import StorageEngine
 
-/// Sendable value type. What the recorded entries have besides their values.
 struct EntryArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -1,27 +1,27 @@
 import StorageEngine
 import StoreInspection
 
-/// Sendable value type. A ring file, named by its path where a log's name could stand.
+/// The path of a ring file, given in place of a log's name.
 struct RingFilePath: Sendable {
     let path: String
 
-    /// Nil: the name of an archive. A name with a slash in it is a path, unless --store says whose name it is.
+    /// Nil for an archive's name: one without a slash, or any name with --store.
     init?(_ name: String, store: StoreArguments) {
         guard name.contains("/"), store.store == nil else { return nil }
         path = name
     }
 
-    /// Opens it to look into, which needs the right to read alone and changes nothing.
+    /// Opens the file read-only.
     func openForLooking() throws -> RingFile {
         try translating { () throws(StorageError) in
-            // Whether it is one is found out here, and not in the middle of the output.
+            // Refuse other files before any output.
             _ = try RingFile.settings(ofFileAt: path)
             return try RingFile(path: path, maximumBytes: 0, overwritesOldMessages: false, mode: .readOnly)
         }
     }
 
-    /// Opens it to append to, with what it was made with. `disk`: begins it with that maximum if there is none, or an empty
-    /// file; `keepsOld`: as one that refuses messages when it is full.
+    /// Opens the file with its own settings, or creates it (also from an empty file) with at most `disk` bytes.
+    /// `keepsOld`: a new file refuses messages once it is full.
     func openForWriting(disk: ByteCount?, keepsOld: Bool) throws -> RingFile {
         guard !Store.holdsFile(at: path) else {
             throw CommandFailure(

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Selects the entries of an archive to change, and whether to ask before. Sendable value type.
+/// Selects the entries of an archive to change.
 struct SelectionArguments: ParsableArguments {
     @Argument(help: "The archive's name.", completion: .archives)
     var archive: String

@@ -2,7 +2,6 @@ import ArgumentParser
 import StorageEngine
 import StoreInspection
 
-/// Sendable value type. Which store a command works on.
 struct StoreArguments: ParsableArguments {
     @Option(
         name: [.short, .long],
@@ -20,20 +19,20 @@ struct StoreArguments: ParsableArguments {
 
     static var namedByEnvironment: String? { SystemText.environment("VELLUM_STORE") }
 
-    /// The store of the caches folder, if there is one alone.
+    /// The store in the caches folder, if it has exactly one.
     static var onlyStore: String? {
         let paths = (try? StoresFolder.stores(in: CachesFolder.path())) ?? []
         return paths.count == 1 ? paths[0] : nil
     }
 
-    /// Opens the store to look into: nothing in it changes, not even by looking.
+    /// Opens the named store read-only, without access records.
     func openForLooking() throws -> Store {
         try Store.open(
             at: try pathForLooking(), mode: .readOnly, createIfMissing: false, options: .forLooking)
     }
 
-    /// Opens the store to change it. Changing one takes naming it. `creating`: makes it if there is none.
-    /// `name`: what other processes see of this one.
+    /// Opens the store for writing; it must be named. `creating`: creates a missing store. `name`: the process name that others
+    /// see.
     func openForWriting(creating: Bool, as name: String = "vellum") throws -> Store {
         try Store.open(
             at: pathForWriting(), mode: .readWrite, createIfMissing: creating,

@@ -103,11 +103,10 @@ struct BrowseCommand: ParsableCommand {
         if write {
             throw ValidationError("--write is about servers; a store is written unless --read-only is said")
         }
-        // Of one that is no store, opening it says why.
+        // Opening a folder that is no store explains the error.
         let folder = file.flatMap { FileKind(of: $0) == .folder ? $0 : nil }
         let file = folder == nil ? file : nil
-        // What isn't a file at all is a slip of the pen, such as a command's name. Not said before a mistyped option is, behind which it
-        // may stand.
+        // Probably a mistyped command. Checked after the options, so that a mistyped option is reported first.
         if let file, !file.contains("/") {
             throw ValidationError(
                 "Unexpected argument '\(file)'; vellum help lists the commands, and a ring file's path has a slash: "
@@ -117,14 +116,13 @@ struct BrowseCommand: ParsableCommand {
             throw ValidationError("--store and the path of another store or a ring file exclude each other")
         }
         let path = file ?? folder ?? store.named
-        // What is no store is said here, in one line, and not on a screen.
+        // Fail with one line on the command line, not within the browser.
         var source: any StoreSource = EngineSource()
         if let file, let ring = RingFilePath(file, store: store) {
             _ = try ring.openForLooking()
             source = try RingFileSource(path: file)
         } else if let path {
             try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forLooking).close()
-            // Going back from it leads to the stores beside it.
             source = EngineSource(folder: Self.folder(of: path))
         }
         try show(
@@ -134,7 +132,6 @@ struct BrowseCommand: ParsableCommand {
     }
 
     private func show(_ server: ServerAddress) throws {
-        // That it can't be reached is said here, in one line, and not on a screen.
         let source = ServerSource(server, remembers: EngineSource(), undoFolder: nil)
         try source.connect()
         try show(

@@ -4,7 +4,6 @@ import BrowserCore
 import StoreInspection
 import TerminalKit
 
-/// `vellum config`. It stands here because the keys of the browser are part of it.
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
@@ -93,7 +92,7 @@ struct ConfigCommand: ParsableCommand {
                 origin += " without \(lost.map(\.description).joined(separator: ", "))"
             }
             let list = action.keys.map { Self.quoted($0.description) }.joined(separator: ", ")
-            // What is as it is shipped is a comment, so that a file made of this follows later versions.
+            // Defaults are commented out, so that a copied file keeps following later versions.
             let comment = "  # \(TerminalSafe.column(origin)). \(action.help)"
             lines.append((line == nil ? "# " : "") + "\(action.id.rawValue) = [\(list)]" + comment)
         }
@@ -101,7 +100,7 @@ struct ConfigCommand: ParsableCommand {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// The tables of columns and queries, with an example where there is none.
+    /// The tables of columns and queries; an empty table gets an example.
     private func tables(_ configuration: Configuration, _ choices: SettledChoices) -> [String] {
         var lines = [
             "", "# Columns of entries, by archive: properties of their values; -NAME hides one that all have",
@@ -141,14 +140,13 @@ struct ConfigCommand: ParsableCommand {
     }
 }
 
-/// Stateless. What of the person's file of settings can't be used, for commands that don't show it on a screen.
+/// Reports unusable settings, for commands without a screen.
 enum ConfigurationReport {
-    /// More would hide what the command itself has to say.
     private static let most = 3
 
     static var problems: [String] {
         let configuration = Configuration.current
-        // Every command asks: without assignments the table of actions isn't made.
+        // Building the table of actions takes time; skip it without assignments.
         var problems = configuration.problems
         if !configuration.assignments.isEmpty { problems += KeyAssignments(configuration).problems }
         _ = SettledChoices(configuration, problems: &problems)

@@ -52,7 +52,7 @@ struct AppendCommand: ParsableCommand {
         if let file = RingFilePath(log, store: store) {
             let ring = try file.openForWriting(disk: disk, keepsOld: keepOld)
             return try appendAll { (bytes) throws(StorageError) in
-                // An empty line has no place in it, and is no reason to stop.
+                // A ring file can't hold an empty message.
                 if !bytes.isEmpty || message != nil || whole { try ring.append(Array(bytes)) }
             }
         }
@@ -108,7 +108,7 @@ struct AppendCommand: ParsableCommand {
                 refused += 1
             }
         }
-        // What is known to hold no line feed isn't searched again.
+        // Don't search the same bytes again.
         var searched = 0
         while true {
             let unread = input.unread

@@ -34,7 +34,7 @@ struct BackupCommand: ParsableCommand {
             }
         } catch {
             progress.finish()
-            // What is wrong with the place says that by itself.
+            // A usage error is about the folder itself.
             if error.exitStatus != .usage { Narration.say("nothing was written to \(folder)") }
             throw error
         }

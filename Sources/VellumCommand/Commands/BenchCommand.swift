@@ -65,7 +65,7 @@ struct BenchCommand: ParsableCommand {
     }
 }
 
-/// For one thread. Does one kind of work after another, each for its share of the time.
+/// Runs one kind of work after another, each for its share of the time. For one thread.
 private struct Measurement {
     struct Result {
         let work: String

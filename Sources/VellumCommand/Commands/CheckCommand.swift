@@ -151,10 +151,10 @@ struct CheckCommand: ParsableCommand {
         var problems: [String]
         var remarks: [String] = []
         var isMended = false
-        /// Else it is not known whether it is whole.
+        /// False: nothing is known about damage.
         var isRead = true
         var isEmptyFolder = false
-        /// A folder that is no archive, which nobody but a person can put right.
+        /// A foreign folder, which --repair can't handle.
         var isStray = false
 
         var verdict: String {
@@ -173,7 +173,7 @@ struct CheckCommand: ParsableCommand {
             remarks = report.remarks
         }
 
-        /// An archive that could not be opened or read: one damaged place if it is damaged.
+        /// An archive that could not be opened or read; damage counts as one place.
         init(_ name: String, _ error: StorageError) {
             self.name = name
             clean = false
@@ -183,7 +183,7 @@ struct CheckCommand: ParsableCommand {
                 isRead = false
                 return
             }
-            // To run a check is no advice here.
+            // The error's own text advises to run a check.
             damaged = 1
             let place = offset > 0 ? "damaged at byte \(offset)" : "damaged"
             problems = ["\(path) is \(place): \(reason); vellum check --repair makes the archive whole"]
@@ -217,7 +217,7 @@ struct CheckCommand: ParsableCommand {
             entries = report.entries
             valueBytes = report.valueBytes
             salvaged = report.salvaged
-            // Else it was the old index that was wrong, and a new one doesn't tell how.
+            // A rebuilt index no longer shows what was wrong with the old one.
             if report.damaged > 0 { (damaged, problems) = (report.damaged, report.problems) }
             let looking = try Store.open(at: store.path, mode: .readOnly, createIfMissing: false)
             defer { looking.close() }

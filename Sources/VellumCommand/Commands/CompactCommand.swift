@@ -40,7 +40,7 @@ struct CompactCommand: ParsableCommand {
         do {
             for name in archives.isEmpty ? try store.archiveNames() : archives.words {
                 let before = try compact(name, of: store)
-                // Where an open index keeps its blocks, as on tmpfs, closing it gave them back.
+                // On tmpfs, for example, an index releases its blocks only when it is closed.
                 let after = try status(name, of: store)
                 try printer.print([.text(name), .bytes(before.footprint), .bytes(after.footprint)])
                 if after.undoBytes > 0, !giveUpUndo {
@@ -58,7 +58,7 @@ struct CompactCommand: ParsableCommand {
         if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
     }
 
-    /// - Returns: how the archive was before.
+    /// - Returns: the status before.
     private func compact(_ name: String, of store: Store) throws -> ArchiveStatus {
         let archive = try store.archive(named: name)
         defer { archive.close() }

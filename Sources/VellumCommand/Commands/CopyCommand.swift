@@ -49,7 +49,7 @@ struct CopyCommand: ParsableCommand {
         let archive = try source.archive(named: archive)
         let isWhole = keys.isEmpty && condition == nil
         if !isWhole { try archive.requireEntries() }
-        // What may be wrong with the request is found out before anything is made.
+        // Check the request before creating anything.
         let (chosen, absent) = isWhole ? ([], 0) : try chosenEntries(archive)
         let target =
             try to.map { try Store.open(at: $0, options: StoreOptions(processName: "vellum")) } ?? source
@@ -74,7 +74,7 @@ struct CopyCommand: ParsableCommand {
         }
     }
 
-    /// Keys, with the operation that stored the entry if it has to be that one; and how many keys have no entry.
+    /// Keys, with the required sequence number where a condition chose them; and the number of keys without an entry.
     private func chosenEntries(
         _ archive: Archive
     ) throws -> (entries: [(key: String, sequence: UInt64?)], absent: Int) {
@@ -107,14 +107,14 @@ struct CopyCommand: ParsableCommand {
     }
 }
 
-/// For one thread. Puts entries of one archive into another.
+/// Copies entries of one archive into another. For one thread.
 private struct EntryCopying {
     let source: Archive
     let target: Archive
     private(set) var entries = 0
     private(set) var bytes: UInt64 = 0
     private var missing = 0
-    /// Those that were stored anew after they had been found to meet the condition.
+    /// Entries stored again after they were found to meet the condition.
     private var changed = 0
     var isIncomplete: Bool { missing > 0 || changed > 0 }
 
@@ -123,7 +123,7 @@ private struct EntryCopying {
         self.target = target
     }
 
-    /// With `sequence`, only the entry that this operation stored: another value may not meet the condition.
+    /// `sequence`: copies the entry only if this operation stored it; another value may not meet the condition.
     mutating func copy(_ key: String, of sequence: UInt64?) throws(StorageError) {
         guard let (entry, expires) = try source.currentWithExpiry(key) else {
             missing += 1

@@ -69,7 +69,7 @@ struct DemoCommand: ParsableCommand {
             store: store.store, keeps: keep, rate: rate, seed: seed, isSilent: browses)
         defer { session.end() }
         if browses, !Interruption.isRequested {
-            // The terminal takes signals itself, and gives itself back before they end the program.
+            // The terminal handles signals itself, to restore its modes.
             Interruption.release()
             let browser = BrowserSession(
                 store: session.path, isReadOnly: false,

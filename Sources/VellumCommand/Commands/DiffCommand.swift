@@ -81,8 +81,8 @@ struct DiffCommand: ParsableCommand {
     }
 }
 
-/// For one thread. Compares archives entry by entry, by look-ups, and keeps the keys of one archive at a time and no values; and
-/// logs by time and hash of each message of one of the two.
+/// Compares archives entry by entry with look-ups, and logs by time and hash of each message. Keeps the keys of one archive,
+/// or the hashes of one log, in memory. For one thread.
 private final class Comparison {
     enum Change: String {
         case removed, added, changed
@@ -103,7 +103,7 @@ private final class Comparison {
     private(set) var equal = 0
     private(set) var equalMessages = 0
     private(set) var unreadable = 0
-    /// A line for each archive that may lack something, for its log is damaged.
+    /// A line for each archive that may lack entries because its log is damaged.
     private(set) var damage: [String] = []
     private var known: [String: Set<ExactText>] = [:]
 
@@ -150,7 +150,7 @@ private final class Comparison {
     }
 
     private func archive(_ name: String, of store: Store) throws(StorageError) -> Archive? {
-        // Listing a store for each of its archives would take quadratic time.
+        // Listing the store for each archive would take quadratic time.
         if known[store.path] == nil { known[store.path] = Set(try store.archiveNames().map(ExactText.init)) }
         return known[store.path]?.contains(ExactText(name)) == true ? try store.archive(named: name) : nil
     }
@@ -158,7 +158,7 @@ private final class Comparison {
     private func compare(_ key: String, _ one: Archive?, _ two: Archive?, in name: String) throws {
         let change: Change?
         do throws(StorageError) {
-            // Where they lie: values may be of any size.
+            // Compare without copies: values may be of any size.
             let isEqual = try one?.withPeek(key) { first in
                 Result { () throws(StorageError) in try two?.withPeek(key) { $0.elementsEqual(first) } }
             }
@@ -191,7 +191,7 @@ private final class Comparison {
     }
 
     private func compareMessages(_ one: Archive?, _ two: Archive?, in name: String) throws {
-        // How many of each are in the second log and not in the first, as far as that was read.
+        // Counts of messages that the second log has and the first lacks, as far as that was read.
         var onlySecond: [MessageIdentity: Int] = [:]
         try two.map { try eachMessage(of: $0) { onlySecond[$1, default: 0] += 1 } }
         try one.map {
@@ -213,7 +213,7 @@ private final class Comparison {
         }
     }
 
-    /// The messages that are there when it begins.
+    /// Visits the messages up to the end at the time of the call.
     private func eachMessage(
         of log: Archive, _ body: (LogMessage, MessageIdentity) throws -> Void
     ) throws {
@@ -229,7 +229,7 @@ private final class Comparison {
         }
     }
 
-    /// In an order that doesn't depend on use.
+    /// Visits the keys in byte order.
     private func eachKey(of archive: Archive, _ body: (String) throws -> Void) throws {
         func check() throws(CommandFailure) {
             if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
@@ -246,7 +246,7 @@ private final class Comparison {
         for index in order.lazy.map(Int.init) {
             try check()
             let key = keys.key(at: index)
-            // Nothing for what is gone or can't be read; several processes may have a key in their memories.
+            // Skip unreadable keys, and keys that several processes hold in memory.
             if key.isEmpty || previous.map({ keys.compare($0, index) == 0 }) == true { continue }
             previous = index
             try body(String(decoding: key, as: UTF8.self))
@@ -264,7 +264,7 @@ private final class Comparison {
             text: "\(message.sequence)\t\(Figures.seconds(message.time))")
     }
 
-    /// `members`: of the object, and `text`: of the line, what says which one it is.
+    /// `members` identify the difference in JSON, `text` in a line.
     private func report(
         _ change: Change, _ archive: String, _ members: [(name: String, value: JSONTree)], text: String
     ) throws(SourceError) {

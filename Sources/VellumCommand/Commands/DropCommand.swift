@@ -46,13 +46,13 @@ struct DropCommand: ParsableCommand {
         let store = try store.openForWriting(creating: false)
         defer { store.close() }
         let opened = try store.archive(named: archive)
-        // Of the index that is used from here on: that of a copied store is made anew by the first who writes.
+        // Read after opening for writing, which may rebuild the index of a copied store.
         let (seen, version) = (try Self.amount(of: opened), try opened.version())
         if !yes, !Confirmation.ask("Remove archive \(archive) with \(seen)? This can't be undone.") {
             throw CommandFailure("nothing was removed", status: .nothing)
         }
         if !force {
-            // Somebody may have opened it while the question was asked.
+            // Another process may have opened it during the question.
             let present = try opened.processes().filter { $0.isAlive && $0.pid != getpid() }
             guard present.isEmpty else {
                 throw Archive.inUse(
@@ -66,7 +66,7 @@ struct DropCommand: ParsableCommand {
         Narration.say("removed archive \(archive) with \(seen)")
     }
 
-    /// What is in it, and who else has it open, without a trace.
+    /// Its contents, and the other processes that have it open; without access records.
     private func look() throws -> (amount: String, others: [String]) {
         let archive = try store.openForLooking().archive(named: archive)
         let others = try archive.processes().filter(\.isAlive).map { "\($0.name) (\($0.pid))" }

@@ -93,7 +93,7 @@ struct RestoreCommand: ParsableCommand {
                 + "to \(folder)")
     }
 
-    /// Opens every archive for writing, which makes its index, and checks it.
+    /// Opens every archive for writing, which builds its index, and checks it.
     private func verify(_ store: Store) throws -> (archives: Int, entries: Int, bytes: UInt64) {
         var (archives, entries, bytes) = (0, 0, UInt64(0))
         for name in try store.archiveNames() {

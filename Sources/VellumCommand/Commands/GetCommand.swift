@@ -57,7 +57,7 @@ struct GetCommand: ParsableCommand {
             var members = zip(ServerDatabase.columns, ServerDatabase.cells(key, facts)).map { ($0.name, $1) }
             if let owner = value.owner { members.append(("owner", .text(owner))) }
             try value.bytes.withUnsafeBytes { try print($0, value.encoding, members) }
-            // Half a value isn't what was asked for.
+            // Part of a value is no success.
             if value.isUnreadable, let origin = value.origin { Narration.complain(origin) }
             if let doubt = value.doubt { Narration.complain(doubt) }
             if let shortage = value.shortage { throw CommandFailure(shortage, status: .storeFailure) }
@@ -70,7 +70,7 @@ struct GetCommand: ParsableCommand {
             var metadata = metadata
             if meta { metadata.rank = try Self.rank(of: metadata, in: archive) }
             let members = MetadataColumns.members(metadata)
-            // From where it lies: a copy would take as much memory again.
+            // Print from the mapping: a copy would double the memory.
             let result = try archive.withPeek(key) { bytes in
                 Result { try print(bytes, metadata.encoding, members) }
             }
@@ -88,7 +88,7 @@ struct GetCommand: ParsableCommand {
         }
     }
 
-    /// `members`: what is known of the entry besides its value.
+    /// `members`: the entry's metadata.
     private func print(
         _ bytes: UnsafeRawBufferPointer, _ encoding: ValueEncoding, _ members: [(name: String, value: Cell)]
     ) throws {
@@ -165,7 +165,7 @@ struct GetCommand: ParsableCommand {
         }
     }
 
-    /// Only a list of all entries knows the place of one.
+    /// Costs a list of all entries.
     static func rank(of metadata: EntryMetadata, in archive: Archive) throws(StorageError) -> Int? {
         let entries = try archive.entries()
         return entries.firstIndex { $0.recency <= metadata.recency }.map { entries.rank(at: $0) }

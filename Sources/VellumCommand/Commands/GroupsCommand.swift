@@ -23,7 +23,7 @@ struct GroupsCommand: ParsableCommand {
         case prefix, owner, kind
         case property(QueryProperty)
 
-        /// What is not taken for a property's name.
+        /// Groupings other than properties.
         static let words = ["prefix", "owner", "kind"]
 
         init?(argument: String) {
@@ -110,7 +110,7 @@ struct GroupsCommand: ParsableCommand {
         try print(StoredListing(archive)) { try complain($0, archive) }
     }
 
-    /// `complain`: says what may be missing.
+    /// `complain` reports entries that may be missing.
     private func print(_ listing: any EntryListing, complain: (EntryGroups) throws -> Void) throws {
         let keys = by == .prefix ? KeyIndex(listing) { (_) throws(Never) in } : nil
         let chosen = separator?.utf8.first ?? keys?.separator(below: prefix) ?? Grouping.separators[0]
@@ -145,7 +145,7 @@ struct GroupsCommand: ParsableCommand {
         try complain(groups)
     }
 
-    /// Programs get the beginning itself, and nothing for the keys that have no further part, or for no owner.
+    /// For programs: the prefix itself; empty for keys without a further part and for no owner.
     private func name(of group: EntryGroup) -> Cell {
         guard json || !OutputWriter().isTerminal else { return .text(group.name) }
         switch group.membership {
@@ -153,18 +153,18 @@ struct GroupsCommand: ParsableCommand {
         case .last: return .absent
         case .owner(let owner): return Cell(owner?.text)
         case .value(_, .absent, _): return .absent
-        // A text as it is, even the empty one; what JSON has no text for without quotes.
+        // Without JSON's quotes.
         case .value(_, .text(let text), _): return .text(text)
         case .value(_, .key(let key), _): return .text(key.text)
         case .value(_, .boolean, let shown), .value(_, .integer, let shown): return .number(shown)
         case .value(_, .float(let number), let shown) where number.isFinite: return .number(shown)
-        // A list or an object, which a text may read like.
+        // A string might read like this list or object.
         case .value(_, let key, _) where json && key.isCollection: return .item(key.encoded)
         case .kind, .value, .both: return .text(group.name)
         }
     }
 
-    /// One group without a value may come of a name that nothing has.
+    /// A single group without a value may mean a mistyped name.
     private func complainOfMissingProperty(_ groups: EntryGroups, _ archive: Archive) throws {
         guard case .property(let property) = by, groups.groups.count == 1,
             case .value(_, .absent, _) = groups.groups[0].membership

@@ -133,7 +133,7 @@ struct ImportCommand: ParsableCommand {
             attributes: entry.attributes)
         var outcome = Importer.Outcome()
         let failure = run(&reader, of: input, &outcome) { try target.store($0) }
-        // An archive that failed may have nothing more to say.
+        // A failed archive may have no status.
         let after = (try? archive.status()) ?? before
         Narration.say(
             outcome.summary(
@@ -160,7 +160,7 @@ struct ImportCommand: ParsableCommand {
         try end(outcome, failure)
     }
 
-    /// Returns what stopped it.
+    /// Returns the error that stopped it.
     private func run(
         _ reader: inout any RecordReader, of input: InputBuffer, _ outcome: inout Importer.Outcome,
         store: @escaping (UnsafeRawBufferPointer) throws -> ImportedRecord
@@ -189,7 +189,7 @@ struct ImportCommand: ParsableCommand {
         }
     }
 
-    /// What imports standard input in this way.
+    /// The command that imports the format from standard input.
     private func commandForPipe(_ format: FileFormat?) -> String {
         let format = self.format ?? format
         let options =

@@ -77,7 +77,7 @@ struct KeysCommand: ParsableCommand {
         let places = (reverse ? order.reversed : order).positions(in: listing, now: now)
         for row in 0..<places.count {
             let index = places.index(atRow: row)
-            // Memory answers about as slowly as so many rows are written.
+            // Memory latency is about the time of writing eight rows.
             if row + 8 < places.count { entries.prefetch(at: places.index(atRow: row + 8)) }
             guard left > 0 || (isFiltered && !isAnyMeant) else { break }
             if prefix != nil || pattern != nil, let key = try entries.soundKey(at: index),
@@ -99,7 +99,7 @@ struct KeysCommand: ParsableCommand {
         Narration.complainOfMissing(missing)
         let hasLost = try archive.complainOfLoss()
         if missing > 0 || hasLost { throw CommandFailure(nil, status: .storeFailure) }
-        // As for rm and expire: who asks for an owner's entries learns that there are none.
+        // Like rm and expire, report an owner without entries.
         guard isFiltered, !isAnyMeant else { return }
         let meant = [
             prefix.map { "with a key that begins with \(TerminalSafe.quoted($0))" },
@@ -113,7 +113,7 @@ struct KeysCommand: ParsableCommand {
 
     private func list(_ database: ServerDatabase) throws {
         if owner != nil { throw ValidationError("keys of a server have no owners") }
-        // A server's own order costs nothing; any other takes a question about each key.
+        // Any order but the server's own needs metadata of all keys.
         let isOrdered = ProgramArguments.withoutStore.contains { $0 == "--order" || $0.hasPrefix("--order=") }
         let order = isOrdered ? order : nil
         if let order, [.tier, .age, .owner].contains(order) {
@@ -144,7 +144,7 @@ struct KeysCommand: ParsableCommand {
         }
     }
 
-    /// Byte by byte: two ways to write an accent make two owners.
+    /// Compares bytes: two spellings of an accent are two owners.
     private func isSame(_ name: String?, _ owner: String) -> Bool {
         name.map { $0.utf8.elementsEqual(owner.utf8) } ?? false
     }

@@ -51,7 +51,7 @@ struct PutCommand: ParsableCommand {
             try archive.requireEntries()
             try archive.put(bytes, forKey: key, encoding: encoding, attributes: entry.attributes)
         }
-        // It was made just now, and may have been meant for another one.
+        // A newly created archive may be a mistyped name.
         if !names.contains(archive), let other = Suggestion.nearest(to: archive, among: names) {
             Narration.say(
                 "made archive \(TerminalSafe.quoted(archive)); there is \(TerminalSafe.quoted(other)) too")

@@ -67,7 +67,6 @@ struct QueryCommand: ParsableCommand {
             "What its temporary files may take, in TMPDIR or /tmp.", valueName: "size"))
     var temp: ByteCount?
 
-    /// The options without a progress closure.
     private var options: QueryOptions {
         var options = QueryOptions()
         options.looksForMistakes = true
@@ -100,7 +99,7 @@ struct QueryCommand: ParsableCommand {
         try run(plan, over: archive) { try archive.complainOfLoss() }
     }
 
-    /// `complainOfLoss`: says what may be missing from what was asked.
+    /// `complainOfLoss` reports entries that may be missing.
     private func run(
         _ plan: QueryPlan, over source: some QuerySource, complainOfLoss: () throws -> Bool
     ) throws {
@@ -137,7 +136,7 @@ struct QueryCommand: ParsableCommand {
         }
     }
 
-    /// The error, and the option that may help.
+    /// The error, with the option that may help.
     private static func words(_ error: QueryError) -> String {
         switch error {
         case .tooMuchMemory: "\(error) (--memory)"
@@ -194,10 +193,10 @@ struct QueryCommand: ParsableCommand {
     }
 }
 
-/// For one thread. The progress of a query on a terminal; ends it when a signal asks to.
+/// Progress of a query on a terminal; stops the query on a signal. For one thread.
 private final class QueryProgressLine {
     private var bar = ProgressBar()
-    /// Short queries show none, and neither do those whose rows are there to be seen.
+    /// Short queries and queries with visible rows show no progress.
     private var isOver = false
 
     func update(_ progress: QueryProgress) -> Bool {

@@ -38,9 +38,9 @@ struct RenameCommand: ParsableCommand {
     }
 }
 
-/// Stateless. Copies a whole archive, with progress and a way out.
+/// Copies a whole archive with progress; can be interrupted.
 enum ArchiveCopying {
-    /// `summary` gets what was copied, in words.
+    /// `summary` gets a text about the copied entries.
     static func copy(
         _ archive: String, of source: Store, as name: String, to target: Store, removesSource: Bool = false,
         summary: (String) -> String
@@ -60,14 +60,14 @@ enum ArchiveCopying {
         }
         report.complainOfDamage()
         guard report.damaged.isEmpty else {
-            // The undamaged rest may be needed for a repair.
+            // Keep a damaged source: a repair may need the rest.
             Narration.say(
                 "copied \(report.amount) to \(name)"
                     + (removesSource ? "; \(archive) stays, for some of it is damaged" : ""))
             throw CommandFailure(nil, status: .storeFailure)
         }
         if removesSource {
-            // Another process may have opened the archive since, and what it stored isn't in the copy.
+            // Another process may have stored entries since, which the copy lacks.
             guard try source.removeArchive(named: archive, ifStill: version) else {
                 Narration.say("copied \(report.amount) to \(name)")
                 throw CommandFailure(

@@ -73,7 +73,7 @@ struct StatsCommand: ParsableCommand {
         if failed { throw CommandFailure(nil, status: .storeFailure) }
     }
 
-    /// Of a server: what `INFO` tells, and what happened since the last look.
+    /// Prints figures of `INFO`, and rates since the previous ones.
     private func show(_ server: ServerAddress) throws {
         if archive != nil || owners {
             throw ValidationError("a server counts for all its databases together, and knows no owners")
@@ -100,7 +100,7 @@ struct StatsCommand: ParsableCommand {
         } while watch && !Interruption.isRequested
     }
 
-    /// `hasFailed`: an archive could not be read; it has been reported, and the others are there.
+    /// `hasFailed`: an archive could not be read, which has been reported.
     private func take(_ store: Store) throws -> (samples: [TimedSample], hasFailed: Bool) {
         if let archive {
             return ([try TimedSample(try store.archive(named: archive), owners: owners)], false)

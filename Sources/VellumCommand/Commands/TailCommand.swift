@@ -55,11 +55,11 @@ struct TailCommand: ParsableCommand {
         try archive.requireMessages()
         let output = OutputWriter()
         let printer = printer(to: output)
-        // Without --follow it ends with the last message that is there now, however fast others append.
+        // Without --follow, end with the currently last message, however fast others append.
         let end = follow ? nil : try archive.cursor(beforeLast: 0)
         var cursor = try archive.cursor(beforeLast: lines, of: end)
         var hasWarned = false
-        // A part of the log that is gone has no messages that could be found damaged.
+        // A lost part of the log contains no damaged messages to count.
         let lacksSome = try archive.complainOfLoss()
         var isDamaged = lacksSome
         while true {
@@ -91,7 +91,6 @@ struct TailCommand: ParsableCommand {
                 return
             }
             try store.requirePlace()
-            // A person sees no difference to at once, and it costs next to nothing.
             usleep(30_000)
         }
     }

@@ -80,7 +80,7 @@ struct UndoCommand: ParsableCommand {
         try end(outcome)
     }
 
-    /// What was deleted on a server is kept on this machine.
+    /// Undo records of servers are kept on this machine.
     private func undo(on server: ServerAddress) throws {
         let changes = try ServerDatabase(server, named: archive).changes()
         let actions = try changes.reversible()

@@ -63,7 +63,7 @@ struct WatchCommand: ParsableCommand {
         try printer.begin()
         var left = limit ?? .max
         while left > 0 {
-            // The last one begins after the end, and so sees all that happened before it.
+            // The last read starts after the end, so it sees all earlier events.
             let isLast = end.map { MonotonicClock.seconds() >= $0 } ?? false
             let findings = try follower.look(isLast: isLast)
             try printer.print(findings, most: &left)
@@ -71,7 +71,6 @@ struct WatchCommand: ParsableCommand {
             if output.isAbandoned || left == 0 || isLast { return }
             try store.requirePlace()
             let now = MonotonicClock.seconds()
-            // A person sees no difference to at once, and it costs next to nothing.
             usleep(useconds_t(min(0.02, max(0, end.map { $0 - now } ?? 0.02)) * 1e6))
         }
     }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import StorageEngine
 
-/// `vellum workload`: the second process of the demonstration. Not for people.
+/// `vellum workload`: the second process of the demonstration; hidden.
 struct WorkloadCommand: ParsableCommand {
     static let name = "workload"
 

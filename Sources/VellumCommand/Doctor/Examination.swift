@@ -1,7 +1,7 @@
 import StorageEngine
 import StoreInspection
 
-/// Stateless. What there is to find out about the program, its terminal and its stores, without changing anything.
+/// Checks the program, its terminal and its stores without changing anything.
 enum Examination {
     struct Finding: Sendable {
         enum State: String, Sendable {
@@ -21,7 +21,7 @@ enum Examination {
         }
     }
 
-    // MARK: The program and its terminal
+    // MARK: Program and terminal
 
     static func ofProgram() -> [Finding] {
         [
@@ -168,13 +168,13 @@ enum Examination {
         ShellWord.vellum("check", options: ["--repair"], store: path)
     }
 
-    /// What the error's own words don't say.
+    /// Advice beyond the error's own text.
     private static func advice(for error: StorageError, _ path: String) -> String? {
         switch error {
         case .corrupted: repair(path)
         case .permissionDenied: "run it as the user whose store it is"
         case .ownedByAnotherUser: "VELLUM_TRUST_OWNER=1 says that its owner is trusted, for looking"
-        // Its marker can be written anew.
+        // --repair can rewrite the marker.
         case .notAStore where error.description.contains("--repair"): repair(path)
         default: error.ringFileHint.map { String($0.dropFirst(2)) }
         }

@@ -3,20 +3,20 @@ import CBOR
 import StorageEngine
 import StoreInspection
 
-/// For one thread. Writes the entries that an archive has at one moment, the least recently used first, so that importing them in
-/// that order makes the same order again.
+/// Writes a snapshot of an archive's entries, least recently used first, so that an import restores their order. For one
+/// thread.
 struct Exporter {
     struct Outcome {
         var exported = 0
-        /// Entries that the format can't hold.
+        /// Entries that the format can't represent.
         var skipped = 0
         var damaged = 0
-        /// Entries that met the condition, and were changed or removed before they could be written.
+        /// Matching entries that were changed or removed before they could be written.
         var missed = 0
     }
 
     private let snapshot: ArchiveSnapshot
-    /// Entries that only a process' memory holds.
+    /// Entries held only in a process' memory.
     private let elsewhere: Int
     private let output: OutputWriter
     private let wrapsKeys: Bool
@@ -24,7 +24,7 @@ struct Exporter {
     static let keyName = "key"
     static let valueName = "value"
 
-    /// The versions of entries that are written; nil: all there are.
+    /// Sequence numbers of the entries to write; nil: all.
     private let chosen: Set<UInt64>?
 
     init(
@@ -42,7 +42,7 @@ struct Exporter {
         self.wrapsKeys = wrapsKeys
     }
 
-    /// A line for each item, or one JSON array of them.
+    /// Writes one item a line, or one JSON array.
     func writeJSON(isArray: Bool) throws -> Outcome {
         var outcome = Outcome()
         if isArray { try output.write("[") }
@@ -65,10 +65,10 @@ struct Exporter {
         return .object([(Self.keyName, Self.record(key)), (Self.valueName, json)])
     }
 
-    /// A key as a record spells it and an import reads it.
+    /// A key as records spell it and imports read it.
     static func record(_ key: String) -> JSONTree { .cell(Cell(item: CBORValue.text(key).encoded)) }
 
-    /// A row an object, under the names of all properties that any object has. Reads every value twice.
+    /// Writes a row for each object, with the properties of all objects as columns. Reads every value twice.
     func writeTable(_ text: DelimitedText) throws -> Outcome {
         var columns = PropertyColumns()
         _ = try forEachValue(isSilent: true) { key, value in
@@ -108,9 +108,9 @@ struct Exporter {
                 + names + more + ", which hold both; ndjson, json and csv keep them apart")
     }
 
-    /// Returns how many entries can't be read, and how many of the chosen ones aren't there any more as they were chosen;
-    /// unless `isSilent`, each whose place is known is reported, and the others together. What can be read is not lost with
-    /// them. `body` returns what is to be said of the entry.
+    /// Returns the counts of unreadable entries and of chosen entries that are no longer present or were changed. Continues
+    /// after an
+    /// unreadable entry; reports it unless `isSilent`. `body` returns a text to report about the entry.
     private func forEachValue(
         isSilent: Bool = false, _ body: (String, RecognizedBytes) throws -> String?
     ) throws -> (damaged: Int, missed: Int) {
@@ -118,7 +118,7 @@ struct Exporter {
         var found = 0
         var missing = 0
         var changed = 0
-        // Rows on the same terminal are progress enough.
+        // Rows on the same terminal already show progress.
         var progress = output.isTerminal ? nil : ProgressBar()
         defer { progress?.finish() }
         func complain(_ text: String) {
@@ -152,10 +152,10 @@ struct Exporter {
                     }
                 }
             } catch {
-                // What meets a condition can be read.
+                // An entry that met the condition has been read.
                 guard case .corrupted = error else { throw error }
                 if chosen != nil { continue }
-                // Of those that are lost with their keys there is nothing to tell.
+                // Entries without an intact key are only counted.
                 if (try? snapshot.intactKey(at: number)) == nil {
                     missing += 1
                 } else {
@@ -186,10 +186,10 @@ struct Exporter {
         return (damaged + missing, missed)
     }
 
-    /// Bytes of the longest value that is converted for a table.
+    /// Bytes of the longest value converted for a table.
     private static let longestConverted = 8 << 20
 
-    /// Calls `body` with the fields of a row; nil for what is no object.
+    /// Calls `body` with the fields of a row; nil for a value that isn't an object.
     private func withFields<Result>(
         _ key: String, _ value: RecognizedBytes, _ body: (ObjectFields?) throws -> Result
     ) throws -> Result {

@@ -21,7 +21,7 @@ struct MessagePrinter {
         }
     }
 
-    /// A message of a ring file, which has neither number nor time.
+    /// Prints a message of a ring file, which has no number and no time.
     func print(_ message: [UInt8]) throws {
         switch layout {
         case .human: try printHuman(message, behind: "")
@@ -36,13 +36,13 @@ struct MessagePrinter {
         }
     }
 
-    /// On one line, whatever is in it; of one that isn't text the bytes as they are.
+    /// Escapes a text to one line; returns other bytes unchanged.
     private static func column(_ message: [UInt8]) -> [UInt8] {
         let text = String(validating: message, as: UTF8.self).map { Array(TerminalSafe.column($0).utf8) }
         return (text ?? message) + [UInt8(ascii: "\n")]
     }
 
-    /// Further lines of a message stand below its first.
+    /// Indents further lines below the first.
     private func printHuman(_ message: [UInt8], behind time: String) throws {
         var margin = time
         var bytes = message[...]

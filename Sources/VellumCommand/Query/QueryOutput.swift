@@ -1,7 +1,7 @@
 import ArgumentParser
 import StoreInspection
 
-/// Sendable value type. Where a query comes from, what its rows become, and where they go.
+/// A query's file, the format of its rows and their destination.
 struct QueryOutput: ParsableArguments {
     enum Format: String, CaseIterable, Sendable, ExpressibleByArgument {
         case table, json, ndjson, csv, tsv
@@ -27,7 +27,6 @@ struct QueryOutput: ParsableArguments {
     @Flag(help: "Replace a file that exists, without asking.")
     var force = false
 
-    /// The query of the file, if one was named.
     func text() throws(CommandFailure) -> String? {
         guard let file else { return nil }
         let input = try InputBuffer(path: file)
@@ -44,7 +43,7 @@ struct QueryOutput: ParsableArguments {
         return try WholeFile.toWrite(output, force: force)
     }
 
-    /// Nil: what fits where it goes to.
+    /// Nil: the default of the destination.
     func chosenFormat() throws(CommandFailure) -> Format? {
         if let format { return format }
         guard let output else { return nil }

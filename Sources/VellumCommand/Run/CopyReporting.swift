@@ -1,7 +1,7 @@
 import StorageEngine
 import StoreInspection
 
-/// What `backup`, `dump`, `copy` and `rename` say of the archives that they copy.
+/// Reports of `backup`, `dump`, `copy` and `rename`.
 extension BackupReport {
     var amount: String {
         Figures.amount(
@@ -14,7 +14,7 @@ extension BackupReport {
 }
 
 extension ProgressBar {
-    /// Draws the state; returns `false` once the user has interrupted the command.
+    /// Draws the state; returns `false` after an interruption.
     mutating func goesOn(_ state: BackupProgress) -> Bool {
         update(done: UInt64(state.done), total: UInt64(state.total), entries: state.done)
         return !Interruption.isRequested
@@ -22,7 +22,7 @@ extension ProgressBar {
 }
 
 extension Archive {
-    /// Why a command that removes the archive is refused while these processes have it open.
+    /// The refusal to remove an archive that these processes have open.
     static func inUse(_ name: String, by processes: [String], advice: String) -> CommandFailure {
         CommandFailure(
             "\(processes.joined(separator: ", ")) \(processes.count == 1 ? "has" : "have") archive "

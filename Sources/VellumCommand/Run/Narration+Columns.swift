@@ -3,7 +3,7 @@ import StoreInspection
 extension Narration {
     private static let mostNamed = 30
 
-    /// Says which columns of a table there was no room for.
+    /// Reports the columns that didn't fit.
     static func sayLeftOut(_ titles: [String]) {
         guard !titles.isEmpty else { return }
         let columns = titles.count == 1 ? "1 column" : "\(titles.count) columns"
@@ -14,7 +14,7 @@ extension Narration {
 }
 
 extension RowPrinter {
-    /// As ``finish()``, and says what it left out.
+    /// Calls ``finish()`` and reports omitted columns.
     mutating func end() throws(SourceError) {
         try finish()
         Narration.sayLeftOut(leftOut)

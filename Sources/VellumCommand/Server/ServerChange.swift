@@ -3,7 +3,7 @@ import ServerInspection
 import StorageEngine
 import StoreInspection
 
-/// Sendable value type. A person's plan for keys of a server, from the question to the way back.
+/// A change of keys of a server: plan, confirmation, execution and the undo hint.
 struct ServerChange {
     let database: ServerDatabase
     let plan: PlannedChange
@@ -74,7 +74,7 @@ struct ServerChange {
             ?? plan.action
     }
 
-    /// Looks again at the keys that a condition chose, once no other client can change them unseen.
+    /// Rechecks the keys that a condition chose, once no other client can change them unnoticed.
     private func stillMeant() throws -> ServerChanges.Condition? {
         guard let condition = selection.condition else { return nil }
         let query = QueryPlan(QueryPipeline(try QueryProblem.condition(condition).stages + [.select([])]))
@@ -93,7 +93,7 @@ struct ServerChange {
         }
     }
 
-    /// The keys that are meant, with what they take.
+    /// The selected keys with their sizes.
     private func targets() throws -> [Target] {
         if let condition = selection.condition {
             // An empty selection yields the keys without their values.
@@ -148,7 +148,7 @@ struct ServerChange {
         return targets
     }
 
-    /// Of what is idle only that is chosen.
+    /// Adds the key if the action applies to it.
     private func add(_ key: String, _ size: Int, _ used: Timestamp?, to targets: inout [Target]) {
         if case .expireIdle(let before) = action, used.map({ $0 >= before }) ?? true { return }
         targets.append(Target(key: key, sequence: 0, size: size))

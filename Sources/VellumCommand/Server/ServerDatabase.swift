@@ -3,7 +3,7 @@ import ServerInspection
 import StorageEngine
 import StoreInspection
 
-/// A database of a server, which stands where an archive does. For one thread.
+/// A database of a server, in place of an archive. For one thread.
 struct ServerDatabase {
     let server: ServerAddress
     let connection: ServerConnection
@@ -44,8 +44,9 @@ struct ServerDatabase {
 
     private static let block = 16
 
-    /// Calls `body` with keys and what is known of them, until it returns false: as the scan finds them, or in order, for which all
-    /// are asked about first.
+    /// Calls `body` with keys and facts until it returns false: in the order of the scan, or sorted, which first reads the
+    /// facts of
+    /// all keys.
     func visitKeys(
         matching pattern: String?, by order: EntryColumn?, reverse: Bool,
         _ body: (String, KeyFacts) throws -> Bool
@@ -81,7 +82,7 @@ struct ServerDatabase {
         }
     }
 
-    /// All keys, to be sorted; nil: it was interrupted.
+    /// All keys; nil after an interruption.
     private func list(matching pattern: [UInt8]?) throws -> ServerListing? {
         let listing = try ServerListing(connection, database: number, matching: pattern) { _ in
             !Interruption.isRequested
@@ -94,7 +95,7 @@ struct ServerDatabase {
         return listing
     }
 
-    /// All keys, with what is known of them, to be grouped.
+    /// All keys with their facts.
     func listing() throws -> ServerListing {
         guard let listing = try list(matching: nil),
             try listing.learnFigures({ _ in !Interruption.isRequested })
@@ -104,14 +105,14 @@ struct ServerDatabase {
 
     private func visit(_ keys: [[UInt8]], _ body: (String, KeyFacts) throws -> Bool) throws -> Bool {
         for (key, facts) in zip(keys, try connection.facts(of: keys, in: number)) {
-            // One that has gone since isn't there.
+            // The key was removed since the scan.
             guard let facts else { continue }
             guard try body(KeyName.text(key), facts) else { return false }
         }
         return true
     }
 
-    /// What is known of keys, in their order.
+    /// Facts in the order of the keys.
     func facts(of keys: [String]) throws -> [KeyFacts?] {
         try stride(from: 0, to: keys.count, by: Self.block).flatMap { start in
             try connection.facts(
@@ -138,7 +139,7 @@ struct ServerDatabase {
         }
     }
 
-    /// The plan, or its rows without their values where to read these would count as a use of each key.
+    /// The plan, or one without values if reading them would count as an access of each key.
     func sparing(_ plan: QueryPlan, touches: Bool) throws -> QueryPlan {
         let traits = try connection.traits()
         guard !touches,
@@ -155,8 +156,7 @@ struct ServerDatabase {
         return rows
     }
 
-    /// What a query goes through.
-    /// - Parameter touches: whether values may be read although that counts as a use.
+    /// - Parameter touches: whether values may be read although that counts as an access.
     func query(_ plan: QueryPlan, touches: Bool) throws -> ServerQuery {
         let traits = try connection.traits()
         if plan.readsValues, !traits.keepsIdleTimes, !touches {
@@ -170,7 +170,7 @@ struct ServerDatabase {
         }
     }
 
-    /// The run of the server that answered so far.
+    /// The server's run ID at the first answer.
     func run() throws -> String { try connection.traits().run }
 
     func changes() throws -> ServerChanges {

@@ -4,27 +4,27 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Runs the lines of `vellum shell`, each in a process of the system's shell, which handles interrupts, quotes and pipes. For one
+/// Runs the lines of `vellum shell`, each in a process of the system's shell, which handles interrupts, quotes and pipes. For
+/// one
 /// thread.
 struct Shell {
-    /// The store's folder. Commands find it in the environment.
+    /// The store's folder, which commands read from the environment.
     let path: String
-    /// The archive that queries are about, and what is known of its properties.
+    /// The archive of queries, with a sample of its properties.
     private(set) var archive: (name: String, sample: PropertySample)?
     private(set) var isOver = false
 
-    /// Words that a line may begin with beside commands and stages.
+    /// Words of this shell, besides commands and stages.
     static let words = ["use", "history", "help", "exit", "quit"]
-    /// Where a query may begin.
+    /// Words that begin a query.
     static let stages = QueryPipeline.completions(in: "", at: 0).filter { $0.kind == .word }.map(\.text)
-    /// The commands that can be given here: all but this one.
     static let commands = VellumCommand.names.filter { $0 != ShellCommand.configuration.commandName }
 
-    /// Looks whether it is a store. Puts it into the environment, where commands find it.
+    /// Checks that it is a store, and puts its path into the environment.
     init(store path: String) throws {
         self.path = path
         _ = try open()
-        // Commands run elsewhere if a line changes the folder.
+        // A line may change the folder.
         let absolute =
             path.utf8.first == UInt8(ascii: "/")
             ? path : FileManager.default.currentDirectoryPath + "/" + path
@@ -33,7 +33,7 @@ struct Shell {
 
     var prompt: String { (archive.map { TerminalText.sanitized($0.name) } ?? "vellum") + "> " }
 
-    /// Anew each time: it may be removed and made again meanwhile.
+    /// Opens the store for each line: it may be recreated in between.
     private func open() throws(StorageError) -> Store {
         try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forLooking)
     }
@@ -43,14 +43,14 @@ struct Shell {
         return Figures.count(names.count, "archive", "archives")
     }
 
-    /// Chooses the archive that queries are about.
+    /// Selects the archive of queries.
     mutating func use(_ name: String) throws {
         let found = try open().archive(named: name)
         try found.requireEntries()
         archive = (name, try PropertySample(of: found))
     }
 
-    /// Whether the line goes on in the next one.
+    /// Whether the line continues in the next one.
     func isUnfinished(_ line: String) -> Bool {
         if line.utf8.last == UInt8(ascii: "\\") { return true }
         return isQuery(line) && line.last { !$0.isWhitespace } == "|"
@@ -69,8 +69,7 @@ struct Shell {
         String(line.drop { $0.isWhitespace }.prefix { !$0.isWhitespace && !"|;&<>()".contains($0) })
     }
 
-    /// Does what a line says.
-    /// - Throws: why it failed; without a message where the command has said so itself.
+    /// - Throws: the error; without a message if the command has reported it.
     mutating func carryOut(_ line: String) throws {
         let word = firstWord(of: line)
         if isQuery(line) { return try query(line) }
@@ -124,7 +123,7 @@ struct Shell {
         try start(words.map(ShellWord.literal).joined(separator: " "))
     }
 
-    /// Runs a line of the system's shell and waits. Meanwhile interrupts are for it alone.
+    /// Runs a line of the system's shell and waits. Interrupts reach only its process.
     private func start(_ line: String) throws {
         guard !line.utf8.contains(0) else { throw CommandFailure("the line has a NUL in it", status: .usage) }
         guard line.utf8.count <= Self.longestLine else {
@@ -140,12 +139,12 @@ struct Shell {
         if code != 0 { throw Failed(code: code) }
     }
 
-    /// Linux takes no argument above 128 KiB, its NUL included.
+    /// Linux takes no argument above 128 KiB, including its NUL.
     private static let longestLine = 131_071
 
-    /// A command failed and has said why.
+    /// A command failed and has reported it.
     struct Failed: Error {
-        /// 128 and the number of the signal that ended it, or what it ended with.
+        /// The exit status, or 128 and the number of the signal.
         let code: Int32
     }
 

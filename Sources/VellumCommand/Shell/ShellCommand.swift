@@ -43,14 +43,13 @@ struct ShellCommand: ParsableCommand {
         }
     }
 
-    /// Carries out what a person types, until there is no more.
     private func run(_ shell: inout Shell, _ next: (Shell) throws -> String?) throws {
         while let line = try next(shell) {
             do {
                 try shell.carryOut(line)
                 if shell.isOver { return }
             } catch let failed as Shell.Failed {
-                // It has said so. Behind ^C the terminal is within a line.
+                // The command has reported it. After ^C the cursor is within a line.
                 if failed.code > 128 { Narration.write("\n") }
             } catch {
                 _ = FailureReport.report(error)
@@ -77,8 +76,7 @@ struct ShellCommand: ParsableCommand {
     }
 }
 
-/// For one thread. The lines of a script on standard input. Commands of the script have none of it: what they would read is
-/// the next command.
+/// Lines of a script on standard input. Its commands get no input: they would read the following commands. For one thread.
 private final class ScriptLines {
     private let input: InputBuffer
     private var number = 0
@@ -94,7 +92,7 @@ private final class ScriptLines {
         if nothing != STDIN_FILENO { close(nothing) }
     }
 
-    /// The next line with those that it goes on in, and the number of the first; nil at the end.
+    /// The next complete input and its line number; nil at the end.
     func next(isUnfinished: (String) -> Bool) throws(CommandFailure) -> (text: String, number: Int)? {
         guard var text = try one() else { return nil }
         let first = number
