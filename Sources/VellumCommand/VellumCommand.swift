@@ -7,15 +7,15 @@ import StorageEngine
 struct VellumCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vellum",
-        abstract: "Looks into a live Vellum store, and puts things into it.",
+        abstract: "Inspects and edits Vellum stores while other processes use them.",
         discussion: """
-            Alone it opens the browser.
+            Without a command, opens the browser.
 
-            Looking leaves no trace in a store. Results go to standard output: a table on a terminal, columns separated \
-            by tabs elsewhere, JSON with --json. All else goes to standard error.
+            Commands that read leave no access record. Results are written to standard output: a table on a terminal, \
+            columns separated by tabs elsewhere, JSON with --json. Messages are written to standard error.
 
-            Exit codes: 0 done; 1 nothing matched, a check failed or a value was refused; 2 wrong usage; 3 the store \
-            could not be opened or read, or has lost entries; 130 interrupted.
+            Exit codes: 0 done; 1 nothing matched, a check failed or a value was refused; 2 wrong usage; 3 the store could \
+            not be opened or read, or has lost entries; 130 interrupted.
             """,
         version: Version.text,
         subcommands: [

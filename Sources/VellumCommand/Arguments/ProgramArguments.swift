@@ -41,8 +41,7 @@ enum ProgramArguments {
             guard let bytes = CommandLine.unsafeArgv[place] else { break }
             guard let argument = String(validatingCString: bytes) else {
                 throw CommandFailure(
-                    "argument \(place), \(TerminalSafe.quoted(String(cString: bytes))), isn't UTF-8; keys, names and paths "
-                        + "are, and what came through another encoding has to be converted first",
+                    "argument \(place), \(TerminalSafe.quoted(String(cString: bytes))), isn't UTF-8; convert it first",
                     status: .usage)
             }
             arguments.append(argument)

@@ -6,13 +6,13 @@ struct StoreArguments: ParsableArguments {
     @Option(
         name: [.short, .long],
         help: ArgumentHelp(
-            "The store's folder, or valkey://host:port of a server (default: $VELLUM_STORE, else that of the settings, else the only store in the caches folder).",
+            "The store's folder, or valkey://host:port of a server (default: $VELLUM_STORE, else the one in the settings, else the only store in the caches folder).",
             valueName: "folder"),
         completion: .directory)
     var store: String?
 
     mutating func validate() throws {
-        if store?.isEmpty == true { throw ValidationError("--store is empty; say the store's folder") }
+        if store?.isEmpty == true { throw ValidationError("--store is empty; pass the store's folder") }
     }
 
     var named: String? { Configuration.current.store(option: store).value }
@@ -44,7 +44,7 @@ struct StoreArguments: ParsableArguments {
     private func pathForWriting() throws(CommandFailure) -> String {
         try refuseServer()
         guard let named else {
-            throw CommandFailure("say which store to change, with --store or VELLUM_STORE", status: .usage)
+            throw CommandFailure("name the store to change with --store or VELLUM_STORE", status: .usage)
         }
         return named
     }
@@ -52,8 +52,8 @@ struct StoreArguments: ParsableArguments {
     private func refuseServer() throws(CommandFailure) {
         guard let server = try server() else { return }
         throw CommandFailure(
-            "\(server) is a server, and this command works on stores; on servers browse, ls, keys, groups, get, query, "
-                + "stats, export, import, rm, expire and undo do", status: .usage)
+            "\(server) is a server; only browse, ls, keys, groups, get, query, stats, export, import, rm, expire "
+                + "and undo work on servers", status: .usage)
     }
 
     func pathForLooking() throws -> String {

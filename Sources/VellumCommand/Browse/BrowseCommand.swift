@@ -10,32 +10,32 @@ struct BrowseCommand: ParsableCommand {
         commandName: "browse",
         abstract: "Opens the browser.",
         discussion: """
-            Shows archives, entries in LRU order and values while other processes use the store. Without a named store \
-            the stores of the caches folder are offered; PATH may be its folder too. With the path of a ring file (such as ./MyCache; one of the \
-            CacheAdvance library is one) its messages are shown. With valkey://host:port a Valkey or Redis server is shown, its databases \
-            as archives; it is only looked at unless it is on this machine, or --write is said. Press ? for help.
+            Shows archives, entries in LRU order and values while other processes use the store. Without a store, lists the \
+            stores of the caches folder; PATH may also be a store's folder. The path of a ring file (such as ./MyCache, as \
+            the CacheAdvance library writes it) shows its messages. valkey://host:port shows a Valkey or Redis server, with \
+            its databases as archives; it is read-only unless it is on this machine or --write is passed. Press ? for help.
 
-            With --size it needs no terminal: it presses --keys, waits for all that they cause, and prints the last \
-            screen. Keys type themselves; others are named, as in jj<enter>/foo<esc><ctrl+w>; < itself is <lt>.
+            --size needs no terminal: it presses --keys, waits for their effects, and prints the last screen. Characters are \
+            written as such, other keys by name, as in jj<enter>/foo<esc><ctrl+w>; < itself is <lt>.
 
-            --lines draws nothing: each change is said in a line, for screen readers and for terminals that can do no more. \
-            The keys are the same; ctrl+l says anew where one is.
+            --lines prints each change as a line, for screen readers and for terminals without cursor control. The keys are \
+            the same; ctrl+l repeats the current position.
 
-            --record writes what is shown and which keys are pressed, whatever they type, into a new file that only you can \
-            read: a report of a defect, or a demonstration. --replay plays it; so does asciinema.
+            --record writes screens and pressed keys, including typed text, into a new file that only you can read, for a \
+            bug report or a demonstration. --replay plays it, and so does asciinema.
             """)
 
     @OptionGroup var store: StoreArguments
 
     @Argument(
-        help: ArgumentHelp("A store's folder, or a ring file to look into.", valueName: "path"),
+        help: ArgumentHelp("A store's folder, or a ring file.", valueName: "path"),
         completion: .file())
     var file: String?
 
-    @Flag(help: "Offer nothing that changes the store.")
+    @Flag(help: "Disable changes.")
     var readOnly = false
 
-    @Flag(help: "Let a server that isn't on this machine be changed.")
+    @Flag(help: "Allow changes of a server that isn't on this machine.")
     var write = false
 
     @Option(
@@ -53,10 +53,10 @@ struct BrowseCommand: ParsableCommand {
 
     @Option(
         name: .customLong("print"),
-        help: ArgumentHelp("With --size or --replay: what to print.", valueName: "text|ansi|svg"))
+        help: ArgumentHelp("With --size or --replay: the output format.", valueName: "text|ansi|svg"))
     var format: ScreenFormat?
 
-    @Flag(help: "Draw nothing, and say each change in a line: for screen readers.")
+    @Flag(help: "Print each change as a line, for screen readers.")
     var lines = false
 
     @Option(
@@ -68,7 +68,7 @@ struct BrowseCommand: ParsableCommand {
         completion: .file())
     var replay: String?
 
-    @Option(help: ArgumentHelp("With --replay: begin or print there.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("With --replay: start or print at this time.", valueName: "seconds"))
     var at: Double?
 
     mutating func validate() throws {
@@ -83,12 +83,12 @@ struct BrowseCommand: ParsableCommand {
         }
         if at != nil { throw ValidationError("--at needs --replay") }
         if lines, size != nil || record != nil {
-            throw ValidationError("--lines draws nothing to print or to record")
+            throw ValidationError("--lines excludes --size and --record")
         }
         if size == nil, keys != nil || format != nil {
             throw ValidationError("--keys and --print need --size")
         }
-        if size != nil, record != nil { throw ValidationError("--record needs a terminal, and --size none") }
+        if size != nil, record != nil { throw ValidationError("--record and --size exclude each other") }
     }
 
     func run() throws {
@@ -101,7 +101,7 @@ struct BrowseCommand: ParsableCommand {
             return try show(address)
         }
         if write {
-            throw ValidationError("--write is about servers; a store is written unless --read-only is said")
+            throw ValidationError("--write is for servers; a store is writable unless --read-only is passed")
         }
         // Opening a folder that is no store explains the error.
         let folder = file.flatMap { FileKind(of: $0) == .folder ? $0 : nil }

@@ -117,7 +117,7 @@ struct TerminalScreen: BrowserTerminal {
         } catch {
             var advice = "without a terminal use \(substitute ?? "browse --size 100x30 --print text")"
             if substitute == nil, case .unknownType = error {
-                advice = "--lines does without screens; " + advice
+                advice = "--lines needs no screen; " + advice
             }
             throw CommandFailure("\(error); \(advice)", status: .usage)
         }

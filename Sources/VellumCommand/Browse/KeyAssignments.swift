@@ -22,7 +22,7 @@ struct KeyAssignments: Sendable {
                 let near = Suggestion.nearest(to: assignment.name, among: ActionID.allCases.map(\.rawValue))
                 object(
                     assignment,
-                    "there is no such action; \(near.map { "did you mean \($0)?" } ?? "vellum config lists them")"
+                    "unknown action; \(near.map { "did you mean \($0)?" } ?? "vellum config lists them")"
                 )
                 continue
             }
@@ -62,7 +62,7 @@ struct KeyAssignments: Sendable {
     private static func objection(to key: Key, for action: String) -> String? {
         guard key.modifiers.contains(.control), case .character(let character) = key.code else { return nil }
         switch character {
-        case "c": return action == ActionID.quit.rawValue ? nil : "ctrl+c always leaves the browser"
+        case "c": return action == ActionID.quit.rawValue ? nil : "ctrl+c always quits"
         case "z": return "ctrl+z always suspends the browser"
         case "i": return "terminals send tab for ctrl+i; write tab"
         case "m", "j": return "terminals send enter for ctrl+\(character); write enter"

@@ -18,7 +18,7 @@ struct LineScreen: BrowserTerminal {
                     environment: ProcessInfo.processInfo.environment, drawsFrames: false))
         } catch {
             throw CommandFailure(
-                "\(error); --lines needs one to read keys from, and browse --size 100x30 --keys … --print text none",
+                "\(error); --lines needs a terminal for keys; browse --size 100x30 --keys … --print text does not",
                 status: .usage)
         }
     }

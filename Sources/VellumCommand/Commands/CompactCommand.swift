@@ -5,11 +5,11 @@ import StoreInspection
 struct CompactCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compact",
-        abstract: "Gives back at once the room that deleted entries took.",
+        abstract: "Frees the space of deleted entries now.",
         discussion: """
-            An archive gives it back in time by itself; this does it now, while others use the store. What can still be \
-            undone keeps its room unless --give-up-undo is said. Standard output has a line an archive: its name, and what \
-            its files took before and take now, in bytes.
+            Archives free this space automatically over time; this command does it now, while others use the store. Entries \
+            that can be undone keep their space unless --give-up-undo is passed. Prints a line per archive: its name, and \
+            the bytes of its files before and after.
 
             Example: vellum compact City
             """)
@@ -19,7 +19,7 @@ struct CompactCommand: ParsableCommand {
     @Argument(help: "The archives (default: all).", completion: .archives)
     var archives: [WordList] = []
 
-    @Flag(help: "Also the room of what undo could still bring back, which it then can't.")
+    @Flag(help: "Also free the space kept for undo, which is then impossible.")
     var giveUpUndo = false
 
     private static let columns = [
@@ -45,7 +45,7 @@ struct CompactCommand: ParsableCommand {
                 try printer.print([.text(name), .bytes(before.footprint), .bytes(after.footprint)])
                 if after.undoBytes > 0, !giveUpUndo {
                     Narration.say(
-                        "\(name): \(Figures.bytes(after.undoBytes)) are kept for undo; --give-up-undo gives them back too"
+                        "\(name): \(Figures.bytes(after.undoBytes)) are kept for undo; --give-up-undo frees them too"
                     )
                 }
                 if Interruption.isRequested { break }

@@ -5,14 +5,14 @@ import StoreInspection
 struct CopyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "copy",
-        abstract: "Copies an archive, or some of its entries, to another archive.",
+        abstract: "Copies an archive or some of its entries.",
         discussion: """
-            A whole archive becomes a new one, as it is at one moment: with deadlines, owners, times, hits and the order of \
-            use; of a log its messages. There must be none of that name yet.
+            A whole archive is copied to a new one, as it is at one moment, with expiry times, owners, times, hits and the \
+            LRU order; a log with its messages. No archive of that name may exist.
 
-            Keys, or entries that meet --where, go into an archive that may be there already, and is made like this one if \
-            it isn't. They keep value, owner and what is left of their lifetimes, are recorded there in their order of use, \
-            and replace entries of the same keys. --to names another store, which is made if it isn't there.
+            Keys, or entries that meet --where, are copied into an archive, which is created with the same kind and limits \
+            if it doesn't exist. They keep value, owner and remaining TTL, are stored in their LRU order, and replace \
+            entries with the same keys. --to names another store, which is created if it doesn't exist.
 
             Example: vellum copy City Large --where 'population > 1000000'
             """)
@@ -22,7 +22,7 @@ struct CopyCommand: ParsableCommand {
     @Argument(help: "The archive to copy.", completion: .archives)
     var archive: String
 
-    @Argument(help: "The archive that becomes the copy, or gets the entries.", completion: .archives)
+    @Argument(help: "The new archive, or the one that receives the entries.", completion: .archives)
     var target: String
 
     @Argument(help: "Keys of the entries to copy (default: the whole archive).", completion: .keys)
@@ -39,7 +39,7 @@ struct CopyCommand: ParsableCommand {
     var to: String?
 
     mutating func validate() throws {
-        if !keys.isEmpty, condition != nil { throw ValidationError("say either keys or --where") }
+        if !keys.isEmpty, condition != nil { throw ValidationError("pass either keys or --where") }
     }
 
     func run() throws {
@@ -143,11 +143,12 @@ private struct EntryCopying {
 
     func complain() {
         if missing > 0 {
-            Narration.complain("\(Figures.count(missing, "entry", "entries")) went meanwhile")
+            Narration.complain(
+                "\(Figures.count(missing, "entry was", "entries were")) deleted during the copy")
         }
         if changed > 0 {
             Narration.complain(
-                "\(Figures.count(changed, "entry", "entries")) changed meanwhile and \(changed == 1 ? "is" : "are") not copied"
+                "\(Figures.count(changed, "entry", "entries")) changed during the copy and \(changed == 1 ? "is" : "are") not copied"
             )
         }
     }

@@ -5,17 +5,18 @@ import StoreInspection
 struct DiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
-        abstract: "Tells how two archives, or two stores, differ.",
+        abstract: "Shows the differences of two archives or two stores.",
         discussion: """
-            A line an entry: - and the key if only the first has it, + if only the second, ~ if the values' bytes or their \
-            encodings differ. Owners, times and deadlines don't count. Between stores (--with) archives of the same \
-            name are compared, one or all, and the archive's name comes before the key. --json prints an object a line: \
+            Prints a line per entry: - and the key if only the first has it, + if only the second, ~ if the values' bytes or \
+            their encodings differ. Owners, times and expiry times are ignored. Between stores (--with), archives of the \
+            same name are compared, one or all, and the archive's name precedes the key. --json prints an object per line: \
             archive, key, change (removed, added or changed).
 
-            Of logs a line a message that only one has, with its number and time; messages with the same time and bytes \
-            are the same, and numbers don't count. With --json: archive, sequence, time, change.
+            For logs, prints a line per message that only one has, with its number and time. Messages with equal time and \
+            bytes are equal; numbers are ignored. With --json: archive, sequence, time, change.
 
-            Exit code 0: no difference; 1: some; 3: something could not be read, or is missing for a log is damaged.
+            Exit code 0: no difference; 1: differences; 3: something could not be read, or is missing because a log is \
+            damaged.
 
             Examples: vellum diff City CityNew; vellum diff City --with /backup/store
             """)
@@ -33,12 +34,12 @@ struct DiffCommand: ParsableCommand {
         completion: .directory)
     var other: String?
 
-    @Flag(help: "Print a JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     func validate() throws {
         guard other == nil ? second != nil : second == nil else {
-            throw ValidationError("say two archives of one store, or --with FOLDER and at most one archive")
+            throw ValidationError("pass two archives of one store, or --with FOLDER and at most one archive")
         }
     }
 
@@ -129,7 +130,7 @@ private final class Comparison {
         let kinds = Set(try [one, two].compactMap { $0 }.map { try $0.configuration().kind == .log })
         guard kinds.count == 1 else {
             Narration.complain(
-                "\(TerminalSafe.quoted(name)) and \(TerminalSafe.quoted(other)) differ as a whole: one is a log and the other isn't"
+                "\(TerminalSafe.quoted(name)) and \(TerminalSafe.quoted(other)) differ: only one of them is a log"
             )
             differences += 1
             return

@@ -5,11 +5,11 @@ import StoreInspection
 struct DropCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drop",
-        abstract: "Removes an archive with all it holds.",
+        abstract: "Removes an archive and its contents.",
         discussion: """
-            That can't be undone. Asks first on a terminal; elsewhere it takes --yes. While another process has the archive \
-            open for writing it is refused with exit code 1, unless --force is said: that process then gets an error with \
-            its next call, or makes the archive anew.
+            This can't be undone. Asks on a terminal; elsewhere --yes is required. While another process has the archive \
+            open for writing, it is refused with exit code 1, unless --force is passed: that process then gets an error with \
+            its next call, or recreates the archive.
 
             Example: vellum drop City --dry-run
             """)
@@ -19,10 +19,10 @@ struct DropCommand: ParsableCommand {
     @Argument(help: "The archive's name.", completion: .archives)
     var archive: String
 
-    @Flag(help: "Also while other processes have it open.")
+    @Flag(help: "Remove it even while other processes have it open.")
     var force = false
 
-    @Flag(help: "Only say what it would be.")
+    @Flag(help: "Only print what would be removed.")
     var dryRun = false
 
     @Flag(help: "Don't ask.")
@@ -41,7 +41,7 @@ struct DropCommand: ParsableCommand {
         if dryRun { return }
         guard yes || Confirmation.isPossible else {
             throw CommandFailure(
-                "nobody is there to be asked; say --yes to remove the archive", status: .usage)
+                "stdin is not a terminal; pass --yes to remove the archive", status: .usage)
         }
         let store = try store.openForWriting(creating: false)
         defer { store.close() }

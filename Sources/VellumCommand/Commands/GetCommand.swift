@@ -10,8 +10,8 @@ struct GetCommand: ParsableCommand {
         commandName: "get",
         abstract: "Prints the value of an entry.",
         discussion: """
-            Documents (CBOR, JSON, property lists) are printed as indented JSON, texts as they are, anything else in hexadecimal. \
-            Looking doesn't count as an access.
+            Documents (CBOR, JSON, property lists) are printed as indented JSON, texts unchanged, other bytes in \
+            hexadecimal. Doesn't count as an access.
             """)
 
     @OptionGroup var store: StoreArguments
@@ -25,10 +25,10 @@ struct GetCommand: ParsableCommand {
     @Flag(help: "Print JSON on one line; texts and other bytes become strings.")
     var json = false
 
-    @Flag(help: "Print the stored bytes as they are.")
+    @Flag(help: "Print the stored bytes unchanged.")
     var raw = false
 
-    @Flag(help: "Print the characters of a text alone, also of one that is a string of JSON or CBOR.")
+    @Flag(help: "Print only the characters of a text, also of a JSON or CBOR string.")
     var text = false
 
     @Flag(help: "Print the stored bytes in hexadecimal.")
@@ -42,7 +42,7 @@ struct GetCommand: ParsableCommand {
             throw ValidationError("--json, --raw, --text and --hex exclude each other")
         }
         if raw || text, meta {
-            throw ValidationError("--raw and --text print nothing but the value, so they exclude --meta")
+            throw ValidationError("--raw and --text print only the value, so they exclude --meta")
         }
     }
 
@@ -82,8 +82,8 @@ struct GetCommand: ParsableCommand {
             let place = "\(TerminalSafe.quoted(key)) in archive \"\(archive.name)\""
             throw CommandFailure(
                 found?.tier == .memory
-                    ? "the value of \(place) is in the memory of a process only, and nobody else can read it (vellum why "
-                        + "tells which)" : "no entry \(place)" + Suggestion.key(for: key, in: archive),
+                    ? "the value of \(place) is only in a process' memory; vellum why shows which"
+                    : "no entry \(place)" + Suggestion.key(for: key, in: archive),
                 status: hasLost ? .storeFailure : .nothing)
         }
     }

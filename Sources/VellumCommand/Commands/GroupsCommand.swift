@@ -7,14 +7,14 @@ struct GroupsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "groups",
         abstract:
-            "Tells what takes the room of an archive: entries by the beginnings of their keys, or by what they have in common.",
+            "Shows the disk usage of an archive by key prefix or by a property.",
         discussion: """
-            A group is what keys have in common up to the next separator, by default the one of : / | . # - _ and space that \
-            most keys have. Keys without one are a group of their own. --prefix divides one group further. --by names \
-            what else entries have in common: owner, kind (of value: CBOR, JSON, text, PNG image) or a property of the \
-            query language such as address.city or @tier; one that is called owner is written '"owner"'. Columns in a \
-            pipe, and properties with --json: group, entries, bytes, share of the bytes of all groups, hits, accessed. The \
-            largest comes first. A pipe's text has control characters of keys spelled \\n or \\u{2028}.
+            A group shares the beginning of its keys up to the next separator, by default the most frequent one of : / | . # \
+            - _ and space. Keys without one form a group. --prefix divides one group further. --by groups by owner, kind (of \
+            value: CBOR, JSON, text, PNG image) or a property of the query language such as address.city or @tier; a \
+            property named owner is written '"owner"'. Columns in a pipe, and properties with --json: group, entries, bytes, \
+            share of the bytes of all groups, hits, accessed. The largest group is first. In a pipe, control characters of \
+            keys are escaped as \\n or \\u{2028}.
 
             Example: vellum groups Session --prefix user: --limit 10
             """)
@@ -47,30 +47,30 @@ struct GroupsCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Group by the beginnings of keys (prefix), by owner, by kind of value, or by a property.",
+            "Group by key prefix, owner, kind of value, or a property.",
             valueName: "property"), completion: .groupings)
     var by = By.prefix
 
     @Option(
         help: ArgumentHelp(
-            "Only keys that begin with this; groups are made of what follows.", valueName: "text"))
+            "Only keys with this prefix; groups are formed from the rest.", valueName: "text"))
     var prefix = ""
 
     @Option(
-        help: ArgumentHelp("The ASCII character that ends the beginning of a key.", valueName: "character"))
+        help: ArgumentHelp("The ASCII character that ends a prefix.", valueName: "character"))
     var separator: String?
 
     @Option(
-        help: "What to sort by: group ascending, most entries, bytes or hits first, or longest idle first.")
+        help: "Sort by: group ascending, most entries, bytes or hits first, or longest idle first.")
     var order = GroupColumn.bytes
 
-    @Flag(help: "Turn the order around.")
+    @Flag(help: "Reverse the order.")
     var reverse = false
 
-    @Option(help: ArgumentHelp("Print at most that many groups.", valueName: "count"))
+    @Option(help: ArgumentHelp("Print at most this number of groups.", valueName: "count"))
     var limit: Int?
 
-    @Flag(help: "Print a JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     mutating func validate() throws {
@@ -79,11 +79,11 @@ struct GroupsCommand: ParsableCommand {
             throw ValidationError("--separator is one ASCII character")
         }
         if by != .prefix, separator != nil || !prefix.isEmpty {
-            throw ValidationError("--prefix and --separator are for groups by the beginnings of keys")
+            throw ValidationError("--prefix and --separator need --by prefix")
         }
         if case .property(let property) = by, property.isMany {
             throw ValidationError(
-                "an entry has many of \(property); vellum query \(archive) 'count by \(property)' counts them"
+                "an entry has several values of \(property); vellum query \(archive) 'count by \(property)' counts them"
             )
         }
     }
@@ -102,7 +102,7 @@ struct GroupsCommand: ParsableCommand {
                 guard groups.unreadable > 0 else { return }
                 throw CommandFailure(
                     "\(Figures.count(groups.unreadable, "value", "values")) could not be read (before version 7.2 that would "
-                        + "count as a use of each key)", status: .storeFailure)
+                        + "count as an access of each key)", status: .storeFailure)
             }
         }
         let archive = try store.openForLooking().archive(named: archive)
@@ -179,8 +179,8 @@ struct GroupsCommand: ParsableCommand {
     private func complain(_ groups: EntryGroups, _ archive: Archive) throws {
         if groups.ungrouped > 0 {
             Narration.complain(
-                "there are more than the \(Figures.count(groups.groups.count)) groups that are largest by entries and by "
-                    + "bytes; \(Figures.count(groups.ungrouped, "entry", "entries")) of others are left out")
+                "only the \(Figures.count(groups.groups.count)) groups that are largest by entries and by bytes are shown; "
+                    + "\(Figures.count(groups.ungrouped, "entry", "entries")) of others are left out")
         }
         try complainOfMissingProperty(groups, archive)
         Narration.complainOfMissing(groups.unreadable)

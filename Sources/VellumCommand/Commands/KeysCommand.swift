@@ -8,12 +8,12 @@ struct KeysCommand: ParsableCommand {
         commandName: "keys",
         abstract: "Lists the entries of an archive with their metadata.",
         discussion: """
-            Columns in a pipe, and properties with --json: key, size, tier, created, accessed, expires, hits, owner, \
-            rank. Sizes are bytes, times seconds since 1970; rank 1 is the most recent. In a pipe an entry \
-            is a line: control characters and line separators in keys and owners are spelled \\n, \\t or \\u{2028}; \
-            --json gives them exactly. Of a server: key, type, encoding, size (in its memory), accessed, expires and, where it \
-            counts uses instead of times, frequency; without --order as its scan finds them. On a terminal expires is the time \
-            that is left. --match is a shell's pattern, in quotes so that the shell leaves it alone. --prefix and --owner are compared byte by byte. Exit code 1 if there is no such entry.
+            Columns in a pipe, and properties with --json: key, size, tier, created, accessed, expires, hits, owner, rank. \
+            Sizes are bytes, times seconds since 1970; rank 1 is the most recent. In a pipe, an entry is a line: control \
+            characters and line separators in keys and owners are escaped as \\n, \\t or \\u{2028}; --json prints them \
+            exactly. For a server: key, type, encoding, size (in its memory), accessed, expires and, with an LFU policy, \
+            frequency; without --order in the order of its scan. On a terminal, expires is the remaining time. --match is a \
+            shell pattern; quote it. --prefix and --owner compare bytes. Exit code 1 if no entry matches.
 
             Example: vellum keys City --prefix 16 --owner demo --order expires
             """)
@@ -26,20 +26,20 @@ struct KeysCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            What to sort by: most recently used first, key or owner ascending, largest, latest created, soonest to \
-            expire or most hits first, or by tier, what is in memory first.
+            Sort by: most recently used first, key or owner ascending, largest, latest created, soonest to \
+            expire or most hits first, or by tier, in memory first.
             """, valueName: "order"))
     var order = EntryColumn.idle
 
-    @Flag(help: "Turn the order around; what is equal stays most recently used first.")
+    @Flag(help: "Reverse the order; equal entries stay most recently used first.")
     var reverse = false
 
-    @Option(help: ArgumentHelp("Only the entries whose keys begin with this.", valueName: "text"))
+    @Option(help: ArgumentHelp("Only keys with this prefix.", valueName: "text"))
     var prefix: String?
 
     @Option(
         help: ArgumentHelp(
-            "Only the entries whose whole keys match this: * is any text, ? a character, [a-c] one of these.",
+            "Only keys that match this pattern: * is any text, ? a character, [a-c] one of these.",
             valueName: "pattern"))
     var match: String?
 
@@ -48,10 +48,10 @@ struct KeysCommand: ParsableCommand {
         transform: OwnerName.parse)
     var owner: String?
 
-    @Option(help: ArgumentHelp("Print at most that many entries.", valueName: "count"))
+    @Option(help: ArgumentHelp("Print at most this number of entries.", valueName: "count"))
     var limit: Int?
 
-    @Flag(help: "Print a JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     mutating func validate() throws {
@@ -117,14 +117,14 @@ struct KeysCommand: ParsableCommand {
         let isOrdered = ProgramArguments.withoutStore.contains { $0 == "--order" || $0.hasPrefix("--order=") }
         let order = isOrdered ? order : nil
         if let order, [.tier, .age, .owner].contains(order) {
-            throw ValidationError("a server doesn't tell the \(order.rawValue) of its keys")
+            throw ValidationError("a server has no \(order.rawValue) of its keys")
         }
         let pattern: String? =
             switch (prefix, match) {
             case (nil, nil): nil
             case (let prefix?, nil): ServerScan.escaped(prefix) + "*"
             case (nil, let match?): match
-            case (_?, _?): throw ValidationError("on a server say either --prefix or --match")
+            case (_?, _?): throw ValidationError("on a server, pass either --prefix or --match")
             }
         let output = OutputWriter()
         var printer = RowPrinter(

@@ -21,7 +21,7 @@ struct PlannedChange: Sendable {
         if selection.dryRun { return try printPlan() }
         let asks = !selection.yes
         guard !asks || Confirmation.isPossible else {
-            throw CommandFailure("nobody is there to be asked; say --yes to \(action.verb)", status: .usage)
+            throw CommandFailure("stdin is not a terminal; pass --yes to \(action.verb)", status: .usage)
         }
         let store = try store.openForWriting(creating: false)
         defer { store.close() }
@@ -98,7 +98,7 @@ struct PlannedChange: Sendable {
                 return false
             }
             throw CommandFailure(
-                "\(word) is an option, and the key of an entry of \(archive.name); for the key put it behind --: "
+                "\(word) is both an option and a key of \(archive.name); for the key put it after --: "
                     + ShellWord.vellum(
                         arguments.first ?? "", words, options: options,
                         store: store.store), status: .usage)
@@ -158,7 +158,7 @@ struct PlannedChange: Sendable {
         }
         guard let room = action.undoRoom(in: status, entries: plan.entries, bytes: plan.bytes) else { return }
         let grace = PlannedAction.grace(room: room)
-        Narration.say("this is more than is kept for undo now: it can be undone \(grace)")
+        Narration.say("this exceeds the undo budget: it can be undone \(grace)")
     }
 
     private func isConfirmed(_ plan: ChangePlan, _ name: String) -> Bool {
@@ -170,7 +170,7 @@ struct PlannedChange: Sendable {
     private func nothing(_ archive: String, _ plan: ChangePlan) -> String? {
         if plan.unchanged > 0 {
             let have = Figures.count(plan.unchanged, "entry has", "entries have")
-            return "nothing changed: \(have) no deadline already"
+            return "nothing changed: \(have) no expiry time"
         }
         if let idle, plan.missing.isEmpty {
             return "no entry was idle for longer than \(DurationText.text(idle))"
@@ -190,7 +190,7 @@ struct PlannedChange: Sendable {
         let command = ShellWord.vellum("undo", [archive, "\(action.id)"], store: store.store)
         let lost = outcome.entries - action.entries
         let gone = lost == 1 ? "1 that was" : "\(Figures.count(lost)) that were"
-        let rest = lost > 0 ? " (but for \(gone) in a process' memory only, or came back meanwhile)" : ""
+        let rest = lost > 0 ? " (except \(gone) only in a process' memory, or stored again)" : ""
         let bound = action.bytesLeft.map { ", until \(Figures.bytes($0)) more have been written" } ?? ""
         Narration.say("to undo it\(rest)\(bound): \(command)")
     }

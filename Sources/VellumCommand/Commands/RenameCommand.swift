@@ -5,12 +5,11 @@ import StoreInspection
 struct RenameCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rename",
-        abstract: "Gives an archive another name.",
+        abstract: "Renames an archive.",
         discussion: """
-            It is copied with all that is known of its entries, and the old one is removed when the copy is whole: that \
-            takes room for both meanwhile. Events and what can be undone don't go with it. While another process has the \
-            archive open it is refused with exit code 1, for what that stored meanwhile would be lost; so the old one stays, \
-            with exit code 1, if another process changes it during the copy.
+            Copies the archive with all metadata, then removes the old one, which temporarily takes space for both. Events \
+            and undo records are not copied. While another process has the archive open, it is refused with exit code 1. If \
+            another process changes the archive during the copy, the old one stays, with exit code 1.
 
             Example: vellum rename City Town
             """)
@@ -47,7 +46,7 @@ enum ArchiveCopying {
     ) throws {
         guard try target.hasArchive(named: name) == false else {
             throw CommandFailure(
-                "there is an archive \(TerminalSafe.quoted(name)) in \(target.path) already", status: .nothing
+                "archive \(TerminalSafe.quoted(name)) already exists in \(target.path)", status: .nothing
             )
         }
         var progress = ProgressBar()
@@ -63,7 +62,7 @@ enum ArchiveCopying {
             // Keep a damaged source: a repair may need the rest.
             Narration.say(
                 "copied \(report.amount) to \(name)"
-                    + (removesSource ? "; \(archive) stays, for some of it is damaged" : ""))
+                    + (removesSource ? "; \(archive) stays, because some of it is damaged" : ""))
             throw CommandFailure(nil, status: .storeFailure)
         }
         if removesSource {

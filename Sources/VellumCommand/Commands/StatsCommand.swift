@@ -6,16 +6,16 @@ import StoreInspection
 struct StatsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats",
-        abstract: "Shows counters, sizes and processes of the archives; again and again with --watch.",
+        abstract: "Shows counters, sizes and processes of archives; repeatedly with --watch.",
         discussion: """
-            Counters go on from when the archive was made. hitRatio is the lifetime ratio, hits of all accesses since then. In a pipe: archive, name \
-            and value, separated by tabs; a process has pid, name, attached, hits, misses, memoryBytes and memoryLimit; \
-            an owner name, entries, bytes and hits.
+            Counters start when the archive is created; hitRatio is the lifetime ratio of hits to accesses. In a pipe: \
+            archive, name and value, separated by tabs; a process has pid, name, attached, hits, misses, memoryBytes and \
+            memoryLimit; an owner name, entries, bytes and hits.
 
-            --json prints one object: time, and archives, an array of objects; with --watch such an object each \
-            interval, which has rates a second as well. --watch goes on until Ctrl-C or until its reader leaves, and \
-            prints a line an archive and interval: time, archive, entries, diskBytes, memoryBytes, hitRatio of the \
-            interval, and a second: hits, misses, records, deletes, evictions, expirations.
+            --json prints one object: time, and archives, an array of objects; with --watch such an object each interval, \
+            with rates per second. --watch runs until Ctrl-C or until the output is closed, and prints a line per archive \
+            and interval: time, archive, entries, diskBytes, memoryBytes, hitRatio of the interval, and per second: hits, \
+            misses, records, deletes, evictions, expirations.
 
             Example: vellum stats City --watch --interval 2s
             """)
@@ -25,14 +25,14 @@ struct StatsCommand: ParsableCommand {
     @Argument(help: "The archive's name (default: all archives).", completion: .archives)
     var archive: String?
 
-    @Flag(help: "Also what the entries of each owner come to.")
+    @Flag(help: "Also show totals by owner.")
     var owners = false
 
-    @Flag(help: "Print changes a second, each interval.")
+    @Flag(help: "Print rates per second, each interval.")
     var watch = false
 
     @Option(
-        help: ArgumentHelp("With --watch: how often (default: 1s).", valueName: "duration"),
+        help: ArgumentHelp("With --watch: the interval (default: 1s).", valueName: "duration"),
         transform: Interval.parse)
     var interval: Duration?
 
@@ -42,8 +42,8 @@ struct StatsCommand: ParsableCommand {
     private static let titledRows = 20
 
     mutating func validate() throws {
-        if interval != nil, !watch { throw ValidationError("--interval goes with --watch") }
-        if owners, watch, !json { throw ValidationError("--owners goes with --watch only in --json") }
+        if interval != nil, !watch { throw ValidationError("--interval needs --watch") }
+        if owners, watch, !json { throw ValidationError("--owners with --watch needs --json") }
     }
 
     func run() throws {
@@ -76,7 +76,7 @@ struct StatsCommand: ParsableCommand {
     /// Prints figures of `INFO`, and rates since the previous ones.
     private func show(_ server: ServerAddress) throws {
         if archive != nil || owners {
-            throw ValidationError("a server counts for all its databases together, and knows no owners")
+            throw ValidationError("a server's counters cover all databases, and it has no owners")
         }
         let connection = ServerConnection(server)
         let output = OutputWriter()

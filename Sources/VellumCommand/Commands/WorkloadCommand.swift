@@ -17,7 +17,7 @@ struct WorkloadCommand: ParsableCommand {
     @Option(help: "Operations a second.")
     var rate: Int
 
-    @Option(help: "What the random numbers start from.")
+    @Option(help: "Seed of the random numbers.")
     var seed: UInt64
 
     @Flag(help: "Remove the store at the end, however the demonstration ended.")

@@ -131,7 +131,7 @@ struct Configuration: Sendable {
         default:
             let path = WholeFile.path(typed: text)
             guard path.hasPrefix("/") else {
-                return object("a path from the root or from ~ is expected, for vellum is started anywhere")
+                return object("an absolute path is expected, from / or ~")
             }
             store = Setting(value: path, origin: origin)
         }
@@ -164,12 +164,12 @@ struct Configuration: Sendable {
     private static func unknown(_ what: String, _ name: String, among names: [String]) -> String {
         let near = Suggestion.nearest(to: name, among: names).map { "; did you mean \($0)?" } ?? ""
         return
-            "there is no such \(what)\(near.isEmpty ? "; there are \(names.joined(separator: ", "))" : near)"
+            "unknown \(what)\(near.isEmpty ? "; use \(names.joined(separator: ", "))" : near)"
     }
 
     static func noChoice(_ text: String, among names: [String]) -> String {
         let near = Suggestion.nearest(to: text, among: names).map { "; did you mean \($0)?" } ?? ""
-        return "\(TerminalSafe.quoted(text)) is none of \(names.joined(separator: ", "))\(near)"
+        return "\(TerminalSafe.quoted(text)) is not one of \(names.joined(separator: ", "))\(near)"
     }
 
     // MARK: Precedence over the file
@@ -192,6 +192,6 @@ struct Configuration: Sendable {
         else {
             return nil
         }
-        return " (the store of \(store.origin))"
+        return " (store from \(store.origin))"
     }
 }

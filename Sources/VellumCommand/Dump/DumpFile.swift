@@ -81,7 +81,7 @@ enum DumpFile {
                 try input.fill(to: 1)
                 guard input.unread.isEmpty else {
                     throw CommandFailure(
-                        "\(input.name) goes on behind the end of the dump, as where two are joined; nothing was restored",
+                        "\(input.name) continues after the end of the dump; nothing was restored",
                         status: .nothing)
                 }
                 return written

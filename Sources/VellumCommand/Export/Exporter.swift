@@ -104,8 +104,8 @@ struct Exporter {
         let names = mixed.prefix(5).map(TerminalSafe.quoted).joined(separator: ", ")
         let more = mixed.count > 5 ? " and \(Figures.count(mixed.count - 5)) more" : ""
         Narration.complain(
-            "TSV has no quotes to tell texts from numbers and words: an import may take all for text in the columns "
-                + names + more + ", which hold both; ndjson, json and csv keep them apart")
+            "TSV can't distinguish texts from numbers and words: an import may read all as text in the columns "
+                + names + more + ", which have both; ndjson, json and csv distinguish them")
     }
 
     /// Returns the counts of unreadable entries and of chosen entries that are no longer present or were changed. Continues
@@ -169,19 +169,19 @@ struct Exporter {
         progress?.finish()
         if changed > 0 {
             Narration.complain(
-                "\(Figures.count(changed, "value has", "values have")) dates or numbers that aren't finite, or are "
-                    + "bytes alone: an import makes numbers, null and CBOR of them, which a typed program may not read; "
-                    + "dump and backup keep them")
+                "\(Figures.count(changed, "value has", "values have")) dates or non-finite numbers, or are plain "
+                    + "bytes: an import stores numbers, null and CBOR instead, which a typed program may not read; "
+                    + "dump and backup preserve them")
         }
         if !isSilent, elsewhere > 0 {
             let them = Figures.count(elsewhere, "entry is", "entries are")
-            Narration.complain("\(them) in the memory of a process only, and left out")
+            Narration.complain("\(them) only in a process' memory, and left out")
         }
         if !isSilent { Narration.complainOfMissing(missing) }
         let missed = (chosen?.count ?? 0) - found - (chosen == nil ? 0 : elsewhere)
         if !isSilent, missed > 0 {
-            let them = Figures.count(missed, "entry that met it was", "entries that met it were")
-            Narration.complain("\(them) changed or removed since the condition was looked at, and left out")
+            let them = Figures.count(missed, "matching entry was", "matching entries were")
+            Narration.complain("\(them) changed or removed during the export, and left out")
         }
         return (damaged + missing, missed)
     }

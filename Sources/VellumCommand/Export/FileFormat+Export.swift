@@ -10,7 +10,7 @@ extension FileFormat {
         // A shell's redirection may lead to a file with any name.
         if ["/dev/fd/", "/dev/std", "/proc/self/fd/"].contains(where: fileName.hasPrefix) { return .ndjson }
         throw CommandFailure(
-            "\(fileName): the name doesn't tell what to write; let it end with .ndjson, .json, .csv or .tsv, or say "
+            "\(fileName): the name has no known extension; use .ndjson, .json, .csv or .tsv, or pass "
                 + "--format (for a compressed file: vellum export … | gzip > FILE.gz)", status: .usage)
     }
 }

@@ -26,7 +26,7 @@ struct ArrayReader: RecordReader {
             guard try input.skipWhitespace(&line) == UInt8(ascii: "[") else {
                 if Interruption.isRequested { return nil }
                 throw CommandFailure(
-                    "\(input.name):\(line): not a JSON array; say what it is with --format", status: .usage)
+                    "\(input.name):\(line): not a JSON array; pass the format with --format", status: .usage)
             }
             input.consume(1)
             state = .inside

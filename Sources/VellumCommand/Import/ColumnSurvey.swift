@@ -193,7 +193,7 @@ struct ColumnSurvey {
         let name = "column " + TerminalSafe.quoted(names[index])
         func option(_ kind: String) -> String { "--types \(ShellWord.quoted("\(names[index])=\(kind)"))" }
         if let spaced = column.spaced {
-            return "\(name) is text: \(spaced.said) has spaces around; --trim removes them"
+            return "\(name) is text: \(spaced.said) has surrounding spaces; --trim removes them"
         }
         if index == keyColumn, kinds[index] == .mixedText {
             guard let other = column.fraction ?? column.local ?? column.word ?? column.null ?? column.text,
@@ -205,16 +205,16 @@ struct ColumnSurvey {
             if column.number != nil || column.local != nil {
                 return
                     "\(name) is mixed and stays text: \(text.said) is no number as JSON spells it; "
-                    + "\(option("number")) takes the numbers and passes over the other rows"
+                    + "\(option("number")) reads the numbers and skips the other rows"
             }
             if column.word != nil {
                 return "\(name) is mixed and stays text: \(text.said) is neither true nor false; "
-                    + "\(option("boolean")) takes these and passes over the other rows"
+                    + "\(option("boolean")) reads these and skips the other rows"
             }
             if column.null != nil { return "\(name) is text, and so is each null in it" }
             guard column.container != nil else { return noteOfQuotes(column, name) }
             return
-                "\(name) is mixed: what is a JSON array or object is read as that, the rest is text; "
+                "\(name) is mixed: JSON arrays and objects are read as such, other fields as text; "
                 + "\(option("text")) makes all text"
         }
         if let note = noteOfDecision(column, name) { return note + "; " + option("text") + " makes all text" }

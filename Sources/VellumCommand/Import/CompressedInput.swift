@@ -20,7 +20,7 @@ enum CompressedInput {
             input.name.hasSuffix(found.ending) ? String(input.name.dropLast(found.ending.count)) : ""
         let file = isNamed ? ShellWord.quoted(input.name) : "FILE"
         throw CommandFailure(
-            "\(input.name) is compressed (\(found.name)); unpack it on the way: \(found.unpacker) \(file) | "
+            "\(input.name) is compressed (\(found.name)); decompress it: \(found.unpacker) \(file) | "
                 + command(FileFormat(fileName: unpacked)), status: .usage)
     }
 }

@@ -121,8 +121,8 @@ struct DelimitedScanner {
 
     private func tooLong() -> CommandFailure {
         CommandFailure(
-            "\(input.name):\(rowLine): this row has more than 1 GiB, and no value may; field \(fields.count + 1) "
-                + "may have a quote that is never closed", status: .nothing)
+            "\(input.name):\(rowLine): this row exceeds 1 GiB, the limit of a value; field \(fields.count + 1) "
+                + "may have an unclosed quote", status: .nothing)
     }
 
     @inline(__always)
@@ -155,7 +155,7 @@ struct DelimitedScanner {
             }
             if trims, byte == UInt8(ascii: " ") { return .closed }
             fault =
-                "found text behind the closing quote of field \(fields.count + 1), at byte \(column) of line "
+                "found text after the closing quote of field \(fields.count + 1), at byte \(column) of line "
                 + "\(line), expected the end of the field"
             return .skipping
         case .skipping:

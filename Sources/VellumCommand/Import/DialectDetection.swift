@@ -62,7 +62,7 @@ struct DialectDetection {
         guard best.count < 2 || (isUsual && options.header == .row) else {
             let names = best.map { DelimitedDialect.name(of: $0.dialect.delimiter) }
             throw CommandFailure(
-                "\(input.name): \(names.joined(separator: " or ")) may separate its fields; say --delimiter",
+                "\(input.name): \(names.joined(separator: " or ")) may separate its fields; pass --delimiter",
                 status: .usage)
         }
         // If no candidate fits, the error names the columns.

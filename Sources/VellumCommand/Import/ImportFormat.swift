@@ -14,8 +14,8 @@ extension FileFormat {
                 if first == UInt8(ascii: "[") { return .json }
                 if first == UInt8(ascii: "{") { return .ndjson }
                 throw CommandFailure(
-                    "\(input.name): neither its name nor its content tells what it is; "
-                        + "say --format ndjson, json, csv or tsv", status: .usage)
+                    "\(input.name): unknown format; "
+                        + "pass --format ndjson, json, csv or tsv", status: .usage)
             }
             // An empty input has no records in any format.
             guard input.unread.count >= length else { return .ndjson }

@@ -53,7 +53,7 @@ extension InputBuffer {
     private static func noCopy(_ name: String, _ code: Int32) -> CommandFailure {
         let reason = strerror(code).map { String(cString: $0) } ?? "error \(code)"
         return CommandFailure(
-            "\(name) can't be kept in \(temporaryFolder) to be read twice: \(reason); import a file, set TMPDIR, or say "
-                + "--text, which needs one look", status: .storeFailure)
+            "\(name) can't be copied to \(temporaryFolder) for a second read: \(reason); import a file, set TMPDIR, "
+                + "or pass --text", status: .storeFailure)
     }
 }

@@ -37,7 +37,7 @@ final class InputBuffer {
         let kind = isKnown ? FileKind(status) : nil
         if kind == .regular { size = UInt64(status.st_size) }
         if kind == .folder {
-            throw CommandFailure("\(name) is a folder, and a file is needed", status: .usage)
+            throw CommandFailure("\(name) is a folder, not a file", status: .usage)
         }
     }
 
@@ -102,7 +102,7 @@ final class InputBuffer {
         guard end == memory.count else { return }
         guard memory.count < Self.longestRecord else {
             throw CommandFailure(
-                "\(name): 2 GiB without the end of a record, and no value may have more than 1 GiB",
+                "\(name): a record exceeds 2 GiB; a value has at most 1 GiB",
                 status: .usage)
         }
         let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: memory.count * 2, alignment: 1)

@@ -80,7 +80,7 @@ struct EventFollower {
                 // The archive was removed; its name may be used again.
                 position.archive.close()
                 positions[name] = nil
-                Narration.complain("\(name.text) is gone")
+                Narration.complain("\(name.text) was removed")
             }
         }
         return findings
@@ -113,7 +113,7 @@ extension Store {
     func requirePlace() throws {
         guard !isInItsPlace else { return }
         throw CommandFailure(
-            "the store that was at \(path) is not there any more: it was removed or moved away, or has lost its marker file",
+            "the store at \(path) no longer exists: it was removed or moved, or lost its marker file",
             status: .storeFailure)
     }
 }

@@ -52,7 +52,7 @@ struct EventPrinter {
         let name = finding.archive.name
         let lost = finding.batch.lost
         Narration.complain(
-            "\(Figures.count(lost, "event", "events")) of \(name) were gone before they were read")
+            "\(Figures.count(lost, "event", "events")) of \(name) were overwritten before they were read")
         let time = finding.batch.events.first?.time ?? .now()
         switch layout {
         case .jsonLines, .jsonArray:

@@ -51,7 +51,7 @@ struct KeyStory: Sendable {
         } else if let deadline = expired {
             text +=
                 "\(TerminalSafe.quoted(key)) is not in \(archive): it expired \(Figures.ago(deadline, now: now)), "
-            text += "and is not cleared away yet\n"
+            text += "and has not been removed yet\n"
         } else {
             text += "\(TerminalSafe.quoted(key)) is not in \(archive)\n"
         }

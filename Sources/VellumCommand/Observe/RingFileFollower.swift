@@ -16,7 +16,7 @@ struct RingFileFollower {
         let news = try ring.news(after: cursor, mostBytes: isAll ? .max : 4 << 20)
         if news.someMayBeLost {
             Narration.complain(
-                "\(ring.path) was filled anew before all was read; some messages may be missing")
+                "\(ring.path) was overwritten before all was read; some messages may be missing")
         }
         cursor = news.next
         return news

@@ -36,8 +36,8 @@ struct FoundEntries {
         if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
         guard report.damaged == 0 else {
             throw CommandFailure(
-                "\(archive.name): what the condition is about can't be told of all entries, for some are damaged; run vellum "
-                    + "check, or name keys", status: .storeFailure)
+                "\(archive.name): the condition could not be evaluated for all entries, because some are damaged; "
+                    + "run vellum check, or name keys", status: .storeFailure)
         }
         guard entries.isEmpty || !report.isDoubtful else {
             throw CommandFailure("no entry was chosen, because the condition may be mistaken", status: .usage)

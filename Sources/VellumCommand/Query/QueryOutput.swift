@@ -14,17 +14,17 @@ struct QueryOutput: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Print the rows as this: json is one array, ndjson an object a line.",
+            "The format of the rows: json is one array, ndjson an object per line.",
             valueName: "table|json|ndjson|csv|tsv"))
     var format: Format?
 
     @Option(
         help: ArgumentHelp(
-            "Write to this file, which gets its name when it is whole; its name tells the format.",
+            "Write to this file, which gets its name when it is complete; the name decides the format.",
             valueName: "file"), completion: .file())
     var output: String?
 
-    @Flag(help: "Replace a file that exists, without asking.")
+    @Flag(help: "Replace an existing file without asking.")
     var force = false
 
     func text() throws(CommandFailure) -> String? {

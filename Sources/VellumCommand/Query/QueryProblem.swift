@@ -17,7 +17,7 @@ enum QueryProblem {
         let pipeline = try pipeline("find " + text)
         guard pipeline.stages.count == 1 else {
             throw CommandFailure(
-                "a condition is what stands behind find; other stages are for vellum query", status: .usage)
+                "a condition is the part after find; use vellum query for other stages", status: .usage)
         }
         return pipeline
     }

@@ -47,6 +47,6 @@ enum DashHint {
     }
 
     private static func behind(_ option: String) -> String {
-        "a key or an archive that begins with - stands behind --, as in: vellum get City -- \(ShellWord.quoted(option))"
+        "put a key or an archive that begins with - after --, as in: vellum get City -- \(ShellWord.quoted(option))"
     }
 }

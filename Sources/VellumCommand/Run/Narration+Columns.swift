@@ -9,7 +9,7 @@ extension Narration {
         let columns = titles.count == 1 ? "1 column" : "\(titles.count) columns"
         let rest = titles.count - mostNamed
         let names = titles.prefix(mostNamed).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
-        say("left out \(columns) for want of room: \(names)")
+        say("left out \(columns) that did not fit: \(names)")
     }
 }
 

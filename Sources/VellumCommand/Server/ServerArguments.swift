@@ -33,9 +33,9 @@ extension ServerAddress {
         if try ServerConnection(self).isOnThisMachine() { return }
         let reason =
             isLocal
-            ? "can't be proved to run on this machine (a tunnel, a proxy, TLS or a container is between)"
+            ? "may not run on this machine (tunnel, proxy, TLS or container)"
             : "isn't on this machine"
         throw CommandFailure(
-            "\(self) \(reason), so it is only looked at; --write lets it be changed", status: .usage)
+            "\(self) \(reason), so it is read-only; pass --write to change it", status: .usage)
     }
 }

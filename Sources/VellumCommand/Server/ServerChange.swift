@@ -17,7 +17,7 @@ struct ServerChange {
             try database.server.requireWritable(selection.write)
             guard selection.yes || Confirmation.isPossible else {
                 throw CommandFailure(
-                    "nobody is there to be asked; say --yes to \(plan.action.verb)", status: .usage)
+                    "stdin is not a terminal; pass --yes to \(plan.action.verb)", status: .usage)
             }
         }
         Interruption.collect()
@@ -35,7 +35,7 @@ struct ServerChange {
         guard !targets.isEmpty else {
             if case .expireIdle = action, try database.countsUses() {
                 throw CommandFailure(
-                    "\(database.server) counts uses (an LFU policy) and doesn't tell how long keys are idle; \(plan.action.refusal)",
+                    "\(database.server) has an LFU policy and so no idle times; \(plan.action.refusal)",
                     status: .usage)
             }
             throw CommandFailure("\(name) has no such key", status: .nothing)
@@ -58,7 +58,7 @@ struct ServerChange {
             Narration.say(
                 (outcome.entries > 0
                     ? "to undo it, for ten minutes on this machine: "
-                    : "if something was done all the same, this undoes it for ten minutes: ") + command)
+                    : "if keys were changed nevertheless, this undoes it for ten minutes: ") + command)
         }
         if let stopped = carried.stopped {
             if Interruption.isRequested {
@@ -120,8 +120,8 @@ struct ServerChange {
             for warning in report.warnings { Narration.complain(warning) }
             if report.damaged > 0 {
                 throw CommandFailure(
-                    "\(Figures.count(report.damaged, "value", "values")) could not be read, so nobody knows whether the condition "
-                        + "is met; \(plan.action.refusal)", status: .storeFailure)
+                    "\(Figures.count(report.damaged, "value", "values")) could not be read, so the condition could not be "
+                        + "evaluated for all keys; \(plan.action.refusal)", status: .storeFailure)
             }
             if report.isDoubtful, !targets.isEmpty {
                 throw CommandFailure(plan.action.refusal, status: .usage)

@@ -89,8 +89,8 @@ struct ServerDatabase {
         }
         if listing?.isCut == true {
             throw CommandFailure(
-                "there are more than \(Figures.count(ServerListing.most)) keys, too many for that; keys without --order and query "
-                    + "go through them one by one", status: .usage)
+                "more than \(Figures.count(ServerListing.most)) keys are too many for this; use keys without --order, or query",
+                status: .usage)
         }
         return listing
     }
@@ -135,7 +135,7 @@ struct ServerDatabase {
         let traits = try connection.traits()
         if !traits.keepsIdleTimes {
             Narration.complain(
-                "\(traits.product) has no CLIENT NO-TOUCH, so this counted as a use of the key")
+                "\(traits.product) has no CLIENT NO-TOUCH, so this counted as an access of the key")
         }
     }
 
@@ -150,7 +150,7 @@ struct ServerDatabase {
         }
         if rows.readsValues != plan.readsValues {
             Narration.complain(
-                "values are left out: on \(traits.product) reading them counts as a use of every key; --touch shows them"
+                "values are left out: on \(traits.product) reading them counts as an access of each key; --touch shows them"
             )
         }
         return rows
@@ -161,8 +161,8 @@ struct ServerDatabase {
         let traits = try connection.traits()
         if plan.readsValues, !traits.keepsIdleTimes, !touches {
             throw CommandFailure(
-                "\(traits.product) has no CLIENT NO-TOUCH, so reading the values counts as a use of every key; --touch reads "
-                    + "them all the same, and metadata such as @key, @type and @size are told without",
+                "\(traits.product) has no CLIENT NO-TOUCH, so reading values counts as an access of each key; pass --touch "
+                    + "to read them anyway, or use only metadata such as @key, @type and @size",
                 status: .usage)
         }
         return try ServerQuery(connection, database: number, for: plan.pipeline) {
@@ -176,7 +176,7 @@ struct ServerDatabase {
     func changes() throws -> ServerChanges {
         guard let folder = ServerAddress.undoFolder else {
             throw CommandFailure(
-                "there is no folder for what is deleted: neither XDG_STATE_HOME nor HOME names one",
+                "there is no folder for undo records: neither XDG_STATE_HOME nor HOME is set",
                 status: .usage)
         }
         return ServerChanges(server, database: number, undoFolder: folder)

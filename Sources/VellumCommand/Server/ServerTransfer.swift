@@ -17,8 +17,8 @@ struct ServerExport {
         let traits = try database.connection.traits()
         guard touches || traits.keepsIdleTimes else {
             throw CommandFailure(
-                "\(traits.product) has no CLIENT NO-TOUCH, so reading the values counts as a use of every key; --touch "
-                    + "exports them all the same", status: .usage)
+                "\(traits.product) has no CLIENT NO-TOUCH, so reading values counts as an access of each key; pass "
+                    + "--touch to export them anyway", status: .usage)
         }
         let stages = try condition.map { try QueryProblem.condition($0).stages } ?? []
         let plan = QueryPlan(QueryPipeline(stages + [.select([])]))
@@ -142,7 +142,7 @@ final class ServerImport {
     private func requireRoom(_ bytes: Int) throws {
         if room < bytes {
             room = max(1 << 20, bytes)
-            try database.connection.requireRoom(for: room, "for what is imported")
+            try database.connection.requireRoom(for: room, "for the import")
         }
         room -= bytes
     }

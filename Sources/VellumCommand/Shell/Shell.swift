@@ -77,11 +77,11 @@ struct Shell {
         switch word {
         case _ where line.allSatisfy(\.isWhitespace): return
         case "exit", "quit":
-            guard rest.isEmpty else { throw CommandFailure("\(word) stands alone", status: .usage) }
+            guard rest.isEmpty else { throw CommandFailure("\(word) takes no argument", status: .usage) }
             isOver = true
         case "use": try use(argument: String(rest))
         case "history":
-            guard rest.isEmpty else { throw CommandFailure("\(word) stands alone", status: .usage) }
+            guard rest.isEmpty else { throw CommandFailure("\(word) takes no argument", status: .usage) }
             try print(ShellHistory.standard?.lines ?? [])
         case "help" where rest.isEmpty: try print([Self.help])
         case _ where word.hasPrefix("!"):
@@ -95,7 +95,7 @@ struct Shell {
                     "a line begins with a command, a stage, or ! for the system's shell", status: .usage)
             }
             throw CommandFailure(
-                "there is no command and no stage \(TerminalSafe.quoted(word))"
+                "unknown command or stage \(TerminalSafe.quoted(word))"
                     + (near.map { "; did you mean \($0)?" } ?? "; help lists them"), status: .usage)
         }
     }
@@ -117,7 +117,7 @@ struct Shell {
 
     private func query(_ line: String) throws {
         guard let archive else {
-            throw CommandFailure("say first what to ask: use ARCHIVE", status: .usage)
+            throw CommandFailure("select an archive first: use ARCHIVE", status: .usage)
         }
         let words = [DemoFile.executable, "query", "--", archive.name, line]
         try start(words.map(ShellWord.literal).joined(separator: " "))
@@ -128,8 +128,8 @@ struct Shell {
         guard !line.utf8.contains(0) else { throw CommandFailure("the line has a NUL in it", status: .usage) }
         guard line.utf8.count <= Self.longestLine else {
             throw CommandFailure(
-                "\(Figures.count(line.utf8.count, "byte", "bytes")) are more than the system's shell takes in a line "
-                    + "(\(Figures.count(Self.longestLine))); a long query can be in a file: query ARCHIVE --file FILE",
+                "the line has \(Figures.count(line.utf8.count, "byte", "bytes")), more than the system's shell accepts "
+                    + "(\(Figures.count(Self.longestLine))); put a long query into a file: query ARCHIVE --file FILE",
                 status: .usage)
         }
         let status = system(line)
@@ -149,13 +149,13 @@ struct Shell {
     }
 
     private static let help = """
-        use ARCHIVE      choose what queries are about
+        use ARCHIVE      select the archive for queries
         \(wrapped(stages))
                          begin a query, such as: find population > 1000000 | limit 5
         \(wrapped(commands))
-                         are commands; help COMMAND tells more
-        !COMMAND         something for the system's shell
-        history          what was typed before; ctrl+r searches it
+                         are commands; see help COMMAND
+        !COMMAND         a command of the system's shell
+        history          previous lines; ctrl+r searches them
         exit             or ctrl+d
         """
 

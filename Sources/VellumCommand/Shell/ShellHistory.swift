@@ -24,7 +24,7 @@ final class ShellHistory {
     private init(_ file: StateRecords<PastLine>) {
         self.file = file
         do { lines = try file.read().map(\.line) } catch {
-            Narration.complain("what was typed in earlier sessions can't be read: \(error)")
+            Narration.complain("the history of earlier sessions can't be read: \(error)")
             lines = []
         }
     }
