@@ -48,8 +48,8 @@ struct BrowseCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("With --size: the keys to press.", valueName: "keys"),
-        transform: { try KeyScript(spelled: $0) })
-    var keys: KeyScript?
+        transform: { try Key.script($0) })
+    var keys: [Key]?
 
     @Option(
         name: .customLong("print"),
@@ -144,7 +144,7 @@ struct BrowseCommand: ParsableCommand {
     private func show(_ session: BrowserSession) throws {
         if let size {
             ConfigurationReport.complain()
-            let frame = session.frame(size: size.size, keys: keys?.keys ?? [])
+            let frame = session.frame(size: size.size, keys: keys ?? [])
             return try (format ?? .text).print(frame, session.theme)
         }
         let exit = try lines ? session.runInLines() : session.runInTerminal(recording: record)

@@ -26,19 +26,16 @@ struct ConfigCommand: ParsableCommand {
 
     func run() throws {
         let configuration = Configuration.current
-        let output = OutputWriter()
         if path {
             guard let path = configuration.path else {
                 throw CommandFailure("neither XDG_CONFIG_HOME nor HOME is set", status: .usage)
             }
-            try output.write(path + "\n")
-            return try output.flush()
+            return try OutputWriter.print(path + "\n")
         }
         let keys = KeyAssignments(configuration)
         var problems = configuration.problems + keys.problems
         let choices = SettledChoices(configuration, problems: &problems)
-        try output.write(text(configuration, keys, choices))
-        try output.flush()
+        try OutputWriter.print(text(configuration, keys, choices))
         for problem in problems { Narration.complain(problem) }
         if !problems.isEmpty { throw CommandFailure(nil, status: .nothing) }
     }

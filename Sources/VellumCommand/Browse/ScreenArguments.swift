@@ -12,13 +12,6 @@ struct ScreenSize: Sendable, Hashable, ExpressibleByArgument {
     }
 }
 
-/// Keys to press, as `jj<enter>/foo<esc>`.
-struct KeyScript: Sendable, Hashable {
-    let keys: [Key]
-
-    init(spelled: String) throws { keys = try Key.script(spelled) }
-}
-
 enum ScreenFormat: String, CaseIterable, Sendable, ExpressibleByArgument {
     case text, ansi, svg
 
@@ -32,9 +25,7 @@ enum ScreenFormat: String, CaseIterable, Sendable, ExpressibleByArgument {
             case .svg: frame.svg(.page(of: theme))
             }
         if picture.last != "\n" { picture += "\n" }
-        let output = OutputWriter()
-        try output.write(picture)
-        try output.flush()
+        try OutputWriter.print(picture)
     }
 }
 

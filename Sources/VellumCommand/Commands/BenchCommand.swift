@@ -49,9 +49,7 @@ struct BenchCommand: ParsableCommand {
         defer { place.remove() }
         let store = try Store.open(at: place.path + "/store")
         defer { store.close() }
-        let output = OutputWriter()
-        var printer = RowPrinter(
-            Self.columns, layout: .fitting(output, json: json ? .jsonArray : nil), output: output)
+        var printer = RowPrinter(Self.columns, json: json ? .jsonArray : nil)
         let measurement = try Measurement(
             store, valueBytes: Int(value?.bytes ?? 200), seconds: (time ?? .seconds(10)) / .seconds(1))
         for result in try measurement.run() {
@@ -61,7 +59,7 @@ struct BenchCommand: ParsableCommand {
             ])
         }
         try printer.end()
-        if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+        try Interruption.check()
     }
 }
 

@@ -31,8 +31,7 @@ struct CompactCommand: ParsableCommand {
         Interruption.collect()
         let store = try store.openForWriting(creating: false)
         defer { store.close() }
-        let output = OutputWriter()
-        var printer = RowPrinter(Self.columns, layout: .fitting(output, json: nil), output: output)
+        var printer = RowPrinter(Self.columns)
         let known = Set(try store.archiveNames().map(ExactText.init))
         for name in archives.words where !known.contains(ExactText(name)) {
             throw StorageError.noSuchArchive(name: name, store: store.path)
@@ -55,7 +54,7 @@ struct CompactCommand: ParsableCommand {
             throw error
         }
         try printer.end()
-        if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+        try Interruption.check()
     }
 
     /// - Returns: the status before.

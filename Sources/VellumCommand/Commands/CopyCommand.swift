@@ -67,7 +67,7 @@ struct CopyCommand: ParsableCommand {
         Narration.say(
             "copied \(Figures.amount(copying.entries, bytes: copying.bytes)) from \(archive.name) to \(copy.name)"
         )
-        if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+        try Interruption.check()
         copying.complain()
         if absent > 0 || copying.isIncomplete || copying.entries == 0 {
             throw CommandFailure(nil, status: try archive.statusOfAbsence())

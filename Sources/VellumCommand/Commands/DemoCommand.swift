@@ -92,9 +92,7 @@ struct DemoCommand: ParsableCommand {
         if json {
             try JSONTree.cells(figures.members).writeLine(to: output)
         } else {
-            for (name, cell) in figures.members {
-                try output.write("\(name)\t\(output.isTerminal ? cell.human : cell.plain)\n")
-            }
+            try output.write(figures.members)
         }
         try output.flush()
     }

@@ -221,7 +221,7 @@ private final class Comparison {
         let end = try log.cursor(beforeLast: 0)
         var cursor: MessageCursor?
         while true {
-            if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+            try Interruption.check()
             let batch = try log.messages(after: cursor, before: end, mostBytes: 1 << 22)
             if batch.someAreDamaged || batch.someAreLost && cursor != nil { unreadable += 1 }
             if batch.messages.isEmpty { return }
@@ -232,20 +232,19 @@ private final class Comparison {
 
     /// Visits the keys in byte order.
     private func eachKey(of archive: Archive, _ body: (String) throws -> Void) throws {
-        func check() throws(CommandFailure) {
-            if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+        let keys = try KeyIndex(StoredListing(archive)) { (_) throws(CommandFailure) in
+            try Interruption.check()
         }
-        let keys = try KeyIndex(StoredListing(archive)) { (_) throws(CommandFailure) in try check() }
         unreadable += keys.unreadable
         var order = Array(0..<Int32(clamping: keys.count))
         try StoppableSort.sort(&order) {
             keys.compare(Int($0), Int($1)) < 0
         } checkpoint: { (_) throws(CommandFailure) in
-            try check()
+            try Interruption.check()
         }
         var previous: Int?
         for index in order.lazy.map(Int.init) {
-            try check()
+            try Interruption.check()
             let key = keys.key(at: index)
             // Skip unreadable keys, and keys that several processes hold in memory.
             if key.isEmpty || previous.map({ keys.compare($0, index) == 0 }) == true { continue }

@@ -39,8 +39,7 @@ struct DoctorCommand: ParsableCommand {
             }
             try output.flush()
         } else {
-            var printer = RowPrinter(
-                Self.columns, layout: .fitting(output, json: json ? .jsonArray : nil), output: output)
+            var printer = RowPrinter(Self.columns, json: json ? .jsonArray : nil)
             for finding in findings {
                 try printer.print([
                     .text(finding.state.rawValue), .text(finding.subject), .text(finding.text),

@@ -29,15 +29,7 @@ struct DropCommand: ParsableCommand {
     var yes = false
 
     func run() throws {
-        let (amount, others) = try look()
-        if dryRun {
-            let output = OutputWriter()
-            try output.write("would remove archive \(TerminalSafe.column(archive)) with \(amount)\n")
-            try output.flush()
-        }
-        if !others.isEmpty, !force {
-            throw Archive.inUse(archive, by: others, advice: "say --force")
-        }
+        try look()
         if dryRun { return }
         guard yes || Confirmation.isPossible else {
             throw CommandFailure(
@@ -51,14 +43,8 @@ struct DropCommand: ParsableCommand {
         if !yes, !Confirmation.ask("Remove archive \(archive) with \(seen)? This can't be undone.") {
             throw CommandFailure("nothing was removed", status: .nothing)
         }
-        if !force {
-            // Another process may have opened it during the question.
-            let present = try opened.processes().filter { $0.isAlive && $0.pid != getpid() }
-            guard present.isEmpty else {
-                throw Archive.inUse(
-                    archive, by: present.map { "\($0.name) (\($0.pid))" }, advice: "say --force")
-            }
-        }
+        // Another process may have opened it during the question.
+        if !force { try opened.requireUnused(advice: "pass --force") }
         guard try store.removeArchive(named: archive, ifStill: force ? nil : version) else {
             throw CommandFailure(
                 "\(TerminalSafe.quoted(archive)) has changed since; nothing was removed", status: .nothing)
@@ -66,11 +52,15 @@ struct DropCommand: ParsableCommand {
         Narration.say("removed archive \(archive) with \(seen)")
     }
 
-    /// Its contents, and the other processes that have it open; without access records.
-    private func look() throws -> (amount: String, others: [String]) {
+    /// Prints the plan with --dry-run, and refuses an archive in use.
+    private func look() throws {
         let archive = try store.openForLooking().archive(named: archive)
-        let others = try archive.processes().filter(\.isAlive).map { "\($0.name) (\($0.pid))" }
-        return (try Self.amount(of: archive), others)
+        if dryRun {
+            let amount = try Self.amount(of: archive)
+            try OutputWriter.print(
+                "would remove archive \(TerminalSafe.column(archive.name)) with \(amount)\n")
+        }
+        if !force { try archive.requireUnused(advice: "pass --force") }
     }
 
     private static func amount(of archive: Archive) throws -> String {

@@ -47,7 +47,7 @@ struct DumpCommand: ParsableCommand {
             progress.goesOn($0)
         }
         progress.finish()
-        guard let report else { throw CommandFailure("interrupted", status: Interruption.status) }
+        guard let report else { throw CommandFailure.interrupted }
         report.complainOfDamage()
         let output = whole?.output ?? OutputWriter()
         let bytes = try DumpFile.write(storeAt: backup, to: output)

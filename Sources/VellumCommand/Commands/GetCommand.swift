@@ -143,9 +143,7 @@ struct GetCommand: ParsableCommand {
     private func printMetadata(
         _ members: [(name: String, value: Cell)], to output: OutputWriter
     ) throws {
-        for (name, cell) in members {
-            try output.write("\(name)\t\(output.isTerminal ? cell.human : cell.plain)\n")
-        }
+        try output.write(members)
         try output.write("\n")
     }
 

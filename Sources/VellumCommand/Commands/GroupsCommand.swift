@@ -122,14 +122,13 @@ struct GroupsCommand: ParsableCommand {
             case .property(let property): .property(property)
             }
         let groups = EntryGroups(listing, keys: keys, by: grouping, now: .now()) { (_) throws(Never) in }
-        let output = OutputWriter()
         var printer = RowPrinter(
             [
                 Column("group", title: "GROUP"), Column("entries", title: "ENTRIES"),
                 Column("bytes", title: "BYTES"),
                 Column("share", title: "SHARE"), Column("hits", title: "HITS", dropped: 1),
                 Column("accessed", title: "ACCESSED", dropped: 2),
-            ], layout: .fitting(output, json: json ? .jsonLines : nil), output: output)
+            ], json: json ? .jsonLines : nil)
         let order = groups.sorted(by: order, descending: (order != .group) != reverse)
         for number in order.prefix(limit ?? .max) {
             let group = groups.groups[number]

@@ -118,7 +118,7 @@ struct ImportCommand: ParsableCommand {
             for note in try table.decideKinds(types, key: key ?? "") { Narration.say(note) }
             reader = table
         }
-        if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+        try Interruption.check()
         if let server { return try run(&reader, of: input, into: server) }
         let store = try store.openForWriting(creating: true)
         defer { store.close() }
@@ -184,7 +184,7 @@ struct ImportCommand: ParsableCommand {
 
     private func end(_ outcome: Importer.Outcome, _ failure: (any Error)?) throws {
         if let failure { throw failure }
-        if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+        try Interruption.check()
         if outcome.isCut || outcome.isStopped || (outcome.imported == 0 && outcome.skipped > 0) {
             throw CommandFailure(nil, status: .nothing)
         }

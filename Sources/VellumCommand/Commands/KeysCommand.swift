@@ -64,9 +64,7 @@ struct KeysCommand: ParsableCommand {
         try archive.requireEntries()
         let listing = try StoredListing(archive)
         let entries = listing.list
-        let output = OutputWriter()
-        var printer = RowPrinter(
-            MetadataColumns.columns, layout: .fitting(output, json: json ? .jsonLines : nil), output: output)
+        var printer = RowPrinter(MetadataColumns.columns, json: json ? .jsonLines : nil)
         var left = limit ?? .max
         var missing = 0
         var isAnyMeant = false
@@ -126,9 +124,7 @@ struct KeysCommand: ParsableCommand {
             case (nil, let match?): match
             case (_?, _?): throw ValidationError("on a server, pass either --prefix or --match")
             }
-        let output = OutputWriter()
-        var printer = RowPrinter(
-            ServerDatabase.columns, layout: .fitting(output, json: json ? .jsonLines : nil), output: output)
+        var printer = RowPrinter(ServerDatabase.columns, json: json ? .jsonLines : nil)
         var left = limit ?? .max
         Interruption.collect()
         try database.visitKeys(matching: pattern, by: order, reverse: reverse) { key, facts in
@@ -138,7 +134,7 @@ struct KeysCommand: ParsableCommand {
             return left > 0
         }
         try printer.end()
-        if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+        try Interruption.check()
         if pattern != nil, left == limit ?? .max, limit != 0 {
             throw CommandFailure("\(archive) has no key that matches", status: .nothing)
         }

@@ -32,9 +32,7 @@ struct ListCommand: ParsableCommand {
     func run() throws {
         if let server = try store.server() { return try list(server) }
         let store = try store.openForLooking()
-        let output = OutputWriter()
-        var printer = RowPrinter(
-            Self.columns, layout: .fitting(output, json: json ? .jsonArray : nil), output: output)
+        var printer = RowPrinter(Self.columns, json: json ? .jsonArray : nil)
         var failed = false
         try store.visitArchives { archive in
             let sample = try ArchiveSample(archive)
@@ -64,9 +62,7 @@ struct ListCommand: ParsableCommand {
     ]
 
     private func list(_ server: ServerAddress) throws {
-        let output = OutputWriter()
-        var printer = RowPrinter(
-            Self.databaseColumns, layout: .fitting(output, json: json ? .jsonArray : nil), output: output)
+        var printer = RowPrinter(Self.databaseColumns, json: json ? .jsonArray : nil)
         let figures = try ServerConnection(server).figures()
         for database in figures.databases {
             try printer.print([

@@ -134,16 +134,13 @@ struct PlannedChange: Sendable {
         let archive = try store.openForLooking().archive(named: selection.archive)
         if try isEmptying(archive) {
             let status = try archive.status()
-            let output = OutputWriter()
-            try output.write("would delete \(Self.messages(status.entries, status.diskBytes))\n")
-            return try output.flush()
+            return try OutputWriter.print("would delete \(Self.messages(status.entries, status.diskBytes))\n")
         }
         try archive.requireEntries()
         let plan = try makePlan(archive)
         let absence = try archive.statusOfAbsence()
-        let output = OutputWriter()
-        try output.write("would \(action.infinitive(Figures.amount(plan.entries, bytes: plan.bytes)))\n")
-        try output.flush()
+        try OutputWriter.print(
+            "would \(action.infinitive(Figures.amount(plan.entries, bytes: plan.bytes)))\n")
         try warnOfUndo(plan, archive)
         try end(plan)
         if plan.entries == 0 { throw CommandFailure(nil, status: absence) }

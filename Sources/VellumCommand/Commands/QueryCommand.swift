@@ -130,7 +130,7 @@ struct QueryCommand: ParsableCommand {
                 if report.rows == 0 { throw CommandFailure(nil, status: .nothing) }
             }
         } catch QueryError.cancelled {
-            throw CommandFailure("interrupted", status: Interruption.status)
+            throw CommandFailure.interrupted
         } catch let error as QueryError {
             throw CommandFailure(Self.words(error), status: error.isWrongQuery ? .usage : .storeFailure)
         } catch let error as QueryFormatError {

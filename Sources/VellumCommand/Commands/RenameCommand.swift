@@ -26,11 +26,7 @@ struct RenameCommand: ParsableCommand {
         Interruption.collect()
         let store = try store.openForWriting(creating: false)
         defer { store.close() }
-        let others = try store.archive(named: archive).processes().filter { $0.isAlive && $0.pid != getpid() }
-        guard others.isEmpty else {
-            throw Archive.inUse(
-                archive, by: others.map { "\($0.name) (\($0.pid))" }, advice: "use vellum copy")
-        }
+        try store.archive(named: archive).requireUnused(advice: "use vellum copy")
         try ArchiveCopying.copy(archive, of: store, as: name, to: store, removesSource: true) { copied in
             "renamed \(archive) to \(name), with \(copied)"
         }

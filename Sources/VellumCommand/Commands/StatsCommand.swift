@@ -92,11 +92,7 @@ struct StatsCommand: ParsableCommand {
             }
             try output.flush()
             before = now
-            let end = MonotonicClock.seconds() + (interval ?? .seconds(1)) / .seconds(1)
-            while watch, !Interruption.isRequested, !output.isAbandoned, MonotonicClock.seconds() < end {
-                usleep(useconds_t(max(1, min(0.1, end - MonotonicClock.seconds()) * 1e6)))
-            }
-            if output.isAbandoned { return }
+            if watch, wait(until: MonotonicClock.seconds() + seconds, output) { return }
         } while watch && !Interruption.isRequested
     }
 
@@ -117,7 +113,6 @@ struct StatsCommand: ParsableCommand {
     }
 
     private func follow(_ store: Store, _ output: OutputWriter) throws {
-        let seconds = interval.map { $0 / .seconds(1) } ?? 1
         var next = MonotonicClock.seconds()
         var before: [String: TimedSample] = [:]
         var rows = RowPrinter(
@@ -143,10 +138,18 @@ struct StatsCommand: ParsableCommand {
             try output.flush()
             before = Dictionary(uniqueKeysWithValues: samples.map { ($0.name, $0) })
             next = max(next + seconds, MonotonicClock.seconds())
-            while MonotonicClock.seconds() < next {
-                if output.isAbandoned { return }
-                usleep(useconds_t(max(1, min(0.1, next - MonotonicClock.seconds()) * 1e6)))
-            }
+            if wait(until: next, output) { return }
         }
+    }
+
+    private var seconds: Double { (interval ?? .seconds(1)) / .seconds(1) }
+
+    /// Returns true if the output was closed.
+    private func wait(until end: Double, _ output: OutputWriter) -> Bool {
+        while MonotonicClock.seconds() < end, !Interruption.isRequested {
+            if output.isAbandoned { return true }
+            usleep(useconds_t(max(1, min(0.1, end - MonotonicClock.seconds()) * 1e6)))
+        }
+        return false
     }
 }

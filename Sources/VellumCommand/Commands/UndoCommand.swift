@@ -72,10 +72,7 @@ struct UndoCommand: ParsableCommand {
         try archive.requireEntries()
         Interruption.collect()
         guard let outcome = try archive.undo(id, progress: { _ in !Interruption.isRequested }) else {
-            throw CommandFailure(
-                id.map { "action \($0) of \(archive.name) can't be undone; undo --list shows those that can" }
-                    ?? UndoOutcome.nothing(in: archive.name),
-                status: try archive.statusOfAbsence())
+            throw CommandFailure(nothing(id), status: try archive.statusOfAbsence())
         }
         try end(outcome)
     }
@@ -95,11 +92,14 @@ struct UndoCommand: ParsableCommand {
             let carried = try changes.undo(
                 id, evenIfRestarted: restarted, checkpoint: { _ in !Interruption.isRequested })
         else {
-            throw CommandFailure(
-                id.map { "action \($0) of \(archive) can't be undone; undo --list shows those that can" }
-                    ?? UndoOutcome.nothing(in: archive), status: .nothing)
+            throw CommandFailure(nothing(id), status: .nothing)
         }
         try end(carried.outcome, stopped: carried.stopped)
+    }
+
+    private func nothing(_ id: UInt32?) -> String {
+        id.map { "action \($0) of \(archive) can't be undone; undo --list shows those that can" }
+            ?? UndoOutcome.nothing(in: archive)
     }
 
     private func end(_ outcome: UndoOutcome, stopped: String? = nil) throws {
@@ -146,9 +146,7 @@ struct UndoCommand: ParsableCommand {
     }
 
     private func print(_ actions: [ReversibleAction], name: (Int32) -> String?) throws {
-        let output = OutputWriter()
-        var printer = RowPrinter(
-            Self.columns, layout: .fitting(output, json: json ? .jsonArray : nil), output: output)
+        var printer = RowPrinter(Self.columns, json: json ? .jsonArray : nil)
         let now = Timestamp.now()
         for action in actions {
             try printer.print([

@@ -32,7 +32,7 @@ struct WorkloadCommand: ParsableCommand {
         let store = try store.openForWriting(creating: false, as: "vellum workload")
         defer {
             store.close()
-            if removeStore { TemporaryFolder(existing: store.path).remove() }
+            if removeStore { try? FileManager.default.removeItem(atPath: store.path) }
         }
         let data = try DemoData(path: data)
         var workload = try Workload(store, data, seed: seed)

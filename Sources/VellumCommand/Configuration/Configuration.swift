@@ -104,22 +104,18 @@ struct Configuration: Sendable {
         guard let texts = item.texts, texts.count == 1, let text = texts.first else {
             return object("a text in quotes is expected")
         }
+        func choose<Value: RawRepresentable<String> & CaseIterable & Sendable>(
+            _ setting: inout Setting<Value>
+        ) {
+            guard let value = Value(rawValue: text) else {
+                return object(Self.noChoice(text, among: Value.allCases.map(\.rawValue)))
+            }
+            setting = Setting(value: value, origin: origin)
+        }
         switch item.name {
-        case "theme":
-            guard let theme = Theme.Name(rawValue: text) else {
-                return object(Self.noChoice(text, among: Theme.Name.allCases.map(\.rawValue)))
-            }
-            self.theme = Setting(value: theme, origin: origin)
-        case "times":
-            guard let times = Times(rawValue: text) else {
-                return object(Self.noChoice(text, among: Times.allCases.map(\.rawValue)))
-            }
-            self.times = Setting(value: times, origin: origin)
-        case "mouse":
-            guard let mouse = Switch(rawValue: text) else {
-                return object(Self.noChoice(text, among: Switch.allCases.map(\.rawValue)))
-            }
-            self.mouse = Setting(value: mouse, origin: origin)
+        case "theme": choose(&theme)
+        case "times": choose(&times)
+        case "mouse": choose(&mouse)
         case "refresh":
             do throws(DurationFault) {
                 let seconds = try DurationText.interval(text) / .seconds(1)

@@ -2,10 +2,6 @@
 struct TemporaryFolder: Sendable {
     let path: String
 
-    init(existing path: String) {
-        self.path = path
-    }
-
     init(_ name: String = "vellum", in folder: String? = nil) throws(CommandFailure) {
         let template = (folder ?? SystemText.environment("TMPDIR") ?? "/tmp") + "/\(name)-XXXXXX"
         var made = Array(template.utf8CString)

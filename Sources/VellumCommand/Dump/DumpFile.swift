@@ -19,7 +19,7 @@ enum DumpFile {
         }
         try write([(versionName, .unsigned(version)), ("files", .unsigned(UInt64(files.count)))])
         for file in files {
-            if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+            try Interruption.check()
             // Mapped: a segment is as long as its longest value.
             let content = try Data(contentsOf: URL(filePath: path + "/" + file), options: .alwaysMapped)
             try content.withUnsafeBytes { content in
@@ -72,7 +72,7 @@ enum DumpFile {
         }
         var written: [String] = []
         while true {
-            if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+            try Interruption.check()
             guard let item = try nextItem(input)?.asMap else {
                 throw CommandFailure("\(input.name) ends early; nothing was restored", status: .nothing)
             }

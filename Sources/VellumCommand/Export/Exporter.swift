@@ -130,7 +130,7 @@ struct Exporter {
                 let done = snapshot.count - number
                 progress?.update(done: UInt64(done), total: UInt64(snapshot.count), entries: done)
             }
-            if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+            try Interruption.check()
             let result: Result<Void, any Error>
             do throws(StorageError) {
                 result = try snapshot.withEntry(at: number) { key, bytes, encoding, sequence in

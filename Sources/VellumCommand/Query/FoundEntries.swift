@@ -28,12 +28,12 @@ struct FoundEntries {
                 return !Interruption.isRequested
             }
         } catch let error as QueryError {
-            if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+            try Interruption.check()
             throw CommandFailure(error.description, status: .usage)
         }
         for date in report.dates { Narration.say(date) }
         for warning in report.warnings { Narration.complain(warning) }
-        if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+        try Interruption.check()
         guard report.damaged == 0 else {
             throw CommandFailure(
                 "\(archive.name): the condition could not be evaluated for all entries, because some are damaged; "

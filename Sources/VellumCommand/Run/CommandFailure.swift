@@ -14,6 +14,8 @@ struct CommandFailure: Error, Sendable {
         self.status = status
     }
 
+    static var interrupted: CommandFailure { CommandFailure("interrupted", status: Interruption.status) }
+
     /// A failure of the operating system on a subject other than the store.
     init(_ subject: String, errno code: Int32, status: ExitStatus) {
         self.init(SourceError(subject, errno: code).description, status: status)
@@ -78,10 +80,8 @@ enum FailureReport {
         let arguments = ProgramArguments.withoutStore
         guard VellumCommand.exitCode(for: error) != .success else {
             if let hint = DashHint.forHelp(arguments) { Narration.complain(hint) }
-            let output = OutputWriter()
             do throws(SourceError) {
-                try output.write(CompletionDialect.completing(text) + "\n")
-                try output.flush()
+                try OutputWriter.print(CompletionDialect.completing(text) + "\n")
                 return .done
             } catch {
                 return report(error)

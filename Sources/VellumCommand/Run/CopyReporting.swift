@@ -22,10 +22,13 @@ extension ProgressBar {
 }
 
 extension Archive {
-    /// The refusal to remove an archive that these processes have open.
-    static func inUse(_ name: String, by processes: [String], advice: String) -> CommandFailure {
-        CommandFailure(
-            "\(processes.joined(separator: ", ")) \(processes.count == 1 ? "has" : "have") archive "
-                + "\(TerminalSafe.quoted(name)) open; end them, or \(advice)", status: .nothing)
+    /// - Throws: if other processes have the archive open for writing.
+    func requireUnused(advice: String) throws {
+        let others = try processes().filter { $0.isAlive && $0.pid != getpid() }
+        guard !others.isEmpty else { return }
+        let names = others.map { "\($0.name) (\($0.pid))" }.joined(separator: ", ")
+        throw CommandFailure(
+            "\(names) \(others.count == 1 ? "has" : "have") archive \(TerminalSafe.quoted(name)) open; end them, or "
+                + advice, status: .nothing)
     }
 }

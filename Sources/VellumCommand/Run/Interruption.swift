@@ -13,6 +13,9 @@ enum Interruption {
 
     static var isRequested: Bool { received != nil }
 
+    /// - Throws: after a signal that asked to end.
+    static func check() throws(CommandFailure) { if isRequested { throw .interrupted } }
+
     /// The exit status for the received signal.
     static var status: ExitStatus {
         switch received {

@@ -13,7 +13,27 @@ extension Narration {
     }
 }
 
+extension OutputWriter {
+    /// Writes a text to standard output.
+    static func print(_ text: String) throws(SourceError) {
+        let output = OutputWriter()
+        try output.write(text)
+        try output.flush()
+    }
+
+    /// Writes a name and a value on each line.
+    func write(_ members: [(name: String, value: Cell)]) throws(SourceError) {
+        for (name, cell) in members { try write("\(name)\t\(isTerminal ? cell.human : cell.plain)\n") }
+    }
+}
+
 extension RowPrinter {
+    /// Prints to standard output, in the layout that fits it or as `json`.
+    init(_ columns: [Column], json: RowLayout? = nil) {
+        let output = OutputWriter()
+        self.init(columns, layout: .fitting(output, json: json), output: output)
+    }
+
     /// Calls ``finish()`` and reports omitted columns.
     mutating func end() throws(SourceError) {
         try finish()

@@ -22,13 +22,11 @@ struct ServerChange {
         }
         Interruption.collect()
         let targets = try targets()
-        if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+        try Interruption.check()
         let amount = Figures.amount(
             targets.count, bytes: targets.reduce(0) { $0 + UInt64(clamping: $1.size) })
         if selection.dryRun {
-            let output = OutputWriter()
-            try output.write("would \(plan.action.infinitive(amount))\n")
-            try output.flush()
+            try OutputWriter.print("would \(plan.action.infinitive(amount))\n")
             if targets.isEmpty { throw CommandFailure(nil, status: .nothing) }
             return
         }

@@ -99,7 +99,7 @@ struct ServerDatabase {
     func listing() throws -> ServerListing {
         guard let listing = try list(matching: nil),
             try listing.learnFigures({ _ in !Interruption.isRequested })
-        else { throw CommandFailure("interrupted", status: Interruption.status) }
+        else { throw CommandFailure.interrupted }
         return listing
     }
 

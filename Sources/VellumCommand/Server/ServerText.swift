@@ -21,9 +21,7 @@ enum ServerText {
     ) throws {
         let members = members(figures)
         if json { return try JSONTree.cells([("time", .time(time))] + members).writeLine(to: output) }
-        for (name, cell) in members {
-            try output.write("\(name)\t\(output.isTerminal ? cell.human : cell.plain)\n")
-        }
+        try output.write(members)
         if let remark = figures.remark { Narration.complain(remark) }
     }
 

@@ -44,7 +44,7 @@ struct ServerExport {
             for warning in report.warnings { Narration.complain(warning) }
             outcome.damaged += report.damaged
         } catch QueryError.cancelled {
-            throw CommandFailure("interrupted", status: Interruption.status)
+            throw CommandFailure.interrupted
         }
         if isArray { try output.write(outcome.exported == 0 ? "]\n" : "\n]\n") }
         return outcome

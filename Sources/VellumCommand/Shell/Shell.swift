@@ -82,8 +82,8 @@ struct Shell {
         case "use": try use(argument: String(rest))
         case "history":
             guard rest.isEmpty else { throw CommandFailure("\(word) takes no argument", status: .usage) }
-            try print(ShellHistory.standard?.lines ?? [])
-        case "help" where rest.isEmpty: try print([Self.help])
+            try OutputWriter.print((ShellHistory.standard?.lines ?? []).map { $0 + "\n" }.joined())
+        case "help" where rest.isEmpty: try OutputWriter.print(Self.help + "\n")
         case _ where word.hasPrefix("!"):
             try start(String(line.drop { $0.isWhitespace }.dropFirst()))
         case _ where Self.commands.contains(word) || word == "help" || word.hasPrefix("-"):
@@ -107,12 +107,6 @@ struct Shell {
             throw CommandFailure("use which archive? There are: \(names)", status: .usage)
         }
         try use(name)
-    }
-
-    private func print(_ lines: [String]) throws {
-        let output = OutputWriter()
-        for line in lines { try output.write(line + "\n") }
-        try output.flush()
     }
 
     private func query(_ line: String) throws {
