@@ -77,8 +77,7 @@ extension CursesTerminal {
     }
 
     /// Suspends the process as Control-Z does: releases the terminal, stops the process group, and takes the terminal again
-    /// when it is
-    /// continued. The event ``TerminalKit/InputEvent/resumed`` follows.
+    /// when it is continued. The event ``TerminalKit/InputEvent/resumed`` follows.
     package func suspend() {
         leave()
         cnc_stop_group()

@@ -1,8 +1,8 @@
 import CNcurses
 import TerminalKit
 
-/// The process's terminal, one at a time: shows frames or lines, reads input, and restores the terminal's state however the process
-/// ends, except by SIGKILL. Not thread-safe; only its ``waker`` may be used from other threads.
+/// The process's terminal, one at a time: shows frames or lines, reads input, and restores the terminal's state however the
+/// process ends, except by SIGKILL. Not thread-safe; only its ``waker`` may be used from other threads.
 package final class CursesTerminal {
     package let depth: ColorDepth
     /// Whether the locale's encoding is UTF-8; otherwise use ``TerminalKit/Glyphs/ascii``.
@@ -33,8 +33,8 @@ package final class CursesTerminal {
 
     nonisolated(unsafe) private static var isOpen = false
 
-    /// Opens standard input if it and standard output are terminals, else `/dev/tty`; `drawsFrames` enters the alternate screen,
-    /// which needs a terminal type that has one. Call it on the main thread before other threads use the locale.
+    /// Opens standard input if it and standard output are terminals, else `/dev/tty`; `drawsFrames` enters the alternate
+    /// screen, which needs a terminal type that has one. Call it on the main thread before other threads use the locale.
     package init(environment: [String: String], drawsFrames: Bool = true) throws(TerminalError) {
         guard !CursesTerminal.isOpen else { throw TerminalError.alreadyOpen }
         self.drawsFrames = drawsFrames
@@ -107,7 +107,8 @@ package final class CursesTerminal {
         write(bytes)
     }
 
-    /// Gets the events of the mouse, or leaves them to the terminal, which selects text with it then. Has no effect in GNU screen.
+    /// Gets the events of the mouse, or leaves them to the terminal, which selects text with it then. Has no effect in GNU
+    /// screen.
     package func capture(mouse isCaptured: Bool) {
         guard isCaptured != capturesMouse else { return }
         capturesMouse = isCaptured

@@ -6,8 +6,8 @@ package struct TerminalTraits: Sendable, Hashable {
     package var depth: ColorDepth
     /// The name of the terminfo entry.
     package var type: String
-    /// Whether it is GNU screen. With mouse reporting, it holds an Escape back until the next key, so no reporting is requested. It
-    /// has no alternate screen unless configured, whatever its terminfo entry says.
+    /// Whether it is GNU screen. With mouse reporting, it holds an Escape back until the next key, so no reporting is
+    /// requested. It has no alternate screen unless configured, whatever its terminfo entry says.
     package var isGNUScreen: Bool
 
     /// Whether the terminal is related to xterm, and so obeys or ignores the private modes of ``TerminalModes``. Such terminals

@@ -17,8 +17,7 @@ package enum Clipboard: Sendable, Hashable {
     private static let screenPiece = 252
 
     /// Reads `TMUX`, `STY` and `TERM`. Over ssh only `TERM` remains; `screen` may then be either program, and screen's wrapping
-    /// is
-    /// harmless in tmux.
+    /// is harmless in tmux.
     package init(environment: [String: String]) {
         let type = environment["TERM"] ?? ""
         let without = ["linux", "vt", "dumb", "ansi", "cons25", "unknown"]

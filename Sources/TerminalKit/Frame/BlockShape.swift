@@ -1,6 +1,5 @@
 /// A block or line character as rectangles, in shares of its cell. Drawn as text, bars and borders would have gaps, because
-/// fonts
-/// are lower than a row.
+/// fonts are lower than a row.
 struct BlockShape {
     struct Part {
         var x = 0.0

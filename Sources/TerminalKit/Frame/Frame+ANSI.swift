@@ -1,7 +1,6 @@
 extension Frame {
     /// The frame as text with SGR sequences (ECMA-48 §8.3.117, 24-bit colors by ISO 8613-6 with semicolons): `size.rows` lines,
-    /// each
-    /// ending in the plain style, without trailing plain spaces.
+    /// each ending in the plain style, without trailing plain spaces.
     package func ansiText(depth: ColorDepth) -> String {
         var text = ""
         for row in 0..<size.rows {

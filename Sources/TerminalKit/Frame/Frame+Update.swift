@@ -1,7 +1,6 @@
 extension Frame {
     /// Text with control sequences (CUP, ED, SGR, DECTCEM) that changes `old` into this frame: the changed cells, or all cells
-    /// if `old`
-    /// is nil or of another size. Empty without changes. ``FrameReader`` reads it. O(cells).
+    /// if `old` is nil or of another size. Empty without changes. ``FrameReader`` reads it. O(cells).
     package func update(from old: Frame?) -> String {
         let diff = FrameDiff(from: old, to: self)
         guard !diff.isEmpty else { return "" }

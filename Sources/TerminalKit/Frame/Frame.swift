@@ -129,8 +129,7 @@ package struct Frame: Sendable, Equatable {
     }
 
     /// Puts a cluster wider than a cell, such as a syllable of Devanagari or joined emoji: each spacing scalar with its marks
-    /// in cells
-    /// of its own, without joiners.
+    /// in cells of its own, without joiners.
     private mutating func putParts(
         _ character: Character, column: inout Int, row: Int, style: Style, clip: Rect
     ) {

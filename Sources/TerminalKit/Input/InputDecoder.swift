@@ -1,16 +1,13 @@
 /// Decodes the bytes of an ECMA-48 terminal into events: keys of xterm, the Linux console and rxvt, CSI u, SGR mouse reports
-/// (mode
-/// 1006), bracketed paste (2004) and focus (1004). Drops unknown sequences and answers (OSC, DCS and others). Times are
-/// milliseconds
-/// of a monotonic clock; call ``flush()`` at ``deadline``.
+/// (mode 1006), bracketed paste (2004) and focus (1004). Drops unknown sequences and answers (OSC, DCS and others). Times are
+/// milliseconds of a monotonic clock; call ``flush()`` at ``deadline``.
 package struct InputDecoder: Sendable {
     /// Longer pastes are cut.
     package static let maximumPasteLength = 1 << 20
     private static let maximumSequenceLength = 64
     private static let pasteEnd: [UInt8] = Array("\u{1b}[201~".utf8)
     /// How long an ESC waits for the rest of a sequence before it counts as the Escape key: a slow connection may deliver an
-    /// arrow
-    /// key's bytes that far apart.
+    /// arrow key's bytes that far apart.
     private static let escapeDelay: UInt64 = 200
     /// The maximum time between an ESC and a character with Alt.
     private static let altDelay: UInt64 = 25
@@ -43,8 +40,7 @@ package struct InputDecoder: Sendable {
     }
 
     /// The time to call ``flush()`` without further bytes; nil if nothing is pending. An unfinished control string is dropped a
-    /// second
-    /// after its last byte or three seconds after its first, if no bytes are left.
+    /// second after its last byte or three seconds after its first, if no bytes are left.
     package var deadline: UInt64? {
         if paste != nil { return isPasteTold ? nil : lastTime + InputDecoder.pasteDelay }
         if stringByte != nil {
@@ -86,8 +82,7 @@ package struct InputDecoder: Sendable {
     }
 
     /// Completes the pending input: a lone ESC is the Escape key, ESC and a character the character with Alt. Drops a control
-    /// string.
-    /// Reports a paste once as unfinished and keeps it.
+    /// string. Reports a paste once as unfinished and keeps it.
     package mutating func flush() -> [InputEvent] {
         if paste != nil {
             defer { isPasteTold = true }
@@ -101,8 +96,7 @@ package struct InputDecoder: Sendable {
     }
 
     /// Whether the pending bytes are a complete key because the next byte arrived `pause` milliseconds later. Alt sends ESC and
-    /// a
-    /// character together, and only certain bytes continue a control string.
+    /// a character together, and only certain bytes continue a control string.
     private func isKey(before byte: UInt8, after pause: UInt64) -> Bool {
         if pending == [0x1b] { return pause > InputDecoder.altDelay && !continuesEscape(byte) }
         guard pause > 0, pending.count == 2, let next = InputDecoder.strings[pending[1]] else { return false }
@@ -116,8 +110,7 @@ package struct InputDecoder: Sendable {
     }
 
     /// The rest of a sequence whose first bytes were decoded as a key after a delay. Bytes that arrive together and complete a
-    /// sequence
-    /// or control string weren't typed.
+    /// sequence or control string weren't typed.
     private mutating func lateSequence(_ bytes: some Collection<UInt8>) -> [InputEvent]? {
         guard let first = bytes.first, first != 0x1b, !taken.isEmpty, paste == nil, bytes.count > 1 else {
             return nil

@@ -37,8 +37,7 @@ extension Key: CustomStringConvertible {
     }
 
     /// Parses a key. Names and modifiers may be in any case; a single character denotes its key. `shift+tab` is `backtab`, and
-    /// `ctrl+X`
-    /// is `ctrl+x`: terminals send the same bytes.
+    /// `ctrl+X` is `ctrl+x`: terminals send the same bytes.
     package init(parsing spelling: String) throws(KeySpellingError) {
         var rest = Substring(spelling)
         var modifiers: Modifiers = []

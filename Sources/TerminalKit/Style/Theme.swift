@@ -14,8 +14,7 @@ package struct Theme: Sendable, Equatable {
     private let styles: [Role: Style]
 
     /// At 16 colors each role has its own color, because the nearest to a soft background is often black; at
-    /// ``ColorDepth/mono`` every
-    /// theme has only attributes.
+    /// ``ColorDepth/mono`` every theme has only attributes.
     package init(_ name: Name, depth: ColorDepth) {
         self.name = name
         self.depth = name == .mono ? .mono : depth

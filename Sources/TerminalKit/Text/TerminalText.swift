@@ -1,6 +1,5 @@
 /// Makes any text harmless to a terminal, by showing characters that a terminal would execute or hide as ASCII escapes in
-/// Swift's
-/// notation:
+/// Swift's notation:
 ///
 /// | in the text | shown |
 /// |---|---|
@@ -112,8 +111,7 @@ package enum TerminalText {
     }
 
     /// Whether the scalar controls a terminal, a line or the direction of text: controls (C0, DEL, C1), line and paragraph
-    /// separators,
-    /// and direction controls. Refused in archive names and escaped in all output.
+    /// separators, and direction controls. Refused in archive names and escaped in all output.
     package static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.value < 0x300 { return scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value) }
         if scalar.properties.isBidiControl { return true }

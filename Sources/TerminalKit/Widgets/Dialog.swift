@@ -43,8 +43,7 @@ package struct Dialog: Widget {
     }
 
     /// The layout in a screen. A small screen loses first the border, then the body; the buttons stay, if necessary with short
-    /// labels,
-    /// and side by side.
+    /// labels, and side by side.
     package func places(in rect: Rect) -> Places {
         let columns = min(rect.columns, maximumColumns)
         // Without a border, buttons have four more columns.
@@ -111,8 +110,7 @@ package struct Dialog: Widget {
     }
 
     /// The buttons' labels for a width: with spaces, else without, else with truncated titles of equal share. Brackets mark
-    /// buttons
-    /// without colors too.
+    /// buttons without colors too.
     private func labels(in columns: Int, ellipsis: String = "~") -> [String] {
         let spaced = buttons.map { "[ \($0) ]" }
         if Self.width(of: spaced) <= columns { return spaced }

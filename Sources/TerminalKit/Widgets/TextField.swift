@@ -72,10 +72,8 @@ package struct TextField: Widget {
     /// Handles a key.
     ///
     /// Characters insert themselves. Left, Right, Home, End, Control-B, -F, -A and -E move; with Control or Alt, as with Alt-B
-    /// and -F,
-    /// by words. Backspace, Delete, Control-H and -D remove a character; Control-W and Alt-Backspace the previous word, Alt-D
-    /// the next;
-    /// Control-U and -K all before and after the cursor. Control-Y inserts the last removed words or lines.
+    /// and -F, by words. Backspace, Delete, Control-H and -D remove a character; Control-W and Alt-Backspace the previous word,
+    /// Alt-D the next; Control-U and -K all before and after the cursor. Control-Y inserts the last removed words or lines.
     /// - Returns: whether the field handles the key.
     package mutating func handle(_ key: Key) -> Bool {
         if let character = key.text {

@@ -58,7 +58,7 @@ struct KeyAssignments: Sendable {
         }
     }
 
-    /// Why a terminal can't send the key; nil if it can.
+    /// Why the key can't be assigned; nil if it can.
     private static func objection(to key: Key, for action: String) -> String? {
         guard key.modifiers.contains(.control), case .character(let character) = key.code else { return nil }
         switch character {

@@ -1,6 +1,5 @@
 /// Draws ranks by Zipf's law with exponent 1, the usual model of popularity in caches (Breslau et al., Web Caching and
-/// Zipf-like
-/// Distributions, 1999).
+/// Zipf-like Distributions, 1999).
 struct Zipf: Sendable {
     private let sums: [Double]
 

@@ -109,8 +109,7 @@ struct Exporter {
     }
 
     /// Returns the counts of unreadable entries and of chosen entries that are no longer present or were changed. Continues
-    /// after an
-    /// unreadable entry; reports it unless `isSilent`. `body` returns a text to report about the entry.
+    /// after an unreadable entry; reports it unless `isSilent`. `body` returns a text to report about the entry.
     private func forEachValue(
         isSilent: Bool = false, _ body: (String, RecognizedBytes) throws -> String?
     ) throws -> (damaged: Int, missed: Int) {

@@ -1,8 +1,7 @@
 import CBOR
 
 /// Reads the items of a JSON array one by one. An invalid item is reported, and reading continues after the next comma;
-/// unbalanced
-/// brackets or quotes make the rest of the array one bad record. For one thread.
+/// unbalanced brackets or quotes make the rest of the array one bad record. For one thread.
 struct ArrayReader: RecordReader {
     private enum State {
         case beforeArray, inside, afterArray

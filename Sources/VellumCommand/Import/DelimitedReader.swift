@@ -93,8 +93,7 @@ struct DelimitedReader: RecordReader {
     }
 
     /// Sets the columns' kinds: from `types`, and for others by a survey of the whole input, which is then reread from its
-    /// first row.
-    /// Returns a line for each mixed column.
+    /// first row. Returns a line for each mixed column.
     mutating func decideKinds(_ types: [(name: String, kind: ColumnKind)], key: String) throws(CommandFailure)
         -> [String]
     {

@@ -1,6 +1,5 @@
 /// Splits CSV or TSV into rows, one at a time. Rows end with LF, CR or both; a quote within a field that begins without one is
-/// an
-/// ordinary character. For one thread.
+/// an ordinary character. For one thread.
 struct DelimitedScanner {
     struct Field {
         let range: Range<Int>

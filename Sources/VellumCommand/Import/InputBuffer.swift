@@ -1,8 +1,7 @@
 import StoreInspection
 
 /// The read but unconsumed bytes of a file. The window grows to the longest record, from ``chunkBytes`` to 2 GiB. Pointers into
-/// it
-/// are valid until the next ``fill()``. For one thread.
+/// it are valid until the next ``fill()``. For one thread.
 final class InputBuffer {
     static let chunkBytes = 1 << 20
     /// A value has at most 1 GiB; its spelling may be longer.

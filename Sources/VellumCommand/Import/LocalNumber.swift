@@ -1,8 +1,7 @@
 /// Numbers with thousands separators or a decimal comma.
 enum LocalNumber {
     /// The number in JSON's spelling; nil if `field` isn't one with this decimal separator. Thousands are separated by the
-    /// other of
-    /// comma and point, an apostrophe, a space or a no-break space, consistently; no leading zeros.
+    /// other of comma and point, an apostrophe, a space or a no-break space, consistently; no leading zeros.
     static func json(_ field: UnsafeRawBufferPointer, decimal: UInt8) -> [UInt8]? {
         var rest = field[...]
         var number: [UInt8] = []

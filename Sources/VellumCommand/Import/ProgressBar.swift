@@ -2,8 +2,7 @@ import StoreInspection
 import TerminalKit
 
 /// A progress line on the terminal of standard error; silent elsewhere and in the first tenth of a second. Overwrites itself
-/// with
-/// blanks, which any terminal supports. For one thread.
+/// with blanks, which any terminal supports. For one thread.
 struct ProgressBar {
     private static let cells = 24
     private static let interval = 0.1

@@ -36,8 +36,7 @@ struct EventFollower {
     }
 
     /// New events by archive. An unreadable archive is reported once and skipped until it can be read. Keeps events that occur
-    /// during
-    /// the read for the next one, which preserves their order, unless `isLast`.
+    /// during the read for the next one, which preserves their order, unless `isLast`.
     mutating func look(isLast: Bool) throws(StorageError) -> [Finding] {
         let begin = Timestamp(microseconds: Timestamp.now().microseconds - EventFollower.clockTolerance)
         let found = try newFindings()

@@ -9,8 +9,7 @@ enum ProcessLimits {
     #endif
 
     /// Raises the limit of open files to the hard limit: each archive takes two, and a store may have thousands. Archives
-    /// report
-    /// a missing descriptor themselves.
+    /// report a missing descriptor themselves.
     static func raiseOpenFiles() {
         var limits = rlimit()
         guard getrlimit(openFiles, &limits) == 0, limits.rlim_cur < limits.rlim_max else { return }
@@ -19,8 +18,7 @@ enum ProcessLimits {
     }
 
     /// The default memory limit of a query in bytes: `usual`, or less where the address space is limited (`ulimit -v`), most of
-    /// which
-    /// is taken by mapped files and thread stacks.
+    /// which is taken by mapped files and thread stacks.
     static func memoryForQuery(_ usual: Int) -> Int {
         var limits = rlimit()
         guard getrlimit(addresses, &limits) == 0 else { return usual }

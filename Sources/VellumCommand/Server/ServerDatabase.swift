@@ -45,8 +45,7 @@ struct ServerDatabase {
     private static let block = 16
 
     /// Calls `body` with keys and facts until it returns false: in the order of the scan, or sorted, which first reads the
-    /// facts of
-    /// all keys.
+    /// facts of all keys.
     func visitKeys(
         matching pattern: String?, by order: EntryColumn?, reverse: Bool,
         _ body: (String, KeyFacts) throws -> Bool

@@ -4,8 +4,7 @@ import TerminalCurses
 import TerminalKit
 
 /// Reads lines at a terminal, with ``TextField``'s keys, completion and history. Draws on standard error with CR, EL, CUF and
-/// SGR.
-/// Restores the terminal's modes while a command runs. For one thread.
+/// SGR. Restores the terminal's modes while a command runs. For one thread.
 final class LineEditor {
     private let history: ShellHistory?
     private var decoder = InputDecoder()

@@ -5,8 +5,7 @@ import StoreInspection
 import TerminalKit
 
 /// Runs the lines of `vellum shell`, each in a process of the system's shell, which handles interrupts, quotes and pipes. For
-/// one
-/// thread.
+/// one thread.
 struct Shell {
     /// The store's folder, which commands read from the environment.
     let path: String
