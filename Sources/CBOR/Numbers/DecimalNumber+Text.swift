@@ -1,7 +1,7 @@
 extension DecimalNumber {
     /// The number in JSON's grammar, with a decimal point or an exponent, unlike an integer: `12.5`, `1200.0`, `1.0e+300`,
-    /// `6.1e-7`. Without an exponent from 10^-6 to 10^21, like ECMAScript's `Number::toString`, and with the point between longer
-    /// digits. At most 45 characters longer than the digits.
+    /// `6.1e-7`. Without an exponent from 10^-6 to 10^21, like ECMAScript's `Number::toString`, and with the point between
+    /// longer digits. At most 45 characters longer than the digits.
     package var text: String {
         var text = isNegative ? "-" : ""
         let all = isZero ? [UInt8(ascii: "0")] : digits

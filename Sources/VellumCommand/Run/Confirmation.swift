@@ -1,11 +1,9 @@
 import TerminalKit
 
-/// Stateless. A question to the person at the terminal.
 enum Confirmation {
-    /// Whether anybody is there to be asked.
     static var isPossible: Bool { SystemText.isTerminal(STDIN_FILENO) && Narration.isTerminal }
 
-    /// Only `y` and `yes` are a yes.
+    /// Only `y` and `yes` confirm.
     static func ask(_ question: String) -> Bool {
         Narration.write(TerminalText.sanitized(question) + " [y/N] ")
         guard let answer = readLine()?.lowercased() else { return false }

@@ -3,13 +3,13 @@ import CBOR
 import ServerInspection
 import StoreInspection
 
-/// For one thread. Writes the keys of a server's database, each as it is at one moment.
+/// Exports the keys of a server's database, each as it is at one moment. For one thread.
 struct ServerExport {
     let database: ServerDatabase
     let output: OutputWriter
-    /// Whether each value is wrapped in an object of its key and itself.
+    /// Whether each value is wrapped in an object with its key.
     let wrapsKeys: Bool
-    /// Whether type, expiry time and the server's own form are written.
+    /// Whether type, expiry time and the server's serialized form are written.
     let isLossless: Bool
     let touches: Bool
 
@@ -17,8 +17,8 @@ struct ServerExport {
         let traits = try database.connection.traits()
         guard touches || traits.keepsIdleTimes else {
             throw CommandFailure(
-                "\(traits.product) has no CLIENT NO-TOUCH, so reading the values counts as a use of every key; --touch "
-                    + "exports them all the same", status: .usage)
+                "\(traits.product) has no CLIENT NO-TOUCH, so reading values counts as an access of each key; pass "
+                    + "--touch to export them anyway", status: .usage)
         }
         let stages = try condition.map { try QueryProblem.condition($0).stages } ?? []
         let plan = QueryPlan(QueryPipeline(stages + [.select([])]))
@@ -35,7 +35,7 @@ struct ServerExport {
                     try isArray ? record.write(to: output) : record.writeLine(to: output)
                     outcome.exported += 1
                 } catch let error as SourceError {
-                    // Others may be readable; if the server is lost, the scan ends with an error.
+                    // Other keys may be readable; if the connection is lost, the scan ends with an error.
                     Narration.complain("\(TerminalSafe.quoted(key)) is left out: \(error)")
                     outcome.damaged += 1
                 }
@@ -44,13 +44,13 @@ struct ServerExport {
             for warning in report.warnings { Narration.complain(warning) }
             outcome.damaged += report.damaged
         } catch QueryError.cancelled {
-            throw CommandFailure("interrupted", status: Interruption.status)
+            throw CommandFailure.interrupted
         }
         if isArray { try output.write(outcome.exported == 0 ? "]\n" : "\n]\n") }
         return outcome
     }
 
-    /// Nil: the key is no longer there.
+    /// Nil: the key was removed.
     private func record(of key: String) throws -> JSONTree? {
         if isLossless {
             guard let dump = try database.connection.dumped(KeyName.bytes(key), in: database.number) else {
@@ -73,15 +73,15 @@ struct ServerExport {
     }
 }
 
-/// For one thread. Stores the records of a file as keys of a server's database, each in one step.
+/// Stores records as keys of a server's database, each in one step. For one thread.
 final class ServerImport {
     private let database: ServerDatabase
-    /// The property that holds the key; nil: the records are those of a lossless export.
+    /// The property with the key; nil: the records of a lossless export.
     private let key: KeyProperty?
     private let value: KeyProperty?
     private let lifetime: Duration?
     private let replaces: Bool
-    /// Bytes that the server surely has room for.
+    /// Bytes known to fit without eviction.
     private var room = 0
 
     init(
@@ -126,7 +126,7 @@ final class ServerImport {
         return reason.map { .bad("\(TerminalSafe.quoted(name)): \($0)") } ?? .stored(bytes: bytes.count)
     }
 
-    /// A text and bytes as they are, anything else as JSON.
+    /// A text or byte string unchanged, others as JSON.
     private static func bytes(of item: UnsafeRawBufferPointer) throws -> [UInt8] {
         switch try CBORReader.decode(Array(item)) {
         case .text(let text): return Array(text.utf8)
@@ -138,11 +138,11 @@ final class ServerImport {
         return json
     }
 
-    /// Asks for every megabyte whether the server would evict other keys for the import.
+    /// Checks once per megabyte whether the server would evict other keys.
     private func requireRoom(_ bytes: Int) throws {
         if room < bytes {
             room = max(1 << 20, bytes)
-            try database.connection.requireRoom(for: room, "for what is imported")
+            try database.connection.requireRoom(for: room, "for the import")
         }
         room -= bytes
     }
