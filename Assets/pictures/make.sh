@@ -1,6 +1,6 @@
 #!/bin/sh
 # Records a tour of the browser over the demo's store while the demo's load uses it, as tour.cast beside this file, and
-# draws the pictures of README.md from it: for dark pages from tour.cast, and for light ones from a second recording of the
+# draws the pictures of the manual from it: for dark pages from tour.cast, and for light ones from a second recording of the
 # same keys, because a recording holds the colors of its theme. Takes about two minutes. Needs script of util-linux,
 # which gives the browser a terminal. Usage: make.sh PATH-OF-VELLUM
 set -eu
