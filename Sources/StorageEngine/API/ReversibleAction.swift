@@ -162,7 +162,7 @@ public struct PlanOutcome: Sendable, Hashable {
     /// Entries that already were as wanted: their deadline was to be removed, and they had none.
     public var unchanged = 0
     /// The action, for ``Archive/undo(_:progress:)``. `nil` if nothing was done, or if the old content could not be
-    /// kept (on a full disk).
+    /// kept (on a full disk). If only that of the first entries could not be kept, the action of the others.
     public var action: ReversibleAction?
     /// Whether the disk was too full to keep what is needed for an undo: neither this action nor an earlier one can be undone any
     /// more.

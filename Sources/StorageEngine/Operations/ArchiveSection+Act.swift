@@ -25,12 +25,13 @@ extension ArchiveEngine {
             do throws(StorageError) {
                 let section = try acquire()
                 section.drainTouches()
-                if group == 0, !outcome.isFinal {
-                    group = section.nextGroup()
-                    if deadline != Deadline.never {
-                        let others = try deadlinesOfActions()
-                        while others[deadline] != nil { deadline += 1 }
-                    }
+                let former = group
+                if !outcome.isFinal { group = section.continued(group, after: outcome.entries) }
+                if group != former, deadline != Deadline.never {
+                    // A rebuild may bring back the former record, which must not share its deadline.
+                    if former != 0 { deadline += 1 }
+                    let others = try deadlinesOfActions()
+                    while others[deadline] != nil { deadline += 1 }
                 }
                 switch action {
                 case .delete: try section.remove(batch, .delete, group: group, &outcome)
@@ -66,7 +67,7 @@ extension ArchiveEngine {
         }
         // A full disk has it given up; the removal may have made room for the next one.
         if index.removalReserve != nil { try? acquire().keepRemovalReserve() }
-        outcome.action = index.undo.line(of: group).flatMap { isReversible($0) ? describe($0) : nil }
+        outcome.action = reversibleAction(group)
         return outcome
     }
 
@@ -157,15 +158,20 @@ extension ArchiveEngine {
         let stamp = index.touches.taken
         let sequence = index.sequence
         let (removal, group) = try removeAll(
-            .delete, .person, group: { $0.nextGroup() }, progress: progress,
+            .delete, .person, isReversible: true, progress: progress,
             where: { (slot) throws(StorageError) in
                 // Used since then, and perhaps recorded since.
                 guard slot.recency >= stamp else { return true }
                 return try withFrameIfPresent(at: slot.location, { $0.sequence }) ?? 0 <= sequence
             })
         (outcome.entries, outcome.bytes) = (removal.entries, removal.bytes)
-        outcome.action = index.undo.line(of: group).map { describe($0) }
+        outcome.action = reversibleAction(group)
         return outcome
+    }
+
+    /// The action of this number, if it can be undone.
+    private func reversibleAction(_ group: UInt32) -> ReversibleAction? {
+        index.undo.line(of: group).flatMap { isReversible($0) ? describe($0) : nil }
     }
 
     /// Gives up, in batches, what an old action has set aside if the next action needs its line in the undo table.
@@ -226,7 +232,13 @@ extension ArchiveSection {
         try index.removalReserve?.extend(forEntries: Int(index.entryCapacity))
     }
 
-    fileprivate func nextGroup() -> UInt32 {
+    /// The number for an action's next part: a new one for the first, or if the record of the former parts was discarded or undone.
+    /// Under the same number, a replay would restore entries that were discarded.
+    func continued(_ former: UInt32, after entries: Int) -> UInt32 {
+        if former != 0 {
+            let line = index.undo.line(of: former)
+            if line.map({ $0.state != .undone && $0.end != 0 }) ?? (entries == 0) { return former }
+        }
         let group = index.nextGroup
         index.nextGroup = group == .max ? 1 : group + 1
         return group
