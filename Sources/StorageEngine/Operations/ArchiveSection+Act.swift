@@ -16,6 +16,7 @@ extension ArchiveEngine {
         // An action without effect isn't recorded, because it would push out one that can be undone.
         guard try isAnyToBeDone(action, entries, &outcome) else { return outcome }
         try clearNextLine()
+        defer { keepRemovalReserve() }
         let removes = if case .setLifetime = action { false } else { true }
         var (start, most) = (0, ArchiveEngine.actionBatch)
         while start < entries.count {
@@ -65,10 +66,14 @@ extension ArchiveEngine {
                 break
             }
         }
-        // A full disk has it given up; the removal may have made room for the next one.
-        if index.removalReserve != nil { try? acquire().keepRemovalReserve() }
         outcome.action = reversibleAction(group)
         return outcome
+    }
+
+    /// Restores the reserve that a full disk may have taken, as far as there is space now.
+    func keepRemovalReserve() {
+        guard index.removalReserve != nil, let section = try? acquire() else { return }
+        try? section.index.removalReserve?.extend(forEntries: Int(index.entryCapacity), partly: true)
     }
 
     /// On a full disk, which a removal needs some bytes of: gives up what earlier actions can undo, then what this one, of `group`,
@@ -226,10 +231,6 @@ extension ArchiveSection {
             outcome.entries += 1
             outcome.bytes += UInt64(slot.valueBytes)
         }
-    }
-
-    fileprivate func keepRemovalReserve() throws(StorageError) {
-        try index.removalReserve?.extend(forEntries: Int(index.entryCapacity))
     }
 
     /// The number for an action's next part: a new one for the first, or if the record of the former parts was discarded or undone.

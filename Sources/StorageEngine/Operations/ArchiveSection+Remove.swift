@@ -84,6 +84,7 @@ extension ArchiveEngine {
         _ kind: EventKind, _ cause: EventCause, isReversible: Bool = false,
         progress: (Int) -> Bool = { _ in true }, where isChosen: (ChangingSlot) throws(StorageError) -> Bool
     ) throws(StorageError) -> (removal: Removal, group: UInt32) {
+        defer { keepRemovalReserve() }
         var removal = Removal(entries: 0, bytes: 0)
         var group: UInt32 = 0
         var next = UInt32.max
