@@ -86,7 +86,7 @@ public struct UndoOutcome: Sendable, Hashable {
     public var displaced = 0
     /// How many other entries were evicted to make room.
     public var evicted: Int
-    /// Whether the undo finished. If not, undoing the action again continues it.
+    /// Whether the undo finished. If not, undoing the action again continues it, and counts all entries.
     public var isComplete = true
 
     package static var nothing: UndoOutcome {
