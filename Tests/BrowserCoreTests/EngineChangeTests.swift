@@ -123,6 +123,24 @@ struct EngineChangeTests {
         #expect(try store.archiveNames() == ["City"])
     }
 
+    @Test(
+        "an archive that changes while its name is typed is dropped after a second question",
+        arguments: [false, true])
+    func changesWhileItsNameIsTyped(isReplaced: Bool) throws {
+        var browser = try browser("DCit")
+        if isReplaced {
+            try store.removeArchive(named: "City")
+            _ = try store.archive(named: "City", orCreate: ArchiveConfiguration(diskLimit: 4 << 20))
+        } else {
+            try archive.put([1], forKey: "new")
+        }
+        browser.refresh()
+        browser.press(try Key.script("y<enter>"))
+        #expect(try store.archiveNames() == ["City"])
+        browser.press(try Key.script("City<enter>"))
+        #expect(try store.archiveNames() == [], "\(browser.frame.plainText)")
+    }
+
     private func planned() throws -> [PlannedEntry] {
         let entries = try archive.entries()
         return try entries.indices.compactMap { index in

@@ -330,7 +330,8 @@ struct Prompt: Sendable {
         case newEntry(ArchiveAddress)
         /// Of an archive, or of all.
         case alarm(Metric, String?)
-        case archive(ActionID, ArchiveAddress)
+        /// With the sample whose figures the prompt shows.
+        case archive(ActionID, ArchiveAddress, ArchiveSample)
     }
 
     /// What stands behind the field as long as nothing is said of the input.

@@ -217,7 +217,8 @@ extension Browser {
         case .pipe(let entry): return pipe(&model, entry, to: text)
         case .write(let entry): return write(&model, entry, to: text)
         case .newEntry(let archive): return begin(&model, new: text, in: archive)
-        case .archive(let id, let archive): return ArchivesScreen.ended(&model, prompt, id, archive)
+        case .archive(let id, let archive, let seen):
+            return ArchivesScreen.ended(&model, prompt, id, archive, seen: seen)
         case .alarm(let metric, let archive): return setAlarm(&model, prompt, metric, of: archive)
         }
     }

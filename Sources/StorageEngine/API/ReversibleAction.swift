@@ -82,7 +82,7 @@ public struct UndoOutcome: Sendable, Hashable {
     public var displaced = 0
     /// How many other entries were evicted for space.
     public var evicted: Int
-    /// Whether the undo finished. If not, undoing the action again continues it.
+    /// Whether the undo finished. If not, undoing the action again continues it, and counts all entries.
     public var isComplete = true
 
     package static var nothing: UndoOutcome {
@@ -157,7 +157,8 @@ public struct PlanOutcome: Sendable, Hashable {
     public var skipped: [String] { skips.map(\.key) }
     /// Entries that already were as wanted: their deadline was to be removed, and they had none.
     public var unchanged = 0
-    /// The action, for ``Archive/undo(_:progress:)``. `nil`: nothing was done, or a full disk prevented undo records.
+    /// The action, for ``Archive/undo(_:progress:)``. `nil` if nothing was done, or if the old content could not be
+    /// kept (on a full disk). If only that of the first entries could not be kept, the action of the others.
     public var action: ReversibleAction?
     /// Whether the disk was too full for undo records: neither this action nor an earlier one can be undone any more.
     public var isFinal = false

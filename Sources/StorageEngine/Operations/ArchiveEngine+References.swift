@@ -20,10 +20,11 @@ extension ArchiveEngine {
         let moment = ListMoment(self)
         let settled = index.head
         var references: [EntryReference] = []
-        var seen: Set<UInt32> = []
+        var (seen, places) = (Set<UInt32>(), Set<Location>())
         func take(_ number: UInt32, _ slot: SlotView) throws(StorageError) {
             guard seen.insert(number).inserted,
                 let line = try line(number, slot, settled: settled, uses: moment.pending),
+                places.insert(line.location).inserted,
                 let reference = moment.reference(line)
             else { return }
             references.append(reference)
@@ -101,12 +102,17 @@ extension ArchiveEngine {
             kept += 1
         }
         references.removeLast(references.count - kept)
-        guard isChanging || index.renumberings != renumberings, !lost.isEmpty else { return references }
+        guard isChanging || index.renumberings != renumberings else { return references }
+        // Amid a renumbering, whose process may have been stopped, an entry is in two slots.
+        var places: Set<Location> = []
+        references.removeAll { !places.insert($0.location).inserted }
+        // Or it was moved to a slot that the walk had passed.
         var numbers = Set(references.map(\.number))
         for tag in lost {
             for number in index.table.liveEntries(ofTag: tag) where numbers.insert(number).inserted {
                 guard let slot = index.entry(number),
-                    let line = try line(number, slot, settled: .none, uses: moment.pending)
+                    let line = try line(number, slot, settled: .none, uses: moment.pending),
+                    places.insert(line.location).inserted
                 else { continue }
                 take(line)
             }

@@ -16,6 +16,7 @@ extension ArchiveEngine {
         // An action without effect isn't recorded, because it would push out one that can be undone.
         guard try isAnyToBeDone(action, entries, &outcome) else { return outcome }
         try clearNextLine()
+        defer { keepRemovalReserve() }
         let removes = if case .setLifetime = action { false } else { true }
         var (start, most) = (0, ArchiveEngine.actionBatch)
         while start < entries.count {
@@ -25,12 +26,13 @@ extension ArchiveEngine {
             do throws(StorageError) {
                 let section = try acquire()
                 section.drainTouches()
-                if group == 0, !outcome.isFinal {
-                    group = section.nextGroup()
-                    if deadline != Deadline.never {
-                        let others = try deadlinesOfActions()
-                        while others[deadline] != nil { deadline += 1 }
-                    }
+                let former = group
+                if !outcome.isFinal { group = section.continued(group, after: outcome.entries) }
+                if group != former, deadline != Deadline.never {
+                    // A rebuild may bring back the former record, which must not share its deadline.
+                    if former != 0 { deadline += 1 }
+                    let others = try deadlinesOfActions()
+                    while others[deadline] != nil { deadline += 1 }
                 }
                 switch action {
                 case .delete: try section.remove(batch, .delete, group: group, &outcome)
@@ -64,10 +66,14 @@ extension ArchiveEngine {
                 break
             }
         }
-        // The reserve is released on a full disk; the removal may have freed enough for the next one.
-        if index.removalReserve != nil { try? acquire().keepRemovalReserve() }
-        outcome.action = index.undo.line(of: group).flatMap { isReversible($0) ? describe($0) : nil }
+        outcome.action = reversibleAction(group)
         return outcome
+    }
+
+    /// Restores the reserve that a full disk may have taken, as far as there is space now.
+    func keepRemovalReserve() {
+        guard index.removalReserve != nil, let section = try? acquire() else { return }
+        try? section.index.removalReserve?.extend(forEntries: Int(index.entryCapacity), partly: true)
     }
 
     /// For a full disk, where a removal needs some bytes: drops earlier undo records, then the one of this action,
@@ -154,15 +160,20 @@ extension ArchiveEngine {
         let stamp = index.touches.taken
         let sequence = index.sequence
         let (removal, group) = try removeAll(
-            .delete, .person, group: { $0.nextGroup() }, progress: progress,
+            .delete, .person, isReversible: true, progress: progress,
             where: { (slot) throws(StorageError) in
                 // Used since then, and perhaps recorded since.
                 guard slot.recency >= stamp else { return true }
                 return try withFrameIfPresent(at: slot.location, { $0.sequence }) ?? 0 <= sequence
             })
         (outcome.entries, outcome.bytes) = (removal.entries, removal.bytes)
-        outcome.action = index.undo.line(of: group).map { describe($0) }
+        outcome.action = reversibleAction(group)
         return outcome
+    }
+
+    /// The action of this number, if it can be undone.
+    private func reversibleAction(_ group: UInt32) -> ReversibleAction? {
+        index.undo.line(of: group).flatMap { isReversible($0) ? describe($0) : nil }
     }
 
     /// Drops, in batches, the undo record of an old action if the next action needs its line in the undo table.
@@ -219,11 +230,13 @@ extension ArchiveSection {
         }
     }
 
-    fileprivate func keepRemovalReserve() throws(StorageError) {
-        try index.removalReserve?.extend(forEntries: Int(index.entryCapacity))
-    }
-
-    fileprivate func nextGroup() -> UInt32 {
+    /// The number for an action's next part: a new one for the first, or if the record of the former parts was discarded or undone.
+    /// Under the same number, a replay would restore entries that were discarded.
+    func continued(_ former: UInt32, after entries: Int) -> UInt32 {
+        if former != 0 {
+            let line = index.undo.line(of: former)
+            if line.map({ $0.state != .undone && $0.end != 0 }) ?? (entries == 0) { return former }
+        }
         let group = index.nextGroup
         index.nextGroup = group == .max ? 1 : group + 1
         return group

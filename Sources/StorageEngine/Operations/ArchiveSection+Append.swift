@@ -121,7 +121,7 @@ extension ArchiveSection {
         do throws(StorageError) {
             try segments.extend(pin, to: bytes)
         } catch {
-            guard case .noSpace = error, try index.removalReserve?.giveUp() == true else { throw error }
+            guard case .noSpace = error, index.removalReserve?.giveUp() == true else { throw error }
             try segments.extend(pin, to: bytes)
         }
     }

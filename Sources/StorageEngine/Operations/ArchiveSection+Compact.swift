@@ -83,8 +83,12 @@ extension ArchiveSection {
         guard last > 0, usedLines <= Int(last) else { return false }
         guard !mergeSpareBuckets() else { return true }
         index.beginStructureChange()
+        // At the end too, for lists that are made in between.
         index.renumberings &+= 1
-        defer { index.endStructureChange() }
+        defer {
+            index.renumberings &+= 1
+            index.endStructureChange()
+        }
         // Takes the free slots of the last chunk off the free list first, so that only lower ones are given out.
         for number in last + 1...used {
             if let slot = index.entry(number), slot.location == .none { index.numbers.unlink(number, slot) }

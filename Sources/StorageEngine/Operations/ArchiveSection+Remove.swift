@@ -78,19 +78,19 @@ extension ArchiveEngine {
     private static let slotsAtOnce: UInt32 = 8192
 
     /// Removes every entry that `isChosen`, by slices, each under one hold of the lock, from the highest number down, because
-    /// renumbering lowers numbers. `group`: the reversible action, under the first hold. `progress` says whether to go on.
+    /// renumbering lowers numbers. Returns the number of the action if `isReversible`. `progress` says whether to go on.
     func removeAll(
-        _ kind: EventKind, _ cause: EventCause, group: (borrowing ArchiveSection) -> UInt32 = { _ in 0 },
+        _ kind: EventKind, _ cause: EventCause, isReversible: Bool = false,
         progress: (Int) -> Bool = { _ in true }, where isChosen: (ChangingSlot) throws(StorageError) -> Bool
     ) throws(StorageError) -> (removal: Removal, group: UInt32) {
+        defer { keepRemovalReserve() }
         var removal = Removal(entries: 0, bytes: 0)
-        var action: UInt32?
+        var group: UInt32 = 0
         var next = UInt32.max
         while next > 0 {
             let section = try acquire()
             section.drainTouches()
-            let group = action ?? group(section)
-            action = group
+            if isReversible { group = section.continued(group, after: removal.entries) }
             next = min(next, index.usedEntries)
             let end = next - min(next, ArchiveEngine.slotsAtOnce)
             var chosen: [UInt32] = []
@@ -111,7 +111,7 @@ extension ArchiveEngine {
             try reclaimInSlices()
             if next > 0, !progress(removal.entries) { break }
         }
-        return (removal, action ?? 0)
+        return (removal, group)
     }
 
     func removeExpired() throws(StorageError) -> Removal {

@@ -160,6 +160,8 @@ extension ArchiveSection {
             let isUndone = try undo(change, &outcome)
             if !isUndone { outcome.skip(change.key) }
         }
+        // Entries without room are counted as such.
+        outcome.skippedCount -= min(outcome.skippedCount, outcome.displaced)
         if let limit = engine.diskLimit { outcome.evicted += try evict(downTo: limit) }
         giveUp(index.changing(line))
         try restore(index.changing(line), isAll: true)
@@ -167,27 +169,26 @@ extension ArchiveSection {
         reclaim(forAppended: 0)
     }
 
-    /// `false` if the entry isn't as the action left it. One restored by an earlier, stopped undo isn't counted.
+    /// `false` if the entry isn't as the action left it. One that has its old deadline again already is counted as restored.
     private func undo(_ change: DeadlineChange, _ outcome: inout UndoOutcome) throws(StorageError) -> Bool {
-        var isBack = false
         let bytes: UInt64? = try withBytes(of: change.key) { (key) throws(StorageError) in
             guard let entry = try engine.find(key, tag: UInt32(truncatingIfNeeded: engine.hash(key))) else {
                 return nil
             }
             // The deadline alone is not enough: an entry recorded later may have the same one.
             let isThere = entry.frame.sequence < change.sequence
-            let isSame = isThere && entry.slot.deadline == change.new
-            isBack = isThere && !isSame && entry.slot.deadline == change.old
-            let bytes = UInt64(entry.slot.valueBytes)
+            let (deadline, bytes) = (entry.slot.deadline, UInt64(entry.slot.valueBytes))
             engine.unpin(entry)
-            guard isSame,
-                try changeDeadline(
-                    of: key, to: change.old, ifSequence: nil, cause: .undo, evenExpired: true)
-                    == .deleted
-            else { return nil }
+            guard isThere, deadline == change.new || deadline == change.old else { return nil }
+            if deadline != change.old {
+                guard
+                    try changeDeadline(
+                        of: key, to: change.old, ifSequence: nil, cause: .undo, evenExpired: true) == .deleted
+                else { return nil }
+            }
             return bytes
         }
-        guard let bytes else { return isBack }
+        guard let bytes else { return false }
         if change.old != Deadline.never, change.old <= Clock.boot() {
             outcome.expired += 1
             return true

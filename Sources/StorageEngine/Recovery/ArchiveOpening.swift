@@ -80,7 +80,7 @@ struct ArchiveOpening {
             let reserve = RemovalReserve(folder: folder)
             engine.index.removalReserve = reserve
             // A full disk must not prevent opening.
-            try? reserve.extend(forEntries: Int(section.index.entryCapacity))
+            try? reserve.extend(forEntries: Int(section.index.entryCapacity), partly: true)
         }
         return ArchiveEngine(engine, slot: slot)
     }

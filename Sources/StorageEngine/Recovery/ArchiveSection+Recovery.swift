@@ -10,6 +10,7 @@ extension ArchiveSection {
         crashPoint(.repairBegun)
         try relink { (slot) throws(StorageError) in try refill(slot) }
         if engine.kind == .log { try recountMessages() }
+        index.renumberings &+= 1
         crashPoint(.repairRelinked)
         index.endStructureChange()
         try dropLeftovers()

@@ -45,6 +45,11 @@ package struct ArchiveSample: Sendable, Hashable {
         set { status.configuration[keyPath: path] = newValue }
     }
 
+    /// Whether it is the same archive, unchanged.
+    package func isSame(as other: ArchiveSample) -> Bool {
+        (identity, nextEvent) == (other.identity, other.nextEvent)
+    }
+
     /// Those that live; the lines of others are given back when the next process opens the archive.
     package var living: [AttachedProcess] { processes.filter(\.isAlive) }
 

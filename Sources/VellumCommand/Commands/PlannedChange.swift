@@ -185,9 +185,10 @@ struct PlannedChange: Sendable {
         if let finality = outcome.finality { Narration.complain(finality) }
         guard let action = outcome.action else { return }
         let command = ShellWord.vellum("undo", [archive, "\(action.id)"], store: store.store)
-        let lost = outcome.entries - action.entries
-        let gone = lost == 1 ? "1 that was" : "\(Figures.count(lost)) that were"
-        let rest = lost > 0 ? " (except \(gone) only in a process' memory, or stored again)" : ""
+        let reasons = "the others were in memory only or restored, or the disk was full"
+        let rest =
+            action.entries < outcome.entries
+            ? " (\(Figures.count(action.entries)) of \(Figures.count(outcome.entries)); \(reasons))" : ""
         let bound = action.bytesLeft.map { ", until \(Figures.bytes($0)) more have been written" } ?? ""
         Narration.say("to undo it\(rest)\(bound): \(command)")
     }

@@ -65,7 +65,7 @@ extension ArchivesScreen {
             prompt.note = "  \(amount(sample)), no undo"
             prompt.keys[0].title = "Drop it"
         }
-        prompt.purpose = .archive(id, archive)
+        prompt.purpose = .archive(id, archive, sample)
         model.prompt = prompt
     }
 
@@ -75,11 +75,12 @@ extension ArchivesScreen {
             : Figures.amount(sample.entries, bytes: sample.diskBytes)
     }
 
-    /// Takes the typed text: shows the plan, or drops the archive if it is its name.
+    /// Takes the typed text: shows the plan, or drops the archive if it is its name and the archive is unchanged.
     static func ended(
-        _ model: inout Model, _ prompt: Prompt, _ id: ActionID, _ archive: ArchiveAddress
+        _ model: inout Model, _ prompt: Prompt, _ id: ActionID, _ archive: ArchiveAddress, seen: ArchiveSample
     ) -> [Effect] {
         guard let sample = model.sample(archive), !model.isReadOnly else { return [] }
+        var prompt = prompt
         let text = prompt.field.text
         func refuse(_ reason: String) -> [Effect] {
             model.prompt = prompt
@@ -99,6 +100,12 @@ extension ArchivesScreen {
         default:
             guard ExactText(text) == ExactText(archive.name) else {
                 return refuse("that isn't its name; nothing was dropped")
+            }
+            guard sample.isSame(as: seen) else {
+                prompt.field = TextField()
+                prompt.note = "  \(amount(sample)), no undo"
+                prompt.purpose = .archive(id, archive, sample)
+                return refuse("it has changed: \(amount(sample)) now; type its name again")
             }
             return carryOut(.drop, sample, archive, &model)
         }
