@@ -117,7 +117,7 @@ struct Exporter {
         var damaged = 0
         var found = 0
         var missing = 0
-        var changed = 0
+        var (changed, repeating) = (0, 0)
         // Rows on the same terminal are progress enough.
         var progress = output.isTerminal ? nil : ProgressBar()
         defer { progress?.finish() }
@@ -148,6 +148,7 @@ struct Exporter {
                             return
                         }
                         if !isSilent, value.changesInJSON { changed += 1 }
+                        if !isSilent, value.repeatsName { repeating += 1 }
                         if let complaint = try body(key, value) { complain(complaint) }
                     }
                 }
@@ -172,6 +173,11 @@ struct Exporter {
                 "\(Figures.count(changed, "value has", "values have")) dates or numbers that aren't finite, or are "
                     + "bytes alone: an import makes numbers, null and CBOR of them, which a typed program may not read; "
                     + "dump and backup keep them")
+        }
+        if repeating > 0 {
+            let them = Figures.count(repeating, "value has", "values have")
+            Narration.complain(
+                "\(them) an object with a name twice, which an import skips; dump and backup keep them")
         }
         if !isSilent, elsewhere > 0 {
             let them = Figures.count(elsewhere, "entry is", "entries are")
