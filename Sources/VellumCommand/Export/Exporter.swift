@@ -79,14 +79,15 @@ struct Exporter {
             throw CommandFailure(objection, status: .usage)
         }
         let table = columns.table()
+        let header = text.header(table.names)
         if !text.hasQuotes { Self.warn(of: table.mixed.sorted().map { table.names[$0] }) }
         var outcome = Outcome()
         guard !table.names.isEmpty || snapshot.count > 0 else { return outcome }
-        try TerminalSafe.write(text.header(table.names), to: output)
+        try TerminalSafe.write(header, to: output)
         (outcome.damaged, outcome.missed) = try forEachValue { key, value in
             let isWritten = try withFields(key, value) { object in
                 guard let object, case let row = table.row(of: object), row.isWhole else { return false }
-                try text.write(row.cells, mixed: table.mixed, to: output)
+                try text.write(row.cells, mixed: table.mixed, unlike: header, to: output)
                 return true
             }
             guard isWritten else {
