@@ -142,7 +142,7 @@ extension StoredItem {
 /// Calculates with dates in microseconds, because a `Double` of seconds has no tenths, and would add to that error.
 enum Microseconds {
     /// Seconds from 1970 to 2001.
-    static let reference = Int64(Date.timeIntervalBetween1970AndReferenceDate)
+    private static let reference = Int64(Date.timeIntervalBetween1970AndReferenceDate)
     /// 1970-01-01 in the seconds of ``StoredItem/date(_:)``.
     static let start = StoredItem.date(microseconds: 0)
     /// 136 years. Up to there a `Double` tells microseconds apart.
@@ -162,10 +162,18 @@ enum Microseconds {
         return Double(end - start) / 1_000_000
     }
 
+    /// The date's microseconds since 1970, to the nearest; nil if 64 bits don't hold them.
+    static func since1970(_ date: Double) -> Int64? {
+        let (seconds, fraction) = (date.rounded(.down), date - date.rounded(.down))
+        guard seconds.magnitude < 0x1p63 / 1_000_000 else { return nil }
+        let microseconds =
+            (Int128(seconds) + Int128(reference)) * 1_000_000 + Int128((fraction * 1_000_000).rounded())
+        return Int64(exactly: microseconds)
+    }
+
     /// The date's microseconds since 1970; nil if it isn't a whole number of them.
     private static func moment(_ date: Double) -> Int64? {
-        guard date.magnitude < longest else { return nil }
-        let moment = Int64((date * 1_000_000).rounded()) + reference * 1_000_000
+        guard date.magnitude < longest, let moment = since1970(date) else { return nil }
         // The nearest date counted from 1970, as most are stored, or from 2001, as Swift counts.
         return StoredItem.date(microseconds: moment) == date || count(date) != nil ? moment : nil
     }

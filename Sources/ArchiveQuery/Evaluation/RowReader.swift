@@ -1,12 +1,6 @@
 import CBOR
 import StorageEngine
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Why a row can't be read.
 enum RowFault: Error {
     /// Its value is in an unknown encoding, or held only in the memory of another process.
@@ -567,7 +561,7 @@ final class RowReader {
         case .number(let number): writer.write(number.double)
         case .date(let seconds):
             writer.write(tag: 1)
-            writer.write(Date(timeIntervalSinceReferenceDate: seconds).timeIntervalSince1970)
+            writer.write(Microseconds.seconds(from: Microseconds.start, to: seconds))
         default: return nil
         }
         return writer.bytes
