@@ -299,7 +299,9 @@ final class RowReader {
         for place in try places(elements) {
             let found = try element(at: place)
             let item = elements.readsNumbers ? found.orNumber : found
-            if case .absent = item {
+            if found.isText, !item.isText {
+                items.append((item, Self.encoded(item)))
+            } else if case .absent = item {
                 items.append((item, nil))
             } else if let place {
                 items.append((item, try encoded(at: place)))
