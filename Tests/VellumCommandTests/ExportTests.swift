@@ -8,6 +8,21 @@ struct ExportTests {
 
     init() throws { store = try TestStore() }
 
+    @Test("get and export report an object with a name twice")
+    func repeatedNames() throws {
+        let opened = try Store.open(at: store.path)
+        let archive = try opened.archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        try archive.put([0xa2, 0x61, 0x61, 1, 0x61, 0x61, 2], forKey: "k", encoding: .cbor)
+        opened.close()
+        let printed = try store.done("get", "A", "k", "--json")
+        #expect(
+            printed.text == "{\"a\":1,\"a\":2}\n" && printed.errors.contains("twice"), "\(printed.errors)")
+        let exported = try store.done("export", "A")
+        #expect(
+            exported.text == printed.text && exported.errors.contains("1 value has"), "\(exported.errors)")
+    }
+
     @Test func keysThatValuesDoNotHoldComeBackWithKeys() throws {
         for (key, value) in [
             ("a b", "[1,2]"), ("n\tn", "\"text\""), ("z", "{\"key\":\"other\"}"), ("0", "null"),

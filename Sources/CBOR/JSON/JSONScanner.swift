@@ -53,7 +53,8 @@ struct JSONScanner {
                 }
                 let (start, written) = (place, writer.bytes.count)
                 try spelled(into: &writer)
-                if names?.add(writer.bytes, from: written) == false { throw repeatedName(from: start) }
+                let isNew = writer.bytes.withUnsafeBytes { names?.add(written..<$0.count, of: $0) }
+                if isNew == false { throw repeatedName(from: start) }
                 guard skip(UInt8(ascii: ":")) else { throw unexpected(.colon) }
                 try value(into: &writer, depth: depth + 1)
                 count += 1

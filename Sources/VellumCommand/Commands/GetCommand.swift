@@ -100,6 +100,10 @@ struct GetCommand: ParsableCommand {
         } else if json {
             let value = try recognized(bytes, encoding)
             complain(of: value)
+            if value.repeatsName {
+                Narration.complain(
+                    "\(TerminalSafe.quoted(key)): an object has a name twice; --raw keeps both")
+            }
             try value.withSource { source in
                 let json = JSONTree.source(source)
                 try (meta ? MetadataColumns.entry(members, value: json) : json).writeLine(to: output)

@@ -172,6 +172,9 @@ struct ImportCommand: ParsableCommand {
                     "the quote that \(field.said) begins with is kept; --quote '\"' removes quotes around fields"
                 )
             }
+            if let count = (reader as? DelimitedReader)?.repeatedHeaders, count > 0 {
+                Narration.say("\(Figures.count(count, "line", "lines")) equal to the header skipped")
+            }
         }
         do {
             try Importer(isStrict: strict, store: store).run(&reader, of: input, &outcome)

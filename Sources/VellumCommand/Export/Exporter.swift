@@ -79,14 +79,15 @@ struct Exporter {
             throw CommandFailure(objection, status: .usage)
         }
         let table = columns.table()
+        let header = text.header(table.names)
         if !text.hasQuotes { Self.warn(of: table.mixed.sorted().map { table.names[$0] }) }
         var outcome = Outcome()
         guard !table.names.isEmpty || snapshot.count > 0 else { return outcome }
-        try TerminalSafe.write(text.header(table.names), to: output)
+        try TerminalSafe.write(header, to: output)
         (outcome.damaged, outcome.missed) = try forEachValue { key, value in
             let isWritten = try withFields(key, value) { object in
                 guard let object, case let row = table.row(of: object), row.isWhole else { return false }
-                try text.write(row.cells, mixed: table.mixed, to: output)
+                try text.write(row.cells, mixed: table.mixed, unlike: header, to: output)
                 return true
             }
             guard isWritten else {
@@ -116,7 +117,7 @@ struct Exporter {
         var damaged = 0
         var found = 0
         var missing = 0
-        var changed = 0
+        var (changed, repeating) = (0, 0)
         // Rows on the same terminal already show progress.
         var progress = output.isTerminal ? nil : ProgressBar()
         defer { progress?.finish() }
@@ -147,6 +148,7 @@ struct Exporter {
                             return
                         }
                         if !isSilent, value.changesInJSON { changed += 1 }
+                        if !isSilent, value.repeatsName { repeating += 1 }
                         if let complaint = try body(key, value) { complain(complaint) }
                     }
                 }
@@ -171,6 +173,11 @@ struct Exporter {
                 "\(Figures.count(changed, "value has", "values have")) dates or non-finite numbers, or are plain "
                     + "bytes: an import stores numbers, null and CBOR instead, which a typed program may not read; "
                     + "dump and backup preserve them")
+        }
+        if repeating > 0 {
+            let them = Figures.count(repeating, "value has", "values have")
+            Narration.complain(
+                "\(them) an object with a name twice, which an import skips; dump and backup keep them")
         }
         if !isSilent, elsewhere > 0 {
             let them = Figures.count(elsewhere, "entry is", "entries are")

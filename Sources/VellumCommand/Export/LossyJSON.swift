@@ -13,6 +13,11 @@ extension RecognizedBytes {
             }
         }
     }
+
+    /// Whether a map in it has a name twice, which JSON readers refuse or reduce to one.
+    var repeatsName: Bool {
+        withSource { if case .cbor(let item) = $0 { CBORReader.repeatsName(item) } else { false } }
+    }
 }
 
 /// Parts of a CBOR item without a JSON form of their own.

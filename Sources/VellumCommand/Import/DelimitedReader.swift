@@ -16,6 +16,10 @@ struct DelimitedReader: RecordReader {
     private let isTextOnly: Bool
     private var kinds: [ColumnKind]
     private var hasRow = false
+    /// The fields of the first row, if it names the columns.
+    private var header: [(name: [UInt8], isQuoted: Bool)] = []
+    /// Rows after the first that equal it, which are skipped.
+    private(set) var repeatedHeaders = 0
     /// A TSV field whose leading quote was kept.
     private(set) var keptQuote: ColumnSurvey.Example?
 
@@ -43,6 +47,8 @@ struct DelimitedReader: RecordReader {
         case .row:
             let names = try Self.names(&scanner, input.name, dialect)
             columns = names.distinct
+            let row = scanner
+            header = row.fields.map { (Array(row.text[$0.range]), $0.isQuoted) }
             remarks += Self.remarks(names, columns)
         }
         remark = remarks.isEmpty ? nil : "\(input.name): " + remarks.joined(separator: "; ")
@@ -117,15 +123,28 @@ struct DelimitedReader: RecordReader {
         guard !Interruption.isRequested else { return [] }
         try input.rewind()
         survey.decide()
-        (scanner, hasRow) = (start, hadRow)
+        (scanner, hasRow, repeatedHeaders) = (start, hadRow, 0)
         for (column, kind) in survey.kinds.enumerated() where !given.contains(column) { kinds[column] = kind }
         return survey.notes(except: given)
     }
 
     private mutating func nextRow() throws(CommandFailure) -> DelimitedScanner.Row? {
-        guard hasRow else { return try scanner.next() }
-        hasRow = false
-        return .fields
+        if hasRow {
+            hasRow = false
+            return .fields
+        }
+        while let row = try scanner.next() {
+            guard row.fault == nil, repeatsHeader else { return row }
+            repeatedHeaders += 1
+        }
+        return nil
+    }
+
+    private var repeatsHeader: Bool {
+        scanner.fields.count == header.count
+            && zip(scanner.fields, header).allSatisfy {
+                $0.isQuoted == $1.isQuoted && scanner.text[$0.range].elementsEqual($1.name)
+            }
     }
 
     /// Ignores rows that can't be imported.

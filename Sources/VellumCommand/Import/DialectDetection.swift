@@ -45,8 +45,11 @@ struct DialectDetection {
         let isWhole = sample.count < InputBuffer.chunkBytes - 10
         // Drop the incomplete last line.
         if !isWhole, let end = sample.lastIndex(of: 0x0a) { sample.removeLast(sample.count - end - 1) }
-        let delimiters =
-            given.map { [$0] } ?? [usual] + DelimitedDialect.byName.map(\.byte).filter { $0 != usual }
+        let all = given.map { [$0] } ?? [usual] + DelimitedDialect.byName.map(\.byte).filter { $0 != usual }
+        let delimiters = all.filter { options.quote != .enclosing($0) }
+        guard !delimiters.isEmpty else {
+            throw CommandFailure("--delimiter and --quote are the same character", status: .usage)
+        }
         var candidates: [Candidate] = []
         var best: [Candidate] = []
         // Try the second kind of quotes only if the first fits nothing.
