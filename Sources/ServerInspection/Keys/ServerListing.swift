@@ -128,10 +128,7 @@ package final class ServerListing: EntryListing {
 
     package func value(at index: Int) throws(SourceError) -> (encoding: ValueEncoding, bytes: [UInt8])? {
         guard let facts = try facts(at: index) else { return nil }
-        let traits = try connection.traits()
-        guard traits.keepsIdleTimes else {
-            throw SourceError("\(traits.product) counts reading a value as a use of its key")
-        }
+        if let reason = try connection.traits().objectionToReading { throw SourceError(reason) }
         return try connection.value(of: Array(keys[index]), type: facts.type, in: database)
             .map { ($0.encoding, $0.bytes) }
     }

@@ -47,9 +47,15 @@ package struct ServerQuery: QuerySource {
 }
 
 extension ServerTraits {
-    /// A query that causes no use of keys here: the same, or its rows without their values. Nil: its conditions read values.
-    package func sparing(_ plan: QueryPlan, showing columns: [QueryColumn]) -> QueryPlan? {
-        guard plan.readsValues, !keepsIdleTimes else { return plan }
+    /// Why values aren't read without being asked for; nil: reading them doesn't change idle times.
+    package var objectionToReading: String? {
+        keepsIdleTimes
+            ? nil : "\(product) has no CLIENT NO-TOUCH, so reading a value counts as an access to its key"
+    }
+
+    /// The query if it counts as no access to keys, or else its rows with `columns` instead of values. Nil: conditions read values.
+    package func withoutAccesses(_ plan: QueryPlan, showing columns: [QueryColumn]) -> QueryPlan? {
+        guard plan.readsValues, objectionToReading != nil else { return plan }
         let rows = QueryPlan(QueryPipeline(plan.pipeline.stages + [.select(columns)]))
         return rows.readsValues ? nil : rows
     }

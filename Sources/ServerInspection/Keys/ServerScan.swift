@@ -73,7 +73,7 @@ package struct ServerScan {
             let isEither = lower != upper && lower.utf8.count == 1 && upper.utf8.count == 1
             pattern += isEither ? "[\(lower)\(upper)]" : ServerScan.escaped(String(scalar))
         }
-        return KeyName.bytes(pattern + "*")
+        return Array((pattern + "*").utf8)
     }
 
     /// A text as a pattern that is this text alone. Scalars, since with a mark behind it a wildcard is another character.

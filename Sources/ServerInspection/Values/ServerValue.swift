@@ -212,7 +212,7 @@ private struct ValueReading {
         try step("HSCAN") { answers, items in
             for place in stride(from: 0, to: answers.count - 1, by: 2) {
                 guard case .bytes(let name) = answers[place], names.insert(name) else { continue }
-                ValueReading.take(Array(answers[place...place + 1]), &items)
+                items += ValueReading.item(name).encoded + ValueReading.item(answers[place + 1]).encoded
             }
             return names.count
         }
@@ -257,14 +257,18 @@ private struct ValueReading {
             let answer = try nextStep("ZRANGE", "\(count)", "\(last)", "WITHSCORES").elements ?? []
             if answer.isEmpty { break }
             // By protocol 3 each member has an array of its own.
-            for pair in answer.first?.elements == nil ? [answer] : answer.compactMap(\.elements) {
-                count += ValueReading.take(pair, &items)
+            for pairs in answer.first?.elements == nil ? [answer] : answer.compactMap(\.elements) {
+                for place in stride(from: 0, to: pairs.count - 1, by: 2) {
+                    items += ValueReading.item(pairs[place]).encoded
+                    items += ValueReading.score(pairs[place + 1]).encoded
+                    count += 1
+                }
             }
         }
         return value(.map(CBORMap()), of: total, shown: count)
     }
 
-    /// The fields of each entry under its number, the first first.
+    /// Maps the ID of each entry to its fields, in the order of the IDs.
     mutating func stream() throws(SourceError) -> ServerValue? {
         guard let total = try length("XLEN") else {
             // One whose entries were all deleted is there.
@@ -277,9 +281,7 @@ private struct ValueReading {
             if answer.isEmpty { break }
             for entry in answer {
                 guard let parts = entry.elements, parts.count == 2, let id = parts[0].text else { continue }
-                var fields: [UInt8] = []
-                let number = ValueReading.take(parts[1].elements ?? [], &fields)
-                items += CBORValue.text(id).encoded + ValueReading.head(.map(CBORMap()), number) + fields
+                items += CBORValue.text(id).encoded + ValueReading.fields(parts[1].elements ?? [])
                 shown += 1
                 guard let next = ValueReading.id(after: id) else { break reading }
                 start = next
@@ -289,21 +291,22 @@ private struct ValueReading {
         return value(.map(CBORMap()), of: total, shown: shown)
     }
 
-    /// The next number that an entry of a stream may have; from version 6.2 on a parenthesis would say it.
+    /// The fields of a stream's entry: a map, or a list of pairs if a name repeats.
+    private static func fields(_ answers: [RESPValue]) -> [UInt8] {
+        let pairs = stride(from: 0, to: answers.count - 1, by: 2).map { place in
+            [item(answers[place]), item(answers[place + 1])]
+        }
+        guard Set(pairs.map { $0[0].encoded }).count == pairs.count else {
+            return CBORValue.array(pairs.map { .array($0) }).encoded
+        }
+        return head(.map(CBORMap()), pairs.count) + pairs.flatMap { $0[0].encoded + $0[1].encoded }
+    }
+
+    /// The next possible ID of an entry. Servers before version 6.2 have no exclusive ranges.
     private static func id(after id: String) -> String? {
         let parts = id.split(separator: "-").compactMap { UInt64($0) }
         guard parts.count == 2 else { return nil }
         return parts[1] < .max ? "\(parts[0])-\(parts[1] + 1)" : parts[0] < .max ? "\(parts[0] + 1)-0" : nil
-    }
-
-    /// How many entries of a map it were.
-    @discardableResult
-    private static func take(_ pairs: [RESPValue], _ items: inout [UInt8]) -> Int {
-        for place in stride(from: 0, to: pairs.count - 1, by: 2) {
-            items += item(pairs[place]).encoded
-            items += item(pairs[place + 1]).encoded
-        }
-        return pairs.count / 2
     }
 
     /// The beginning of an array or a map of so many items: that of an empty one, with the number in it.
@@ -316,14 +319,19 @@ private struct ValueReading {
     private static func item(_ answer: RESPValue) -> CBORValue {
         switch answer {
         case .bytes(let bytes): item(bytes)
-        case .double(let number):
-            // JSON has no infinity.
-            !number.isFinite
-                ? .text("\(number)")
-                : number == number.rounded() && abs(number) < 1e15 ? whole(Int64(number)) : .float(number)
+        case .double(let number): item(number)
         case .integer(let number): whole(number)
         default: answer.text.map { .text($0) } ?? .null
         }
+    }
+
+    private static func item(_ number: Double) -> CBORValue {
+        number == number.rounded() && abs(number) < 1e15 ? whole(Int64(number)) : .float(number)
+    }
+
+    /// By protocol 2 a score is a text.
+    private static func score(_ answer: RESPValue) -> CBORValue {
+        answer.text.flatMap { Double($0) }.map { item($0) } ?? item(answer)
     }
 
     private static func whole(_ number: Int64) -> CBORValue {

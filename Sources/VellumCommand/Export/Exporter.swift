@@ -62,11 +62,10 @@ struct Exporter {
     private func json(_ key: String, _ source: JSONSource) -> JSONTree {
         let json = JSONTree.source(source)
         guard wrapsKeys else { return json }
-        return .object([(Self.keyName, Self.record(key)), (Self.valueName, json)])
+        return .object([
+            (Self.keyName, .cell(Cell(item: CBORValue.text(key).encoded))), (Self.valueName, json),
+        ])
     }
-
-    /// A key as a record spells it and an import reads it.
-    static func record(_ key: String) -> JSONTree { .cell(Cell(item: CBORValue.text(key).encoded)) }
 
     /// A row an object, under the names of all properties that any object has. Reads every value twice.
     func writeTable(_ text: DelimitedText) throws -> Outcome {
@@ -167,12 +166,7 @@ struct Exporter {
             try result.get()
         }
         progress?.finish()
-        if changed > 0 {
-            Narration.complain(
-                "\(Figures.count(changed, "value has", "values have")) dates or numbers that aren't finite, or are "
-                    + "bytes alone: an import makes numbers, null and CBOR of them, which a typed program may not read; "
-                    + "dump and backup keep them")
-        }
+        Self.complain(ofChanged: changed, keptBy: "dump and backup keep")
         if !isSilent, elsewhere > 0 {
             let them = Figures.count(elsewhere, "entry is", "entries are")
             Narration.complain("\(them) in the memory of a process only, and left out")
@@ -184,6 +178,15 @@ struct Exporter {
             Narration.complain("\(them) changed or removed since the condition was looked at, and left out")
         }
         return (damaged + missing, missed)
+    }
+
+    /// Warns of values that an import reads as something else.
+    static func complain(ofChanged count: Int, keptBy keepers: String) {
+        guard count > 0 else { return }
+        Narration.complain(
+            "\(Figures.count(count, "value has", "values have")) dates or numbers that aren't finite, or are "
+                + "bytes alone: an import makes numbers, null and CBOR of them, which a typed program may not read; "
+                + "\(keepers) them")
     }
 
     /// Bytes of the longest value that is converted for a table.
