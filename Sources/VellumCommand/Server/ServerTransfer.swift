@@ -156,7 +156,7 @@ final class ServerImport {
     private func requireRoom(_ bytes: Int) throws {
         if room < bytes {
             room = max(1 << 20, bytes)
-            try database.connection.requireRoom(for: room, "for what is imported")
+            try database.connection.requireRoom(for: room, "for the import")
         }
         room -= bytes
     }
