@@ -68,6 +68,21 @@ struct EngineChangeTests {
         #expect(browser.frame.plainText.contains("-> 20 kB"), "\(browser.frame.plainText)")
     }
 
+    @Test("a renamed and a dropped archive leave an event")
+    func removalsLeaveEvents() throws {
+        _ = try store.archive(
+            named: "Town", orCreate: ArchiveConfiguration(diskLimit: 4 << 20, memoryLimit: nil))
+        var browser = try browser("NZoo<enter>y")
+        try store.removeArchive(named: "Town")
+        browser.refresh()
+        let lines = browser.frame.plainText.split(separator: "\n")
+        #expect(
+            lines.contains { $0.contains("City") && $0.contains("renamed") && $0.contains("to Zoo") },
+            "\(browser.frame.plainText)")
+        #expect(lines.contains { $0.contains("Town") && $0.contains("dropped") })
+        #expect(!lines.contains { $0.contains("City") && $0.contains("dropped") })
+    }
+
     @Test("the cursor follows an archive that is renamed")
     func cursorFollowsRename() throws {
         _ = try store.archive(

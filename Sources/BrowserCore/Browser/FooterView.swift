@@ -4,7 +4,7 @@ import TerminalKit
 enum FooterView {
     static func hints(_ model: Model) -> [KeyHint<ActionID>] {
         var hints = model.keyMap.hints(in: model.screen).filter {
-            model.parts.isOfUse($0.id, model) && isNamed($0.id, on: model.screen)
+            model.isOfUse($0.id) && isNamed($0.id, on: model.screen)
         }.map { hint in
             // What a key does next is said rather than what it is called.
             var title = hint.id == .pause && model.pausedSince != nil ? "Resume" : hint.title
@@ -18,7 +18,7 @@ enum FooterView {
                     action.keys.first.map { KeyHint(id: id, key: "\($0)", title: action.title) }
                 }
             }
-            hints = first.filter { model.parts.isOfUse($0.id, model) } + hints
+            hints = first.filter { model.isOfUse($0.id) } + hints
         }
         // Where not all fit, help comes first: it leads to the rest.
         let needed = hints.reduce(-2) { $0 + TextWidth.width(of: $1.key) + TextWidth.width(of: $1.title) + 3 }

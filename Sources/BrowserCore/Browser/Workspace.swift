@@ -61,6 +61,19 @@ extension Model {
     var isOfRingFile: Bool { archives.figures?.isRingFile == true }
 
     var isOfServer: Bool { archives.figures?.server != nil }
+
+    /// Why a server doesn't support an action; nil: it does, or the source is no server.
+    func objection(to id: ActionID) -> String? {
+        guard isOfServer else { return nil }
+        return switch id {
+        case .editValue, .newEntry: ServerSource.notEdited
+        case .biography: "A server records no events of its keys."
+        default: nil
+        }
+    }
+
+    func isOfUse(_ id: ActionID) -> Bool { objection(to: id) == nil && parts.isOfUse(id, self) }
+
     func reports(_ metadata: QueryMetadata) -> Bool {
         archives.figures?.unreported.contains(metadata) != true
     }

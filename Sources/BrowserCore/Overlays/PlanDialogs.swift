@@ -34,13 +34,7 @@ extension OverlayPlaces {
                         + "back to \(TitleView.name(of: plan.archive, model)), \(Figures.bytes(action.bytes))",
                 UndoText.story(action, model),
             ]
-            body.append(
-                action.kind == .deadline
-                    ? "Entries that changed or expired meanwhile stay as they are."
-                    : "Keys recorded anew meanwhile stay as they are."
-                        + (model.isOfServer
-                            ? "" : " Where the limit has no room for all, present entries are evicted first.")
-            )
+            body.append(exceptions(toUndoing: action.kind, model))
         case .replaceFile(let path):
             words = ("Replace the file?", "Replace")
             body = ["\(TerminalText.sanitized(path)) is there already. What is in it goes for good."]
@@ -56,6 +50,20 @@ extension OverlayPlaces {
         return Dialog(
             title: words.title, body: body, buttons: plan.name == nil ? ["Cancel", words.button] : [],
             selectedButton: plan.button, firstLine: plan.first, contentRows: plan.name == nil ? 0 : 1)
+    }
+
+    /// Which entries an undo leaves unchanged. A server's undo has copies of the keys that expired because of the change.
+    private static func exceptions(toUndoing kind: ReversibleAction.Kind, _ model: Model) -> String {
+        switch (kind, model.isOfServer) {
+        case (.deadline, true):
+            "Keys that have expired since are restored. Keys that were changed since stay unchanged."
+        case (.deadline, false): "Entries that changed or expired meanwhile stay as they are."
+        case (_, true):
+            "Keys that were stored again since stay unchanged. Keys whose own expiry time has passed aren't restored."
+        case (_, false):
+            "Keys recorded anew meanwhile stay as they are. Where the limit has no room for all, present entries are "
+                + "evicted first."
+        }
     }
 
     /// How long it can be undone, and how soon that may be over.

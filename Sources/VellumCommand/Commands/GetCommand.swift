@@ -53,7 +53,7 @@ struct GetCommand: ParsableCommand {
                 throw CommandFailure(
                     "no key \(TerminalSafe.quoted(key)) in \(archive) of \(server)", status: .nothing)
             }
-            try database.complainOfUse()
+            if let reason = try database.objectionToReading() { Narration.complain(reason) }
             var members = zip(ServerDatabase.columns, ServerDatabase.cells(key, facts)).map { ($0.name, $1) }
             if let owner = value.owner { members.append(("owner", .text(owner))) }
             try value.bytes.withUnsafeBytes { try print($0, value.encoding, members) }

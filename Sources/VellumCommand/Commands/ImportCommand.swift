@@ -158,6 +158,7 @@ struct ImportCommand: ParsableCommand {
         Narration.say(
             "imported \(Figures.amount(outcome.imported, bytes: outcome.bytes)) into \(archive) of \(server)\(skipped)"
         )
+        if let remark = target.remark { Narration.complain(remark) }
         try end(outcome, failure)
     }
 

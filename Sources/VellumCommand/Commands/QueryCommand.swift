@@ -93,7 +93,7 @@ struct QueryCommand: ParsableCommand {
         let plan = QueryPlan(try QueryProblem.pipeline(output.text() ?? pipeline))
         if let server = try store.server() {
             let database = try ServerDatabase(server, named: archive)
-            let plan = try database.sparing(plan, touches: touch)
+            let plan = touch ? plan : try database.withoutAccesses(plan)
             return try run(plan, over: try database.query(plan, touches: touch)) { false }
         }
         let archive = try store.openForLooking().archive(named: archive)

@@ -62,11 +62,10 @@ struct Exporter {
     private func json(_ key: String, _ source: JSONSource) -> JSONTree {
         let json = JSONTree.source(source)
         guard wrapsKeys else { return json }
-        return .object([(Self.keyName, Self.record(key)), (Self.valueName, json)])
+        return .object([
+            (Self.keyName, .cell(Cell(item: CBORValue.text(key).encoded))), (Self.valueName, json),
+        ])
     }
-
-    /// A key as records spell it and imports read it.
-    static func record(_ key: String) -> JSONTree { .cell(Cell(item: CBORValue.text(key).encoded)) }
 
     /// Writes a row for each object, with the properties of all objects as columns. Reads every value twice.
     func writeTable(_ text: DelimitedText) throws -> Outcome {
@@ -168,12 +167,7 @@ struct Exporter {
             try result.get()
         }
         progress?.finish()
-        if changed > 0 {
-            Narration.complain(
-                "\(Figures.count(changed, "value has", "values have")) dates or non-finite numbers, or are plain "
-                    + "bytes: an import stores numbers, null and CBOR instead, which a typed program may not read; "
-                    + "dump and backup preserve them")
-        }
+        Self.complain(ofChanged: changed, keptBy: "dump and backup preserve")
         if repeating > 0 {
             let them = Figures.count(repeating, "value has", "values have")
             Narration.complain(
@@ -190,6 +184,15 @@ struct Exporter {
             Narration.complain("\(them) changed or removed during the export, and left out")
         }
         return (damaged + missing, missed)
+    }
+
+    /// Warns of values that an import reads as something else.
+    static func complain(ofChanged count: Int, keptBy keepers: String) {
+        guard count > 0 else { return }
+        Narration.complain(
+            "\(Figures.count(count, "value has", "values have")) dates or non-finite numbers, or are plain "
+                + "bytes: an import stores numbers, null and CBOR instead, which a typed program may not read; "
+                + "\(keepers) them")
     }
 
     /// Bytes of the longest value converted for a table.

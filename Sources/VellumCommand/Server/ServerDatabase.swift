@@ -50,7 +50,7 @@ struct ServerDatabase {
         matching pattern: String?, by order: EntryColumn?, reverse: Bool,
         _ body: (String, KeyFacts) throws -> Bool
     ) throws {
-        let pattern = pattern.map(KeyName.bytes)
+        let pattern = pattern.map { Array($0.utf8) }
         guard let order else {
             if reverse { throw CommandFailure("--reverse needs an --order on a server", status: .usage) }
             var seen = KeyTable()
@@ -130,38 +130,24 @@ struct ServerDatabase {
         return (facts, value)
     }
 
-    func complainOfUse() throws {
-        let traits = try connection.traits()
-        if !traits.keepsIdleTimes {
-            Narration.complain(
-                "\(traits.product) has no CLIENT NO-TOUCH, so this counted as an access of the key")
-        }
-    }
+    /// Why values aren't read without `--touch`; nil: reading them doesn't change idle times.
+    func objectionToReading() throws -> String? { try connection.traits().objectionToReading }
 
-    /// The plan, or one without values if reading them would count as an access of each key.
-    func sparing(_ plan: QueryPlan, touches: Bool) throws -> QueryPlan {
-        let traits = try connection.traits()
-        guard !touches,
-            let rows = traits.sparing(
-                plan, showing: [QueryColumn(.metadata(.type)), QueryColumn(.metadata(.size))])
-        else {
-            return plan
-        }
-        if rows.readsValues != plan.readsValues {
-            Narration.complain(
-                "values are left out: on \(traits.product) reading them counts as an access of each key; --touch shows them"
-            )
+    /// The plan, or its rows with type and size where reading the values would count as accesses.
+    func withoutAccesses(_ plan: QueryPlan) throws -> QueryPlan {
+        let columns = [QueryColumn(.metadata(.type)), QueryColumn(.metadata(.size))]
+        guard let rows = try connection.traits().withoutAccesses(plan, showing: columns) else { return plan }
+        if rows.readsValues != plan.readsValues, let reason = try objectionToReading() {
+            Narration.complain("values are left out: \(reason); --touch shows them")
         }
         return rows
     }
 
-    /// - Parameter touches: whether values may be read although that counts as an access.
+    /// - Parameter touches: whether values are read although that counts as an access to each key.
     func query(_ plan: QueryPlan, touches: Bool) throws -> ServerQuery {
-        let traits = try connection.traits()
-        if plan.readsValues, !traits.keepsIdleTimes, !touches {
+        if plan.readsValues, !touches, let reason = try objectionToReading() {
             throw CommandFailure(
-                "\(traits.product) has no CLIENT NO-TOUCH, so reading values counts as an access of each key; pass --touch "
-                    + "to read them anyway, or use only metadata such as @key, @type and @size",
+                "\(reason); --touch reads the values, and metadata such as @key, @type and @size need none",
                 status: .usage)
         }
         return try ServerQuery(connection, database: number, for: plan.pipeline) {
