@@ -60,6 +60,20 @@ struct ServerScreensTests {
         #expect(browser.frame.plainText.contains("contents to see"))
     }
 
+    @Test(
+        "actions that a server doesn't support say why at once",
+        arguments: [
+            ("<enter>n", "Can't edit"), ("<enter>e", "Can't edit"), ("<enter>b", "history"), ("L", "Only"),
+        ])
+    func disabledActionsSayWhy(keys: String, reason: String) async throws {
+        let served = try await Served()
+        try served.fill()
+        var browser = browser(served)
+        browser.press(try Key.script(keys))
+        #expect(browser.model.said?.contains(reason) == true, "\(browser.frame.plainText)")
+        #expect(!browser.frame.plainText.contains("key of the new entry"))
+    }
+
     @Test func deletingAndUndoing() async throws {
         let served = try await Served()
         try served.fill()

@@ -28,7 +28,7 @@ struct ConfigurationTests {
         #expect(result.lines.contains("# store = \"/FOLDER\"  # default"))
         #expect(
             result.lines.contains(
-                "# open = [\"enter\", \"l\", \"right\"]  # default. Open what the cursor is on."))
+                "# open = [\"enter\", \"l\", \"right\"]  # default. Open the selected row."))
         #expect(try run("config", "--path").text == path + "\n")
     }
 
@@ -48,7 +48,7 @@ struct ConfigurationTests {
         #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
         #expect(result.lines.contains("theme = \"light\"  # \(path):2"))
         #expect(result.lines.contains("store = \"/srv/cache\"  # \(path):3"))
-        #expect(result.lines.contains("open = [\"o\"]  # \(path):6. Open what the cursor is on."))
+        #expect(result.lines.contains("open = [\"o\"]  # \(path):6. Open the selected row."))
         #expect(result.lines.contains { $0.hasPrefix("delete = [\"X\", \"delete\"]  # \(path):7. ") })
         // The key was another action's.
         #expect(result.lines.contains { $0.hasPrefix("# pager = []  # default without o. ") })
@@ -321,7 +321,7 @@ struct ConfigurationTests {
         slow.type("R")
         try await slow.until("fourth") { slow.text.contains("fourth") }
         for browser in [slow, quick] {
-            browser.type("q")
+            browser.type("\u{3}")
             #expect(try await browser.finish() == 0)
         }
     }

@@ -166,7 +166,7 @@ struct ExpiringTests {
             let none = try Vellum.run(["expire", "A", "--never", "--yes", "--store", store.path] + arguments)
             #expect(none.status == 1)
             if !arguments.contains("--dry-run") {
-                #expect(none.errors == "vellum: nothing changed: 1 entry has no expiry time\n")
+                #expect(none.errors == "vellum: nothing changed: 1 entry already has no expiry time\n")
             }
         }
         #expect(try store.run("undo", "A").status == 1)

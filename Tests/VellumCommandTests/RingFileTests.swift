@@ -63,7 +63,7 @@ struct RingFileTests {
         // What broke: whatever was on the screen, it was the messages.
         for (keys, words) in [
             ("c", "vellum tail"), ("<enter>c", "vellum tail"), ("<enter>Ec", "vellum watch"),
-            ("<enter>Tc", "No command shows this of a ring file"),
+            ("<enter>Tc", "No command prints this"),
         ] {
             let screen = try run("browse", path, "--size", "80x12", "--keys", keys)
             #expect(screen.text.contains(words), "\(keys): \(screen.text)")

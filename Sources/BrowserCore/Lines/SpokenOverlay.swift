@@ -56,7 +56,7 @@ struct SpokenOverlay: Sendable {
             }
             self.init(
                 [list.isHelp ? "Help: \(model.screen.rawValue)" : "Actions"],
-                words ?? "No action is called so.")
+                words ?? "No matching action.")
         }
     }
 
@@ -81,7 +81,7 @@ extension ExpireForm {
         case .after: "in \(after.text)"
         case .now: "now"
         case .never: "never"
-        case .idle: "what is idle for more than \(idle.text)"
+        case .idle: "all idle over \(idle.text)"
         }
     }
 }

@@ -59,7 +59,7 @@ package protocol StoreSource: Sendable {
     func events(in archive: ArchiveAddress, from: UInt64?) throws(SourceError) -> EventBatch
 
     /// What the events tell of a key.
-    func biography(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory
+    func history(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory
 
     /// Messages of a log, oldest first, at most `count`, beginning with the one that `behind` others followed when
     /// `nextEvent` was the number of the event to come.
@@ -174,7 +174,7 @@ extension StoreSource {
     package func events(in archive: ArchiveAddress, from: UInt64?) throws(SourceError) -> EventBatch {
         EventBatch(events: [], next: from ?? 0)
     }
-    package func biography(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory {
+    package func history(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory {
         KeyHistory(events: [])
     }
     package func reversible(in archive: ArchiveAddress) throws(SourceError) -> [ReversibleAction] { [] }

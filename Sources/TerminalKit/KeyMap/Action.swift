@@ -23,9 +23,13 @@ where
     /// The screens with the action.
     package let contexts: Set<Context>
     package let flags: ActionFlags
+    /// Synonyms that search finds, in lower case.
+    private let keywords: [Substring]
 
+    /// - Parameter keywords: separated by spaces.
     package init(
-        _ id: ID, title: String, help: String, keys: [Key], contexts: Set<Context>, flags: ActionFlags = []
+        _ id: ID, title: String, help: String, keys: [Key], contexts: Set<Context>, flags: ActionFlags = [],
+        keywords: String = ""
     ) {
         self.id = id
         self.title = title
@@ -33,6 +37,13 @@ where
         self.keys = keys
         self.contexts = contexts
         self.flags = flags
+        self.keywords = keywords.split(separator: " ")
+    }
+
+    /// A whole keyword counts more than any fuzzy match, its beginning about as much as one.
+    func keywordScore(_ query: String) -> Int? {
+        if keywords.contains(query[...]) { return 500 }
+        return query.count > 1 && keywords.contains { $0.hasPrefix(query) } ? 100 : nil
     }
 
     /// `keys`: spellings of ``Key/init(parsing:)``, separated by spaces.

@@ -53,7 +53,7 @@ where
         }
     }
 
-    /// The screen's actions whose title, name, help or keys match, best first; all for an empty query.
+    /// The screen's actions whose title, name, help, keywords or keys match, best first; all for an empty query.
     package func search(_ query: String, in context: Context) -> [Action<ID, Context>] {
         let live = actions(in: context)
         guard !query.isEmpty else { return live }
@@ -63,7 +63,8 @@ where
             // Nearly every sentence contains the letters of a short query in order, so help must contain its words.
             let help = action.help.lowercased().contains(query.lowercased()) ? 1 : nil
             let key = action.keys.contains { $0.description == query } ? 1000 : nil
-            return [title, name, help, key].compactMap { $0 }.max().map { ($0, position, action) }
+            let keyword = action.keywordScore(query.lowercased())
+            return [title, name, help, key, keyword].compactMap { $0 }.max().map { ($0, position, action) }
         }
         return scored.sorted { ($0.0, $1.1) > ($1.0, $0.1) }.map(\.2)
     }

@@ -31,10 +31,7 @@ struct DropCommand: ParsableCommand {
     func run() throws {
         try look()
         if dryRun { return }
-        guard yes || Confirmation.isPossible else {
-            throw CommandFailure(
-                "stdin is not a terminal; pass --yes to remove the archive", status: .usage)
-        }
+        try Confirmation.require(unless: yes)
         let store = try store.openForWriting(creating: false)
         defer { store.close() }
         let opened = try store.archive(named: archive)

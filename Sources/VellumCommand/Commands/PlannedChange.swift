@@ -20,9 +20,7 @@ struct PlannedChange: Sendable {
         }
         if selection.dryRun { return try printPlan() }
         let asks = !selection.yes
-        guard !asks || Confirmation.isPossible else {
-            throw CommandFailure("stdin is not a terminal; pass --yes to \(action.verb)", status: .usage)
-        }
+        try Confirmation.require(unless: selection.yes)
         let store = try store.openForWriting(creating: false)
         defer { store.close() }
         let archive = try store.archive(named: selection.archive)
@@ -166,7 +164,7 @@ struct PlannedChange: Sendable {
     /// Why the plan is empty; nil if missing keys have been reported.
     private func nothing(_ archive: String, _ plan: ChangePlan) -> String? {
         if plan.unchanged > 0 {
-            let have = Figures.count(plan.unchanged, "entry has", "entries have")
+            let have = Figures.count(plan.unchanged, "entry already has", "entries already have")
             return "nothing changed: \(have) no expiry time"
         }
         if let idle, plan.missing.isEmpty {

@@ -1,9 +1,18 @@
 import TerminalKit
 
+/// A yes or no question on the terminal.
 enum Confirmation {
+    /// Whether stdin and stderr are a terminal.
     static var isPossible: Bool { SystemText.isTerminal(STDIN_FILENO) && Narration.isTerminal }
 
-    /// Only `y` and `yes` confirm.
+    /// Throws if a confirmation is needed and not possible.
+    static func require(unless isConfirmed: Bool) throws {
+        guard isConfirmed || isPossible else {
+            throw CommandFailure("stdin is not a terminal; pass --yes to confirm", status: .usage)
+        }
+    }
+
+    /// Accepts only `y` and `yes`.
     static func ask(_ question: String) -> Bool {
         Narration.write(TerminalText.sanitized(question) + " [y/N] ")
         guard let answer = readLine()?.lowercased() else { return false }

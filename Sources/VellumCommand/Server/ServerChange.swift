@@ -15,10 +15,7 @@ struct ServerChange {
         if selection.owner != nil { throw CommandFailure("keys of a server have no owners", status: .usage) }
         if !selection.dryRun {
             try database.server.requireWritable(selection.write)
-            guard selection.yes || Confirmation.isPossible else {
-                throw CommandFailure(
-                    "stdin is not a terminal; pass --yes to \(plan.action.verb)", status: .usage)
-            }
+            try Confirmation.require(unless: selection.yes)
         }
         Interruption.collect()
         let targets = try targets()

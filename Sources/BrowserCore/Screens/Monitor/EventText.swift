@@ -54,13 +54,15 @@ enum EventText {
         return text
     }
 
-    /// The biography with a line for each event, and what is known of the entry.
-    static func story(_ value: ValueState, _ model: Model) -> [String] {
-        guard let biography = value.biography else { return ["The events are being read."] }
-        var lines = biography.lines(by: model.processName)
-        if lines.isEmpty { lines = ["No event of this key is known any more."] }
-        if value.isStale { lines += ["", replaced(value, model)] }
-        if let entry = value.load?.entry { lines += [""] + FactLines.lines(entry.facts(now: model.shownNow)) }
-        return lines + ["", biography.reach(in: value.archive.name, now: model.shownNow)]
+    /// The key's history with a line for each event, and the facts of the entry.
+    static func story(_ value: ValueState, _ model: Model) -> (events: [String], rest: [String]) {
+        guard let history = value.history else { return (["Reading the events."], []) }
+        var rest: [String] = []
+        if value.isStale { rest += ["", replaced(value, model)] }
+        if let entry = value.load?.entry { rest += [""] + FactLines.lines(entry.facts(now: model.shownNow)) }
+        return (
+            history.lines(by: model.processName),
+            rest + ["", history.reach(in: value.archive.name, now: model.shownNow)]
+        )
     }
 }

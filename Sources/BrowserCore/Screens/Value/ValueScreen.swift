@@ -148,7 +148,7 @@ enum ValueScreen: ScreenParts {
         // What could not be read may be there now.
         guard isForced || value.load == nil && value.problem != nil else { return [check(value)] }
         model.value?.isPending = true
-        return [load(value)] + loadBiography(&model)
+        return [load(value)] + loadHistory(&model)
     }
 
     static func open(_ model: inout Model) -> [Effect] { [] }

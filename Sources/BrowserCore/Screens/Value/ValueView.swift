@@ -97,7 +97,7 @@ enum ValueView {
         Bar(left: [Span(" " + text)], right: modes + [Span(" ")], role: .text)
             .draw(into: &frame, in: rect.line(0), look: look)
         // A server keeps no events.
-        if rect.rows > 1, !isOfServer, value.biography != nil {
+        if rect.rows > 1, !isOfServer, value.history != nil {
             // The latest of a long story counts most.
             let story = TextWidth.truncateStart(
                 EventText.line(value, entry, model), to: max(0, rect.columns - 2),
