@@ -99,7 +99,7 @@ struct ServerScreensTests {
         for keys in ["<enter>n", "e", "<enter>b"] {
             browser.press(try Key.script(keys))
             let text = browser.frame.plainText
-            #expect(!text.contains("key of the new entry") && !text.contains("Biography of"), "\(text)")
+            #expect(!text.contains("key of the new entry") && !text.contains("Key history of"), "\(text)")
         }
         #expect(try served.ask("DBSIZE").number == 7)
     }

@@ -66,7 +66,7 @@ extension Model {
         guard isOfServer else { return nil }
         return switch id {
         case .editValue, .newEntry: ServerSource.notEdited
-        case .biography: "A server records no events of its keys."
+        case .history: "A server records no events of its keys."
         default: nil
         }
     }
