@@ -120,8 +120,7 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
         try translating { () throws(StorageError) in try ring.synchronize() }
     }
 
-    /// The damage of the file and its byte, if the other calls throw `fileCorrupted`; `nil`: none. Costs reading the
-    /// file.
+    /// The damage of the file and its byte, if other calls throw `fileCorrupted`; `nil`: none. Costs reading the file.
     public func damage() throws -> String? {
         do throws(StorageError) {
             _ = try ring.outline()

@@ -15,8 +15,7 @@ public enum CacheAdvanceError: Error, Sendable {
     case incompatibleHeader(persistedVersion: UInt8)
     /// The file was created with other settings (`maximumBytes`, `shouldOverwriteOldMessages`). It can only be read.
     case fileNotWritable
-    /// The file doesn't have the expected format: see ``CacheAdvance/CacheAdvance/damage()``. Delete it and start a new
-    /// one.
+    /// The file doesn't have the expected format: see ``CacheAdvance/CacheAdvance/damage()``. Delete it.
     case fileCorrupted
 
     /// The message doesn't fit: either of the two cases for that.

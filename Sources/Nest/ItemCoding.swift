@@ -19,8 +19,7 @@ package struct StoredTerms: Codable {
     var mirror: Bool
 }
 
-/// Encodes items with their type's name: `Codable` ones and collections (``ItemFormer``) as CBOR, others as keyed
-/// archives in CBOR.
+/// Encodes items with their type's name: `Codable` ones and collections (``ItemFormer``) as CBOR, others keyed.
 package enum ItemCoding {
     private struct Coded<Item: Codable>: Codable {
         var terms: StoredTerms

@@ -221,8 +221,7 @@ extension CBORValue {
         }
     }
 
-    /// Equal for equal items of equal types, without the encodings of `Codable` values and objects, which may depend on
-    /// order.
+    /// Equal for equal items of equal types, without encodings of `Codable` values and objects, which may vary.
     var shape: Int {
         var hasher = Hasher()
         switch self {

@@ -25,6 +25,7 @@ struct KeyedArchive {
     private let archiver: PropertyItem
     private var objects: [PropertyItem]
     private let root: Int
+    /// Each object after the objects that it contains.
     private var order: [Int] = []
     private var extents: [Int: Extent] = [:]
     private var open: Set<Int> = []

@@ -129,8 +129,7 @@ public struct PapyrusStore: Sendable {
         try await throwing.deleteAll(type)
     }
 
-    /// Deletes everything in the store atomically. Waits some microseconds for another thread or process that changes
-    /// it.
+    /// Deletes everything in the store atomically. Waits some microseconds for concurrent changes.
     public func reset() {
         do {
             try throwing.reset()

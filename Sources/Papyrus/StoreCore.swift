@@ -63,8 +63,7 @@ final class StoreCore: @unchecked Sendable {
 
     // MARK: The archive
 
-    /// Calls `body` with the archive, again if it was removed; `nil` without one, unless `creates`. `waits`: for its
-    /// creator.
+    /// Calls `body` with the archive, again if it was removed; `nil`: absent, unless `creates`. `waits`: for a creator.
     func withArchive<Value>(
         creates: Bool, waits: Bool = true, _ body: (Archive) throws -> Value
     ) throws -> Value? {

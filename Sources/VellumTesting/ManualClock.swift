@@ -32,8 +32,7 @@ public final class ManualClock: Sendable {
         #endif
     }
 
-    /// Calls `body` with this clock, which also applies to tasks that `body` starts, but not to detached tasks and
-    /// threads.
+    /// Calls `body` with this clock, which also applies to its tasks, but not to detached tasks and threads.
     public func run<Value>(_ body: () throws -> Value) rethrows -> Value {
         #if DEBUG
         try Clock.$hand.withValue(hand, operation: body)

@@ -23,8 +23,7 @@ public final class TestStore: Sendable {
     public let factory: ArchivesFactory
     private let others = Guarded<[ArchivesFactory]>([])
 
-    /// Creates an empty store, whose folder is created with its first archive. `inMemory`: in `/dev/shm`, if the system
-    /// has it.
+    /// Creates an empty store; its first archive creates the folder. `inMemory`: in `/dev/shm`, if present.
     public init(inMemory: Bool = true) {
         let memory = "/dev/shm"
         let isThere = inMemory && FileManager.default.isWritableFile(atPath: memory)

@@ -36,6 +36,7 @@ final class ObservationLane: @unchecked Sendable {
     private struct Recent {
         var snapshot: ArchiveSnapshot
         var archive: Archive
+        /// All events before this number had happened when the snapshot was taken.
         var position: UInt64
     }
 

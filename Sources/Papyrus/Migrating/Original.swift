@@ -37,8 +37,7 @@ struct Original: Codable, Sendable {
     /// The key of one that got another identifier, by its successor's.
     private static func origin(of key: String) -> String { ">" + key }
 
-    /// When an entry's object was saved, before conversions if unchanged since. `prefixes`: of types converted into its
-    /// type.
+    /// When an entry's object was saved, before conversions if unchanged since. `prefixes`: of types converted into it.
     static func saved(
         _ entry: StoredEntry, identifier: Substring, from prefixes: [String], in entries: some EntrySource
     ) throws -> UInt64 {
@@ -86,8 +85,7 @@ struct Original: Codable, Sendable {
     }
 }
 
-/// A migration's source: also objects that were converted already, as before, unless their successors were deleted
-/// since.
+/// A migration's source: also objects converted already, as before, unless their successors were deleted since.
 struct MigratedEntries: EntrySource {
     let entries: SnapshotEntries
 

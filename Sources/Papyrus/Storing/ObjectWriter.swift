@@ -14,8 +14,7 @@ struct WrittenObject: Sendable {
     fileprivate var root: Int
 }
 
-/// Encodes objects with related ones (`userInfo`). Among equal keys the call's own, the outermost or the last counts.
-/// One thread.
+/// Encodes objects with related ones (`userInfo`). Among equal keys the call's, outermost or last counts. One thread.
 final class ObjectWriter: @unchecked Sendable {
     private(set) var objects: [WrittenObject] = []
     private var places: [String: Int] = [:]

@@ -129,8 +129,8 @@ extension Archive {
     /// the entry, or `nil` if absent, and returns the change.
     ///
     /// No lock is held while `body` runs; it may use this archive. If another change of the same entry comes first,
-    /// `body` is called again with the new content, so it must have no side effects. Every retry means that another
-    /// change succeeded.
+    /// `body` is called again with the new content, so it must have no side effects. Each retry means that another
+    /// succeeded.
     /// - Returns: the change that was carried out.
     /// - Throws: also `busy`, if others keep changing the entry for ten seconds.
     @discardableResult

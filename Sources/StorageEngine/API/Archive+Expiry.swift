@@ -17,9 +17,8 @@ extension Archive {
         return isThere
     }
 
-    /// Removes every expired entry and frees its space. Look-ups never find expired entries; otherwise these are
-    /// removed by look-ups, in the background, or as the least recent. Free if none has expired, else a walk over the
-    /// index.
+    /// Removes every expired entry and frees its space. Look-ups never find expired entries, and remove them; so do the
+    /// background and evictions. Free if none has expired, else a walk over the index.
     @discardableResult
     public func removeExpired() throws(StorageError) -> Removal {
         try finishingChange { (engine) throws(StorageError) in try engine.removeExpired() }
@@ -31,8 +30,7 @@ extension Archive {
         try finishingChange { (engine) throws(StorageError) in try engine.removeIdle(longerThan: interval) }
     }
 
-    /// Deletes an owner's entries, including damaged ones. Costs a walk over the index. Throws also `invalidOwner` if
-    /// empty.
+    /// Deletes an owner's entries, including damaged ones. Costs a walk over the index. Throws also `invalidOwner`.
     @discardableResult
     public func deleteEntries(ofOwner owner: String) throws(StorageError) -> Removal {
         try EntryAttributes.checkNotEmpty(owner: owner)

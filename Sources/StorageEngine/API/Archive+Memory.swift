@@ -119,6 +119,7 @@ extension Archive {
 
     package func isCurrent(_ held: HeldEntry) throws(StorageError) -> Bool { try engine().isCurrent(held) }
 
+    /// The version to hold if the entry was only moved within the log; `nil` if it was removed or replaced.
     package func follow(_ held: HeldEntry, key: HashedKey) throws(StorageError) -> HeldEntry? {
         try engine().follow(held, key: key.bytes)
     }
@@ -141,6 +142,7 @@ extension Archive {
         }
     }
 
+    /// Removes an entry that only this process' memory held, unless it was stored again.
     package func remove(_ held: HeldEntry, forKey key: String) throws(StorageError) {
         _ = try delete(key, ifSequence: held.sequence)
     }

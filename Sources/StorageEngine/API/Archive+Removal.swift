@@ -21,6 +21,7 @@ extension Store {
         }
     }
 
+    /// `true` also if unknown.
     package var isPresent: Bool { (try? folder.hasEntry(named: StoreMarker.fileName)) ?? true }
 
     /// Like ``isPresent``, and its path still leads to this folder and not to another store.

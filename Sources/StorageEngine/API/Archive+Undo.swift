@@ -54,13 +54,11 @@ extension Archive {
     /// Entries that were recorded again stay unchanged, and their former versions never return. If the limit has no
     /// space for all, the least recent are evicted. Returns `nil` if no such action can be undone.
     ///
-    /// If the returning entries exceed the limit by now, nothing returns and nothing is evicted. The action can be
-    /// undone once the limit is raised.
+    /// If the returning entries exceed the limit by now, nothing returns and nothing is evicted. Raise the limit then.
     ///
-    /// Deleted or expired entries return in one step for every process, whatever crashes, and that step can't be
-    /// stopped. Entries are evicted for them before it. The lock is never held for longer than some hundred entries
-    /// take. Expiry times return some hundred at a time: `progress` gets the fraction done, 0 to 1; return `false` to
-    /// stop.
+    /// Deleted or expired entries return in one step for every process, whatever crashes, which can't be stopped.
+    /// Evictions precede it. The lock is never held for longer than some hundred entries take. Expiry times return some
+    /// hundred at a time: `progress` gets the fraction done, 0 to 1; return `false` to stop.
     ///
     /// - Throws: also `valueTooLarge`.
     public func undo(

@@ -149,8 +149,7 @@ public final class Archive: Sendable {
     /// or not at all; but of more than 8,127 evictions, the first may happen although the put fails.
     ///
     /// The entry survives a crash of this process as soon as the call returns.
-    /// - Throws: also `valueTooLarge`, and then nothing is stored or evicted; `invalidOwner`; `wrongKind` for a log;
-    ///   `noSpace`.
+    /// - Throws: also `valueTooLarge`, without any change; `invalidOwner`; `wrongKind` for a log; `noSpace`.
     public func put(
         _ value: [UInt8], forKey key: String, encoding: ValueEncoding = .unknown,
         attributes: EntryAttributes = .none
@@ -242,8 +241,7 @@ public final class Archive: Sendable {
         return result
     }
 
-    /// The only access to an entry's bytes; not generic, because type look-ups at run time would take a fifth of its
-    /// time.
+    /// The only access to an entry's bytes; not generic, because type look-ups at run time would cost a fifth more.
     @usableFromInline
     func visit(
         _ key: String, counts: Bool, _ body: (UnsafeRawBufferPointer) -> Void
@@ -311,8 +309,7 @@ public final class Archive: Sendable {
         try EntryList(engine: try engine(), order: order)
     }
 
-    /// The most recent entries, to be shown while ``entries(order:)`` lists a large archive. The cost grows with `most`
-    /// only.
+    /// The most recent entries, shown while ``entries(order:)`` lists a large archive. Costs in proportion to `most`.
     package func recentEntries(_ most: Int) throws(StorageError) -> EntryList {
         try EntryList(engine: try engine(), order: .mostRecentFirst, mostRecent: most)
     }
@@ -410,8 +407,7 @@ public final class Archive: Sendable {
         try engine.synchronize(upTo: engine.index.head)
     }
 
-    /// Changes the durability for all processes, also of stored entries. Throws also `invalidConfiguration`,
-    /// `syncFailed`.
+    /// Changes the durability, also of stored entries. Throws also `invalidConfiguration`, `syncFailed`.
     public func setDurability(_ durability: Durability) throws(StorageError) {
         let engine = try engine()
         guard mode == .readWrite else { throw .readOnly(operation: "change \"\(name)\"") }
@@ -419,8 +415,7 @@ public final class Archive: Sendable {
         try engine.applyDurability()
     }
 
-    /// Closes the archive for all processes and removes it, if it still has `version`. No process may open it during
-    /// this.
+    /// Closes the archive for all processes and removes it, if it still has `version`. Blocks opening it.
     func destroy(
         ifStill old: ArchiveVersion?, removing: () throws(StorageError) -> Void
     ) throws(StorageError) -> Bool {

@@ -1,12 +1,11 @@
 import Synchronization
 
-/// An archive's content at one moment: every key, value and deadline, whatever others change afterwards (S15). Taking
-/// it stops no other process.
+/// An archive's content at one moment: every key, value and deadline, whatever others change afterwards (S15).
 ///
 /// Entries are numbered from 0 in the order of recency, the most recent first; messages of a log the oldest first.
 /// Expired entries, and those that only a process' memory held, are not included. Recency and hits may be slightly
-/// later than the snapshot's moment, because uses take no lock. Calls that read an entry throw `corrupted` if its bytes
-/// fail their checksum.
+/// later than the snapshot's moment, because uses take no lock. Calls that read an entry throw `corrupted` for damaged
+/// bytes.
 ///
 /// Takes 40 bytes for each entry, and 4 more once a key is looked up. The values stay in the archive's files, which
 /// keep their space on disk until the last reference to the snapshot ends, even if the archive removes them: at most
@@ -19,8 +18,7 @@ public final class ArchiveSnapshot: Sendable {
     public let kind: ArchiveKind
     /// The snapshot's moment.
     public let time: Timestamp
-    /// For a log: a `corrupted` error for each unreadable place; its messages are missing. For other kinds, reading
-    /// throws.
+    /// For a log: a `corrupted` error for each unreadable place; its messages are missing. For others, reading throws.
     public let damagedPlaces: [StorageError]
     private let engine: ArchiveEngine
     private let items: [SnapshotItem]
@@ -171,8 +169,7 @@ public final class ArchiveSnapshot: Sendable {
         return (String(decoding: frame.key, as: UTF8.self), engine.currentEntry(frame))
     }
 
-    /// Calls `body` with the key and content of entry `number`, from one read. The value's bytes are valid during the
-    /// call.
+    /// Calls `body` with the key and content of entry `number`, from one read. The value is valid during the call.
     package func withEntry<Result>(
         at number: Int,
         _ body: (_ key: String, UnsafeRawBufferPointer, ValueEncoding, _ sequence: UInt64) -> Result

@@ -9,6 +9,7 @@ public struct Batch: Sendable {
 
     struct Item: Sendable {
         var key: String
+        /// `nil` for a delete.
         var value: [UInt8]?
         var encoding = ValueEncoding.unknown
         var attributes = EntryAttributes.none

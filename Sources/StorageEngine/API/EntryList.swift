@@ -8,6 +8,7 @@ public enum RecencyOrder: Sendable, Hashable {
 
 /// One entry of a list: what the index knows without reading its key.
 public struct EntryReference: Sendable, Hashable {
+    /// The stamp, with the tier in the top two bits.
     private let use: UInt64
     /// When the entry was last recorded or accessed.
     public let accessed: Timestamp

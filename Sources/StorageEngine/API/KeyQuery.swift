@@ -59,8 +59,7 @@ public struct OwnerSummary: Sendable, Hashable {
     public var bytes: UInt64
     /// Accesses of these entries since they were recorded.
     public var hits: UInt64
-    /// Number of damaged entries, by the index's hash of the owner's name; counted as without owner if no intact entry
-    /// has that hash.
+    /// Number of damaged entries, by the hash of the owner's name; without owner if no intact entry has that hash.
     public var unreadable = 0
 }
 

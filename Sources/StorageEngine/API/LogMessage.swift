@@ -1,7 +1,6 @@
 /// A message of a log archive.
 public struct LogMessage: Sendable, Hashable {
-    /// The message's number, higher than that of all before it. A gap isn't a loss: an append cut short also uses a
-    /// number.
+    /// The message's number, higher than all before. A gap isn't a loss: an append cut short also uses a number.
     public var sequence: UInt64
     /// When it was appended.
     public var time: Timestamp

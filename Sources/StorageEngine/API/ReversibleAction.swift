@@ -46,8 +46,7 @@ extension ReversibleAction {
 public struct UndoBudget: Sendable, Hashable {
     /// Bytes of values: the limit (for a collection, its values and those removed), but at least 4 MiB.
     public var values: UInt64
-    /// Bytes on disk and in the index: an eighth of the limit, but at least 64 MiB. An entry takes value, key and some
-    /// 180 bytes.
+    /// Bytes on disk and in the index: an eighth of the limit, 64 MiB or more. An entry takes value, key and 180 bytes.
     public var room: UInt64
     /// Unused part of ``values``.
     public var valuesLeft: UInt64

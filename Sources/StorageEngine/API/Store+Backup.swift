@@ -140,8 +140,7 @@ extension Store {
     }
 
     /// Like a backup, makes a store in the new or empty folder `path`, completely or not at all: `fill` writes its
-    /// files into the folder that it gets. If `verify` throws for the store, nothing is made. Throws also
-    /// `backupExists`.
+    /// files. If `verify` throws for the store, nothing is made. Throws also `backupExists`.
     package static func assemble<Report>(
         at path: String, fill: (_ folder: String) throws -> Void, verify: (Store) throws -> Report
     ) throws -> Report {
@@ -318,6 +317,7 @@ private struct BackupPlace {
         try parent.rename(partialName, to: name)
     }
 
+    /// If the sync fails, the backup is complete under its name all the same.
     func finish() throws(StorageError) {
         do throws(StorageError) {
             try partial.unlink(BackupMark.fileName)

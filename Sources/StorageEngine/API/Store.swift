@@ -1,8 +1,7 @@
 import CPlatform
 import Synchronization
 
-/// A folder of archives that any number of processes can open at once, open until ``close()`` or the end of the last
-/// reference. Safe from any thread.
+/// A folder of archives that any number of processes can open, until ``close()`` or its last reference. Thread-safe.
 public final class Store: Sendable {
     /// Path that the store was opened with.
     public let path: String

@@ -7,8 +7,7 @@ import SystemC
 extension ArchiveEngine {
     /// With active writers, a finding counts only if a second pass repeats it. Reads the log once for each part of the
     /// keys. A part has at most `most` entries; by default as many as take the greater of 64 MiB and a sixteenth of the
-    /// log's size, or fewer if addresses are short. `progress` gets the fraction done of the first pass, 0 to 1, which
-    /// new parts may decrease.
+    /// log's size, or fewer if addresses are short. `progress` gets the first pass's fraction, which may decrease.
     func check(most: Int? = nil, progress: (Double) -> Void = { _ in }) throws(StorageError) -> CheckReport {
         let most = if let most { most } else { try bearableEntries() }
         var report = try checkOnce(most, progress)
@@ -26,8 +25,7 @@ extension ArchiveEngine {
         return result
     }
 
-    /// Segments are removed oldest first and created in sequence, so a missing one between two others was lost or put
-    /// aside.
+    /// Segments are removed oldest first and created in sequence, so one missing in between was lost or put aside.
     private func gaps() throws(StorageError) -> [String] {
         let numbers = try log.segmentNumbers()
         var remarks: [String] = []

@@ -1,8 +1,7 @@
 import CPlatform
 
 /// Checks all invariants of an index between two operations, and changes nothing. Findings count only if no process
-/// changed it during the check (``ArchiveEngine/undisturbedViolations()``). Costs one pass, and a byte an entry. Walks
-/// end whatever the links are.
+/// changed it during the check (``ArchiveEngine/undisturbedViolations()``). One pass, a byte an entry; walks end.
 struct IndexChecker {
     private let index: IndexView
     private let most: Int

@@ -1,6 +1,5 @@
 /// The state of each key of a part according to a log: OnDiskFormat, "Reading the log". For one thread. Takes some 100
-/// bytes an entry. Keys are remembered by 64 bits, half of them a hash with a separate secret, so crafted keys don't
-/// collide.
+/// bytes an entry. Keys are remembered by 64 bits, half a hash with a separate secret, against crafted collisions.
 struct LogAccount {
     /// The keys examined in one reading of a log: those whose hash begins with certain bits. Initially all keys.
     struct Part {

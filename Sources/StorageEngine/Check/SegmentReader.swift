@@ -78,6 +78,7 @@ struct SegmentReader {
             role: BatchRole(of: header, parts: extensionParts, value: value))
     }
 
+    /// Bytes beyond the end of the file count as zero.
     func isZero(_ range: Range<Int>) throws(StorageError) -> Bool {
         try search.isZero(range)
     }

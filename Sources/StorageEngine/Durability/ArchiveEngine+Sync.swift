@@ -10,8 +10,7 @@ extension ArchiveEngine {
     }
 
     /// Makes the last change as durable as the archive's level requires, and does the pending compaction. Every change
-    /// calls it after it has released the lock. At the level `process` it costs four relaxed loads if nothing waits to
-    /// expire.
+    /// calls it after it has released the lock. At level `process` it costs four relaxed loads if nothing may expire.
     @inline(__always)
     func finishChange() throws(StorageError) {
         // Both words share a cache line with the one read next.

@@ -70,8 +70,7 @@ package final class Upkeep: @unchecked Sendable {
         }
     }
 
-    /// Ends a duty; waits until it isn't running, unless it calls this. `false`: it still was. Don't hold a lock that
-    /// it takes.
+    /// Ends a duty; waits until it isn't running, unless it calls this. `false`: still running. Don't hold its locks.
     @discardableResult
     package func cancel(_ ticket: Ticket, within nanoseconds: Int64) -> Bool {
         locked {

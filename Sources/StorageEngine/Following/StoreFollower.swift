@@ -12,13 +12,13 @@ struct Following: Sendable {
 /// A waiting subscriber is a continuation and the number of its next event; the archive's ring is the buffer. A slow
 /// subscriber costs no memory and gets the number of lost events. All that wait for the same event share one reading,
 /// and other keys don't wake those with a ``KeyInterest``. The thread sleeps at the ``Doorbell`` (without one it polls
-/// twenty times a second), checks once a second whether the archives exist, and ends within a second after the last
-/// subscriber.
+/// twenty times a second), checks once a second whether the archives exist, and ends a second after the last one.
 final class StoreFollower: Sendable {
     typealias Outcome = Result<EventBatch?, StorageError>
 
     private struct Subscriber {
         let continuation: UnsafeContinuation<Outcome, Never>
+        /// `nil` for all keys.
         let interest: KeyInterest?
 
         func resume(returning outcome: Outcome) { continuation.resume(returning: outcome) }
@@ -217,8 +217,7 @@ final class StoreFollower: Sendable {
     ) -> Result<Findings, StorageError> {
         do throws(StorageError) {
             let engine = try archive.engine()
-            // The index of a removed archive is marked; a folder removed from outside is only missing in the file
-            // system.
+            // The index of a removed archive is marked; only the file system knows of a folder removed from outside.
             if engine.index.state == .building || isCheck && engine.isGone {
                 throw .closed(name: archive.name)
             }

@@ -34,6 +34,7 @@ struct EntryTraits {
 }
 
 extension Frame {
+    /// Valid as long as the frame's segment is pinned.
     var traits: EntryTraits {
         var traits = EntryTraits()
         guard extensionBytes > 0 else { return traits }

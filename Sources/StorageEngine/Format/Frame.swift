@@ -84,8 +84,7 @@ struct Frame {
     static let maximumKeyBytes = 1024
     static let maximumExtensionBytes = 0xfff8
     static let maximumValueBytes = 1 << 30
-    /// Greater stamps or sequences count as this one, so later ones fit. If several frames have it, the last in the log
-    /// counts.
+    /// Greater stamps or sequences count as this one, so later ones fit. Among such frames the last in the log counts.
     static let latestStamp: UInt64 = 1 << 61
 
     private let base: UnsafeRawPointer

@@ -107,8 +107,7 @@ enum IndexLayout {
     /// Whole pages, so that everything after the last chunk can be freed.
     static let chunkBytes = (chunkDeadlineInChunkOffset + 8 + 4095) & ~4095
 
-    /// Bytes of a shrunk index that keep blocks: the kernel's write-back in large groups could hit a hole, SIGBUS on a
-    /// full disk.
+    /// Bytes of a shrunk index that keep blocks: the kernel's write-back of large groups could hit a hole (SIGBUS).
     static func reservedBytes(for bytes: Int) -> Int {
         let group = bytes < 16 << 20 ? 128 << 10 : 2 << 20
         return (bytes + group - 1) / group * group

@@ -35,6 +35,7 @@ extension CleanMark where Right == Changing {
         index.cleanFlag = 1
     }
 
+    /// Requires that no other process has the archive open for writing.
     func set() throws(StorageError) {
         index.cleanSum = try sumNow()
         index.cleanFlag = 1

@@ -112,6 +112,7 @@ extension EntryMarks where Right == Changing {
 
     // MARK: Setting aside
 
+    /// The caller adjusts the archive's totals.
     func setAside(_ number: UInt32, _ slot: ChangingSlot, by line: ChangingUndoLine) {
         let bytes = slot.frameBytes
         line.marked += 1
@@ -169,6 +170,7 @@ extension EntryMarks where Right == Changing {
         return true
     }
 
+    /// Clears the mark of a dropped entry, whose flag is cleared with the slot.
     func unmark(_ number: UInt32, _ slot: ChangingSlot) {
         let mark = self[number]
         guard mark.isSet else { return }

@@ -29,6 +29,7 @@ struct EntrySlot<Right> {
         let word = cp_relaxed32(base + 32)
         return word & SlotBits.flag == 0 ? word : 0
     }
+    /// Whether the entry is only in the memory of one process (S11).
     @inline(__always) var isMemoryOnly: Bool { cp_relaxed32(base + 32) & SlotBits.flag != 0 }
     /// Size of the value, or of what that process' memory holds.
     var shownBytes: UInt32 { cp_relaxed32(base + 32) & ~SlotBits.flag }
@@ -145,12 +146,14 @@ extension ChangingSlot {
 
     func markSetAside(frameBytes: UInt32) { cp_relaxed_store32(base + 56, frameBytes | SlotBits.flag) }
 
+    /// The location is cleared first: readers that find the set-aside flag cleared find no location either.
     func clear() {
         location = .none
         cp_store_fence()
         frameBytes = 0
     }
 
+    /// Copies everything but the location.
     func copy(_ other: ChangingSlot) {
         cp_relaxed_store64(base, cp_relaxed64(other.base))
         for offset in stride(from: 16, to: IndexLayout.entryBytes, by: 8) {

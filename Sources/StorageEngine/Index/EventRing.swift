@@ -130,6 +130,7 @@ struct EventRing {
     func markAsAwaited() {
         let word = index + IndexLayout.eventWaitersOffset
         while true {
+            // Each waiter sets a separate mark, so that a writer that serves an earlier one doesn't clear it.
             let old = cp_load32(word)
             if cp_cas32(word, old, (old &+ 2) | 1) { return }
         }

@@ -96,6 +96,7 @@ struct HashTable<Right> {
         return bucket < count ? bucket : bucket & (mask >> 1)
     }
 
+    /// `nil` if it can't be reached at the moment.
     @inline(__always)
     func bucket(of tag: UInt32) -> Bucket? { index.bucket(number(of: tag, count: index.bucketCount)) }
 
@@ -181,6 +182,7 @@ extension HashTable where Right == Changing {
         index.declareDamaged()
     }
 
+    /// Readers see the old or the new frame, so this is no structure change.
     @inline(__always)
     func setLocation(_ number: UInt32, _ slot: ChangingSlot, _ location: Location) {
         let before = slot.location
@@ -248,6 +250,7 @@ extension HashTable where Right == Changing {
         return true
     }
 
+    /// Chains all entries of a bucket. Its cells and its own chain are invalid then.
     private func chained(_ bucket: Bucket) -> (first: UInt32, count: Int) {
         var first: UInt32 = 0
         prefetchEntries(of: bucket)

@@ -55,6 +55,7 @@ struct IndexDoor: @unchecked Sendable {
     @inline(__always) func set64(_ offset: Int, _ value: UInt64) { cp_store64(field(offset), value) }
     @inline(__always) func location(_ offset: Int) -> Location { Location(raw: word64(offset)) }
 
+    /// A count or a sum of bytes, capped at 2⁴⁸ so that arithmetic on a damaged index can't overflow (F4).
     @inline(__always)
     func size(_ offset: Int) -> Int { Int(truncatingIfNeeded: min(word64(offset), 1 << 48)) }
 
@@ -132,6 +133,7 @@ struct IndexDoor: @unchecked Sendable {
         return chunk + IndexLayout.marksInChunkOffset + (place & 1023)
     }
 
+    /// The bounds of a chunk's deadlines: one for each 32 entries, then that of the chunk.
     func deadlineRows(ofChunk chunk: Int) -> UnsafeMutableRawPointer? {
         guard holds(chunk: chunk) else { return nil }
         return base + IndexLayout.chunksOffset + chunk * IndexLayout.chunkBytes

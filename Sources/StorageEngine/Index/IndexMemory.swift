@@ -100,6 +100,7 @@ final class IndexMemory: @unchecked Sendable {
 
     var hasFile: Bool { file != nil }
 
+    /// No other user may change the other index, or share this one.
     func takeContent(of other: IndexMemory, bytes: Int) throws(StorageError) {
         try other.mapWhole(atMost: bytes)
         try mapWhole(atMost: bytes)
@@ -127,6 +128,7 @@ final class IndexMemory: @unchecked Sendable {
         try map(IndexLayout.fileBytes(chunks: chunks), upTo: UInt32(capacity))
     }
 
+    /// Makes sure that the first `bytes` bytes are mapped, and then publishes `capacity`.
     private func map(_ bytes: Int, upTo capacity: UInt32) throws(StorageError) {
         try AddressPressure.relieved { () throws(StorageError) in
             try ranges.withLock { (ranges) throws(StorageError) in

@@ -14,6 +14,7 @@ enum Changing {}
 /// ``Residency``; and without a right, as words are written atomically or by their owner, ``EventRing`` and
 /// ``ProcessTable``.
 struct MappedIndex<Right>: Sendable {
+    /// Only the types of this folder access its words.
     let memory: IndexDoor
 
     @inline(__always)
@@ -115,9 +116,8 @@ extension ChangingIndex {
     }
 
     /// Frees the blocks of all chunks that `capacity` entries don't need; the file keeps its length, so other mappings
-    /// read zeros (F4). If reading a hole allocates a block (tmpfs), or that can't be tested, a look-up could end with
-    /// SIGBUS on a full disk: then the blocks stay until the last writer leaves. No entry or bucket beyond may be in
-    /// use.
+    /// read zeros (F4). If reading a hole allocates a block (tmpfs), or can't be tested, a look-up could end with
+    /// SIGBUS on a full disk: then the blocks stay until the last writer leaves. None beyond may be in use.
     func shrink(toHold capacity: Int) {
         let chunks = max(1, (capacity + IndexLayout.chunkEntries - 1) / IndexLayout.chunkEntries)
         let least = IndexLayout.fileBytes(chunks: chunks)

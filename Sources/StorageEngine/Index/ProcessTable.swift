@@ -85,13 +85,13 @@ struct ProcessSlot: Sendable {
 }
 
 /// The slots of the process table. A view of the mapped index. Invariants: a section takes and releases a slot, whose
-/// process number is stored last and cleared last. Only its process changes its counters. Readers need no lock, and
-/// check for life.
+/// process number is stored last and cleared last. Only its process changes its counters. Readers check for life.
 struct ProcessTable {
     private let base: UnsafeMutableRawPointer
 
     fileprivate init(_ memory: IndexDoor) { base = memory.base + IndexLayout.processTableOffset }
 
+    /// A number outside the table is clamped.
     subscript(number: Int) -> ProcessSlot {
         let bounded = min(max(number, 0), IndexLayout.processSlots - 1)
         return ProcessSlot(base + bounded * IndexLayout.processSlotBytes, line: bounded)

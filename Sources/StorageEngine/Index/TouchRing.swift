@@ -123,6 +123,7 @@ extension TouchRing where Right == Changing {
         setDrained(first)
     }
 
+    /// Applies all uses before `stamp`, which the caller took and uses itself.
     @inline(__always)
     func finish(_ stamp: UInt64) {
         drain(before: stamp)

@@ -1,8 +1,7 @@
 import CPlatform
 
 /// The reversible actions of the last minutes (S12): 64 lines in mapped memory (OnDiskFormat, "The table of reversible
-/// actions"). The archive's lock guards writing; words are read atomically. Invariant: a line named by an ``EntryMark``
-/// stays.
+/// actions"). The archive's lock guards writing; reads are atomic. A line named by an ``EntryMark`` stays.
 struct UndoTable<Right> {
     private let index: UnsafeMutableRawPointer
 
@@ -10,6 +9,7 @@ struct UndoTable<Right> {
 
     func lineToBe(of group: UInt32) -> UndoLine<Right> { self[IndexLayout.undoPlace(of: group)] }
 
+    /// A position outside the table is clamped.
     subscript(place: Int) -> UndoLine<Right> {
         let place = min(max(place, 0), IndexLayout.undoLines - 1)
         return UndoLine(
@@ -57,6 +57,7 @@ enum UndoState: UInt32 {
     case returning = 3
 }
 
+/// Guarded like ``UndoTable``.
 struct UndoLine<Right> {
     let place: Int
     fileprivate let line: UnsafeMutableRawPointer
@@ -74,6 +75,7 @@ struct UndoLine<Right> {
     var state: UndoState { UndoState(rawValue: cp_load32(line + 4)) ?? .free }
     /// Whether look-ups find the entries that the action removed.
     var isBack: Bool { state == .undone || state == .returning }
+    /// When the action began, microseconds since 1970.
     var time: Int64 { signed(line + 8) }
     /// When the action can no longer be undone, on the boot clock.
     var end: Int64 { signed(line + 16) }

@@ -4,8 +4,7 @@ import SystemC
 
 /// One reader's bounded wait for a process that is in the middle of a change: spins, yields, then sleeps. For one
 /// thread. A running process ends within microseconds, so a wait in vain means that it was stopped: the memory of the
-/// index notes the state, and readers don't wait again while it lasts. As it may be changing many archives, waits for
-/// other processes are short for a second.
+/// index notes the state, and readers don't wait again while it lasts. For a second, waits for others are short.
 final class WriterWait {
     private let door: IndexDoor
     /// Nanoseconds left for all waits of this object.

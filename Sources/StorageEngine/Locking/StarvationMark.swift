@@ -1,8 +1,7 @@
 import CPlatform
 
 /// Gives priority to a thread that has waited ``patience`` for an archive's lock: a released lock nearly always goes to
-/// the thread that released it, if it asks again at once. So a waiting thread marks this word of the index, and new
-/// callers stand back.
+/// the thread that released it, if it asks again at once. So it marks this word, and new callers stand back.
 ///
 /// The word is a monotonic time in nanoseconds, 0 for none. A left or damaged one counts for at most ``validity`` (F4).
 struct StarvationMark: @unchecked Sendable {

@@ -1,4 +1,4 @@
-/// Finds all intact frames of a segment's file, in time and memory proportional to its size. Not thread-safe. The bytes
+/// Finds all intact frames of a segment's file, in time and memory proportional to its size. Not thread-safe; the bytes
 /// must not change during a search.
 ///
 /// Behind damage, each eighth byte may begin a frame of any claimed length: checking each wholly would be quadratic. So
@@ -75,6 +75,7 @@ final class FrameSearch: @unchecked Sendable {
         return header.checksum == ~register ? header : nil
     }
 
+    /// At most ``FileWindow/bytes`` bytes.
     func copy(_ range: Range<Int>) throws(StorageError) -> [UInt8] {
         guard !range.isEmpty else { return [] }
         try begins.show(range)

@@ -126,8 +126,7 @@ extension SegmentLog {
         }
     }
 
-    /// Whether the file of a segment, whose header may be invalid, contains frames of this archive; `false` also if it
-    /// is missing.
+    /// Whether a segment's file, perhaps without a valid header, contains frames of this archive; `false` if missing.
     private func belongs(_ segment: UInt32) throws(StorageError) -> Bool {
         let name = SegmentHeader.fileName(segment)
         guard let file = try folder.fileIfPresent(named: name, writable: false) else { return false }
@@ -143,8 +142,7 @@ extension SegmentLog {
         return try header(of: file, segment)
     }
 
-    /// Whether a segment, also its header, was never written. `false` if missing, or if a power loss kept only pages of
-    /// frames.
+    /// Whether a segment was never written. `false` if missing, or if a power loss kept only pages of frames.
     func isUnwritten(_ segment: UInt32) throws(StorageError) -> Bool {
         guard try beginsBlank(segment) else { return false }
         return try holdsFrames(segment) == false
@@ -173,8 +171,7 @@ extension SegmentLog {
         return missing
     }
 
-    /// How many numbers a segment takes up that isn't the newest: by its file's size or, if that is unclear, its
-    /// frames.
+    /// How many numbers a segment, not the newest, takes up: by its file's size or, if that is unclear, its frames.
     private func numbersTaken(by segment: UInt32, next: UInt32) throws(StorageError) -> Int {
         let bytes = try fileBytes(of: segment)
         let (least, most) = (

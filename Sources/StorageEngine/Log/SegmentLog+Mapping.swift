@@ -134,6 +134,7 @@ extension SegmentLog {
             if released.isEmpty { hasReleased.store(false, ordering: .releasing) }
             return gone
         }
+        // Unmaps after the mutex has been released.
         _ = consume gone
     }
 
@@ -154,8 +155,7 @@ extension SegmentLog {
         }
     }
 
-    /// Releases all segments that no thread is reading, except the one that is appended to, which is used without a
-    /// pin.
+    /// Releases all segments that no thread is reading, except the one that is appended to, which has no pin.
     func releaseUnused() {
         mapped.withLock { mapped in
             let used = appending.load(ordering: .relaxed)

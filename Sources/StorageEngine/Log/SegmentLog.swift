@@ -1,8 +1,7 @@
 import Synchronization
 
 /// The archive's segments, each mapped into this process when needed. Bytes are read only while a segment is pinned. A
-/// pinned segment stays mapped even after its file was removed (F7). Only a section can change the log
-/// (``ChangingLog``).
+/// pinned segment stays mapped even after its file was removed (F7). A ``ChangingLog`` changes it.
 final class SegmentLog: Sendable {
     let folder: FileDescriptor
     let identity: [UInt8]
@@ -47,8 +46,7 @@ final class SegmentLog: Sendable {
         let seed: UInt32
     }
 
-    /// `nil` if the segment isn't part of the log, or can't be mapped now; ``SegmentLog/pinIfPresent(_:)``
-    /// distinguishes these.
+    /// `nil` if the segment isn't part of the log, or, unlike ``SegmentLog/pinIfPresent(_:)``, can't be mapped now.
     @inline(__always)
     func pin(_ segment: UInt32) -> Pin? {
         pinIfMapped(segment) ?? pinSlowly(segment)

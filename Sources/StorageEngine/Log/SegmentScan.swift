@@ -73,8 +73,7 @@ extension SegmentLog {
         case damage(from: Int, to: Int)
     }
 
-    /// Visits valid frames and damaged ranges in order. Returns the last frame's end, and whether only zeros follow.
-    /// Linear.
+    /// Visits valid frames and damaged ranges. Returns the last frame's end, and whether only zeros follow. Linear.
     @discardableResult
     func scan(
         _ pin: Pin, from offset: Int, before limit: Int = .max,

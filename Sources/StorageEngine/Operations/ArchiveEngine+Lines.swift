@@ -50,6 +50,7 @@ extension ArchiveEngine {
         }
     }
 
+    /// Completes a line that a batch or a put may be changing: until a slot is filled, its frame has the content.
     @inline(never)
     private func finish(
         _ known: EntryLine, isFilled: Bool, uses pending: PendingTouches?

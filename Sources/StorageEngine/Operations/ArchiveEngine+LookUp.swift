@@ -16,6 +16,7 @@ extension ArchiveEngine {
     private enum Walk {
         case found(FoundEntry)
         case absent
+        /// A frame on the way was reclaimed in the meantime, or is damaged.
         case unreadable(Location)
         /// The chain is broken: it is being changed, is damaged, or leads to where this process can't get now.
         case astray
@@ -225,9 +226,8 @@ extension ArchiveEngine {
         throw changesTooFast
     }
 
-    /// Repeats the search until no chain changes during it; `astray` if chains never settle or stay broken. Each
-    /// attempt after the first hundred may yield a time slice to every busy thread of the machine, so the clock ends
-    /// them.
+    /// Repeats the search until no chain changes during it; `astray` if chains never settle or stay broken. After a
+    /// hundred attempts each may yield to every busy thread, so the clock ends them.
     private func lookUntilSettled(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> Walk {
         let wait = WriterWait(index, atMost: ArchiveEngine.longestUnsettled)
         var unreadable: Location?

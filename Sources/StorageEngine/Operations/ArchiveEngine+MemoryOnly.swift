@@ -30,6 +30,7 @@ extension ArchiveEngine {
         return found
     }
 
+    /// Whether a live process holds the entry and it hasn't expired, or its deadline can't be read now.
     func isPresent(_ number: UInt32) -> Bool {
         guard isHeld(number), let slot = index.entry(number) else { return false }
         let deadline = slot.read { (named, isFilled) -> Int64? in

@@ -7,6 +7,7 @@ extension ArchiveEngine {
     /// The most bytes of values, for all processes; `nil`: no limit. A collection has none, whatever a damaged index says.
     @inline(__always) var diskLimit: UInt64? { kind == .collection ? nil : index.diskLimit }
 
+    /// Bytes that S3 leaves for segments.
     var grantedSegmentBytes: Int {
         let target = segmentTarget
         // Each file also takes a block of the file system.
@@ -40,8 +41,7 @@ extension ArchiveEngine {
         return Int(live * (1.09 + unused)) + 2 * target
     }
 
-    /// Bytes that the segments may take while nothing is written: one and a half times the live frames, and some
-    /// segments.
+    /// Bytes that the segments may take while nothing is written: 1.5 times the live frames, and some segments.
     var quietSegmentBytes: Int {
         let live = index.liveFrameBytes
         return max(live + live / 2 + 2 * segmentTarget + 65_536, leastSegmentBytes)

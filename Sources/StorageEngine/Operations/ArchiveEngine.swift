@@ -25,6 +25,7 @@ final class ArchiveEngine: Sendable {
     private let unusableIndex: FileDescriptor.FileNumber?
     /// Added to event numbers, so an observer's go on over a new index that counts from 0. Set before others know the engine.
     let eventBase = Atomic<UInt64>(0)
+    /// On the monotonic clock.
     private let made = cp_monotonic_time()
     /// How many touches had been applied when a look-up last waited for the lock in vain.
     let stuckAt = Atomic<UInt64>(.max)

@@ -136,6 +136,7 @@ extension ArchiveSection {
         return Location(segment: pin.segment, offset: SegmentHeader.bytes)
     }
 
+    /// The caller releases the pin.
     private func beginSegment(bytes: Int, target: Int) throws(StorageError) -> SegmentLog.Pin {
         guard index.head != .none || index.appendedBytes == 0 && index.usedEntries == 0 else {
             throw index.contradiction(at: IndexLayout.headOffset, "it says that there is no log")

@@ -26,6 +26,7 @@ extension ArchiveSection {
         if isRoomy { giveBackSpareChunks() }
     }
 
+    /// In proportion to the entries removed under this hold. Requires drained touches.
     @inline(__always)
     func compactIfSparse(removed: Int = 1) {
         if isSparse { compact(chunks: 1 + removed / IndexLayout.chunkEntries) }

@@ -16,8 +16,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// Repeats a failed `change` after dropping undo records, then old segments (cache, log), up to `bytes` and two
-    /// segments.
+    /// Repeats a failed `change` after dropping undo records, then old segments, up to `bytes` and two segments.
     @inline(never)
     func makingRoom<Result>(
         for bytes: Int, refusal: StorageError, _ change: () throws(StorageError) -> Result

@@ -4,6 +4,7 @@ extension ArchiveSection {
         if engine.kind == .log { try dropMessages(downTo: limit) } else { try evict(downTo: limit) }
     }
 
+    /// ``fit(into:)`` in small parts, which drops dead segments or else the oldest. Requires applied uses.
     func fitMakingRoom(into limit: UInt64) throws(StorageError) {
         do throws(StorageError) {
             return try fit(into: limit)
@@ -89,8 +90,7 @@ extension ArchiveSection {
 extension ArchiveEngine {
     /// Evicts excess entries, calls `publish` to write the descriptor, and updates the index. After a crash behind
     /// `publish`, the marker stays, and the next holder of the lock does the rest
-    /// (``followDescriptor(mayGiveUpEntries:)``). If this throws, the old configuration stays, without the evicted
-    /// entries.
+    /// (``followDescriptor(mayGiveUpEntries:)``). If this throws, only evictions remain.
     func adopt(
         _ configuration: ArchiveConfiguration, publish: () throws(StorageError) -> Void
     ) throws(StorageError) {

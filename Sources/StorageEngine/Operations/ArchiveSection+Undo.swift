@@ -2,6 +2,7 @@ import CPlatform
 
 /// Undoing reversible actions (S12): by one frame and one word in the index. The rest is done in slices.
 extension ArchiveEngine {
+    /// Entries handled under one hold of the lock.
     static let actionBatch = 256
 
     /// Whether an action can still be undone. The old deadlines are only in the log.

@@ -50,6 +50,7 @@ extension ArchiveEngine {
         // Reads the log from the action on, without the lock.
         let changes = try deadlineChanges(of: [line])[group] ?? []
         guard try returnExpired(of: line, group, &outcome) else { return nil }
+        // Entries that others removed or changed between two parts; they may have expired because of this very action.
         var missed: [DeadlineChange] = []
         var done = 0
         while changes.count - done > ArchiveEngine.actionBatch {
@@ -152,6 +153,7 @@ extension ArchiveSection {
         return true
     }
 
+    /// Completes the undo. No entry to be restored may be set aside any more.
     fileprivate func finish(
         _ changes: [DeadlineChange], of line: UndoView, _ outcome: inout UndoOutcome
     ) throws(StorageError) {

@@ -3,8 +3,8 @@ import CPlatform
 extension ArchiveOpening {
     /// Builds the index from the log, with the losses known to `witness`, the replaced index; returns whether others
     /// can see it. Requires the turn to open, and no writer. Entries beyond the limit are evicted, but not for reading.
-    /// On a full disk the replaced index's space is freed, then a limited archive evicts; else the index stays in
-    /// memory (OnDiskFormat, "A full disk").
+    /// On a full disk the old index's space is freed, then a limited archive evicts; else it stays in memory
+    /// (OnDiskFormat, "A full disk").
     func buildIndex(
         attachment: FileDescriptor, witness: IndexWitness?
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
@@ -85,8 +85,7 @@ extension ArchiveOpening {
     /// How often to check for space that observers are about to free.
     private static let looksForRoom = 12
 
-    /// Builds in this process' memory, frees space from there, and builds the file. Throws `refusal` for an empty
-    /// archive.
+    /// Builds in memory, frees space from there, and builds the file. Throws `refusal` for an empty archive.
     private func buildIndexInMemory(
         attachment: FileDescriptor, witness: IndexWitness?, refusal: StorageError
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
@@ -145,8 +144,7 @@ extension ArchiveOpening {
         return engine
     }
 
-    /// After a failed sync the cache may differ from the medium: no process has the archive open, so it is dropped
-    /// first.
+    /// After a failed sync the cache may differ from the medium: it is dropped while no process has the archive open.
     private func forgetUnwrittenBytes() throws(StorageError) {
         guard try hasFailedToSync() else { return }
         for name in try folder.names() where SegmentHeader.number(ofFileName: name) != nil {

@@ -37,8 +37,7 @@ extension ArchiveOpening {
         _ change: (inout ArchiveConfiguration) throws(StorageError) -> Void
     ) throws(StorageError) {
         let folder = engine.folder
-        // Evictions are first, without the turn, because they take long; twice, as another process may change the rest
-        // in between.
+        // Evictions are first, without the turn, because they take long; twice, as others may change the rest.
         var wanted = try Descriptor.read(in: folder).configuration
         try change(&wanted)
         try wanted.validate()

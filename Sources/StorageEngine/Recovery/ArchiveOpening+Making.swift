@@ -1,8 +1,7 @@
 extension ArchiveOpening {
     enum Creation {
         case existed
-        /// `inNewFolder`: the folder is new, or its creator is still at work. Else it is an empty one whose archive
-        /// lost its files.
+        /// `inNewFolder`: the folder is new, or its creator is at work. Else it is one whose archive lost its files.
         case made(inNewFolder: Bool)
     }
 
@@ -16,8 +15,7 @@ extension ArchiveOpening {
             do throws(StorageError) {
                 return try createOnce(in: store, name: name, configuration: configuration)
             } catch {
-                // Its failed creator may have removed the folder after this process opened it; or it was a removed
-                // archive.
+                // Its failed creator may have removed the folder after it was opened; or it was a removed archive.
                 switch error {
                 case .closed, .system(_, _, SystemCode.missing): if attempts >= 100 { throw error }
                 default: throw error
@@ -87,8 +85,7 @@ extension ArchiveOpening {
         removeUnused(folder)
     }
 
-    /// Removes the files of an empty, unused archive, first the descriptor. Requires the turn to open, whose file is
-    /// last.
+    /// Removes the files of an empty, unused archive, first the descriptor, last the file of the required turn.
     private static func removeUnused(_ folder: FileDescriptor) {
         do throws(StorageError) {
             let names = try folder.names()

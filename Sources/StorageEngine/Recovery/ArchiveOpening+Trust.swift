@@ -89,8 +89,7 @@ extension ArchiveOpening {
     }
 
     /// Whether a trusted, unopened index is as its last users left it: by its clean mark, which is removed, or by
-    /// verifying its totals. A wrong limit or count of segments would make the next operation evict or remove intact
-    /// entries.
+    /// verifying its totals. With wrong limits or counts the next operation would remove intact entries.
     func isSound(
         _ memory: IndexMemory, _ log: SegmentLog, mark: MarkStanding, attachment: FileDescriptor
     ) throws(StorageError) -> Bool {

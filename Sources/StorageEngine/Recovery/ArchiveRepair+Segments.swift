@@ -33,8 +33,7 @@ extension ArchiveRepair {
         }
     }
 
-    /// If segments are too far apart for one log, keeps those in reach of its known end, or the group with the most
-    /// frame bytes.
+    /// If segments are too far apart for one log, keeps those near its known end, or those with the most frame bytes.
     private mutating func setStraysAside(_ log: SegmentLog) throws(StorageError) {
         let names = try log.segmentNames()
         for stray in names.strays { try setAside(SegmentHeader.fileName(stray), SegmentLog.strayReason) }
@@ -82,8 +81,7 @@ extension ArchiveRepair {
         }
     }
 
-    /// Batches that don't count, whose frames can be removed; and whether the log ends with a counting batch of damaged
-    /// last frames.
+    /// Batches that don't count, with removable frames; and whether the log ends with a counting, damaged batch.
     private mutating func droppedBatches(
         _ log: SegmentLog, _ numbers: [UInt32], _ progress: (Double) -> Void
     ) throws(StorageError) -> ([BatchSieve<Frame>.Dropped], endsDamaged: Bool) {

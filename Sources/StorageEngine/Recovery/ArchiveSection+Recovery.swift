@@ -1,8 +1,7 @@
 import CPlatform
 
 extension ArchiveSection {
-    /// Rebuilds chains, lists and totals, and replays frames behind the head, after the lock's holder died (F5).
-    /// Idempotent.
+    /// Rebuilds chains, lists and totals, and replays frames behind the head, after a holder's death (F5). Idempotent.
     func recover() throws(StorageError) {
         let isDecided = index.batchDone != .none
         if isDecided { index.batchOpen = .none }
@@ -184,8 +183,7 @@ extension ArchiveSection {
             let start = number == index.head.segment ? index.head.offset : SegmentHeader.bytes
             var offset = start
             if number > index.head.segment {
-                // Begun and still empty. Never recreated: a process that has it mapped would continue with the old file
-                // (F7).
+                // Begun and still empty. Never recreated: processes that map it would continue with the old file (F7).
                 if index.oldestSegment == 0 { index.oldestSegment = number }
                 index.head = Location(segment: number, offset: start)
             }

@@ -58,7 +58,7 @@ extension ArchiveSection {
                 return countReplayed(frame)
             }
             guard frame.kind != .resident else {
-                // The value on disk is replaced. A live process' entry in memory, others' of this key, and moved ones
+                // The value on disk is replaced. A live process' entry in memory, others of this key, and moved ones
                 // stay.
                 if let present, !present.slot.isMemoryOnly { remove(present.number) }
                 // The process that recorded it died before it was marked as held.

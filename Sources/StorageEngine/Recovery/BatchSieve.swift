@@ -32,6 +32,7 @@ struct BatchSieve<Item> {
     }
 
     typealias Emit = (Item, Location) throws(StorageError) -> Void
+    /// Whether bytes of the current segment are all zero; bytes beyond the end of its file are.
     typealias Zeros = (Range<Int>) throws(StorageError) -> Bool
 
     private let isLog: Bool
@@ -75,8 +76,7 @@ struct BatchSieve<Item> {
         stretch = nil
     }
 
-    /// A batch without its first frame, which was in the damage before it, or was overwritten after the batch was
-    /// abandoned.
+    /// A batch without its first frame, which is damaged, or was overwritten after the batch was abandoned.
     private func headless(_ first: Location, from location: Location) -> Open {
         guard first.segment == location.segment, let stretch, stretch.range.contains(first.offset) else {
             return Open(
@@ -161,8 +161,7 @@ struct BatchSieve<Item> {
     /// Whether a range without a valid frame never reached the medium wholly: its checksum, which is written last, is
     /// zero; or its part of a sector (512 bytes, a medium's unit) is; or the end of a page (4,096 bytes, a system's
     /// unit, perhaps half filled) is. Later damage looks otherwise, unless its value doesn't. The sector in which the
-    /// range ends was written with the next frame; `isEnd` means that the batch ends there, and none of its frames
-    /// follows.
+    /// range ends was written with the next frame; `isEnd`: the batch ends there.
     private func looksLost(_ range: Range<Int>, isEnd: Bool, _ zeros: Zeros) throws(StorageError) -> Bool {
         var start = range.lowerBound
         guard start < range.upperBound else { return false }

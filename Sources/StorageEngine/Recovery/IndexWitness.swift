@@ -1,7 +1,6 @@
 import CPlatform
 
-/// An existing index's record of its log: the only trace of lost segments' operations. OnDiskFormat, "Losses of the
-/// log".
+/// An existing index's record of its log: the only trace of lost operations. OnDiskFormat, "Losses of the log".
 struct IndexWitness {
     let noted: LogLoss?
     /// The log reached at least to here; `none` if nothing is known.
@@ -66,8 +65,7 @@ struct IndexWitness {
         self.memory = keepsIndex ? memory : nil
     }
 
-    /// Batches, in order, of which the index names no frame; others were complete once. Walks and releases the index if
-    /// any.
+    /// Batches, in order, of which the index names no frame; others were complete once. Releases the index.
     mutating func takeUnknown<Item>(of batches: [BatchSieve<Item>.Dropped]) -> [BatchSieve<Item>.Dropped] {
         let memory = memory
         self.memory = nil

@@ -36,6 +36,7 @@ struct LogParts: Sendable {
         return mixed(part ^ UInt64(truncatingIfNeeded: status.changed))
     }
 
+    /// SplitMix64's finalizer.
     private static func mixed(_ number: UInt64) -> UInt64 {
         var bits = number
         bits = (bits ^ bits >> 30) &* 0xbf58_476d_1ce4_e5b9

@@ -55,8 +55,7 @@ extension ArchiveSection {
     }
 
     /// Voids, for good, the copies that had no effect in a rebuild: the frames that outdate them may be reclaimed
-    /// before them. Requires a complete log, as a missing part may restore their entries; and that no other process has
-    /// it mapped.
+    /// before them. Requires a complete log, as a missing part may restore their entries, and no other mapping.
     func voidOutdatedCopies() throws(StorageError) {
         let places = engine.replayedRemovals.withLock { $0?.outdated } ?? []
         for (segment, places) in Dictionary(grouping: places, by: \.segment) {

@@ -25,8 +25,7 @@ public struct RingFileNews: Sendable {
     public var messages: [[UInt8]] = []
     /// The position after these messages.
     public var next: RingFileCursor
-    /// Whether the message that was read last was dropped, so that an unknown number of messages after it may have been
-    /// missed.
+    /// Whether the message that was read last was dropped, so that an unknown number after it may have been missed.
     public var someMayBeLost = false
     /// Damage behind these messages; reading on from ``next`` throws it.
     public var damage: StorageError?
@@ -45,9 +44,8 @@ public struct RingFileOutline: Sendable, Hashable {
 }
 
 extension RingFile {
-    /// The settings that the file at `path` was created with; `nil` if it is empty. Costs two reads. Throws `corrupted`
-    /// if it isn't a regular file; `damagedRingFile`, `unsupportedVersion`, `permissionDenied`, `ringFileInUse`,
-    /// `system`.
+    /// The settings of the file at `path`; `nil` if it is empty. Costs two reads. Throws `corrupted` if it isn't a
+    /// regular file; `damagedRingFile`, `unsupportedVersion`, `permissionDenied`, `ringFileInUse`, `system`.
     public static func settings(ofFileAt path: String) throws(StorageError) -> RingFileSettings? {
         let ring = try RingFile(path: path, maximumBytes: 0, overwritesOldMessages: false, mode: .readOnly)
         return try ring.reading { () throws(StorageError) in

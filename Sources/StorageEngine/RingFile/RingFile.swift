@@ -139,8 +139,7 @@ public final class RingFile: Sendable {
         }
     }
 
-    /// Returns when everything appended before is on the medium. A power failure then loses no message except dropped
-    /// ones.
+    /// Returns when everything appended before is on the medium. A power failure then loses none.
     ///
     /// From the first call on, this object also syncs which messages are dropped before it overwrites them. To avoid
     /// such a sync at every append, it drops a 64th of the file at once. All other objects and processes that append to
@@ -192,8 +191,7 @@ public final class RingFile: Sendable {
         return (header, fileBytes)
     }
 
-    /// Drops the oldest messages until `needed` bytes fit. After each step the others are intact: messages are dropped
-    /// first.
+    /// Drops the oldest messages until `needed` bytes fit, before overwriting. After each step the others are intact.
     private func makeRoom(
         for needed: UInt64, _ header: inout RingFileHeader, _ fileBytes: inout Int
     ) throws(StorageError) {
@@ -302,8 +300,7 @@ public final class RingFile: Sendable {
         }
     }
 
-    /// Returns the result of `body` while no process appends. It may run several times, so it must be short and change
-    /// nothing.
+    /// Returns the result of `body` while no process appends. May repeat it, so it must be short and change nothing.
     func reading<Value: Sendable>(
         _ body: () throws(StorageError) -> Value
     ) throws(StorageError) -> Value {

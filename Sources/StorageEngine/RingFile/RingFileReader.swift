@@ -18,10 +18,10 @@ struct RingFileMark: Sendable, Hashable {
 
 /// Reads the messages of a ring file in order through a buffer, never more bytes than the file has. For one thread. A
 /// mere reader has exclusive use only while the buffer is filled, and then checks that its last message still exists.
-/// If not, it continues with the oldest (``losses``). It ends where the messages ended when it began or, after losses,
-/// continued.
+/// If not, it continues with the oldest (``losses``). Ends where messages ended at its beginning or last loss.
 struct RingFileReader {
     private let ring: RingFile
+    /// Whether the file is locked for the whole reading.
     private let isAlone: Bool
     private(set) var header: RingFileHeader?
     private(set) var fileBytes = 0

@@ -1,9 +1,7 @@
 /// One walk over the entries of an archive, without a lock or a trace (F6). For one thread; several may share the work,
-/// each with a ``twin()`` for other items of the snapshot, and only their shared state is guarded
-/// (``ScanRenumberings``).
+/// each with a ``twin()`` for other items of the snapshot, only shared state is guarded (``ScanRenumberings``).
 ///
-/// It begins with a snapshot of each live entry's location, number and tag, 16 bytes, and reads each again through its
-/// slot:
+/// It begins with a snapshot of each live entry's location, number and tag, 16 bytes, and reads each through its slot:
 ///
 /// - An entry that stays is visited once. If reclaiming has moved it, its slot names the new place (F7).
 /// - An entry that was stored again is visited once, in its present version, whose value, size and times belong
@@ -137,8 +135,7 @@ package final class EntryScan {
 
     // MARK: Sharing the walk
 
-    /// Another walk over the same snapshot, for another thread, from its beginning on. Items that both visit count
-    /// twice.
+    /// Another walk over the same snapshot, for another thread. Items that both visit count twice.
     package func twin() -> EntryScan {
         EntryScan(engine: engine, items: items, order: order, renumbered: renumbered)
     }
@@ -292,8 +289,7 @@ package final class EntryScan {
         return .damaged
     }
 
-    /// Like ``read()``, with the fields that nearly every query needs. The value is `nil` unless it is present and on
-    /// disk.
+    /// Like ``read()``, with fields for nearly every query. The value is `nil` unless it is present and on disk.
     package func readValue() throws(StorageError) -> (
         reading: Reading, value: UnsafeRawBufferPointer?, encoding: ValueEncoding
     ) {

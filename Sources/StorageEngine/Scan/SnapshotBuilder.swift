@@ -3,8 +3,7 @@ import CPlatform
 /// Takes a snapshot of an archive without its lock: reads all slots, then brings them to one moment, the end of the log
 /// after the last read. Every change since the first read has a frame behind the first end of the log, which replaces
 /// the slot's content. The one operation that may have reached the index but not yet the log's end is included. All
-/// segments are pinned first. If removed entries were restored, or the log advanced past a file to be read, it starts
-/// again.
+/// segments are pinned first. Starts again if removed entries were restored, or the log passed a file.
 struct SnapshotBuilder {
     private let engine: ArchiveEngine
     private let index: IndexView

@@ -70,8 +70,7 @@ extension FileDescriptor {
     // less, and existing ones half as much again; smaller ones cost more in both.
     private static let zeros = [UInt8](repeating: 0, count: 64 << 10)
 
-    /// Writing beyond the limit of a file's size raises SIGXFSZ, which the program must handle: nothing is written
-    /// there (F4).
+    /// Writing beyond the limit of a file's size raises SIGXFSZ, which is the program's: nothing is written there (F4).
     private func checkLength(_ bytes: Int) throws(StorageError) {
         guard let limit = ProcessLimit.fileBytes, UInt64(bytes) > limit else { return }
         throw .limitReached(operation: "write \(bytes) bytes of", path: path, limit: .fileBytes(limit))
@@ -88,8 +87,8 @@ extension FileDescriptor {
         guard result.code == 0 else { throw .fromErrno(result.code, operation: "extend", path: path) }
     }
 
-    /// Returns once the file's bytes (a folder's names), also `mapped`, are on the medium. Repeating a failed call
-    /// proves nothing.
+    /// Returns once the file's bytes (a folder's names), also `mapped`, are on the medium. Repeating a failure proves
+    /// nothing.
     func synchronize(mapped: UnsafeMutableRawBufferPointer? = nil) throws(StorageError) {
         SystemFaults.tell(.syncing(path: path))
         let result = SystemDoor.perform(.sync, path: path) {

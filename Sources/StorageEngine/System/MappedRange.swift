@@ -7,8 +7,7 @@ final class MappedRange: @unchecked Sendable {
     let base: UnsafeMutableRawPointer
     let bytes: Int
 
-    /// Maps at least one page. Throws `limitReached` if this process may not map that many more bytes, or no more
-    /// ranges.
+    /// Maps at least one page. Throws `limitReached` if this process may map no more bytes or ranges.
     init(_ file: FileDescriptor, bytes: Int, writable: Bool) throws(StorageError) {
         self.bytes = MappedRange.wholePages(bytes)
         base = try MappedRange.map(

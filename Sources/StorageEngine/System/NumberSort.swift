@@ -3,8 +3,7 @@ package enum NumberSort {
     private static let digitBits: UInt64 = 11
     private static let stretch = 1 << 16
 
-    /// The positions of `numbers` in order; those of equal numbers ascend. `checkpoint` gets the fraction done, and may
-    /// throw.
+    /// The positions of `numbers` in order; equal numbers ascend. `checkpoint` gets the fraction done, and may throw.
     package static func positions<Stop: Error>(
         of numbers: [Int64], descending: Bool, checkpoint: (Double) throws(Stop) -> Void
     ) throws(Stop) -> [Int32] {

@@ -194,6 +194,7 @@ extension ArchiveCore {
     }
 }
 
+/// Key paths never change.
 struct PropertyPath: Hashable, @unchecked Sendable {
     let steps: [AnyKeyPath]
 }

@@ -1,5 +1,6 @@
 import StorageEngine
 
+/// Later changes of the object don't affect it.
 package struct PreparedObject: @unchecked Sendable {
     package let name: String
     package let encoded: EncodedObject
@@ -133,8 +134,7 @@ extension ArchiveCore {
         }
     }
 
-    /// The entry's version for this process, or `nil`. Throws `newerVersion`: only a `record` may replace such an
-    /// entry.
+    /// The entry's version for this process, or `nil`. Throws `newerVersion`, as only a `record` may replace it.
     func version(toReplace key: HashedKey, _ name: String) throws -> UInt64? {
         var sequence: UInt64?
         var newer: Int?

@@ -92,8 +92,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         var bytes: Int
     }
 
-    /// Reads a key's object from disk. No access; a miss is counted if `counts`. Undecodable bytes are reported, and a
-    /// miss.
+    /// Reads a key's object from disk. No access; counts a miss if `counts`. Undecodable bytes are reported as misses.
     private func read(_ key: HashedKey, _ name: String, counts: Bool) throws -> Read? {
         var result: Result<Read, any Error>?
         try archive.withPeekToHold(key) { bytes, held in

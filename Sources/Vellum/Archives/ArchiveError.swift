@@ -14,8 +14,7 @@ public enum ArchiveError: Error {
     case noCoding(type: String)
     /// The archive of this ``Archivable/archiveName`` holds objects of another type, in this program or in the store.
     case nameInUse(archive: String, by: String, wanted: String)
-    /// The stored value has a newer version than this program knows. Only `record` replaces it; updates and other
-    /// changes don't.
+    /// The stored value has a newer version than this program knows. Only `record` replaces it, no other change.
     case newerVersion(type: String, key: String, found: Int, known: Int)
     /// The value, or the part of it that is to change, isn't encoded as properties, so it can't have a version.
     case noProperties

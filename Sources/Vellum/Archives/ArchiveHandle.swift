@@ -12,6 +12,7 @@ private let pauseBetweenChecks: Int64 = 50
     let shared: ArchiveShared<Object>
     let shelf: MemoryShelf
     private let current: Guarded<ArchiveCore<Object>>
+    /// Held while the archive is reopened.
     private let turn = Guarded(())
     private let checkedFiles = Atomic<Int64>(0)
 

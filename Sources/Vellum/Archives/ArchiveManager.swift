@@ -44,9 +44,8 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
     // MARK: Storing
 
     /// Stores the object in both tiers, replaces the object with its key, and makes it the most recent. Costs the
-    /// encoding and one write into mapped memory. An object that exceeds a tier's limit isn't stored in that tier.
-    /// If it exceeds both, that is logged and counted (``ArchiveStatistics/rejections``), and the previous object
-    /// stays.
+    /// encoding and one write into mapped memory. An object that exceeds a tier's limit isn't stored in that tier. If
+    /// it exceeds both, that is logged and counted (``ArchiveStatistics/rejections``), and nothing changes.
     public func record(_ object: Object) {
         store("record", object, .new())
     }
@@ -149,13 +148,12 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
     /// As ``accessAll(limitedBy:)`` without a limit. The result holds all objects in memory at once.
     public func accessAll() -> [Object] { accessAll(limitedBy: .max) }
 
-    /// Applies the queries to all objects, one after the other, and returns the results, the most recent first
-    /// unless sorted. Counts as an access of each result only. Costs the decoding of every object that a query
-    /// tests.
+    /// Applies the queries to all objects, one after the other, and returns the results, the most recent first unless
+    /// sorted. Counts as an access of each result only. Costs the decoding of all tested objects.
     ///
-    /// The results are those of one moment: no query finds one object as it was before a transaction and another as
-    /// it is after it. If the archive changes while the queries run, they run again on a snapshot, so closures may
-    /// be called twice for an object.
+    /// The results are those of one moment: no query finds one object as it was before a transaction and another as it
+    /// is after it. If the archive changes while the queries run, they run again on a snapshot, so closures may be
+    /// called twice for an object.
     public func process(queries: [Query<Object>]) -> [Object] {
         attempt("process queries", else: []) { try $0.process(queries) }
     }
@@ -208,8 +206,7 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
         attempt("list stale values", else: []) { try $0.staleVersions().map(\.name) }
     }
 
-    /// Deletes the stored values that can't be decoded as this type, and returns their number. Costs decoding all
-    /// objects.
+    /// Deletes the stored values that can't be decoded as this type; returns their number. Costs decoding all objects.
     @discardableResult
     public func deleteStale() -> Int {
         attempt("delete stale values", else: 0) { try $0.delete($0.staleVersions()) }
@@ -226,8 +223,7 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
     public var maxMemorySize: Int { attempt("read the sizes", else: 0) { try $0.maxSizes().memory } }
     /// The limit for encoded objects on disk, in bytes.
     public var maxDiskSize: Int { attempt("read the sizes", else: 0) { try $0.maxSizes().disk } }
-    /// The size of the encoded objects in this process's memory, in bytes. Checks each object if the archive has
-    /// changed since.
+    /// The size of the encoded objects in this process's memory, in bytes. Checks each object after changes.
     public var currentMemorySize: Int {
         attempt("read the sizes", else: 0) { try $0.currentSizes().memory }
     }

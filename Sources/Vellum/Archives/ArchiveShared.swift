@@ -40,6 +40,7 @@ package final class ArchiveShared<Object: Archivable>: @unchecked Sendable {
     /// Whether memory may hold objects: the type is `Sendable`, and the coder saw no instance of a class (`isShared`).
     func keepsObjects(_ isShared: Bool) -> Bool { !isShared && isSendable.load(ordering: .relaxed) }
 
+    /// Logs and counts an error that a non-throwing call swallows (S4).
     func log(_ operation: String, archive: String, _ key: String?, _ error: any Error) {
         failures.withLock { $0.logged += 1 }
         factory.logger.warning(

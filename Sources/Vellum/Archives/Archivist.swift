@@ -43,8 +43,7 @@ public protocol Archivist<Object>: ArchiveAccess {
     func accessAll() -> [Object]
     /// Deletes all objects.
     func deleteAll()
-    /// Deletes the objects with these keys. ``ArchiveManager`` does so atomically; the default implementation one by
-    /// one.
+    /// Deletes the objects with these keys: ``ArchiveManager`` atomically; the default implementation one by one.
     func delete(keys: [String])
     /// Applies the queries to all objects, one after the other, and returns the results. Counts as an access of each result.
     func process(queries: [Query<Object>]) -> [Object]

@@ -60,6 +60,7 @@ public struct AsynchronousFactory: Sendable {
 
     /// As ``ArchivesFactory/close()``.
     public nonisolated(nonsending) func close() async {
+        // `close()` doesn't throw; only `run` is declared to.
         try? await Elsewhere.run { [factory] in factory.close() }
     }
 }

@@ -31,6 +31,7 @@ package enum Elsewhere {
         return try result.value.get()
     }
 
+    /// Only one thread uses it at a time.
     private struct Carried<Value>: @unchecked Sendable {
         let value: Value
     }

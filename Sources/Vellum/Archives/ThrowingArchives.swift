@@ -33,8 +33,7 @@ public struct ThrowingArchives<Object: Archivable>: @unchecked Sendable {
         try handle.perform { try $0.store(object, terms) }
     }
 
-    /// As ``ArchiveManager/insert(all:expiresIn:inMemory:owner:)``, but stops at the first object that can't be
-    /// stored.
+    /// As ``ArchiveManager/insert(all:expiresIn:inMemory:owner:)``, but stops at the first failure.
     public func insert(
         all objects: [Object], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil

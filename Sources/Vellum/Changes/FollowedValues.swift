@@ -79,6 +79,7 @@ struct FollowedSource<Value>: Sendable {
     let log: @Sendable (any Error) -> Void
 }
 
+/// A reading for the follower, its only user.
 struct FollowedReading<Value>: @unchecked Sendable {
     let value: Standing<Value>
 }

@@ -1,6 +1,7 @@
 import StorageEngine
 
 extension ArchiveCore {
+    /// In microseconds.
     static var patience: Int64 { 10_000_000 }
 
     /// Retries until `attempt` returns a value; throws `busy` after ten seconds.
@@ -111,8 +112,7 @@ extension ArchiveCore {
     }
 }
 
-/// A transaction whose closure is running. Detects a nested one that changes its input, which would make it retry
-/// forever.
+/// A transaction whose closure is running. Detects a nested one that changes its input, which would never end.
 private final class OpenTransaction: Sendable {
     @TaskLocal static var innermost: OpenTransaction?
 

@@ -38,6 +38,7 @@ public struct ArchiveTransaction<Object: Archivable> {
         if seen[ExactText(key)] == nil { seen[ExactText(key)] = .some(sequence) }
     }
 
+    /// Changes an object, whose key must stay the same, and updates it.
     mutating func modify(
         _ object: Object, _ key: String, _ terms: Terms, _ change: (inout Object) throws -> Void
     ) throws -> Object {

@@ -19,8 +19,7 @@ extension ArchiveManager {
     }
 
     /// Changes several objects atomically, depending on their current state: all records, updates and deletions of
-    /// `body` are applied together when it returns, or none if it throws. No other change comes between its reads and
-    /// its changes.
+    /// `body` are applied together when it returns, or none if it throws. No other change happens in between.
     ///
     /// No lock is held while `body` runs. If its input changes before it completes, `body` is called again with the new
     /// state, so it must have no side effects. ``ArchiveStatistics/conflicts`` counts these retries.

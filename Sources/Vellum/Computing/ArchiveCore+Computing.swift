@@ -118,8 +118,7 @@ extension ArchiveCore {
         return try prepare(object)
     }
 
-    /// Stored unless the key was changed or deleted (not expired or evicted) since `basis`: it may be older. Used in
-    /// any case.
+    /// Stored unless the key was changed or deleted (not expired or evicted) since `basis`. Used in any case.
     fileprivate func keep(
         _ prepared: PreparedObject, _ request: Request, _ flight: Flight, _ basis: Basis
     ) throws -> HeldObject {

@@ -37,8 +37,7 @@ extension ArchiveCore {
         try archive.setLifetime(sliding.granted, forKey: name)
     }
 
-    /// Like ``slide(_:)`` for one that was found in memory: only those on disk too leave memory in time for their next
-    /// renewal.
+    /// Like ``slide(_:)`` for an object found in memory: only those on disk too leave memory in time for a renewal.
     func slideOnlyHere(_ name: String) throws {
         guard memory.hasObjectsOnlyHere,
             try withHashed(name, { try memory.peekOnlyHere($0, named: name) }) != nil

@@ -15,6 +15,7 @@ package final class MemoryShelf: Sendable {
 
     init(archive: Archive) { state = Guarded(State(archive: archive)) }
 
+    /// Empties the memory for another archive. Returns the content, to be released as ``State/dropped``.
     func begin(_ archive: Archive) -> State {
         state.withLock { state in
             let former = state

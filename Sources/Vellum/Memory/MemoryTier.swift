@@ -107,8 +107,7 @@ package struct MemoryTier: Sendable {
         }
     }
 
-    /// Drops all objects from memory that are on disk, at once without other users; the returned closure does the slow
-    /// rest.
+    /// Drops all objects from memory that are on disk, at once if unshared; the returned closure does the slow rest.
     func leaveAll() throws(StorageError) -> @Sendable () -> Void {
         let former = Guarded(ObjectTable())
         try change { (state) throws(StorageError) in

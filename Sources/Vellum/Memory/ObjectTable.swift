@@ -1,11 +1,11 @@
 import StorageEngine
 
-/// Objects by key and in the order of use: a chained hash table and linked list in an array. Constant time, except
-/// growing.
+/// Objects by key and in the order of use: a chained hash table and linked list in an array. Amortised O(1).
 struct ObjectTable {
     struct Node {
         var hash: UInt64 = 0
         var key = ""
+        /// `nil` for a free place.
         var object: HeldObject?
         /// When the object has to be read from disk again, in microseconds of the engine's boot clock (S8).
         var end = Int64.max
@@ -65,6 +65,7 @@ struct ObjectTable {
         link(place)
     }
 
+    /// Adds a node as the most recent one; its key must be absent.
     mutating func insert(_ node: Node) {
         if count * 2 == buckets.count { grow() }
         var place = firstFree

@@ -2,8 +2,7 @@ import ArchiveQuery
 import StorageEngine
 
 extension ArchiveCore {
-    /// The result of `live`, which reads the archive, or, if it is changed during that, of `past`, which reads a
-    /// snapshot.
+    /// The result of `live`, which reads the archive, or, if that changes, of `past`, which reads a snapshot.
     func atOneMoment<Value>(
         _ live: () throws -> Value, else past: (ArchiveSnapshot) throws -> Value
     ) throws -> Value {
@@ -129,6 +128,7 @@ extension ArchiveCore {
     }
 }
 
+/// Only one thread at a time calls their conditions.
 struct CarriedQueries<Object>: @unchecked Sendable {
     let queries: [Query<Object>]
 }

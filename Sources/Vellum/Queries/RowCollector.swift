@@ -1,12 +1,14 @@
 /// Collects the results of a query's stage, sorted if it has orders, and only as many as the next stage uses.
 struct RowCollector<Item, Result> {
     private(set) var items: [Item] = []
+    /// One for each item, unless the stage is the last one.
     private var objects: [Result] = []
     private let keepsObjects: Bool
 
     private let column: SortColumn<Result>?
     /// The most rows to keep; at least 1 if there is a column.
     private let most: Int
+    /// Whether the first `most` rows are sorted and others have been dropped.
     private var isTrimmed = false
 
     init(_ stage: QueryStage<Result>, isLast: Bool) {

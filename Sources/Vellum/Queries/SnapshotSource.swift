@@ -4,6 +4,7 @@ import StorageEngine
 struct SnapshotSource: QuerySource {
     let snapshot: ArchiveSnapshot
 
+    /// Both orders are the same here: a snapshot numbers the most recent entries first.
     func cursor(in order: QueryScanOrder) -> any QueryCursor {
         SnapshotCursor(snapshot, Array(0..<snapshot.count))
     }

@@ -16,6 +16,7 @@
 @usableFromInline package struct SortColumn<Result> {
     let append: (Result) -> Void
     let removeLast: () -> Void
+    /// Keeps these places and renumbers them from 0.
     let keep: ([Int]) -> Void
     /// Negative if the object at the left place is first, positive if the one at the right is.
     let compare: (_ left: Int, _ right: Int) -> Int

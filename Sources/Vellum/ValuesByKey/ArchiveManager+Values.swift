@@ -12,8 +12,7 @@ extension ArchiveManager {
         }
     }
 
-    /// As `record(all:expiresIn:inMemory:owner:)` for values by their keys. Which one becomes the most recent is
-    /// unspecified.
+    /// As `record(all:expiresIn:inMemory:owner:)` for values by their keys, in unspecified order of recency.
     public func record<Value>(
         all values: [String: Value], expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil
@@ -39,8 +38,7 @@ extension ArchiveManager {
         access(archiveWithKey: key)?.value
     }
 
-    /// The value with this key, as ``value(forKey:)``. Assigning updates it (``update(_:)``); assigning `nil` deletes
-    /// it.
+    /// The value with this key (``value(forKey:)``). Assigning updates it (``update(_:)``), or deletes it by `nil`.
     public subscript<Value>(key: String) -> Value? where Object == KeyedValue<Value> {
         get { value(forKey: key) }
         set {

@@ -62,8 +62,7 @@ public struct ArchiveVersions: Sendable {
         }
     }
 
-    /// Adds a step that converts values of a former type into those of another: the present type, or another former
-    /// one.
+    /// Adds a step that converts values of a former type into those of the present or another former one.
     public func version<Old: Decodable & SendableMetatype, New: Encodable & SendableMetatype>(
         _ number: Int, from former: Old.Type, _ make: @escaping @Sendable (Old) throws -> New
     ) -> ArchiveVersions {
