@@ -71,6 +71,21 @@ struct EngineChangeTests {
         #expect(browser.frame.plainText.contains("-> 20 kB"), "\(browser.frame.plainText)")
     }
 
+    @Test("a renamed and a dropped archive leave an event")
+    func removalsLeaveEvents() throws {
+        _ = try store.archive(
+            named: "Town", orCreate: ArchiveConfiguration(diskLimit: 4 << 20, memoryLimit: nil))
+        var browser = try browser("NZoo<enter>y")
+        try store.removeArchive(named: "Town")
+        browser.refresh()
+        let lines = browser.frame.plainText.split(separator: "\n")
+        #expect(
+            lines.contains { $0.contains("City") && $0.contains("renamed") && $0.contains("to Zoo") },
+            "\(browser.frame.plainText)")
+        #expect(lines.contains { $0.contains("Town") && $0.contains("dropped") })
+        #expect(!lines.contains { $0.contains("City") && $0.contains("dropped") })
+    }
+
     @Test(
         "limits have units, with or without a space",
         arguments: [
@@ -137,6 +152,24 @@ struct EngineChangeTests {
                 .change(ArchiveAddress("City", in: path), .drop, seen: seen) { _ in true }
         }
         #expect(try store.archiveNames() == ["City"])
+    }
+
+    @Test(
+        "an archive that changes while its name is typed is dropped after a second plan",
+        arguments: [false, true])
+    func changesWhileItsNameIsTyped(isReplaced: Bool) throws {
+        var browser = try browser("DCit")
+        if isReplaced {
+            try store.removeArchive(named: "City")
+            _ = try store.archive(named: "City", orCreate: ArchiveConfiguration(diskLimit: 4 << 20))
+        } else {
+            try archive.put([1], forKey: "new")
+        }
+        browser.refresh()
+        browser.press(try Key.script("y<enter>"))
+        #expect(try store.archiveNames() == ["City"])
+        browser.press(try Key.script("DCity<enter>"))
+        #expect(try store.archiveNames() == [], "\(browser.frame.plainText)")
     }
 
     private func planned() throws -> [PlannedEntry] {

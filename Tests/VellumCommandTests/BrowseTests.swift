@@ -117,7 +117,7 @@ struct BrowseTests {
         #expect(text.contains("dumb") && text.contains("can't show screens"), "\(text)")
         #expect(text.contains("browse --size 100x30 --print text"), "\(text)")
         // What broke: what such a terminal can show wasn't said.
-        #expect(text.contains("--lines does without screens"), "\(text)")
+        #expect(text.contains("--lines needs no screen"), "\(text)")
         #expect(!text.contains("\u{1b}"))
         let lines = try await PseudoTerminal.run(
             "--store '\(store.path)' --lines", typing: [("lists the keys", "q")], environment: environment)

@@ -163,7 +163,7 @@ extension Browser {
         }
         let id = model.parts.action(for: key, action.id, model)
         if id.isAboutRows { model.entries?.follows = false }
-        let isOfUse = model.parts.isOfUse(id, model)
+        let isOfUse = model.isOfUse(id)
         let screen = model.screen
         let effects = perform(&model, id)
         if !isOfUse, effects.isEmpty, model.notice == nil, model.overlay == nil {
@@ -256,12 +256,12 @@ extension Browser {
 
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
         model.notice = nil
-        if let column = id.column { return EntriesScreen.sort(&model, by: .column(column)) }
-        if let place = ActionID.stores.firstIndex(of: id) { return showStore(&model, number: place + 1) }
-        if let reason = disabledReason(id, model) {
+        if let reason = model.objection(to: id) {
             model.say(reason, role: .warning)
             return []
         }
+        if let column = id.column { return EntriesScreen.sort(&model, by: .column(column)) }
+        if let place = ActionID.stores.firstIndex(of: id) { return showStore(&model, number: place + 1) }
         switch id {
         case .quit where !model.isFirstScreen: return close(&model)
         case .quit: return quit(&model, model.keyMap.action(.quit)?.keys.first ?? .character("q"))

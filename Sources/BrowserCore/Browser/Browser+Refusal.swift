@@ -62,16 +62,4 @@ extension Browser {
         let title = action.id.isVerb ? "Can't \(action.title.lowercased())" : action.title
         return "\(title): the store is read-only."
     }
-
-    /// Why an action can't run on this kind of store; nil if it can. Known before any prompt opens.
-    static func disabledReason(_ id: ActionID, _ model: Model) -> String? {
-        switch id {
-        case .editValue where model.isOfServer, .newEntry where model.isOfServer:
-            "Can't edit values of a server. Delete and expire work."
-        case .history where model.isOfServer: "A server keeps no history of keys."
-        case .resizeArchive, .compactArchive, .renameArchive, .dropArchive:
-            model.isOfServer || model.isOfRingFile ? "Only archives of a store can be changed." : nil
-        default: nil
-        }
-    }
 }

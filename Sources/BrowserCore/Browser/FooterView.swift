@@ -3,7 +3,7 @@ import TerminalKit
 enum FooterView {
     static func hints(_ model: Model) -> [KeyHint<ActionID>] {
         var hints = model.keyMap.hints(in: model.screen).filter {
-            isOfUse($0.id, model) && isNamed($0.id, on: model.screen)
+            model.isOfUse($0.id) && isNamed($0.id, on: model.screen)
         }.map { hint in
             var title = hint.id == .pause && model.pausedSince != nil ? "Resume" : hint.title
             if hint.id == .fold, model.value?.load == nil { title = "Read value" }
@@ -16,7 +16,7 @@ enum FooterView {
                     action.keys.first.map { KeyHint(id: id, key: "\($0)", title: action.title) }
                 }
             }
-            hints = first.filter { isOfUse($0.id, model) } + hints
+            hints = first.filter { model.isOfUse($0.id) } + hints
         }
         // Help comes first if not all hints fit.
         let needed = hints.reduce(-2) { $0 + TextWidth.width(of: $1.key) + TextWidth.width(of: $1.title) + 3 }
@@ -24,10 +24,6 @@ enum FooterView {
             return hints
         }
         return [help] + hints.filter { $0.id != .help }
-    }
-
-    private static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
-        model.parts.isOfUse(id, model) && Browser.disabledReason(id, model) == nil
     }
 
     /// Whether this screen's footer shows a key that works on every screen.

@@ -31,7 +31,7 @@ enum HintLine {
         }
         var parts = told.compactMap { part -> (key: String, words: String)? in
             guard let action = model.keyMap.action(part.id), action.contexts.contains(model.screen),
-                model.parts.isOfUse(part.id, model), let key = action.keys.first
+                model.isOfUse(part.id), let key = action.keys.first
             else { return nil }
             return (key.description, part.words)
         }

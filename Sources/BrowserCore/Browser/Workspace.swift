@@ -59,6 +59,20 @@ extension Model {
     var isOfRingFile: Bool { archives.figures?.isRingFile == true }
 
     var isOfServer: Bool { archives.figures?.server != nil }
+
+    /// Why an action can't run on this kind of store; nil if it can.
+    func objection(to id: ActionID) -> String? {
+        switch id {
+        case .editValue where isOfServer, .newEntry where isOfServer: ServerSource.notEdited
+        case .history where isOfServer: "A server records no events of its keys."
+        case .resizeArchive, .compactArchive, .renameArchive, .dropArchive:
+            isOfServer || isOfRingFile ? "Only archives of a store can be changed." : nil
+        default: nil
+        }
+    }
+
+    func isOfUse(_ id: ActionID) -> Bool { objection(to: id) == nil && parts.isOfUse(id, self) }
+
     func reports(_ metadata: QueryMetadata) -> Bool {
         archives.figures?.unreported.contains(metadata) != true
     }

@@ -122,7 +122,7 @@ enum OverlayView {
         let items = rows.map { row in
             switch row {
             case .topic(let title): List.Item([Span(title, look[.header].over(look[.dialog]))])
-            case .action(let action): item(action, list, columns: places.list.columns, look: look)
+            case .action(let action): item(action, list, model, columns: places.list.columns)
             case .sign(let line): item(line, columns: places.list.columns, look: look)
             }
         }
@@ -138,7 +138,7 @@ enum OverlayView {
             frame.fill(
                 places.detail.line(0), style: look[.dialogBorder].over(look[.dialog]),
                 character: look.glyphs.horizontal)
-            let lines = TextWrap.lines(words(of: rows[selected]), columns: places.detail.columns)
+            let lines = TextWrap.lines(words(of: rows[selected], model), columns: places.detail.columns)
             for (row, line) in lines.prefix(2).enumerated() {
                 frame.write(
                     line, at: places.detail.line(row + 1).origin, style: look[.dialog], within: places.detail)
@@ -147,10 +147,10 @@ enum OverlayView {
         list.field.draw(into: &frame, in: places.field, look: look)
     }
 
-    static func words(of row: ActionList.Row) -> String {
+    static func words(of row: ActionList.Row, _ model: Model) -> String {
         switch row {
         case .topic(let title): title
-        case .action(let action): "\(keys(action)): \(action.help)"
+        case .action(let action): "\(keys(action)): \(model.objection(to: action.id) ?? action.help)"
         case .sign(let line): "\(line.sign): \(line.words)"
         }
     }
@@ -167,9 +167,10 @@ enum OverlayView {
         ])
     }
 
-    private static func item(_ action: BrowserAction, _ list: ActionList, columns: Int, look: Look)
-        -> List.Item
-    {
+    private static func item(
+        _ action: BrowserAction, _ list: ActionList, _ model: Model, columns: Int
+    ) -> List.Item {
+        let look = model.look
         guard list.isHelp else { return List.Item(action.title, trailing: action.keyList) }
         // The keys that fit; the description of the selected line has all.
         var keys = action.id == .store1 ? keys(action) : ""
@@ -182,8 +183,9 @@ enum OverlayView {
         let room = columns - 14 - 18 - 1
         if room >= 16 {
             spans.append(Span(TextWidth.pad(action.title, to: 17) + " "))
+            let help = model.objection(to: action.id) ?? action.help
             spans.append(
-                Span(TextWidth.truncate(action.help, to: room, ellipsis: look.glyphs.ellipsis), look[.dim]))
+                Span(TextWidth.truncate(help, to: room, ellipsis: look.glyphs.ellipsis), look[.dim]))
         } else {
             spans.append(Span(action.title))
         }

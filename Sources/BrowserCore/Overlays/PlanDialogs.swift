@@ -30,11 +30,7 @@ extension OverlayPlaces {
             body = [
                 "Restores \(restored)\(amount), in \(TitleView.name(of: plan.archive, model))",
                 UndoText.story(action, model),
-                action.kind == .deadline
-                    ? "Entries that changed or expired since are kept unchanged."
-                    : "Keys written again since are kept."
-                        + (model.isOfServer
-                            ? "" : " Present entries may be evicted to stay within the limit."),
+                exceptions(toUndoing: action.kind, model),
             ]
         case .replaceFile(let path, _):
             words = ("Replace the file?", "Replace")
@@ -53,6 +49,17 @@ extension OverlayPlaces {
         return Dialog(
             title: words.title, body: body, buttons: plan.name == nil ? ["Cancel", words.button] : [],
             selectedButton: plan.button, firstLine: plan.first, contentRows: plan.name == nil ? 0 : 1)
+    }
+
+    /// Entries that an undo leaves unchanged. A server's undo has copies of the keys that expired because of the change.
+    private static func exceptions(toUndoing kind: ReversibleAction.Kind, _ model: Model) -> String {
+        switch (kind, model.isOfServer) {
+        case (.deadline, true): "Keys that have expired since are restored. Keys changed since are kept unchanged."
+        case (.deadline, false): "Entries that changed or expired since are kept unchanged."
+        case (_, true): "Keys written again since are kept. Keys whose own expiry time has passed aren't restored."
+        case (_, false):
+            "Keys written again since are kept. Present entries may be evicted to stay within the limit."
+        }
     }
 
     private static func grace(_ plan: Plan, _ change: PlannedAction, _ model: Model) -> String {

@@ -1,28 +1,26 @@
-/// Properties of an action.
 package struct ActionFlags: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static let destructive = ActionFlags(rawValue: 1)
-    /// Worth a place in the footer.
+    /// Shown in the footer.
     package static let footer = ActionFlags(rawValue: 2)
-    /// Left out of help and palette: movement of the cursor and the like.
+    /// Not in help and palette, such as cursor movement.
     package static let hidden = ActionFlags(rawValue: 4)
 }
 
-/// An action of the user. `ID` names it, as remaps and documents do; `Context` is the screen.
+/// An action of the user. `ID` is its name in remaps and documents, `Context` the screen.
 package struct Action<ID, Context>: Sendable
 where
     ID: RawRepresentable<String> & Hashable & Sendable, Context: Hashable & Sendable
 {
     package let id: ID
     package let title: String
-    /// One sentence, for the help.
     package let help: String
-    /// Any of these starts the action; the first is shown in the footer.
+    /// Each starts the action; the footer shows the first.
     package internal(set) var keys: [Key]
-    /// The screens in which the action is live.
+    /// The screens with the action.
     package let contexts: Set<Context>
     package let flags: ActionFlags
     /// Synonyms that search finds, in lower case.
@@ -48,7 +46,7 @@ where
         return query.count > 1 && keywords.contains { $0.hasPrefix(query) } ? 100 : nil
     }
 
-    /// Makes an action from keys in the spelling of ``Key/init(parsing:)``, separated by spaces.
+    /// `keys`: spellings of ``Key/init(parsing:)``, separated by spaces.
     package init(
         _ id: ID, title: String, help: String, keys: String, contexts: Set<Context>, flags: ActionFlags = []
     ) throws(KeySpellingError) {
@@ -57,6 +55,5 @@ where
         self.init(id, title: title, help: help, keys: parsed, contexts: contexts, flags: flags)
     }
 
-    /// The keys as help shows them: `enter, l`.
     package var keyList: String { keys.map(\.description).joined(separator: ", ") }
 }

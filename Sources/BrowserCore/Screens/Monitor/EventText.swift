@@ -14,7 +14,7 @@ enum EventText {
     }
 
     static func key(_ event: StoreEvent, look: Look) -> String {
-        event.event.keyCell(ellipsis: look.glyphs.ellipsis)
+        event.keyCell(ellipsis: look.glyphs.ellipsis)
     }
 
     /// `recorded 12:01:07 by api (4121), hit 41 times, evicted 12:09:30: disk limit`

@@ -11,8 +11,10 @@ enum ValueScreen: ScreenParts {
     static func key(_ model: Model) -> String? { model.value?.key }
 
     static func targets(_ model: Model) -> ChosenEntries? {
-        guard let value = model.value, let entry = value.load?.entry else { return nil }
-        return ChosenEntries(archive: value.archive, targets: [entry.target])
+        guard let value = model.value, let load = value.load else { return nil }
+        var target = load.entry.target
+        target.size = load.size
+        return ChosenEntries(archive: value.archive, targets: [target])
     }
 
     static func targetsWent(_ model: inout Model) -> [Effect] { leave(&model) }

@@ -75,7 +75,7 @@ enum ValueView {
         for mode in value.modes {
             modes += [Span(" "), Span(mode.rawValue, look[mode == value.mode ? .accent : .dim])]
         }
-        var parts = ["\(load.name), \(Figures.bytes(UInt64(entry.valueBytes)))"]
+        var parts = ["\(load.name), \(Figures.bytes(UInt64(load.size)))"]
         if let remark = load.remark { parts.append(remark) }
         // A server tells neither where a value is nor how old it is.
         let isOfServer = model.isOfServer
