@@ -30,6 +30,7 @@ enum FooterView {
     private static func isNamed(_ id: ActionID, on screen: Screen) -> Bool {
         switch id {
         case .alarm: screen == .monitor
+        case .history: screen != .entries
         case .monitor: screen != .monitor && screen != .stores
         case .query: ![.query, .messages, .monitor].contains(screen)
         default: true

@@ -54,9 +54,11 @@ extension OverlayPlaces {
     /// Entries that an undo leaves unchanged. A server's undo has copies of the keys that expired because of the change.
     private static func exceptions(toUndoing kind: ReversibleAction.Kind, _ model: Model) -> String {
         switch (kind, model.isOfServer) {
-        case (.deadline, true): "Keys that have expired since are restored. Keys changed since are kept unchanged."
+        case (.deadline, true):
+            "Keys that have expired since are restored. Keys changed since are kept unchanged."
         case (.deadline, false): "Entries that changed or expired since are kept unchanged."
-        case (_, true): "Keys written again since are kept. Keys whose own expiry time has passed aren't restored."
+        case (_, true):
+            "Keys written again since are kept. Keys whose own expiry time has passed aren't restored."
         case (_, false):
             "Keys written again since are kept. Present entries may be evicted to stay within the limit."
         }
