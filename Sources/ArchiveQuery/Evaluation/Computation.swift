@@ -37,13 +37,9 @@ final class Computation: RowFunction {
         case constant(StoredItem)
 
         init(_ access: RowShape.Access) {
-            guard case .computed(let function) = access,
-                let constant = (function as? Computation)?.constant
-            else {
-                self = .access(access)
-                return
-            }
-            self = .constant(constant)
+            let function: (any RowFunction)? =
+                if case .computed(let function) = access { function } else { nil }
+            self = (function as? Computation)?.constant.map { .constant($0) } ?? .access(access)
         }
     }
 

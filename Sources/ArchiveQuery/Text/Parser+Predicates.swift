@@ -130,9 +130,9 @@ extension Parser {
         }
         if accept("in") { return .isIn(property, try list(against: property)) }
         if accept("between") {
-            let low = try orderedValue(against: property)
+            let low = try value(isOrdered: true, against: property)
             try expect("and")
-            return .between(property, low, try orderedValue(against: property))
+            return .between(property, low, try value(isOrdered: true, against: property))
         }
         throw failure()
     }
@@ -259,20 +259,10 @@ extension Parser {
     // MARK: Values
 
     private mutating func value(
-        against property: QueryProperty? = nil
+        isOrdered: Bool = false, against property: QueryProperty? = nil
     ) throws(QuerySyntaxError) -> QueryLiteral {
-        note(.value)
-        guard let literal = literal else { throw failure(advice: unquotedAdvice) }
-        try check(literal, at: token, against: property)
-        advance()
-        return shifted(literal)
-    }
-
-    private mutating func orderedValue(
-        against property: QueryProperty
-    ) throws(QuerySyntaxError) -> QueryLiteral {
-        note(.orderedValue)
-        guard let literal = literal, literal.isOrdered else { throw failure(advice: unquotedAdvice) }
+        note(isOrdered ? .orderedValue : .value)
+        guard let literal, !isOrdered || literal.isOrdered else { throw failure(advice: unquotedAdvice) }
         try check(literal, at: token, against: property)
         advance()
         return shifted(literal)
