@@ -35,7 +35,7 @@ struct Parser {
     /// Whether an operator of another language is next, of which an error then says what to write.
     var isFollowedByForeignOperator: Bool {
         guard case .invalid = following.kind else { return false }
-        return ["<>", "!", "%", "~"].contains(String(decoding: bytes[following.range], as: UTF8.self))
+        return "<%~&|^?:".utf8.contains(bytes[following.range.lowerBound])
     }
 
     var isRelationBehindParentheses: Bool {
