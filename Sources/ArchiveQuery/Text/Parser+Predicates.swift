@@ -268,14 +268,14 @@ extension Parser {
         return shifted(literal)
     }
 
-    /// - Throws: if the property is a date, and the value a text that is none.
+    /// - Throws: if the property is a date and the value is a text that is not a date.
     private func check(
         _ value: QueryLiteral, at place: Token, against property: QueryProperty?
     ) throws(QuerySyntaxError) {
         guard let property, property.isDate, value.kind == .text else { return }
         throw QuerySyntaxError(
             range: place.range, found: place.shown, expected: [],
-            advice: "\(property) is a date, and the text is none")
+            advice: "\(property) is a date, written like 2026-01-31")
     }
 
     /// The date with the durations that follow, as in `today - 3d`; other values unchanged.
