@@ -216,7 +216,7 @@ struct EventTests {
     @Test func anEventLeadsToTheHistoryAndToTheEntry() throws {
         let source = source()
         var browser = try Fixture.browser(source, keys: "jE/京都<enter>b")
-        #expect(browser.frame.plainText.contains("Biography of 東京都"), "\(browser.frame.plainText)")
+        #expect(browser.frame.plainText.contains("Key history of 東京都"), "\(browser.frame.plainText)")
         #expect(browser.frame.plainText.contains("promoted"))
         browser.press(try Key.script("<enter>v"))
         #expect(browser.model.screen == .value && browser.model.cursorKey == "東京都")
@@ -227,6 +227,29 @@ struct EventTests {
         #expect(browser.model.screen == .monitor)
         #expect(
             browser.frame.plainText.contains("Evicted or removed since: Lima"), "\(browser.frame.plainText)")
+    }
+
+    @Test("b in the list shows the history of the selected entry")
+    func historyFromTheList() throws {
+        let browser = try Fixture.browser(source(), keys: "j<enter>jjb")
+        #expect(browser.frame.plainText.contains("Key history of 東京都"), "\(browser.frame.plainText)")
+        #expect(browser.frame.plainText.contains("promoted"))
+    }
+
+    @Test("a long history opens at its newest event", arguments: ["b", "<enter>b"])
+    func historyOpensAtTheNewest(keys: String) throws {
+        let source = Fixture.source()
+        for second in 0..<60 {
+            source.happen(
+                second == 0 ? .record : second == 59 ? .rejection : .update, "Jakarta", archive: "City",
+                bytes: 9,
+                at: Fixture.start.adding(seconds: Double(second)))
+        }
+        var browser = try Fixture.browser(source, keys: "j<enter>" + keys)
+        #expect(browser.frame.boxWords.contains(EventKind.rejection.label), "\(browser.frame.plainText)")
+        #expect(!browser.frame.boxWords.contains(EventKind.record.label))
+        browser.press([Key(.home)])
+        #expect(browser.frame.boxWords.contains(EventKind.record.label))
     }
 
     @Test(

@@ -264,7 +264,7 @@ struct DialectTests {
         let behind = try importing("a.csv", "id,v\n1,\"x\"y\n2,ok\n")
         #expect(
             behind.errors.contains(
-                "a.csv:2: found text behind the closing quote of field 2, at byte 6 of line 2"))
+                "a.csv:2: found text after the closing quote of field 2, at byte 6 of line 2"))
         let open = try importing("b.csv", "id,v\n1,\"a\nb\"\n2,\"never\n3,x\n")
         #expect(
             open.status == 1 && open.errors.contains("b.csv:4: the quote of field 2, at byte 3 of line 4"))

@@ -90,13 +90,13 @@ struct ExportTests {
         }
         let result = try store.done("export", "A", "--with-keys")
         #expect(result.lines == ["{\"key\":\"there\",\"value\":1}"])
-        #expect(result.errors.contains("1 entry is in the memory of a process only, and left out"))
+        #expect(result.errors.contains("1 entry is only in a process' memory, and left out"))
         // A query said that it can't be read, and pointed at a check, which finds nothing; get, that it isn't there.
         let query = try store.done("query", "A", "sort @key")
         #expect(query.errors.contains("1 entry is in the memory of a process only"))
         #expect(!query.errors.contains("check"))
         let get = try store.run("get", "A", "elsewhere")
-        #expect(get.status == 1 && get.errors.contains("in the memory of a process only"))
+        #expect(get.status == 1 && get.errors.contains("is only in a process' memory"))
         archive.close()
     }
 

@@ -1,15 +1,14 @@
 import TerminalKit
 
-/// The bottom row: keys and what they do here, from the table of actions.
+/// The bottom row: keys and their actions on this screen.
 enum FooterView {
     static func hints(_ model: Model) -> [KeyHint<ActionID>] {
         var hints = model.keyMap.hints(in: model.screen).filter {
-            model.parts.isOfUse($0.id, model) && isNamed($0.id, on: model.screen)
+            model.isOfUse($0.id) && isNamed($0.id, on: model.screen)
         }.map { hint in
-            // What a key does next is said rather than what it is called.
             var title = hint.id == .pause && model.pausedSince != nil ? "Resume" : hint.title
             if hint.id == .fold, model.value?.load == nil { title = "Read value" }
-            if hint.id == .quit, Browser.isOnTop(model) { title = "Close" }
+            if hint.id == .quit, !model.isFirstScreen { title = "Back" }
             return KeyHint(id: hint.id, key: hint.key, title: title)
         }
         if model.screen == .value {
@@ -18,9 +17,9 @@ enum FooterView {
                     action.keys.first.map { KeyHint(id: id, key: "\($0)", title: action.title) }
                 }
             }
-            hints = first.filter { model.parts.isOfUse($0.id, model) } + hints
+            hints = first.filter { model.isOfUse($0.id) } + hints
         }
-        // Where not all fit, help comes first: it leads to the rest.
+        // Help comes first if not all hints fit.
         let needed = hints.reduce(-2) { $0 + TextWidth.width(of: $1.key) + TextWidth.width(of: $1.title) + 3 }
         guard needed > model.size.columns, let help = hints.first(where: { $0.id == .help }) else {
             return hints
@@ -28,7 +27,7 @@ enum FooterView {
         return [help] + hints.filter { $0.id != .help }
     }
 
-    /// Whether the footer names a key of every screen on this one.
+    /// Whether this screen's footer shows a key that works on every screen.
     private static func isNamed(_ id: ActionID, on screen: Screen) -> Bool {
         switch id {
         case .alarm: screen == .monitor
@@ -38,29 +37,29 @@ enum FooterView {
         }
     }
 
-    /// The keys of what stands over the screen; they are the same everywhere and can't be reassigned.
+    /// The keys of overlays and prompts, which can't be reassigned.
     private static func overlayHints(_ model: Model) -> [KeyHint<String>]? {
         let pairs: [(key: String, title: String)]
         switch model.overlay {
-        case .actions: pairs = [("enter", "Run"), ("esc", "Close"), ("up/down", "Choose")]
+        case .actions: pairs = [("enter", "Run"), ("esc", "Close"), ("up/down", "Select")]
         case .plan(let plan) where plan.name != nil:
-            pairs = [("esc", "Cancel"), ("enter", "Delete once the name is typed")]
+            pairs = [("esc", "Cancel"), ("enter", "Confirm the typed name")]
         case .plan: pairs = buttonKeys("Cancel")
         case .expire:
             pairs = [
-                ("enter", "Continue"), ("esc", "Cancel"), ("up/down", "Choose"), ("tab", "Other button"),
+                ("enter", "Continue"), ("esc", "Cancel"), ("up/down", "Select"), ("tab", "Switch button"),
             ]
-        case .undoList: pairs = [("enter", "Choose"), ("esc", "Close")]
+        case .undoList: pairs = [("enter", "Undo"), ("esc", "Close")]
         case .search(let list): pairs = list.keys
         case .columns(let choice):
             pairs =
                 [("enter", "Show or hide")]
                 + (choice.isOfProperties
-                    ? [("a", "Add another"), ("shift+j/k", "Move")] : [("*", "All or none")])
+                    ? [("a", "Add property"), ("shift+j/k", "Move")] : [("*", "All or none")])
                 + [("esc", "Close")]
         case .message: pairs = [("enter", "Close")]
         case .choice(let choice): pairs = buttonKeys(choice.buttons[0])
-        case .copy: pairs = [("enter", "Copy"), ("esc", "Close"), ("up/down", "Choose")]
+        case .copy: pairs = [("enter", "Copy"), ("esc", "Close"), ("up/down", "Select")]
         case .edit: pairs = buttonKeys("Cancel") + [("e", "Edit again"), ("up/down", "Scroll")]
         case nil:
             guard let keys = model.prompt?.keys ?? model.parts.typingKeys(model) else { return nil }
@@ -71,7 +70,7 @@ enum FooterView {
 
     /// The keys of a dialog with two buttons; Esc takes the first.
     private static func buttonKeys(_ first: String) -> [(key: String, title: String)] {
-        [("esc", first), ("y", "Yes"), ("n", "No"), ("tab", "Other button"), ("enter", "Press it")]
+        [("esc", first), ("y", "Yes"), ("n", "No"), ("tab", "Switch button"), ("enter", "Confirm")]
     }
 
     static func draw(_ model: Model, into frame: inout Frame, in rect: Rect) {

@@ -1,9 +1,9 @@
-/// The names of the objects being read, to notice one that comes twice, by their bytes in the output. Not thread-safe.
+/// The names of the enclosing objects, by their bytes in the output, to detect repeated names. Not thread-safe.
 struct ObjectNames {
-    /// Of objects with more names, the names are hashed: all pairs of a long object would take hours.
+    /// Larger objects use a hash table: comparing all pairs would take quadratic time.
     private static let mostCompared = 32
 
-    /// Of all objects under way, the innermost last.
+    /// Of all enclosing objects, the innermost last.
     private var names: [Range<Int>] = []
     private var objects: [(first: Int, hashed: Set<[UInt8]>)] = []
 
@@ -14,7 +14,7 @@ struct ObjectNames {
         names.removeSubrange(object.first...)
     }
 
-    /// Adds the name at this place of the bytes, in proportion to its length; returns whether it is new to its object.
+    /// Adds the name at `name` of the bytes; returns whether it is new to its object. O(length).
     mutating func add(_ name: Range<Int>, of bytes: UnsafeRawBufferPointer) -> Bool {
         guard let first = objects.last?.first else { return true }
         defer { names.append(name) }

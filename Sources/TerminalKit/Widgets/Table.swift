@@ -1,16 +1,15 @@
-/// A table with a virtual list of rows: only those in view are asked for. A value; safe to share between threads
-/// as far as the closure that gives the rows is.
+/// A table with a virtual list of rows: reads only visible rows.
 package struct Table: Widget {
     package struct Column: Sendable, Hashable {
         package enum Order: Sendable, Hashable { case ascending, descending }
 
         package var title: String
-        /// How wide the column is: flexible parts share what the others leave.
+        /// Flexible parts share the remaining width.
         package var width: Part
         package var alignment: Alignment
-        /// When the table is too narrow, columns are dropped from the highest priority value to the lowest; those with 0 stay.
+        /// A narrow table drops columns from the highest priority value to the lowest; those with 0 stay.
         package var priority: Int
-        /// The direction of the arrow beside the title; nil when the table isn't sorted by this column.
+        /// The arrow beside the title; nil: not sorted by this column.
         package var order: Order?
 
         package init(
@@ -27,13 +26,13 @@ package struct Table: Widget {
 
     package struct Cell: Sendable, Hashable {
         package var text: String
-        /// Nil takes the row's role.
+        /// Nil: the row's role.
         package var role: Role?
-        /// Cuts the beginning instead of the end when the text is too long.
+        /// Truncates the beginning instead of the end.
         package var truncatesStart: Bool
-        /// A gauge from 0 to 1 instead of the text.
+        /// 0 to 1, instead of the text.
         package var gauge: Double?
-        /// A sparkline of shares from 0 to 1 instead of the text; nil is a gap.
+        /// Shares from 0 to 1 instead of the text; nil is a gap.
         package var spark: [Double?]?
 
         package init(
@@ -49,7 +48,7 @@ package struct Table: Widget {
     }
 
     package struct Row: Sendable, Hashable {
-        /// One for each of the table's columns, dropped ones included.
+        /// One for each column, dropped ones included.
         package var cells: [Cell]
         package var role: Role
         package var isMarked: Bool
@@ -67,12 +66,11 @@ package struct Table: Widget {
     package var selectedRow: Int?
     package var isActive: Bool
     package var showsHeader: Bool
-    /// Whether a column at the left shows which rows are marked.
+    /// Whether a column at the left shows marks.
     package var showsMarks: Bool
-    /// How many columns were scrolled out at the left. Then, and where there is no room for all, the header's end says so; nil
-    /// says nothing.
+    /// Columns scrolled out at the left. The header's end shows the number of hidden columns, unless this is nil.
     package var columnsBefore: Int?
-    /// Shown in the middle while there are no rows.
+    /// Shown without rows.
     package var emptyText: String
     package var row: @Sendable (Int) -> Row
 
@@ -119,7 +117,7 @@ package struct Table: Widget {
             if let order = column.order {
                 arrow = String(order == .ascending ? look.glyphs.ascending : look.glyphs.descending)
             }
-            // A space keeps the arrow from looking like a letter, as long as the title stays whole.
+            // A space separates the arrow from the title if both fit.
             if !arrow.isEmpty, TextWidth.width(of: column.title) + 2 <= line.columns { arrow = " " + arrow }
             let room = max(0, line.columns - arrow.count)
             let title = TextWidth.truncate(column.title, to: room, ellipsis: look.glyphs.ellipsis)
@@ -129,7 +127,7 @@ package struct Table: Widget {
         if let columnsBefore { drawRest(into: &frame, places, before: columnsBefore, look: look) }
     }
 
-    /// Says at the header's end how many columns aren't in view.
+    /// Draws the number of hidden columns at the header's end.
     private func drawRest(into frame: inout Frame, _ places: TableLayout, before: Int, look: Look) {
         guard before > 0 || places.leftOut > 0 else { return }
         let short = Table.rest(before: before, behind: places.leftOut)
@@ -165,7 +163,7 @@ package struct Table: Widget {
             if cell.gauge != nil || cell.spark != nil {
                 drawGraph(cell, into: &frame, in: area, look: look)
                 if isSelected {
-                    // A color may be the selection's own, or close to it.
+                    // The color may equal the selection's.
                     let drawn = look[cell.role ?? (cell.gauge == nil ? .accent : .gaugeFill)].foreground
                     frame.restyle(area) { style in
                         if style.foreground == drawn { style.foreground = selection.foreground }
@@ -183,7 +181,7 @@ package struct Table: Widget {
                     ellipsis: look.glyphs.ellipsis)
                 var style = cell.role.map { look[$0].over(base) } ?? base
                 if row.isMarked { style.attributes.formUnion(look[.marked].attributes) }
-                // A role's colors may be unreadable on the selection, but its attributes remain.
+                // A role's colors may be unreadable on the selection; keep only its attributes.
                 if isSelected { style = selection.adding(style.attributes) }
                 frame.write(text, at: area.origin, style: style, within: area)
             }

@@ -3,16 +3,16 @@ import CBOR
 import StorageEngine
 import StoreInspection
 
-/// For one thread. Reads CSV or TSV: the first row names the properties, every further row is an object.
+/// Reads CSV or TSV; each row is an object of the columns' names. For one thread.
 struct DelimitedReader: RecordReader {
     let columns: [String]
     let dialect: DelimitedDialect
-    /// How the file is read, where the format doesn't say it; nil: as the format says.
+    /// The dialect for a message; nil: as the format defines.
     let remark: String?
     private var scanner: DelimitedScanner
     private let input: InputBuffer
     private let table: DelimitedText
-    /// Whether every field is taken as it stands, also an empty one.
+    /// Whether every field is a text, also an empty one.
     private let isTextOnly: Bool
     private var kinds: [ColumnKind]
     private var hasRow = false
@@ -20,14 +20,14 @@ struct DelimitedReader: RecordReader {
     private var header: [(name: [UInt8], isQuoted: Bool)] = []
     /// Rows after the first that equal it, which are skipped.
     private(set) var repeatedHeaders = 0
-    /// A field of TSV that begins with a quote which is kept.
+    /// A TSV field whose leading quote was kept.
     private(set) var keptQuote: ColumnSurvey.Example?
 
-    /// Reads the first row, of which repeated names get numbers.
+    /// Reads the first row and numbers repeated names.
     /// - Parameters:
-    ///   - usual: the delimiter that the format says.
-    ///   - wanted: columns that there must be: the delimiter is the one that makes them.
-    /// - Throws: if the names aren't text, or if several delimiters fit.
+    ///   - usual: the format's delimiter.
+    ///   - wanted: required columns, which decide the delimiter.
+    /// - Throws: if a name isn't text, or if several delimiters fit.
     init(
         _ input: InputBuffer, _ usual: UInt8, isTextOnly: Bool, _ options: DelimitedDialect.Options = .init(),
         wanted: [String] = []
@@ -73,7 +73,7 @@ struct DelimitedReader: RecordReader {
         return names
     }
 
-    /// The name that a field of the first row spells.
+    /// Decodes the name of a column.
     static func name(_ field: [UInt8], _ dialect: DelimitedDialect) -> String {
         let escaped =
             dialect.quoting == .escapes
@@ -98,8 +98,8 @@ struct DelimitedReader: RecordReader {
             + (spaced.isEmpty ? [] : ["names keep spaces that --trim removes: " + list(spaced)])
     }
 
-    /// Decides what the columns are: as `types` says, and for the others by a look at the whole input, which is then read from
-    /// its first row again. Returns a line for each column of which there is something to say.
+    /// Sets the columns' kinds: from `types`, and for others by a survey of the whole input, which is then reread from its
+    /// first row. Returns a line for each mixed column.
     mutating func decideKinds(_ types: [(name: String, kind: ColumnKind)], key: String) throws(CommandFailure)
         -> [String]
     {
@@ -147,7 +147,7 @@ struct DelimitedReader: RecordReader {
             }
     }
 
-    /// Rows that can't be imported count for nothing.
+    /// Ignores rows that can't be imported.
     private mutating func look(_ survey: inout ColumnSurvey) throws(CommandFailure) {
         var progress = ProgressBar()
         defer { progress.finish() }
@@ -178,7 +178,7 @@ struct DelimitedReader: RecordReader {
         guard scanner.fields.count == columns.count else {
             let found = Figures.count(scanner.fields.count, "field", "fields")
             let reason = "found \(found), expected \(columns.count)"
-            // A whole row, but for what was behind it.
+            // A complete row, except for a fault after it.
             let isCut = scanner.isAtEndOfLine || scanner.fields.count > columns.count
             return isCut ? .bad(line: line, reason: reason) : .cut(line: line, reason: reason)
         }
@@ -198,7 +198,7 @@ struct DelimitedReader: RecordReader {
         !isTextOnly && field.range.isEmpty && !dialect.isQuoted(field)
     }
 
-    /// Writes the row as a map. Returns why it can't, and where a field has a quote that is kept.
+    /// Writes the row as a map. Returns the fault, if any, and the field with a kept quote.
     private func writeObject(
         _ text: UnsafeRawBufferPointer, into writer: inout CBORWriter
     ) -> (fault: String?, keptQuote: Range<Int>?) {
@@ -230,14 +230,14 @@ struct DelimitedReader: RecordReader {
         return (nil, quoted)
     }
 
-    /// Writes the text or the bytes that a column's name spells.
+    /// Writes a column's name as text or bytes.
     private func writeName(of column: Int, into writer: inout CBORWriter) {
         var name = columns[column]
         let value = isTextOnly ? nil : name.withUTF8 { ByteText.value(of: UnsafeRawBufferPointer($0)) }
         if let value { writer.write(value) } else { writer.write(name) }
     }
 
-    /// Returns what the field should have been, if it isn't.
+    /// Returns the expected type if the field doesn't fit.
     private func write(
         _ field: UnsafeRawBufferPointer, isQuoted: Bool, as kind: ColumnKind, into writer: inout CBORWriter
     ) throws(JSONError) -> String? {
@@ -271,6 +271,6 @@ struct DelimitedReader: RecordReader {
 }
 
 extension DelimitedDialect {
-    /// Whether the field's quotes say that it is a text.
+    /// Whether quotes make the field a text.
     fileprivate func isQuoted(_ field: DelimitedScanner.Field) -> Bool { field.isQuoted && !ignoresQuotes }
 }

@@ -58,6 +58,10 @@ enum EntriesView {
 
     static let hideable = facts.map(\.title)
 
+    private static let metadata = EntryColumn.allCases.compactMap { column in
+        QueryMetadata(rawValue: "\(column)").map { (column: column, metadata: $0) }
+    }
+
     /// Those of ``columns(_:)`` that may be shown: the sign and the key always, then what isn't hidden or scrolled out.
     static func shown(_ entries: EntriesState?) -> [Int] {
         let chosen = chosen(entries)
@@ -85,7 +89,7 @@ enum EntriesView {
         let now = model.shownNow
         let seen = entries?.seen ?? SeenRows()
         let columnsBefore = scrolled(entries)
-        let unreported = EntryColumn.allCases.filter { QueryMetadata($0).map(model.reports) == false }
+        let unreported = metadata.filter { !model.reports($0.metadata) }.map(\.column)
         return Table(
             columns: shown.enumerated().map { place, index in
                 let column = columns[index]
@@ -330,9 +334,4 @@ extension Frame {
         let cells = Rect(column: point.column + before, row: point.row, columns: width, rows: 1)
         restyle(cells) { $0 = look[.match].over($0) }
     }
-}
-
-extension QueryMetadata {
-    /// The metadata that a list's column shows.
-    fileprivate init?(_ column: EntryColumn) { self.init(rawValue: "\(column)") }
 }

@@ -41,6 +41,17 @@ struct EventLog: Sendable {
             for event in page.batch.events { returns[page.archive, default: EvictedReturns()].note(event) }
             new += page.batch.events.map { StoreEvent(archive: page.archive, $0) }
         }
+        return insert(new)
+    }
+
+    /// Adds the removal of an archive; another one of its name has other events.
+    mutating func add(_ removal: StoreEvent) -> Int {
+        (next[removal.archive], missed[removal.archive]) = (nil, nil)
+        (since[removal.archive], returns[removal.archive]) = (nil, nil)
+        return insert([removal])
+    }
+
+    private mutating func insert(_ new: [StoreEvent]) -> Int {
         guard let earliest = new.map(\.time).min() else { return numbers.upperBound }
         // Archives are read one after the other, so some events come a little late.
         var start = records.count

@@ -14,7 +14,7 @@ enum EventText {
     }
 
     static func key(_ event: StoreEvent, look: Look) -> String {
-        event.event.keyCell(ellipsis: look.glyphs.ellipsis)
+        event.keyCell(ellipsis: look.glyphs.ellipsis)
     }
 
     /// `recorded 12:01:07 by api (4121), hit 41 times, evicted 12:09:30: disk limit`
@@ -54,13 +54,15 @@ enum EventText {
         return text
     }
 
-    /// The biography with a line for each event, and what is known of the entry.
-    static func story(_ value: ValueState, _ model: Model) -> [String] {
-        guard let biography = value.biography else { return ["The events are being read."] }
-        var lines = biography.lines(by: model.processName)
-        if lines.isEmpty { lines = ["No event of this key is known any more."] }
-        if value.isStale { lines += ["", replaced(value, model)] }
-        if let entry = value.load?.entry { lines += [""] + FactLines.lines(entry.facts(now: model.shownNow)) }
-        return lines + ["", biography.reach(in: value.archive.name, now: model.shownNow)]
+    /// The key's history with a line for each event, and the facts of the entry.
+    static func story(_ value: ValueState, _ model: Model) -> (events: [String], rest: [String]) {
+        guard let history = value.history else { return (["Reading the events."], []) }
+        var rest: [String] = []
+        if value.isStale { rest += ["", replaced(value, model)] }
+        if let entry = value.load?.entry { rest += [""] + FactLines.lines(entry.facts(now: model.shownNow)) }
+        return (
+            history.lines(by: model.processName),
+            rest + ["", history.reach(in: value.archive.name, now: model.shownNow)]
+        )
     }
 }

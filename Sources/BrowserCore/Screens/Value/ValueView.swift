@@ -75,7 +75,7 @@ enum ValueView {
         for mode in value.modes {
             modes += [Span(" "), Span(mode.rawValue, look[mode == value.mode ? .accent : .dim])]
         }
-        var parts = ["\(load.name), \(Figures.bytes(UInt64(entry.valueBytes)))"]
+        var parts = ["\(load.name), \(Figures.bytes(UInt64(load.size)))"]
         if let remark = load.remark { parts.append(remark) }
         // A server tells neither where a value is nor how old it is.
         let isOfServer = model.isOfServer
@@ -97,7 +97,7 @@ enum ValueView {
         Bar(left: [Span(" " + text)], right: modes + [Span(" ")], role: .text)
             .draw(into: &frame, in: rect.line(0), look: look)
         // A server keeps no events.
-        if rect.rows > 1, !isOfServer, value.biography != nil {
+        if rect.rows > 1, !isOfServer, value.history != nil {
             // The latest of a long story counts most.
             let story = TextWidth.truncateStart(
                 EventText.line(value, entry, model), to: max(0, rect.columns - 2),

@@ -1,0 +1,34 @@
+import StoreInspection
+import TerminalKit
+
+extension Browser {
+    /// Loads and shows the events of a key.
+    static func showHistory(of key: String, in archive: ArchiveAddress) -> [Effect] {
+        .ask("load history of \(archive.name)/\(key)") { (context) throws(SourceError) in
+            try context.source.history(of: key, in: archive)
+        } then: { model, result in
+            guard model.overlay == nil, model.prompt == nil, model.store == archive.store else { return [] }
+            switch result {
+            case .success(let known):
+                let history = model.events.completing(known, of: key, in: archive.name)
+                let reach = history.reach(in: archive.name, now: model.shownNow)
+                showHistory(&model, of: key, history.lines(by: model.processName), ["", reach])
+            case .failure(let error): model.say(error.description, role: .error)
+            }
+            return []
+        }
+    }
+
+    /// Opens a history with its newest event in view.
+    static func showHistory(_ model: inout Model, of key: String, _ events: [String], _ rest: [String]) {
+        let events = events.isEmpty ? ["The event log has no event of this key."] : events
+        var box = MessageBox(title: "Key history of \(TerminalText.sanitized(key))", lines: events)
+        func places(_ model: Model) -> Dialog.Places {
+            OverlayPlaces.dialog(box, model).places(in: OverlayPlaces.dialogs(model))
+        }
+        let end = places(model).lines.count
+        box.lines += rest
+        box.first = max(0, end - places(model).body.rows)
+        model.overlay = .message(box)
+    }
+}
