@@ -1,11 +1,5 @@
 import CBOR
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A calculation or conversion, prepared for many rows.
 protocol RowFunction: AnyObject {
     var cost: Condition.Cost { get }
@@ -37,13 +31,9 @@ final class Computation: RowFunction {
         case constant(StoredItem)
 
         init(_ access: RowShape.Access) {
-            guard case .computed(let function) = access,
-                let constant = (function as? Computation)?.constant
-            else {
-                self = .access(access)
-                return
-            }
-            self = .constant(constant)
+            let function: (any RowFunction)? =
+                if case .computed(let function) = access { function } else { nil }
+            self = (function as? Computation)?.constant.map { .constant($0) } ?? .access(access)
         }
     }
 
@@ -156,7 +146,7 @@ extension StoredItem {
 /// Calculates with dates in microseconds, because a `Double` of seconds has no tenths, and would add to that error.
 enum Microseconds {
     /// Seconds from 1970 to 2001.
-    private static let reference = Int64(Date.timeIntervalBetween1970AndReferenceDate)
+    private static let reference: Int64 = 978_307_200
     /// 1970-01-01 in the seconds of ``StoredItem/date(_:)``.
     static let start = StoredItem.date(microseconds: 0)
     /// 136 years. Up to there a `Double` tells microseconds apart.

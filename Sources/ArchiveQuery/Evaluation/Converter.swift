@@ -1,11 +1,5 @@
 import CBOR
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A conversion, prepared for many rows.
 final class Converter: RowFunction {
     private let source: RowShape.Access

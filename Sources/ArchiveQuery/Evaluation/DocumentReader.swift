@@ -18,7 +18,7 @@ final class DocumentReader {
         _ value: UnsafeRawBufferPointer, _ encoding: ValueEncoding
     ) throws(ValueFault) -> UnsafeRawBufferPointer {
         if encoding == .cbor || encoding == .unknown && ValueRecognizer.seemsCBOR(value) { return value }
-        // What is converted, and the copy that is kept.
+        // The converted value is copied.
         guard value.count <= mostBytes / 2 else { throw .long }
         transcoded += 1
         var writer = CBORWriter(capacity: value.count + 9)

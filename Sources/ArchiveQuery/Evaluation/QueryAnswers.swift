@@ -56,12 +56,6 @@ final class QueryAnswers {
         _ property: QueryProperty, wanting kinds: KindSet, _ text: @autoclosure @escaping () -> String,
         _ role: Role = .compared
     ) -> Sight {
-        note(property, kinds, text, role)
-    }
-
-    private func note(
-        _ property: QueryProperty, _ kinds: KindSet, _ text: @escaping () -> String, _ role: Role
-    ) -> Sight {
         let counts = UnsafeMutablePointer<Int>.allocate(capacity: Sight.slots + 1)
         counts.initialize(repeating: 0, count: Sight.slots + 1)
         let sight = Sight(counts: counts)
@@ -72,7 +66,7 @@ final class QueryAnswers {
 
     /// Counts the rows for which a condition is unknown.
     func undecided(_ text: @autoclosure @escaping () -> String) -> Sight {
-        note(.none, [], text, .undecided)
+        sight(.none, wanting: [], text(), .undecided)
     }
 
     /// The number of rows for which conditions were unknown.

@@ -219,22 +219,19 @@ final class QueryExecution {
             report.warnings.append(line)
             report.kindRemarks.append(line)
         }
-        let invalid = report.unreadable - damaged - oversized - tooLong
-        if invalid > 0 {
-            report.warnings.append(
-                "\(invalid) value\(invalid == 1 ? " is" : "s are") not what the encoding says, and matched nothing"
-            )
+        func warn(_ count: Int, _ one: String, _ many: String, _ problem: String) {
+            if count > 0 { report.warnings.append("\(count) \(count == 1 ? one : many) \(problem)") }
         }
-        if inMemoryOnly > 0 {
-            report.warnings.append(
-                "\(inMemoryOnly) entr\(inMemoryOnly == 1 ? "y is" : "ies are") in the memory of a process only: their "
-                    + "values could not be queried")
-        }
-        if oversized > 0 {
-            report.warnings.append(
-                "\(oversized) property list\(oversized == 1 ? "" : "s") could not be queried: nested too deeply, of "
-                    + "too many parts, or made to expand to many times its size")
-        }
+        warn(
+            report.unreadable - damaged - oversized - tooLong, "value is", "values are",
+            "not what the encoding says, and matched nothing")
+        warn(
+            inMemoryOnly, "entry is", "entries are",
+            "in the memory of a process only: their values could not be queried")
+        warn(
+            oversized, "property list", "property lists",
+            "could not be queried: nested too deeply, of too many parts, or made to expand to many times its size"
+        )
         for (sink, next) in zip(chain.sinks, chain.sinks.dropFirst()) {
             report.stages.append(
                 QueryReport.Stage(

@@ -5,7 +5,7 @@ import StorageEngine
 public struct QueryOptions {
     /// The approximate limit, in bytes, for what sorts, groupings and the like keep in memory together. What doesn't
     /// fit goes to temporary files. 256 MiB by default. Where this process may use only so many addresses (`ulimit -v`), it is
-    /// less if they don't bear that.
+    /// less if they don't bear that. A value that must be copied or converted is unreadable if it takes more than half of this.
     public var memoryLimit = 256 << 20
     /// The limit, in bytes, for temporary files, which are in the folder `TMPDIR` of the environment, or else `/tmp`.
     /// 4 GiB by default.

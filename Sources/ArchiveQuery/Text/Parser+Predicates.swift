@@ -130,9 +130,9 @@ extension Parser {
         }
         if accept("in") { return .isIn(property, try list(against: property)) }
         if accept("between") {
-            let low = try orderedValue(against: property)
+            let low = try value(isOrdered: true, against: property)
             try expect("and")
-            return .between(property, low, try orderedValue(against: property))
+            return .between(property, low, try value(isOrdered: true, against: property))
         }
         throw failure()
     }
@@ -259,33 +259,23 @@ extension Parser {
     // MARK: Values
 
     private mutating func value(
-        against property: QueryProperty? = nil
+        isOrdered: Bool = false, against property: QueryProperty? = nil
     ) throws(QuerySyntaxError) -> QueryLiteral {
-        note(.value)
-        guard let literal = literal else { throw failure(advice: unquotedAdvice) }
+        note(isOrdered ? .orderedValue : .value)
+        guard let literal, !isOrdered || literal.isOrdered else { throw failure(advice: unquotedAdvice) }
         try check(literal, at: token, against: property)
         advance()
         return shifted(literal)
     }
 
-    private mutating func orderedValue(
-        against property: QueryProperty
-    ) throws(QuerySyntaxError) -> QueryLiteral {
-        note(.orderedValue)
-        guard let literal = literal, literal.isOrdered else { throw failure(advice: unquotedAdvice) }
-        try check(literal, at: token, against: property)
-        advance()
-        return shifted(literal)
-    }
-
-    /// - Throws: if the property is a date, and the value a text that is none.
+    /// - Throws: if the property is a date and the value is a text that is not a date.
     private func check(
         _ value: QueryLiteral, at place: Token, against property: QueryProperty?
     ) throws(QuerySyntaxError) {
         guard let property, property.isDate, value.kind == .text else { return }
         throw QuerySyntaxError(
             range: place.range, found: place.shown, expected: [],
-            advice: "\(property) is a date, and the text is none")
+            advice: "\(property) is a date, written like 2026-01-31")
     }
 
     /// The date with the durations that follow, as in `today - 3d`; other values unchanged.

@@ -68,11 +68,8 @@ extension Parser {
     }
 
     private var isFollowedByRelation: Bool {
-        if case .symbol(let symbol) = following.kind {
-            QueryRelation(rawValue: symbol.rawValue) != nil
-        } else {
-            isFollowedByForeignOperator
-        }
+        guard case .symbol(let symbol) = following.kind else { return isFollowedByForeignOperator }
+        return QueryRelation(rawValue: symbol.rawValue) != nil
     }
 
     private var isFollowedByOperator: Bool {

@@ -32,10 +32,10 @@ struct Parser {
         tokens[min(position + distance, tokens.count - 1)].isOperator
     }
 
-    /// Whether an operator of another language is next, of which an error then says what to write.
+    /// Whether an operator of other languages follows, which an error should name with its equivalent.
     var isFollowedByForeignOperator: Bool {
         guard case .invalid = following.kind else { return false }
-        return ["<>", "!", "%", "~"].contains(String(decoding: bytes[following.range], as: UTF8.self))
+        return "<%~&|^?:".utf8.contains(bytes[following.range.lowerBound])
     }
 
     var isRelationBehindParentheses: Bool {

@@ -48,9 +48,6 @@ package struct EntryGroup: Sendable, Hashable {
     }
 
     package var name: String { membership.name }
-
-    /// Whether it can be divided further by the same separator.
-    package var isDivisible: Bool { if case .prefix = membership { true } else { false } }
 }
 
 /// The columns of a table of groups, in the order in which they stand.

@@ -171,7 +171,7 @@ struct Exporter {
         if repeating > 0 {
             let them = Figures.count(repeating, "value has", "values have")
             Narration.complain(
-                "\(them) an object with a name twice, which an import skips; dump and backup keep them")
+                "\(them) an object with a name twice; import skips such records, dump and backup keep them")
         }
         if !isSilent, elsewhere > 0 {
             let them = Figures.count(elsewhere, "entry is", "entries are")
