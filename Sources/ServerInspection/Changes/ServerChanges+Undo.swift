@@ -11,7 +11,7 @@ extension ServerChanges {
         return try undo.records().map { (record) throws(SourceError) in
             var action = record.action
             if record.isOver {
-                action.entries -= min(action.entries, record.undone)
+                action.entries -= min(action.entries, Int(record.undone))
             } else {
                 // The record of an action that is running or was killed has no figures.
                 (action.entries, action.bytes) = try undo.figures(of: record)
@@ -30,7 +30,7 @@ extension ServerChanges {
         let found = try UndoArchive(in: folder, for: connection.address, database: database, creating: false)
         guard let undo = found else { return nil }
         defer { undo.close() }
-        guard var record = try undo.records().first(where: { $0.action.id == id }) else { return nil }
+        guard var record = try undo.records().first(where: { $0.id == id }) else { return nil }
         let run = try connection.traits().run
         guard run == record.run || isOfOtherRun else {
             let doubt =
@@ -42,7 +42,7 @@ extension ServerChanges {
         // Later changes of the action could not be undone.
         guard try undo.isOver(record) else {
             throw SourceError(
-                "action \(id) is still running in process \(record.action.pid); stop it, or wait for its end"
+                "action \(id) is still running in process \(record.pid); stop it, or wait for its end"
             )
         }
         var outcome = UndoOutcome.nothing
@@ -50,7 +50,7 @@ extension ServerChanges {
         outcome.isComplete = false
         let numbers = try undo.numbers(of: record)
         var trouble = Trouble()
-        if record.isOver { trouble.lost = max(0, record.action.entries - record.undone - numbers.count) }
+        if record.isOver { trouble.lost = max(0, Int(record.entries) - Int(record.undone) - numbers.count) }
         var place = 0
         while place < numbers.count, trouble.stopped == nil {
             let (copies, end) = try copies(of: undo, record, numbers, from: place, &trouble)
@@ -64,7 +64,7 @@ extension ServerChanges {
             // A repeated undo must skip restored keys.
             do throws(SourceError) {
                 try undo.forget(done, of: record)
-                record.undone += done.count
+                record.undone &+= UInt32(done.count)
                 try undo.update(record)
             } catch {
                 // The disk may be full. The keys are restored regardless.
@@ -81,11 +81,8 @@ extension ServerChanges {
         return Carried(outcome, stopped: trouble.words)
     }
 
-    /// The errors of an undo.
     private struct Trouble {
-        /// Why it stopped early.
         var stopped: String?
-        /// Number of unreadable copies.
         var lost = 0
         /// Number of copies that the server refused, and the first of them with the reason.
         var refused = 0
@@ -98,7 +95,6 @@ extension ServerChanges {
             firstRefused = firstRefused ?? "\(TerminalSafe.quoted(KeyName.text(copy.key))): \(reason)"
         }
 
-        /// Nil: no error.
         var words: String? {
             var words = [stopped].compactMap { $0 }
             if let firstRefused {
@@ -122,7 +118,6 @@ extension ServerChanges {
 
     private typealias Numbered = (number: Int, copy: UndoArchive.Copy)
 
-    /// Returns the next copies, and the place after them.
     private func copies(
         of undo: UndoArchive, _ record: UndoArchive.Record, _ numbers: [Int], from place: Int,
         _ trouble: inout Trouble
@@ -272,7 +267,7 @@ extension ServerChanges {
         }
         guard let idle = copy.idle else { return command }
         // Both times are by the server's clock.
-        let since = copy.time.map { max(0, now - $0) / 1000 } ?? 0
+        let since = max(0, now - copy.time) / 1000
         return command + "IDLETIME" + (min(max(0, idle), 1 << 40) + since)
     }
 
