@@ -152,7 +152,7 @@ package struct ServerEncryption: Sendable, Hashable {
     }
 }
 
-/// A server's address that can't be understood. A value; safe to share between threads.
+/// An invalid server URL.
 package struct ServerURLError: Error, Hashable, CustomStringConvertible {
     /// None of the address's parts is repeated, because any may be a password.
     package let reason: String
