@@ -42,9 +42,12 @@ struct RemovalReserve {
     private func cut(to bytes: Int) throws(StorageError) -> Int? {
         guard let status = try folder.status(ofEntry: RemovalReserve.fileName) else { return 0 }
         guard status.isRegular else { return nil }
-        if bytes == 0 {
+        // The blocks of a file with other names stay when this one is removed.
+        if bytes == 0 || status.links > 1 {
             try folder.unlink(RemovalReserve.fileName)
-        } else if status.bytes > bytes {
+            return 0
+        }
+        if status.bytes > bytes {
             try folder.file(named: RemovalReserve.fileName, writable: true).truncate(to: bytes)
         }
         return status.allocatedBytes < status.bytes ? 0 : min(status.bytes, bytes)
