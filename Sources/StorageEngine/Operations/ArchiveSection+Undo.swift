@@ -261,11 +261,7 @@ extension ArchiveSection {
         var evicted = 0
         let now = Clock.boot()
         try withExtension(bytes: size) { (writer) throws(StorageError) in
-            if let part = writer.part(.evictions, bytes: 8 * victims.count) {
-                for (place, victim) in victims.enumerated() {
-                    part.storeBytes(of: victim.slot.location.raw, toByteOffset: 8 * place, as: UInt64.self)
-                }
-            }
+            writer.append(evictions: victims.lazy.map { $0.slot.location })
             writer.append(RemovalNote(group: 0, cause: .limit, kind: nil, time: Clock.wall()))
             try appendBare(.evict, extensionBytes: writer.written) { _, time in
                 for (number, slot) in victims {

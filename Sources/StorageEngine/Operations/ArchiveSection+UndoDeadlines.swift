@@ -107,37 +107,30 @@ extension ArchiveEngine {
     ) throws(StorageError) -> [UInt32: [DeadlineChange]] {
         var changes: [UInt32: [DeadlineChange]] = [:]
         let groups = Set(lines.map(\.group))
-        guard var place = lines.map(\.first).min() else { return changes }
         let end = index.head
-        while place < end, place.segment >= index.oldestSegment {
-            guard let pin = try log.pinIfPresent(place.segment) else { break }
+        guard let first = lines.map(\.first).min(), first.segment >= index.oldestSegment else {
+            return changes
+        }
+        for number in try log.segmentNumbers() where number >= first.segment && number <= end.segment {
+            guard let pin = try log.pinIfPresent(number) else { break }
             defer { log.unpin(pin) }
-            try log.learnSize(pin)
-            var offset = place.offset
-            while Location(segment: place.segment, offset: offset) < end,
-                let frame = log.validFrame(pin, at: offset)
-            {
-                if frame.kind == .deadline, let group = RemovalNote(of: frame)?.group, groups.contains(group)
-                {
-                    let now = Clock.read()
-                    let new = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: now)
-                    let old = FrameExtension.deadline(.previousDeadline, of: frame)?.resolved(now: now)
-                    changes[group, default: []].append(
-                        DeadlineChange(
-                            key: String(decoding: frame.key, as: UTF8.self), new: new ?? Deadline.never,
-                            old: old ?? Deadline.never, sequence: frame.sequence))
-                }
-                offset += frame.bytes
+            let start = number == first.segment ? first.offset : SegmentHeader.bytes
+            let limit = number == end.segment ? end.offset : .max
+            try log.scan(pin, from: start, before: limit) { (item) throws(StorageError) in
+                guard case .frame(let frame, _) = item, frame.kind == .deadline,
+                    let group = RemovalNote(of: frame)?.group, groups.contains(group)
+                else { return }
+                let now = Clock.read()
+                let new = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: now)
+                let old = FrameExtension.deadline(.previousDeadline, of: frame)?.resolved(now: now)
+                changes[group, default: []].append(
+                    DeadlineChange(
+                        key: String(decoding: frame.key, as: UTF8.self), new: new ?? Deadline.never,
+                        old: old ?? Deadline.never, sequence: frame.sequence))
             }
-            guard place.segment < end.segment else { break }
-            place = Location(
-                segment: try log.nextSegment(after: place.segment, upTo: end.segment),
-                offset: SegmentHeader.bytes
-            )
         }
         return changes
     }
-
 }
 
 extension ArchiveSection {
