@@ -158,7 +158,9 @@ extension ArchiveSection {
             guard let found, let slot = index.entry(found) else {
                 guard number >= index.usedEntries, !isSecondLap else { break }
                 if index.marks.nextMarked(above: 0, lines: lines, most: .max).found == nil {
-                    clearSumsOfMarks(lines)
+                    for place in 0..<IndexLayout.undoLines where lines & 1 << UInt64(place) != 0 {
+                        index.undo[place].clearSumsOfMarks()
+                    }
                     break
                 }
                 isSecondLap = true
@@ -171,12 +173,6 @@ extension ArchiveSection {
         index.undoSweep = number >= index.usedEntries ? 0 : number
         if evenReversible { for line in index.undo.lines where line.marked == 0 { line.group = 0 } }
         return true
-    }
-
-    private func clearSumsOfMarks(_ lines: UInt64) {
-        for place in 0..<IndexLayout.undoLines where lines & 1 << UInt64(place) != 0 {
-            index.undo[place].clearSumsOfMarks()
-        }
     }
 
     /// Gives up an entry that is set aside. A mark on any other entry is damage.

@@ -46,6 +46,7 @@ extension ArchiveEngine {
         _ line: UndoView, _ begun: UndoOutcome, _ progress: (Double) -> Bool
     ) throws(StorageError) -> UndoOutcome? {
         var outcome = begun
+        outcome.isComplete = false
         let group = outcome.action.id
         // Reads the log from the action on, without the lock.
         let changes = try deadlineChanges(of: [line])[group] ?? []
@@ -55,32 +56,25 @@ extension ArchiveEngine {
         var done = 0
         while changes.count - done > ArchiveEngine.actionBatch {
             let part = changes[done..<done + ArchiveEngine.actionBatch]
-            guard try acquire().undo(part, of: line, group, &missed, &outcome) else {
-                outcome.isComplete = false
-                return outcome
-            }
+            guard try acquire().undo(part, of: line, group, &missed, &outcome) else { return outcome }
             done += ArchiveEngine.actionBatch
             letOthersIn()
-            guard progress(Double(done) / Double(changes.count)) else {
-                outcome.isComplete = false
-                return outcome
-            }
+            guard progress(Double(done) / Double(changes.count)) else { return outcome }
         }
         // Others may have removed more of its entries as expired; the last part gives up what is still set aside.
         var isReturned = done == 0
         while true {
             if !isReturned {
-                guard try returnExpired(of: line, group, &outcome) else { break }
+                guard try returnExpired(of: line, group, &outcome) else { return outcome }
             }
             let section = try acquire()
-            guard line.group == group, isReversible(line) else { break }
+            guard line.group == group, isReversible(line) else { return outcome }
             isReturned = line.pendingEntries == 0
             guard isReturned else { continue }
             try section.finish(missed + changes[done...], of: line, &outcome)
+            outcome.isComplete = true
             return outcome
         }
-        outcome.isComplete = false
-        return outcome
     }
 
     /// Brings back entries that expired because of the action, so that they can get their deadlines back.
