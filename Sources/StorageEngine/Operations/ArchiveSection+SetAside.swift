@@ -36,7 +36,6 @@ extension ArchiveSection {
         line.group = 0
         line.clearSums()
         line.state = .reversible
-        line.time = removal.time
         line.end = now.boot.addingSaturating(ArchiveEngine.graceMicroseconds - past)
         // A change of deadlines keeps the whole log from its first frame on; a removal its entries' frames.
         line.endBytes = removal.kind == .deadline ? appended &+ engine.deadlineGraceBytes : .max
@@ -44,9 +43,8 @@ extension ArchiveSection {
         line.entries = 0
         line.bytes = 0
         // During a replay the process isn't known.
-        line.pid = engine.processSlot == nil ? 0 : UInt32(bitPattern: engine.pid)
-        line.kind = (removal.kind ?? .delete).rawValue
-        line.first = first
+        let pid = engine.processSlot == nil ? 0 : UInt32(bitPattern: engine.pid)
+        line.describe(time: removal.time, pid: pid, kind: (removal.kind ?? .delete).rawValue, first: first)
         line.group = removal.group
         if index.nextGroup <= removal.group {
             index.nextGroup = removal.group &+ 1

@@ -174,8 +174,7 @@ extension ArchiveSection {
     private func giveBack(_ line: ChangingUndoLine, isAll: Bool, time: Int64) {
         index.beginReturn()
         crashPoint(.returnBegun)
-        line.undone = time
-        line.undoer = UInt32(bitPattern: engine.pid)
+        line.setUndone(at: time, by: UInt32(bitPattern: engine.pid))
         line.state = isAll ? .undone : .returning
         index.adjust(.valueBytes, by: Int(clamping: line.pendingBytes))
         index.adjust(.entryCount, by: Int(clamping: line.pendingEntries))
