@@ -168,8 +168,7 @@ extension ArchiveEngine {
     // MARK: Owners
 
     func removeEntries(ofOwner owner: String) throws(StorageError) -> Removal {
-        var owner = owner
-        let bytes = owner.withUTF8 { Array($0) }
+        let bytes = Array(owner.utf8)
         let tag = bytes.withUnsafeBytes { ownerTag($0) }
         return try removeAll(
             .delete, .owner,
