@@ -56,7 +56,7 @@ struct RemovalReserve {
     /// Gives the space back to the file system. Returns `false` if there is none.
     func giveUp() -> Bool {
         guard let status = try? folder.status(ofEntry: RemovalReserve.fileName), status.isRegular,
-            status.allocatedBytes > 0
+            status.bytes > 0
         else { return false }
         return (try? folder.unlink(RemovalReserve.fileName)) != nil
     }
