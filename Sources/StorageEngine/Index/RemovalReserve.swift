@@ -11,8 +11,8 @@ struct RemovalReserve {
         (9 * max(0, count - IndexLayout.chunkEntries) + 4095) & ~4095
     }
 
-    /// Gives the file the length for this many entries. On a full disk throws `noSpace` or, with `partly`, reserves what is free. A
-    /// file that can't be used is no reserve, and no error. Costs a system call if nothing is missing.
+    /// Gives the file the length for this many entries. On a full disk throws `noSpace` or, with `partly`, reserves all free space.
+    /// A file that can't be used is no reserve, and no error. Costs a system call if nothing is missing.
     func extend(forEntries count: Int, partly: Bool = false) throws(StorageError) {
         let bytes = RemovalReserve.bytes(forEntries: count)
         do throws(StorageError) {
@@ -35,7 +35,7 @@ struct RemovalReserve {
         }
     }
 
-    /// Gives back what this many entries don't need. A failure leaves it unchanged.
+    /// Gives back the space that this many entries don't need. A failure leaves it unchanged.
     func shrink(forEntries count: Int) { _ = try? cut(to: RemovalReserve.bytes(forEntries: count)) }
 
     /// Cuts a longer file. Returns the reserved bytes: 0 for a file with holes; `nil` if something else is in its place.

@@ -122,7 +122,7 @@ extension ArchiveSection {
         }
     }
 
-    /// Removes an entry whose frame is gone, and publishes why.
+    /// Removes an entry without a frame, and publishes the cause.
     func giveUp(
         _ number: UInt32, _ cause: EventCause,
         key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)

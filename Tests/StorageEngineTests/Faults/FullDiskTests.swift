@@ -245,7 +245,7 @@ final class FullDisk {
         archive.close()
     }
 
-    @Test("reserves what the disk has if it hasn't enough")
+    @Test("reserves a part if the disk has no space for all")
     func partialReserve() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let (file, length) = try reserve(folder)
