@@ -238,7 +238,9 @@ extension Browser {
         model.unmark(plan)
         var summary = change.summary(of: outcome)
         if let action = outcome.action {
-            if !model.isInBackground { summary += "; \(keyName(model, .undo)) undoes it" }
+            let undone =
+                action.entries < outcome.entries ? "\(Figures.count(action.entries)) of them" : "it"
+            if !model.isInBackground { summary += "; \(keyName(model, .undo)) undoes \(undone)" }
             model.undoWatch = UndoWatch(action, in: plan.archive)
         }
         let rest = [outcome.finality, carried.stopped].compactMap { $0 }
