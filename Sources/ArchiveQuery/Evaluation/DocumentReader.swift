@@ -4,11 +4,10 @@ import StorageEngine
 /// Converts a value of any encoding into one CBOR item, valid until the next call. Not thread-safe.
 final class DocumentReader {
     private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    /// Values that had to be converted.
     private(set) var transcoded = 0
-    /// Property lists that are nested too deeply or expand too much.
+    /// Property lists beyond the limits of nesting or expansion.
     private(set) var oversized = 0
-    /// Bytes of memory that a conversion may take.
+    /// Memory limit of a conversion, in bytes.
     private let mostBytes: Int
 
     init(mostBytes: Int) { self.mostBytes = mostBytes }
@@ -20,7 +19,7 @@ final class DocumentReader {
         _ value: UnsafeRawBufferPointer, _ encoding: ValueEncoding
     ) throws(QueryError) -> UnsafeRawBufferPointer? {
         if encoding == .cbor || encoding == .unknown && ValueRecognizer.seemsCBOR(value) { return value }
-        // What is converted, and the copy that is kept.
+        // The converted value and its copy.
         guard value.count <= mostBytes / 2 else { throw .tooMuchMemory(limit: mostBytes) }
         transcoded += 1
         var writer = CBORWriter(capacity: value.count + 9)

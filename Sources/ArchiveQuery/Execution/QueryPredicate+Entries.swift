@@ -1,7 +1,7 @@
 extension QueryPredicate {
-    /// Calls `body` with the metadata of each matching entry, the most recent first, until it returns false. Leaves no trace, and
-    /// copies no values. The report counts entries that couldn't be queried: check it before changing anything.
-    /// - Throws: ``QueryError``; what the source throws or `body` does.
+    /// Calls `body` with the metadata of each matching entry, most recent first, until it returns false, without access records
+    /// and copies of values. The report counts entries that couldn't be queried: check it before changing anything.
+    /// - Throws: ``QueryError``; errors of the source and of `body`.
     @discardableResult
     package func forEachEntry(
         of source: some QuerySource, options: QueryOptions = QueryOptions(),

@@ -1,6 +1,6 @@
-/// The mistake in an invalid regular expression, of which Foundation only says that it exists. Sendable value type.
+/// The mistake in an invalid regular expression, for which Foundation gives no reason.
 struct PatternProblem: Sendable, Equatable {
-    /// The number of characters before the mistake.
+    /// Characters before the mistake.
     let position: Int
     let reason: String
 
@@ -65,7 +65,7 @@ private struct Scan {
         return nil
     }
 
-    /// Skips the sign for reluctant or possessive after a quantifier.
+    /// Skips a reluctant or possessive mark.
     private mutating func skipManner() {
         if character(1) == "?" || character(1) == "+" { place += 1 }
         hasPart = false

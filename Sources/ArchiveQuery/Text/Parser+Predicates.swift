@@ -27,11 +27,11 @@ extension Parser {
         case operand(QueryOperand)
     }
 
-    /// A condition without `and` and `or`; right after a parenthesis it may be a calculation up to the closing one.
+    /// A condition without `and` and `or`; right after a parenthesis possibly a calculation up to the closing one.
     private mutating func start(inParentheses: Bool) throws(QuerySyntaxError) -> Start {
         try deepen()
         defer { depth -= 1 }
-        // A property may have this name.
+        // Not if a property has this name.
         if !following.isOperator, accept("not") { return .condition(.not(try negation())) }
         var left: QueryOperand
         if accept(.openParenthesis) {
@@ -270,7 +270,7 @@ extension Parser {
         return shifted(literal)
     }
 
-    /// The date with the durations that follow, as in `today - 3d`; other values unchanged.
+    /// Adds following durations to a date, as in `today - 3d`; other values are unchanged.
     private mutating func shifted(_ literal: QueryLiteral) -> QueryLiteral {
         var date = literal
         while case .symbol(let symbol) = token.kind, let sign = QueryOperator(rawValue: symbol.rawValue),
@@ -283,7 +283,7 @@ extension Parser {
         return date
     }
 
-    /// The date that the next word is, unless it begins a path.
+    /// The date of the next word, unless it begins a path.
     var dateWord: QueryDate? {
         guard case .word(let word) = token.kind, let date = QueryDate(word: word) else { return nil }
         switch following.kind {
@@ -328,7 +328,7 @@ extension Parser {
 }
 
 extension Token {
-    /// Whether it follows a property.
+    /// Whether it is an operator after a property.
     var isOperator: Bool {
         switch kind {
         case .symbol(let symbol):
