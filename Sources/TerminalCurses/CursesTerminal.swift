@@ -218,9 +218,7 @@ package final class CursesTerminal {
 }
 
 /// `close(2)`, which is hidden by a method of the same name.
-private func closeDescriptor(_ descriptor: Int32) {
-    close(descriptor)
-}
+private func closeDescriptor(_ descriptor: Int32) { close(descriptor) }
 
 package enum ExhaustedMemory {
     /// Ends the process with `status` and one line on standard error when an allocation fails, instead of Swift's trap. The

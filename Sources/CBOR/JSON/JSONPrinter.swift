@@ -336,7 +336,5 @@ public struct JSONPrinter {
     }
 
     @inline(__always)
-    mutating func append(_ text: String) {
-        output.append(contentsOf: text.utf8)
-    }
+    mutating func append(_ text: String) { output.append(contentsOf: text.utf8) }
 }

@@ -10,9 +10,7 @@ package struct FrameReader: Sendable {
         package let sequence: String
     }
 
-    package init(size: Size) {
-        frame = Frame(size: size)
-    }
+    package init(size: Size) { frame = Frame(size: size) }
 
     /// Clears the screen and changes its size.
     package mutating func resize(to size: Size) {

@@ -34,9 +34,7 @@ where
         index[context]?[key].map { actions[$0] }
     }
 
-    package func action(_ id: ID) -> Action<ID, Context>? {
-        actions.first { $0.id == id }
-    }
+    package func action(_ id: ID) -> Action<ID, Context>? { actions.first { $0.id == id } }
 
     /// The screen's actions in the table's order, without hidden ones.
     package func actions(in context: Context) -> [Action<ID, Context>] {

@@ -54,13 +54,9 @@ final class InputBuffer {
         if copy >= 0 { close(copy) }
     }
 
-    var unread: UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: memory[start..<end])
-    }
+    var unread: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[start..<end]) }
 
-    func consume(_ count: Int) {
-        start += count
-    }
+    func consume(_ count: Int) { start += count }
 
     /// Appends input to the unread bytes. False at the end of the file and after an interruption.
     func fill() throws(CommandFailure) -> Bool {

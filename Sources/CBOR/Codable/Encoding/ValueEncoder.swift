@@ -93,9 +93,7 @@ final class ValueEncoder {
         }
     }
 
-    func removeAll(from place: Int) {
-        writer.bytes.removeLast(writer.bytes.count - place)
-    }
+    func removeAll(from place: Int) { writer.bytes.removeLast(writer.bytes.count - place) }
 
     /// An encoder for an item at this offset that may be filled at any time before the scope ends.
     func openPart(_ key: some CodingKey) -> ValueEncoder {
