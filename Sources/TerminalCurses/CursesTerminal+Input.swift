@@ -2,8 +2,7 @@ import CNcurses
 import TerminalKit
 
 extension CursesTerminal {
-    /// Waits for the next event; nil after the timeout. After ``TerminalKit/InputEvent/hangUp`` every call returns that event
-    /// at once.
+    /// Waits for the next event; nil after the timeout. After ``TerminalKit/InputEvent/hangUp`` always returns that event.
     package func nextEvent(timeoutMilliseconds: Int? = nil) -> InputEvent? {
         let deadline = timeoutMilliseconds.map { CursesTerminal.milliseconds() + UInt64(max(0, $0)) }
         while true {

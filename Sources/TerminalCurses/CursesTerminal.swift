@@ -107,8 +107,7 @@ package final class CursesTerminal {
         write(bytes)
     }
 
-    /// Gets the events of the mouse, or leaves them to the terminal, which selects text with it then. Has no effect in GNU
-    /// screen.
+    /// Captures mouse events, or leaves them to the terminal for selecting text. Has no effect in GNU screen.
     package func capture(mouse isCaptured: Bool) {
         guard isCaptured != capturesMouse else { return }
         capturesMouse = isCaptured

@@ -1,8 +1,7 @@
 import Foundation
 
 /// Brings texts with long runs of combining marks into canonical order and normal form C, in linear time. Swift and Foundation
-/// sort each run by insertion: megabytes of marks would take hours. A stable sort by class keeps a text equivalent (Unicode,
-/// 3.11).
+/// sort each run by insertion: megabytes of marks would take hours. A stable sort by class keeps equivalence (Unicode, 3.11).
 package enum MarkOrder {
     private static let longestLeft = 64
     /// A shorter text can't have enough marks to matter.
@@ -19,8 +18,8 @@ package enum MarkOrder {
     static func string(_ text: String) -> String { mayHaveLongRun(text) ? ordered(text) : text }
 
     /// One form of all canonically equivalent texts: normal form C, except for old letters of Hangul, which stay unchanged.
-    /// Foundation changes these and characters beyond U+FFFF; it composes the rest, in parts, because it moves all text after
-    /// each composed character.
+    /// Foundation changes these and characters beyond U+FFFF; it composes the rest, in parts, because each composition moves
+    /// all later text.
     package static func composed(_ text: String) -> String {
         // All texts below U+0300, whose first byte is 0xcc, are composed.
         guard text.utf8.contains(where: { $0 >= 0xcc }) else { return text }
@@ -153,8 +152,7 @@ package enum MarkOrder {
     /// Scalars after which a part ends before any scalar except a mark: no language composes that many.
     private static let mostPart = 512
 
-    /// Whether a scalar other than a mark may be composed with the previous one: vowel signs, Hangul's vowels and final
-    /// consonants.
+    /// Whether a scalar other than a mark may be composed with the previous one: vowel signs, and letters of Hangul.
     package static func mayJoin(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case ..<0x300: return false

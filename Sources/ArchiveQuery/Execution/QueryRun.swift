@@ -9,7 +9,7 @@ public struct QueryOptions {
     /// The limit, in bytes, of temporary files, in the folder `TMPDIR` of the environment, or else `/tmp`. 4 GiB by default.
     public var temporaryLimit = 4 << 30
     /// Whether to measure the time of each stage, for ``QueryReport/stages``. Costs some ten nanoseconds per row and stage, and
-    /// uses only one thread.
+    /// parallelism.
     public var measuresStages = false
     /// Whether ``QueryReport/warnings`` reports properties that no entry has, each with the most similar existing one. If no
     /// visited entry has a property, this reads all entries once more. Meant for interactive queries; off by default.
@@ -137,8 +137,7 @@ public struct QueryReport: Sendable, Hashable {
         public var rowsIn: Int
         /// Rows that the stage passed on.
         public var rowsOut: Int
-        /// Time in this stage alone; nil without ``QueryOptions/measuresStages``. Reading a value counts for the first stage
-        /// that uses it.
+        /// Time in this stage alone; nil without ``QueryOptions/measuresStages``. Reading a value counts for its first user.
         public var duration: Duration?
     }
 }

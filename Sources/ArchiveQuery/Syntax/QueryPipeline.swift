@@ -14,8 +14,7 @@ public struct QueryPipeline: Sendable, Hashable {
 public enum PipelineStage: Sendable, Hashable {
     /// Keeps the rows that match the condition.
     case find(QueryPredicate)
-    /// Sorts by the first key, then by the second, and so on. The sort is stable. Rows without the property are last in both
-    /// directions.
+    /// Sorts by the first key, then by the second, and so on. Stable. Rows without the property are last in both directions.
     case sort([QuerySortKey])
     /// Keeps at most this many rows. Negative numbers count as 0.
     case limit(Int)
@@ -51,8 +50,7 @@ public struct QueryColumn: Sendable, Hashable {
 public struct QueryFigure: Sendable, Hashable {
     /// The aggregate of the column.
     public var aggregate: QueryAggregate
-    /// The name after `as`, for later stages and the result; nil: ``QueryAggregate/name``, with the property if it is
-    /// ambiguous.
+    /// The name after `as`, for later stages and the result; nil: ``QueryAggregate/name``, with the property if ambiguous.
     public var name: String?
 
     /// Creates a figure; without a name it has the aggregate's.
@@ -84,8 +82,7 @@ public enum QueryAggregate: Sendable, Hashable {
     case sum(QueryProperty)
     /// The mean of the numbers; null without numbers.
     case average(QueryProperty)
-    /// The least number; without numbers the least date, text or boolean, in this order. Ignores other kinds; null without a
-    /// value.
+    /// The least number; without numbers the least date, text or boolean, in this order. Ignores other kinds; may be null.
     case minimum(QueryProperty)
     /// Like ``minimum(_:)``, but the greatest value of that kind.
     case maximum(QueryProperty)

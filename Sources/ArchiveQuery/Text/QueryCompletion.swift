@@ -30,8 +30,7 @@ extension QueryPipeline {
     ///   - text: the unfinished query.
     ///   - offset: bytes from the start of `text`.
     ///   - properties: known property names, the most useful first. A name with dots is the path to a nested property.
-    ///   - values: known values of a property, the most useful first; `nil`: unknown, so that `true`, `false` and `null` are
-    /// offered.
+    ///   - values: known values of a property, the most useful first; `nil`: unknown; offers `true`, `false` and `null`.
     public static func completions(
         in text: String, at offset: Int, properties: [String] = [],
         values: (QueryProperty) -> [QueryLiteral]? = { _ in nil }

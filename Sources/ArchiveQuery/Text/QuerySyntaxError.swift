@@ -68,8 +68,7 @@ extension QuerySyntaxError: CustomStringConvertible {
         return names.dropLast().joined(separator: ", ") + " or " + last
     }
 
-    /// The error's place in `text`, which must be the parsed text: its line number, from 1, that line before the error, and the
-    /// whole line.
+    /// The error's place in `text`, the parsed text: its line number, from 1, that line before the error, and the whole line.
     public func place(in text: String) -> (line: Int, prefix: String, content: String) {
         let bytes = Array(text.utf8)
         let position = min(position, bytes.count)

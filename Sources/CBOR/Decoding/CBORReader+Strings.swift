@@ -17,8 +17,7 @@ extension CBORReader {
         return content
     }
 
-    /// The content of a text whose head was just read, with its `count`. Each chunk of an indefinite-length text must be valid
-    /// UTF-8. O(length).
+    /// The content of a text whose head was just read, with its `count`. Each chunk of a text must be valid UTF-8. O(length).
     public mutating func readText(count: Int?) throws(CBORError) -> String {
         if let count { return try readDefiniteText(count: count) }
         var text = ""

@@ -1,5 +1,4 @@
-/// Writes JSON text, whose memory must outlive it, as CBOR from `place` on. Methods are RFC 8259's productions. Not
-/// thread-safe.
+/// Writes JSON text, whose memory must outlive it, as CBOR. Methods are RFC 8259's productions. Not thread-safe.
 struct JSONScanner {
     let text: UnsafeRawBufferPointer
     var place: Int

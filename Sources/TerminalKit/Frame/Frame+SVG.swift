@@ -102,8 +102,7 @@ extension Frame {
         var style: Style
     }
 
-    /// The runs of equal style in a row. Characters beyond Latin are single runs: a fallback font's width would shift what
-    /// follows.
+    /// The runs of equal style in a row. Characters beyond Latin are runs: a fallback font's width would shift later text.
     private func runs(in row: Int) -> [TextRun] {
         var runs: [TextRun] = []
         var mayGrow = false

@@ -29,8 +29,7 @@ package struct InputDecoder: Sendable {
     private var stringByte: UInt8?
     private var stringBegan: UInt64 = 0
     private var lastTime: UInt64 = 0
-    /// The first bytes of a sequence that were decoded as a key after a delay: ESC, or ESC and a byte. The rest may still
-    /// arrive.
+    /// The first bytes of a sequence, decoded as a key after a delay: ESC, or ESC and a byte. The rest may arrive.
     private var taken: [UInt8] = []
     private let terminalSequences: [[UInt8]: Key]
 

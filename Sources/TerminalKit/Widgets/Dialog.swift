@@ -42,8 +42,8 @@ package struct Dialog: Widget {
         }
     }
 
-    /// The layout in a screen. A small screen loses first the border, then the body; the buttons stay, if necessary with short
-    /// labels, and side by side.
+    /// The layout in a screen. A small screen loses first the border, then the body; the buttons stay, side by side, with
+    /// shorter labels.
     package func places(in rect: Rect) -> Places {
         let columns = min(rect.columns, maximumColumns)
         // Without a border, buttons have four more columns.

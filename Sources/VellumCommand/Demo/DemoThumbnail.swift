@@ -1,5 +1,4 @@
-/// Uncompressed greyscale PNG images (W3C, Portable Network Graphics, 3rd edition), so that their sizes differ like their
-/// edges.
+/// Uncompressed greyscale PNG images (W3C, Portable Network Graphics, 3rd edition), so that sizes differ.
 enum DemoThumbnail {
     /// Pixels; smaller ones are more frequent.
     private static let edges = [16, 16, 16, 16, 48, 48, 48, 160, 160, 512, 1024]

@@ -1,7 +1,6 @@
 import StorageEngine
 
-/// Uses archives like a program with caches: skewed look-ups, stores after misses, occasional updates and deletions. For one
-/// thread.
+/// Uses archives like caches: skewed look-ups, stores after misses, some updates and deletions. For one thread.
 struct Workload {
     private static let tick = 0.005
     /// Per hundred operations on cities.

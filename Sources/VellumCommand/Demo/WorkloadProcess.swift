@@ -11,8 +11,7 @@ final class WorkloadProcess {
     private var leash: Int32
     private var isWaitedFor = false
 
-    /// `removesStore`: the child removes the store when it ends. `isSilent`: discards its standard error, which would disturb
-    /// the browser.
+    /// `removesStore`: the child removes the store when it ends. `isSilent`: discards its standard error.
     init(
         store: String, dataPath: String?, rate: Int, seed: UInt64, removesStore: Bool, isSilent: Bool
     ) throws(CommandFailure) {

@@ -3,8 +3,7 @@ import CBOR
 import StorageEngine
 import StoreInspection
 
-/// Writes a snapshot of an archive's entries, least recently used first, so that an import restores their order. For one
-/// thread.
+/// Writes a snapshot of an archive, least recently used first, so that an import restores the order. For one thread.
 struct Exporter {
     struct Outcome {
         var exported = 0

@@ -1,7 +1,6 @@
 import StoreInspection
 
-/// Reads all rows to find the type of each column: number only if all its fields are. Quoted fields are always texts. For one
-/// thread.
+/// Reads all rows to find the type of each column: number only if all fields are. Quoted fields are texts. For one thread.
 struct ColumnSurvey {
     struct Example {
         private static let longest = 40

@@ -47,8 +47,7 @@ enum Interruption {
     /// SIGINT only interrupts waiting system calls with `EINTR`.
     static func endWaitsOnly() { install(SIGINT) { _ in } }
 
-    /// Signals are recorded, and interrupt waiting system calls with `EINTR`. A second signal ends the program at once, in case
-    /// it is stuck.
+    /// Signals are recorded, and interrupt waiting system calls with `EINTR`. A second signal ends the program at once.
     static func collect() {
         // Initialize the global here; a signal handler must not.
         _ = first.load(ordering: .relaxed)

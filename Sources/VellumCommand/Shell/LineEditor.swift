@@ -196,8 +196,7 @@ final class LineEditor {
         setRaw()
     }
 
-    /// The events of the next bytes; nil if the terminal is closed. Reads single bytes, because later ones may be for the
-    /// command.
+    /// The next events; nil if the terminal is closed. Reads single bytes: later ones may be for the command.
     private func nextEvents() -> [InputEvent]? {
         while true {
             var waiting = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)

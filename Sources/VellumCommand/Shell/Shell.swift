@@ -4,8 +4,7 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Runs the lines of `vellum shell`, each in a process of the system's shell, which handles interrupts, quotes and pipes. For
-/// one thread.
+/// Runs the lines of `vellum shell`, each in the system's shell, which handles interrupts, quotes and pipes. For one thread.
 struct Shell {
     /// The store's folder, which commands read from the environment.
     let path: String

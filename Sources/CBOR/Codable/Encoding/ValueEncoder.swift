@@ -179,8 +179,7 @@ extension ValueEncoder: Encoder {
         SingleValueWriter(encoder: self, number: scope.number)
     }
 
-    /// Begins or continues the scope's container, shared with a superclass; returns its number, or 0, which can't be written
-    /// with.
+    /// Begins or continues the scope's container, shared with a superclass; returns its number, or 0 if it can't be written.
     private func open(_ shape: Scope.Shape) -> Int {
         if scope.shape == shape { return scope.number }
         guard scope.shape == .undecided else {
