@@ -97,7 +97,6 @@ extension CursesTerminal {
         return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
     }
 
-    /// The keys that terminfo knows for this terminal.
     static func terminalSequences() -> [[UInt8]: Key] {
         var named: [(String, KeyCode)] = [
             ("kcuu1", .up), ("kcud1", .down), ("kcub1", .left), ("kcuf1", .right), ("khome", .home),

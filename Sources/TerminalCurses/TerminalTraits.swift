@@ -4,7 +4,6 @@ import TerminalKit
 package struct TerminalTraits: Sendable, Hashable {
     /// The depth that the environment requests.
     package var depth: ColorDepth
-    /// The name of the terminfo entry.
     package var type: String
     /// Whether it is GNU screen. With mouse reporting, it holds an Escape back until the next key, so no reporting is
     /// requested. It has no alternate screen unless configured, whatever its terminfo entry says.

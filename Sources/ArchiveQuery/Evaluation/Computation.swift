@@ -128,7 +128,6 @@ extension StoredItem {
             }
     }
 
-    /// Replaces a text in ISO 8601 by its date.
     fileprivate var orDate: StoredItem { isText ? date.map { .date($0) } ?? self : self }
 
     fileprivate var isNumber: Bool { kind == .number }
@@ -139,7 +138,6 @@ extension StoredItem {
 enum Microseconds {
     /// Seconds from 1970 to 2001.
     static let reference = Int64(Date.timeIntervalBetween1970AndReferenceDate)
-    /// 1970-01-01 in the seconds of ``StoredItem/date(_:)``.
     static let start = StoredItem.date(microseconds: 0)
     /// 136 years, up to which a `Double` distinguishes microseconds.
     private static let longest = 0x1p32

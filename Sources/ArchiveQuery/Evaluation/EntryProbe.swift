@@ -54,7 +54,6 @@ package final class EntryProbe {
         reader = RowReader(cursor, names: names, now: now)
     }
 
-    /// Call after the cursor has moved.
     package func next() { reader.next() }
 
     /// Whether the condition holds; true without one. Counts an entry for which it is unknown.

@@ -1,4 +1,3 @@
-/// Kinds of values that were found or are expected.
 struct KindSet: OptionSet, Hashable {
     let rawValue: UInt16
 
@@ -10,7 +9,6 @@ struct KindSet: OptionSet, Hashable {
     static let list = KindSet(rawValue: 32)
     static let map = KindSet(rawValue: 64)
     static let other = KindSet(rawValue: 128)
-    /// Two comparable values.
     static let comparable = KindSet(rawValue: 256)
     static let nan = KindSet(rawValue: 512)
     /// A division by zero.

@@ -9,16 +9,13 @@ struct LiteralSet {
     private var hasNonASCII = false
     private var hasDates = false
     private var hasUndatedTexts = false
-    /// Texts that are dates in ISO 8601.
     private var writtenDates: [Double: Int] = [:]
     let kinds: KindSet
     /// Whether a numeric text equals its number.
     private let readsNumbers: Bool
 
-    /// The number of distinct values.
     var count: Int { places.count }
 
-    /// - Parameter storesNumbersAsText: see ``QueryCursor/storesNumbersAsText``.
     init(_ literals: [QueryLiteral], storesNumbersAsText: Bool) {
         kinds = literals.reduce([]) { $0.union($1.kind) }
         readsNumbers = storesNumbersAsText && kinds.contains(.number)

@@ -1,6 +1,5 @@
 import CBOR
 
-/// The exact number of a value.
 package enum NumberValue: Sendable, Hashable {
     case integer(Int128)
     case float(Double)

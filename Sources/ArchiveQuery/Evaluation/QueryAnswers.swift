@@ -10,7 +10,6 @@ final class QueryAnswers {
         var sight: Sight
     }
 
-    /// The effect of the counted values.
     enum Role {
         /// They are of another kind than the compared value.
         case compared

@@ -29,7 +29,6 @@ final class RowReader {
     /// Names and paths that at least one value had, to report the others. Heap-allocated like `scan`.
     private let seenNames: UnsafeMutableBufferPointer<Bool>
     private let seenWays: UnsafeMutableBufferPointer<Bool>
-    /// The reference time of ages.
     private let now: Timestamp
     /// A constant, so that calls need no retain and release.
     private let source: any QueryCursor
@@ -535,7 +534,6 @@ final class RowReader {
         return metadata.item(of: source, now: now)
     }
 
-    /// Reads the key without the value.
     private func key() throws(RowFault) -> UnsafeRawBufferPointer {
         let (reading, key): (QueryCursorReading, UnsafeRawBufferPointer)
         do { (reading, key) = try source.loadKey() } catch { throw .source(error) }

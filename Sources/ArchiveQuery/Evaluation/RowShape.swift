@@ -40,7 +40,6 @@ struct RowShape {
     /// Nil if rows are whole entries.
     private(set) var columns: [QueryProperty]?
     private var keyColumns: Set<Int> = []
-    /// Whether the source stores numbers as texts (``QueryCursor/storesNumbersAsText``).
     var storesNumbersAsText = false
     /// Counts failed calculations; nil while a query is only planned.
     var answers: QueryAnswers?

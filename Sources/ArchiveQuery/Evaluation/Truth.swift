@@ -27,7 +27,6 @@ enum Truth: UInt8 {
     }
 }
 
-/// The text of a key or an owner, compared by bytes.
 enum KeyText {
     case bytes(UnsafeRawBufferPointer)
     case string(String)

@@ -18,7 +18,6 @@ package enum ValueForm: Sendable, Hashable {
     }
 }
 
-/// Why a value doesn't match its declared encoding.
 enum ValueFault: Error, Equatable {
     case malformed
     /// A property list that is nested too deeply or expands too much.
@@ -126,7 +125,6 @@ enum ValueRecognizer {
     }
 }
 
-/// A value in its recognised form.
 package struct RecognizedValue: Sendable {
     package let form: ValueForm
     /// The value as one CBOR item: a document, a text or a byte string.
@@ -200,7 +198,6 @@ package struct RecognizedValue: Sendable {
 package struct RecognizedBytes {
     package let form: ValueForm
     package let bytes: UnsafeRawBufferPointer
-    /// As ``RecognizedValue/problem``.
     package let problem: String?
     /// A property list as a CBOR item.
     private let list: [UInt8]?

@@ -121,7 +121,6 @@ struct Accumulator {
         }
     }
 
-    /// The aggregate as one CBOR item; nil without a value.
     func encoded(_ question: FigureQuestion) -> [UInt8]? {
         var writer = CBORWriter()
         switch question.figure {

@@ -37,6 +37,5 @@ extension QueryError: CustomStringConvertible {
         return "\(QueryText.quoted(pattern)) is not a regular expression\(problem)"
     }
 
-    /// Whether the query itself is invalid.
     package var isWrongQuery: Bool { if case .invalidPattern = self { true } else { false } }
 }

@@ -6,7 +6,6 @@ final class QueryExecution {
     private let options: QueryOptions
     private let output: OutputSink
     private let chain: QueryChain
-    /// The other threads' parts.
     private var members: [QueryMember] = []
     private var visitedAlone = 0
 

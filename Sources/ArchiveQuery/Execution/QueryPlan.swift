@@ -84,7 +84,6 @@ extension [String] {
 }
 
 extension QueryProperty {
-    /// The names of the path's steps, joined by dots.
     package var columnName: String {
         guard case .path(let steps) = self else { return description }
         return steps.reduce("") { text, step in
@@ -99,7 +98,6 @@ extension QueryProperty {
 
 extension QueryColumn {
     package var columnName: String { name ?? property.columnName }
-    /// The property for later stages.
     var asProperty: QueryProperty { name.map { .named($0) } ?? property }
 }
 

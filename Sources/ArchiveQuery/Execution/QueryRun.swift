@@ -69,7 +69,6 @@ package struct PassingRow {
 }
 
 extension QueryRow {
-    /// Calls `body` with the row in place.
     package func pass(to body: (PassingRow) throws -> Void) throws {
         let parts: [[UInt8]?] = [value] + columns
         let bytes: [UInt8] = parts.flatMap { $0 ?? [] }

@@ -14,7 +14,6 @@ package enum SortValue: Sendable, Hashable {
     /// Bytes, a list, a map, or a value of another kind.
     case collection(GroupKey)
 
-    /// - Throws: if the item's elements can't be read.
     init(_ item: StoredItem) throws(CBORError) {
         switch item {
         case .boolean(let flag): self = .boolean(flag)

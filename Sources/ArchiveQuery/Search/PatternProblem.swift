@@ -15,9 +15,7 @@ struct PatternProblem: Sendable, Equatable {
 private struct Scan {
     let characters: [Character]
     private var place = 0
-    /// The positions of the open parentheses.
     private var open: [Int] = []
-    /// Whether a quantifier may follow.
     private var hasPart = false
 
     init(characters: [Character]) { self.characters = characters }

@@ -9,7 +9,6 @@ package struct TextSearch: Sendable, Hashable {
     private let characters: [Character]
     /// For each prefix the length of its longest border (Knuth, Morris, Pratt, 1977).
     private let borders: [Int]
-    /// In UTF-8 and normal form C.
     private let composed: [UInt8]
     /// Whether composition never produces any of its characters, so that most texts can be skipped.
     private let isNeverComposed: Bool

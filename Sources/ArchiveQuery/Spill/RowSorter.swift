@@ -189,7 +189,6 @@ final class RowSorter {
         return left.tie < right.tie
     }
 
-    /// The sort values of a written row.
     private func values(of row: KeptRow) -> [SortValue] {
         room.secondReader.show(row) { keys.map { (try? room.secondReader.sortValue($0)) ?? .absent } }
     }

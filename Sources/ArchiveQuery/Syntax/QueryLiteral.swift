@@ -25,7 +25,6 @@ public enum QueryLiteral: Sendable, Hashable {
     /// `today - 3d`, or a date without a zone, which depends on the query's clock and time zone.
     case localDate(QueryDate)
 
-    /// Whether its kind has an order.
     var isOrdered: Bool {
         switch self {
         case .null, .boolean: false

@@ -1,4 +1,3 @@
-/// Finds names similar to a mistyped one.
 package enum NameGuess {
     /// Longer names are not compared.
     private static let longest = 64

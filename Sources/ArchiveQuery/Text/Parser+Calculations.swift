@@ -84,7 +84,6 @@ extension Parser {
         throw QuerySyntaxError(range: place.range, found: place.shown, expected: [], advice: advice)
     }
 
-    /// The number without its minus, if the next token is negative.
     private var negativeNumber: QueryLiteral? {
         guard case .literal(let literal) = token.kind, beginsWithMinus else { return nil }
         switch literal {
@@ -137,13 +136,11 @@ extension Parser {
 }
 
 extension QueryOperand {
-    /// Advice for a date instead of a property.
     var dateAdvice: String? {
         guard case .value(.localDate(let date)) = self, QueryDate(word: "\(date)") != nil else { return nil }
         return "\(date) is a date; a property of that name is written \"\(date)\""
     }
 
-    /// Why the value can't be used in a calculation.
     fileprivate var objection: String? {
         switch self {
         case .value(.null), .value(.boolean): "only numbers, durations, sizes and dates are calculated with"

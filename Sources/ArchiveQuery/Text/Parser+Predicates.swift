@@ -190,7 +190,6 @@ extension Parser {
         return .path(steps)
     }
 
-    /// The conversion whose name and parenthesis are next.
     var conversion: QueryConversion? {
         guard case .word(let word) = token.kind, case .symbol(.openParenthesis) = following.kind else {
             return nil
@@ -328,7 +327,6 @@ extension Parser {
 }
 
 extension Token {
-    /// Whether it is an operator after a property.
     var isOperator: Bool {
         switch kind {
         case .symbol(let symbol):

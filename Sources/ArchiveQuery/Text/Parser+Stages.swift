@@ -10,7 +10,6 @@ extension Parser {
         "offset": "skip", "unique": "distinct", "average": "avg", "minimum": "min", "maximum": "max",
     ]
     private static let aggregateNames = ["count", "sum", "avg", "min", "max", "median", "percentile"]
-    /// Advice for words that are no stages.
     static let advice = [
         "from": "the archive is named beside the query", "desc": "desc stands behind a property: sort a desc",
         "asc": "asc stands behind a property: sort a asc",
@@ -81,7 +80,6 @@ extension Parser {
         return following.isOperator || following.isWord("not")
     }
 
-    /// Advice for a missing `find`.
     private var findAdvice: String? {
         switch (token.kind, following.kind) {
         case (.word(let word), _) where Self.advice[word.lowercased()] != nil: Self.advice[word.lowercased()]

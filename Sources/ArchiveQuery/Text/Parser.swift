@@ -15,7 +15,6 @@ struct Parser {
     var bareWord: Int?
     /// The left side of the latest comparison, if it is a single property.
     var compared: QueryProperty?
-    /// The expectations at the current token.
     private(set) var expected: [QueryExpectation] = []
 
     init(_ bytes: [UInt8]) {
@@ -56,7 +55,6 @@ struct Parser {
         if !expected.contains(expectation) { expected.append(expectation) }
     }
 
-    /// Whether the token begins with a minus, like a negative number.
     var beginsWithMinus: Bool { !isAtEnd && bytes[token.range.lowerBound] == UInt8(ascii: "-") }
 
     /// Consumes the word if it is next, in either case.
@@ -248,7 +246,6 @@ extension QueryProperty {
 }
 
 extension Parser {
-    /// Parses a whole text as one part of a query.
     fileprivate static func parse<Part>(
         _ text: String, _ part: (inout Parser) throws(QuerySyntaxError) -> Part
     ) throws(QuerySyntaxError) -> Part {

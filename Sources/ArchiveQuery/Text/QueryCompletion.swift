@@ -145,7 +145,6 @@ extension QueryProperty {
 }
 
 extension QueryExpectation {
-    /// Whether such a literal is allowed.
     fileprivate func takes(_ literal: QueryLiteral) -> Bool {
         switch self {
         case .value: true

@@ -39,7 +39,6 @@ extension QueryPipeline {
     }
 }
 
-/// Parts of queries in the typed API.
 private enum SwiftSource {
     /// The conditions of a conjunction, each as a property with its finder.
     static func conditions(_ predicate: QueryPredicate) throws(SwiftSourceUnavailable) -> [String] {

@@ -23,7 +23,6 @@ public struct CBORDiagnosticPrinter {
         }
     }
 
-    /// Prints the next item, which is nested in `depth` others.
     mutating func printItem(depth: Int) throws(CBORError) {
         let start = reader.offset
         switch try reader.readHead() {

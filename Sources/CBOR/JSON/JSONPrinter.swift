@@ -29,7 +29,6 @@ public struct JSONPrinter {
     private var isInKey = false
     /// Whether maps up to the second offset may have keys that are neither texts nor byte strings.
     private var (hasOtherKeys, checked) = (false, 0)
-    /// The minimum size of a piece.
     static let pieceBytes = 1 << 16
 
     init(

@@ -63,7 +63,6 @@ struct JSONScanner {
         writer.endDeferred(.map, at: head, count: count)
     }
 
-    /// The error for the name that ends at `place`.
     private func repeatedName(from start: Int) -> JSONError {
         let name = String(decoding: text[start..<place], as: UTF8.self)
         let most = 60

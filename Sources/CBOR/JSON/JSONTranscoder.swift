@@ -78,7 +78,6 @@ public enum JSONTranscoder {
         try cbor(from: json, uniqueNames: false)
     }
 
-    /// - Parameters: as of ``transcode(_:into:uniqueNames:readsBytes:)``.
     package static func cbor(
         from json: [UInt8], uniqueNames: Bool, readsBytes: Bool = false
     ) throws(JSONError) -> [UInt8] {

@@ -6,7 +6,6 @@
 /// - F3: every cell's text is harmless by the rule of ``TerminalText``.
 package struct Frame: Sendable, Equatable {
     package let size: Size
-    /// Nil hides the cursor.
     package var cursor: Point?
     /// Whether characters beyond ASCII are written as escapes.
     private let isASCII: Bool

@@ -12,7 +12,6 @@ package struct FrameReader: Sendable {
 
     package init(size: Size) { frame = Frame(size: size) }
 
-    /// Clears the screen and changes its size.
     package mutating func resize(to size: Size) {
         frame = Frame(size: size)
         place = Point(column: 0, row: 0)

@@ -66,7 +66,6 @@ where
         return scored.sorted { ($0.0, $1.1) > ($1.0, $0.1) }.map(\.2)
     }
 
-    /// All conflicts, in the table's order.
     package var conflicts: [Conflict] {
         var found: [Conflict] = []
         var taken: [Context: [Key: ID]] = [:]

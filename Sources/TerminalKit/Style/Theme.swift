@@ -1,11 +1,9 @@
-/// The styles of all roles at one color depth.
 package struct Theme: Sendable, Equatable {
     package enum Name: String, Sendable, Hashable, CaseIterable {
         case dark, light
         /// Colors for all kinds of color blindness: the palette of M. Okabe and K. Ito, <https://jfly.uni-koeln.de/color/>.
         case darkSafe = "dark-safe"
         case lightSafe = "light-safe"
-        /// Attributes only.
         case mono
     }
 

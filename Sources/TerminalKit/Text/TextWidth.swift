@@ -2,7 +2,6 @@
 /// none, ambiguous ones one. Joined emoji take two each, side by side, because terminals disagree about them; flag tags are
 /// letters.
 package enum TextWidth {
-    /// The version of the Unicode data, such as `15.0.0`.
     package static var unicodeVersion: String { WidthTable.unicodeVersion }
 
     /// 0, 1 or 2. Controls count 1; frames show an escape instead.

@@ -1,11 +1,9 @@
-/// A centered box with title, text and buttons.
 package struct Dialog: Widget {
     package var title: String
     /// Paragraphs, wrapped to the box.
     package var body: [String]
     package var buttons: [String]
     package var selectedButton: Int
-    /// The first visible line of a scrolled body.
     package var firstLine: Int
     /// Rows between body and buttons, for a text field or a list that the caller draws.
     package var contentRows: Int
@@ -29,11 +27,9 @@ package struct Dialog: Widget {
     package struct Places: Sendable, Hashable {
         package let box: Rect
         package let body: Rect
-        /// The rows that the caller draws.
         package let content: Rect
         /// One for each button, empty without space.
         package let buttons: [Rect]
-        /// The wrapped body.
         package let lines: [String]
 
         /// The position of a part's scroll bar, in the margin if there is one.

@@ -4,7 +4,6 @@ package struct Footer<ID: Hashable & Sendable>: Widget {
 
     package init(_ hints: [KeyHint<ID>]) { self.hints = hints }
 
-    /// The position of each hint that fits.
     package func places(in rect: Rect) -> [(hint: KeyHint<ID>, rect: Rect)] {
         let line = rect.line(0)
         var column = line.column

@@ -48,7 +48,6 @@ enum ProgramArguments {
         return arguments
     }
 
-    /// The arguments without `--store` and its value.
     static var withoutStore: [String] {
         var arguments: [String] = []
         var rest = CommandLine.arguments.dropFirst()

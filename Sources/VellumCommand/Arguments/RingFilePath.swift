@@ -11,7 +11,6 @@ struct RingFilePath: Sendable {
         path = name
     }
 
-    /// Opens the file read-only.
     func openForLooking() throws -> RingFile {
         try translating { () throws(StorageError) in
             // Refuse other files before any output.

@@ -5,7 +5,6 @@ import StoreInspection
 import TerminalCurses
 import TerminalKit
 
-/// The browser on a store or on the list of stores, in the terminal or without one.
 struct BrowserSession: Sendable {
     /// The store's folder, ring file or server; nil: the list of stores.
     let store: String?

@@ -50,7 +50,6 @@ struct Configuration: Sendable {
     /// Nil without a home folder.
     let path: String?
     let isThere: Bool
-    /// Unusable settings, one line each.
     private(set) var problems: [String]
 
     static let names = ["theme", "refresh", "times", "mouse", "store"]

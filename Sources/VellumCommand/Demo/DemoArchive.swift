@@ -6,7 +6,6 @@ enum DemoArchive: String, CaseIterable, Sendable {
     case cities = "City"
     /// A collection that the workload doesn't change.
     case countries = "Country"
-    /// A log of the workload's operations.
     case journal = "Journal"
     /// A cache of texts, partly also in memory.
     case pages = "Page"
@@ -43,7 +42,6 @@ enum DemoArchive: String, CaseIterable, Sendable {
         return archive
     }
 
-    /// - Throws: if the store has a different archive of one of the names.
     static func requireFreeNames(in store: Store, _ data: DemoData) throws {
         let names = try store.archiveNames()
         for archive in allCases where names.contains(archive.rawValue) {

@@ -5,12 +5,10 @@ enum DemoThumbnail {
 
     static func edge(_ place: Int) -> Int { edges[place % edges.count] }
 
-    /// `thumb:512:ID:Jakarta`
     static func key(_ data: DemoData, _ place: Int) -> String {
         "thumb:\(edge(place))" + data.keys[place].dropFirst("city".count)
     }
 
-    /// About `edge * edge` bytes.
     static func image(_ place: Int) -> [UInt8] {
         let edge = edge(place)
         var pixels: [UInt8] = []

@@ -35,7 +35,6 @@ final class WorkloadProcess {
         self.pid = pid
     }
 
-    /// Whether the child has ended unexpectedly.
     func hasEnded() -> Bool {
         if !isWaitedFor { isWaitedFor = waitpid(pid, nil, WNOHANG) == pid }
         return isWaitedFor

@@ -41,7 +41,6 @@ struct Exporter {
         self.wrapsKeys = wrapsKeys
     }
 
-    /// Writes one item a line, or one JSON array.
     func writeJSON(isArray: Bool) throws -> Outcome {
         var outcome = Outcome()
         if isArray { try output.write("[") }
@@ -184,7 +183,6 @@ struct Exporter {
         return (damaged + missing, missed)
     }
 
-    /// Bytes of the longest value converted for a table.
     private static let longestConverted = 8 << 20
 
     /// Calls `body` with the fields of a row; nil for a value that isn't an object.

@@ -17,7 +17,6 @@ struct ColumnSurvey {
         var said: String { "\(TerminalSafe.quoted(text)) (line \(line))" }
     }
 
-    /// Examples of unquoted fields by type.
     private struct Column {
         var number: Example?
         /// A number that changes its spelling when stored: 20.00.
@@ -46,7 +45,6 @@ struct ColumnSurvey {
     }
 
     private enum Decision: Equatable {
-        /// All are JSON numbers.
         case plain
         case numbers(decimal: UInt8)
         /// Texts: ambiguous, or inconsistent.
@@ -226,7 +224,6 @@ struct ColumnSurvey {
             + "\(option("text")) keeps it"
     }
 
-    /// About numbers with a decimal comma or thousands separators.
     private func noteOfDecision(_ column: Column, _ name: String) -> String? {
         let example = column.local ?? column.ambiguous ?? column.fraction
         guard let said = example?.said else { return nil }
@@ -250,7 +247,6 @@ struct ColumnSurvey {
         }
     }
 
-    /// About numbers in quotes, which are texts.
     private func noteOfQuotes(_ column: Column, _ name: String) -> String? {
         guard let number = column.quotedNumber else {
             guard let text = column.quotedText, let other = column.number ?? column.word else { return nil }

@@ -67,7 +67,6 @@ struct DelimitedReader: RecordReader {
         return names
     }
 
-    /// Decodes the name of a column.
     static func name(_ field: [UInt8], _ dialect: DelimitedDialect) -> String {
         let escaped =
             dialect.quoting == .escapes
@@ -211,7 +210,6 @@ struct DelimitedReader: RecordReader {
         return (nil, quoted)
     }
 
-    /// Writes a column's name as text or bytes.
     private func writeName(of column: Int, into writer: inout CBORWriter) {
         var name = columns[column]
         let value = isTextOnly ? nil : name.withUTF8 { ByteText.value(of: UnsafeRawBufferPointer($0)) }

@@ -25,7 +25,6 @@ struct DelimitedScanner {
     /// The unquoted content of all fields of the current row.
     private(set) var text: [UInt8] = []
     private(set) var fields: [Field] = []
-    /// The first line of the current row, from 1.
     private(set) var rowLine = 0
     /// Whether the current row ended with a line end, not with the input.
     private(set) var isAtEndOfLine = false

@@ -16,7 +16,6 @@ enum Interruption {
     /// - Throws: after a signal that asked to end.
     static func check() throws(CommandFailure) { if isRequested { throw .interrupted } }
 
-    /// The exit status for the received signal.
     static var status: ExitStatus {
         switch received {
         case nil: .done

@@ -94,7 +94,6 @@ struct ServerDatabase {
         return listing
     }
 
-    /// All keys with their facts.
     func listing() throws -> ServerListing {
         guard let listing = try list(matching: nil),
             try listing.learnFigures({ _ in !Interruption.isRequested })
@@ -111,7 +110,6 @@ struct ServerDatabase {
         return true
     }
 
-    /// Facts in the order of the keys.
     func facts(of keys: [String]) throws -> [KeyFacts?] {
         try stride(from: 0, to: keys.count, by: Self.block).flatMap { start in
             try connection.facts(

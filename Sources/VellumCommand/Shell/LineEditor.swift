@@ -12,7 +12,6 @@ final class LineEditor {
     private var modes = termios()
 
     private var field = LineEditor.field("")
-    /// Previous lines of an unfinished input.
     private var earlier = ""
     /// Index of the recalled line, from the latest.
     private var recalled: Int?

@@ -17,7 +17,6 @@ extension Archive {
 }
 
 extension Narration {
-    /// Reports the number of unreadable entries, if any.
     static func complainOfMissing(_ count: Int) {
         guard count > 0 else { return }
         complain(

@@ -134,7 +134,6 @@ final class ValueDecoder {
         return reader.offset
     }
 
-    /// Throws if bytes follow the item.
     func expectEnd() throws {
         var reader = reader(at: try end())
         do throws(ReadFault) {

@@ -1,6 +1,5 @@
 struct UnkeyedWriter {
     let encoder: ValueEncoder
-    /// Number of the array's scope.
     let number: Int
 }
 

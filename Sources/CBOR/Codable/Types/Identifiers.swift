@@ -36,7 +36,6 @@ extension CBORReader {
         return UUID(uuid: identifier)
     }
 
-    /// Reads a URL from its text, tagged or not.
     mutating func decodeURL() throws(ReadFault) -> URL {
         let text = try decodeText()
         guard let url = URL(string: text) else { throw .unfit(URL.self, "\"\(text)\"") }
