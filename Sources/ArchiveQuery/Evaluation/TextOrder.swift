@@ -78,8 +78,7 @@ enum TextOrder {
         return end
     }
 
-    /// Common scalars of combining class 0 that never compose with previous ones nor decompose (`NFC_Quick_Check=Yes`, UAX 15,
-    /// 9).
+    /// Scalars of class 0 that neither compose with previous ones nor decompose (`NFC_Quick_Check=Yes`, UAX 15, 9).
     private static func isSingle(_ scalar: UInt32) -> Bool {
         switch scalar {
         case 0x80..<0x300, 0x388...0x482, 0x48a...0x52f, 0x531...0x556, 0x561...0x586: true

@@ -8,8 +8,7 @@ public struct QueryOptions {
     public var memoryLimit = 256 << 20
     /// The limit, in bytes, of temporary files, in the folder `TMPDIR` of the environment, or else `/tmp`. 4 GiB by default.
     public var temporaryLimit = 4 << 30
-    /// Whether to measure the time of each stage, for ``QueryReport/stages``. Costs some ten nanoseconds per row and stage, and
-    /// parallelism.
+    /// Whether to measure each stage's time, for ``QueryReport/stages``. Costs some ten nanoseconds per row, and parallelism.
     public var measuresStages = false
     /// Whether ``QueryReport/warnings`` reports properties that no entry has, each with the most similar existing one. If no
     /// visited entry has a property, this reads all entries once more. Meant for interactive queries; off by default.

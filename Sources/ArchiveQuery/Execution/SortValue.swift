@@ -1,8 +1,7 @@
 import CBOR
 import StorageEngine
 
-/// A value to sort by. The order is total over all kinds: booleans, numbers, dates, texts, bytes, lists, maps, other kinds, and
-/// last NaN and absent values.
+/// A sort value. Total order: booleans, numbers, dates, texts, bytes, lists, maps, other kinds, NaN, absent values.
 package enum SortValue: Sendable, Hashable {
     case absent
     case nan

@@ -221,8 +221,7 @@ extension QueryPipeline {
         return errors.isEmpty ? .pipeline(QueryPipeline(stages)) : .errors(errors)
     }
 
-    /// Parses a pipeline.
-    /// - Throws: the first error.
+    /// Parses a pipeline; throws the first error.
     public init(_ text: String) throws(QuerySyntaxError) {
         switch QueryPipeline.parse(text) {
         case .pipeline(let pipeline): self = pipeline

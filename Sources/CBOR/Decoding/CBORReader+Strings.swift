@@ -1,6 +1,5 @@
 extension CBORReader {
-    /// The content of a definite-length string whose head was just read: `count` bytes, neither copied nor checked. Valid as
-    /// long as the input's memory.
+    /// The content of a string of `count` bytes whose head was just read; not checked. Valid as long as the input's memory.
     @inline(__always)
     public mutating func readContent(count: Int) throws(CBORError) -> UnsafeRawBufferPointer {
         guard count >= 0, count <= remaining else { throw CBORError(offset: bytes.count, reason: .truncated) }

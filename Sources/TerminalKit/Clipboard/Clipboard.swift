@@ -16,8 +16,7 @@ package enum Clipboard: Sendable, Hashable {
     /// GNU screen's limit of a string up to version 4.0, minus the wrapping.
     private static let screenPiece = 252
 
-    /// Reads `TMUX`, `STY` and `TERM`. Over ssh only `TERM` remains; `screen` may be either program; its wrapping is harmless
-    /// in tmux.
+    /// Reads `TMUX`, `STY` and `TERM`. Over ssh only `TERM` remains; `screen` may be tmux, where the wrapping is harmless.
     package init(environment: [String: String]) {
         let type = environment["TERM"] ?? ""
         let without = ["linux", "vt", "dumb", "ansi", "cons25", "unknown"]

@@ -127,8 +127,7 @@ package struct Frame: Sendable, Equatable {
         if width == 2 { cells[start + column + 1] = .continuation(style: style) }
     }
 
-    /// Puts a cluster wider than a cell, such as a syllable of Devanagari or joined emoji: each spacing scalar with its marks
-    /// in cells of its own, without joiners.
+    /// Puts a cluster wider than a cell, such as joined emoji: each spacing scalar with its marks in cells of its own.
     private mutating func putParts(
         _ character: Character, column: inout Int, row: Int, style: Style, clip: Rect
     ) {

@@ -38,8 +38,7 @@ package struct Dialog: Widget {
         }
     }
 
-    /// The layout in a screen. A small screen loses first the border, then the body; the buttons stay, side by side, with
-    /// shorter labels.
+    /// The layout in a screen. A small one loses first the border, then the body; the buttons stay, with shorter labels.
     package func places(in rect: Rect) -> Places {
         let columns = min(rect.columns, maximumColumns)
         // Without a border, buttons have four more columns.
@@ -105,8 +104,7 @@ package struct Dialog: Widget {
         }
     }
 
-    /// The buttons' labels for a width: with spaces, else without, else with truncated titles of equal share. Brackets mark
-    /// buttons without colors too.
+    /// The buttons' labels: with spaces, without, or with truncated titles. Brackets mark buttons without colors too.
     private func labels(in columns: Int, ellipsis: String = "~") -> [String] {
         let spaced = buttons.map { "[ \($0) ]" }
         if Self.width(of: spaced) <= columns { return spaced }

@@ -33,8 +33,7 @@ enum DemoArchive: String, CaseIterable, Sendable {
         ArchiveConfiguration(kind: .cache, diskLimit: disk, memoryLimit: memory, typeName: rawValue)
     }
 
-    /// Opens or creates the archive.
-    /// - Throws: if a different archive has the name.
+    /// Opens or creates the archive; throws if a different one has the name.
     func open(in store: Store, _ data: DemoData) throws -> Archive {
         let wanted = configuration(data)
         let archive = try store.archive(named: rawValue, orCreate: wanted)

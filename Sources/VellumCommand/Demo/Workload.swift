@@ -39,8 +39,7 @@ struct Workload {
         popularity = Array(data.keys.indices).shuffled(using: &generator)
     }
 
-    /// Runs `rate` operations a second, more in some phases, until a signal, or until standard input is closed, which also
-    /// happens when the process at its other end dies.
+    /// Runs `rate` operations a second, more in some phases, until a signal or the end of standard input.
     mutating func run(rate: Int) throws(StorageError) {
         var start = MonotonicClock.seconds()
         var done = 0

@@ -1,5 +1,4 @@
-/// Draws ranks by Zipf's law with exponent 1, the usual model of popularity in caches (Breslau et al., Web Caching and
-/// Zipf-like Distributions, 1999).
+/// Ranks by Zipf's law with exponent 1 (Breslau et al., Web Caching and Zipf-like Distributions, 1999).
 struct Zipf: Sendable {
     private let sums: [Double]
 

@@ -91,8 +91,7 @@ struct DelimitedReader: RecordReader {
             + (spaced.isEmpty ? [] : ["names keep spaces that --trim removes: " + list(spaced)])
     }
 
-    /// Sets the columns' kinds: from `types`, and for others by a survey of the whole input, which is then reread from its
-    /// first row. Returns a line for each mixed column.
+    /// Sets the columns' kinds from `types` or a survey of the whole input. Returns a line for each mixed column.
     mutating func decideKinds(_ types: [(name: String, kind: ColumnKind)], key: String) throws(CommandFailure)
         -> [String]
     {

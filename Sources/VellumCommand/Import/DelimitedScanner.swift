@@ -1,5 +1,4 @@
-/// Splits CSV or TSV into rows, one at a time. Rows end with LF, CR or both; a quote within a field that begins without one is
-/// an ordinary character. For one thread.
+/// Splits CSV or TSV into rows. Quotes within a field that begins without one are ordinary characters. For one thread.
 struct DelimitedScanner {
     struct Field {
         let range: Range<Int>

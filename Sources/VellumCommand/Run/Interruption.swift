@@ -36,8 +36,7 @@ enum Interruption {
         }
     }
 
-    /// SIGINT ends the program at once with status 130. SIGPIPE ends it quietly when the reader closes the pipe, even if the
-    /// parent process ignores that signal.
+    /// SIGINT ends the program at once with status 130. SIGPIPE ends it quietly, even if the parent process ignores it.
     static func endAtOnce() {
         install(SIGINT) { _ in _exit(ExitStatus.interrupted.rawValue) }
         signal(SIGPIPE, SIG_DFL)
