@@ -4,7 +4,6 @@ import StorageEngine
 /// Converts a value of any encoding into one CBOR item, valid until the next call. Not thread-safe.
 final class DocumentReader {
     private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    /// Values that had to be converted.
     private(set) var transcoded = 0
     /// Bytes of memory that a conversion may take.
     private let mostBytes: Int

@@ -27,11 +27,11 @@ extension Parser {
         case operand(QueryOperand)
     }
 
-    /// A condition without `and` and `or`; right after a parenthesis it may be a calculation up to the closing one.
+    /// A condition without `and` and `or`; right after a parenthesis possibly a calculation up to the closing one.
     private mutating func start(inParentheses: Bool) throws(QuerySyntaxError) -> Start {
         try deepen()
         defer { depth -= 1 }
-        // A property may have this name.
+        // Not if a property has this name.
         if !following.isOperator, accept("not") { return .condition(.not(try negation())) }
         var left: QueryOperand
         if accept(.openParenthesis) {
@@ -192,7 +192,6 @@ extension Parser {
         return .path(steps)
     }
 
-    /// The conversion whose name and parenthesis are next.
     var conversion: QueryConversion? {
         guard case .word(let word) = token.kind, case .symbol(.openParenthesis) = following.kind else {
             return nil
@@ -278,7 +277,7 @@ extension Parser {
             advice: "\(property) is a date, written like 2026-01-31")
     }
 
-    /// The date with the durations that follow, as in `today - 3d`; other values unchanged.
+    /// Adds following durations to a date, as in `today - 3d`; other values are unchanged.
     private mutating func shifted(_ literal: QueryLiteral) -> QueryLiteral {
         var date = literal
         while case .symbol(let symbol) = token.kind, let sign = QueryOperator(rawValue: symbol.rawValue),
@@ -291,7 +290,7 @@ extension Parser {
         return date
     }
 
-    /// The date that the next word is, unless it begins a path.
+    /// The date of the next word, unless it begins a path.
     var dateWord: QueryDate? {
         guard case .word(let word) = token.kind, let date = QueryDate(word: word) else { return nil }
         switch following.kind {
@@ -338,7 +337,6 @@ extension Parser {
 }
 
 extension Token {
-    /// Whether it follows a property.
     var isOperator: Bool {
         switch kind {
         case .symbol(let symbol):

@@ -28,7 +28,6 @@ package struct Table: Widget {
         package var text: String
         /// Nil: the row's role.
         package var role: Role?
-        /// Truncates the beginning instead of the end.
         package var truncatesStart: Bool
         /// 0 to 1, instead of the text.
         package var gauge: Double?
@@ -66,11 +65,9 @@ package struct Table: Widget {
     package var selectedRow: Int?
     package var isActive: Bool
     package var showsHeader: Bool
-    /// Whether a column at the left shows marks.
     package var showsMarks: Bool
     /// Columns scrolled out at the left. The header's end shows the number of hidden columns, unless this is nil.
     package var columnsBefore: Int?
-    /// Shown without rows.
     package var emptyText: String
     package var row: @Sendable (Int) -> Row
 
@@ -127,7 +124,6 @@ package struct Table: Widget {
         if let columnsBefore { drawRest(into: &frame, places, before: columnsBefore, look: look) }
     }
 
-    /// Draws the number of hidden columns at the header's end.
     private func drawRest(into frame: inout Frame, _ places: TableLayout, before: Int, look: Look) {
         guard before > 0 || places.leftOut > 0 else { return }
         let short = Table.rest(before: before, behind: places.leftOut)

@@ -88,7 +88,6 @@ struct GetCommand: ParsableCommand {
         }
     }
 
-    /// `members`: the entry's metadata.
     private func print(
         _ bytes: UnsafeRawBufferPointer, _ encoding: ValueEncoding, _ members: [(name: String, value: Cell)]
     ) throws {

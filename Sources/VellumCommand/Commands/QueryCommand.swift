@@ -139,7 +139,6 @@ struct QueryCommand: ParsableCommand {
         }
     }
 
-    /// The error, with the option that may help.
     private static func words(_ error: QueryError) -> String {
         switch error {
         case .tooMuchMemory: "\(error) (--memory)"
