@@ -1,14 +1,14 @@
 import Foundation
 import ValkeyWire
 
-/// Stands between clients and a server on the loopback interface, as a tunnel does. Passes commands on one by one.
+/// Forwards commands one by one between clients and a server on the loopback interface, as a tunnel does.
 package final class Interposer: Sendable {
     package let port: Int
     private let listener: Int32
 
     /// - Parameters:
-    ///   - before: is called with each command, before the server has it.
-    ///   - changing: makes another answer of the server's.
+    ///   - before: called with each command before it is forwarded.
+    ///   - changing: returns the reply to send instead of the server's.
     package init(
         to server: Int, before: @escaping @Sendable ([String]) -> Void = { _ in },
         changing: @escaping @Sendable (_ command: [String], _ answer: [UInt8]) -> [UInt8] = { $1 }

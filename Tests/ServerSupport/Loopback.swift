@@ -35,7 +35,7 @@ package enum Loopback {
         return try checked(Foundation.socket(AF_INET, kind, 0))
     }
 
-    /// Listens at a port; 0: at a free one. Returns the socket and the port.
+    /// Listens at the port (0: any free port). Returns the socket and the port.
     package static func listen(_ port: Int = 0) throws -> (socket: Int32, port: Int) {
         let listener = try socket()
         var yes: Int32 = 1
@@ -51,7 +51,7 @@ package enum Loopback {
         return (listener, Int(UInt16(bigEndian: bound.sin_port)))
     }
 
-    /// A port of those that the system gives nobody by itself. Servers of a cluster also use the one that is 10,000 above.
+    /// A free port outside the ephemeral range. Servers of a cluster also use this port plus 10,000.
     package static func freePort() throws -> Int {
         for _ in 0..<1000 {
             let port = Int.random(in: 20_000..<22_700)
@@ -70,7 +70,7 @@ package enum Loopback {
             throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
         }
         var yes: Int32 = 1
-        // Nobody waits for ever for one that doesn't answer.
+        // Limits the wait for a peer that doesn't answer.
         var patience = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(connection, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))

@@ -1,7 +1,7 @@
 import Foundation
 import ValkeyWire
 
-/// Sends a command, and waits for its reply. Used by one thread at a time.
+/// Sends a command and waits for its reply. For one thread at a time.
 package final class PlainClient {
     private let socket: Int32
     private var decoder = RESPDecoder()

@@ -1,16 +1,16 @@
 import Foundation
 import TestSupport
 
-/// Signs certificates for a test, in a folder of its own.
+/// Signs certificates for a test, in a temporary folder.
 package struct TestAuthority {
-    /// `nil` where it isn't installed: the tests that need it are left out then, and say so.
+    /// `nil` if not installed: tests that need it are skipped.
     package static let program: String? = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"].map {
         "\($0)/openssl"
     }
     .first { FileManager.default.isExecutableFile(atPath: $0) }
 
     package let folder = NSTemporaryDirectory() + "vellum-authority-" + UUID().uuidString
-    /// The certificate with which it signs.
+    /// The root certificate.
     package var root: String { folder + "/root.pem" }
 
     package init() throws {
@@ -31,7 +31,7 @@ package struct TestAuthority {
         guard outcome.status == 0 else { throw AuthorityError(description: outcome.errors) }
     }
 
-    /// A certificate for these names, such as `DNS:localhost` or `IP:127.0.0.1`; of a negative number of days, one that has expired.
+    /// A certificate for names such as `DNS:localhost` or `IP:127.0.0.1`. Negative `days`: already expired.
     package func identity(for names: String = "IP:127.0.0.1,DNS:localhost", days: Int = 30) throws
         -> TestIdentity
     {
@@ -42,8 +42,7 @@ package struct TestAuthority {
                 + newKey(name))
         try run([
             "x509", "-req", "-in", request, "-CA", root, "-CAkey", "\(folder)/root.key", "-CAcreateserial",
-            "-days",
-            "\(days)", "-copy_extensions", "copy", "-out", certificate,
+            "-days", "\(days)", "-copy_extensions", "copy", "-out", certificate,
         ])
         return TestIdentity(certificate: certificate, key: "\(folder)/\(name).key", root: root)
     }
@@ -51,15 +50,15 @@ package struct TestAuthority {
 
 package struct AuthorityError: Error { var description: String }
 
-/// A certificate with its key, and the one that signed it.
+/// A certificate, its key, and its root.
 package struct TestIdentity {
     package let certificate: String
     package let key: String
     package let root: String
-    /// Whether a server with it asks its clients for one.
+    /// Whether servers with this certificate require client certificates.
     package var asksClients = false
 
-    /// Of a server.
+    /// The server's command-line options.
     package var options: [String] {
         [
             "--tls-cert-file", certificate, "--tls-key-file", key, "--tls-ca-cert-file", root,

@@ -1,38 +1,38 @@
 import Foundation
 import TestSupport
 
-/// A server of its own for a test, on the loopback interface with a port and a folder of its own. Ended when it is released.
+/// A server for a test, on the loopback interface, with a temporary folder. Ends when released.
 package final class ValkeyServer {
-    /// `nil` where none is installed: the tests that need one are left out then, and say so.
+    /// `nil` if none is installed: tests that need one are skipped.
     package static let program: String? = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"]
         .flatMap { folder in ["valkey-server", "redis-server"].map { "\(folder)/\($0)" } }
         .first { FileManager.default.isExecutableFile(atPath: $0) }
 
-    /// Whether it knows TLS, and there is somebody to sign certificates.
+    /// Whether the server supports TLS and openssl is installed.
     package static let servesTLS: Bool = {
         guard let program, TestAuthority.program != nil,
             let outcome = try? ChildProcess.run(program, ["--tls-port", "0", "--no-such-setting", "0"])
         else { return false }
-        // It names the first that it doesn't know.
+        // The error names the first unknown option.
         return !(outcome.text + outcome.errors).contains("'tls-port")
     }()
 
     package private(set) var port = 0
-    /// Where it expects TLS; 0: nowhere.
+    /// The port for TLS; 0 without TLS.
     package private(set) var tlsPort = 0
-    /// Used from the next start on.
+    /// Applies from the next start.
     package var identity: TestIdentity?
     private let folder: String
     private let options: [String]
     private var process: ChildProcess?
 
-    /// - Parameter identity: shown at a second port, where it expects TLS.
+    /// - Parameter identity: the certificate for the TLS port.
     package init(_ options: [String] = [], identity: TestIdentity? = nil) async throws {
         self.identity = identity
         folder = NSTemporaryDirectory() + "vellum-server-" + UUID().uuidString
         self.options = options
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        // Somebody else may take the port first.
+        // Another process may take the port first.
         for _ in 0..<10 {
             port = try Loopback.freePort()
             tlsPort = identity == nil ? 0 : try Loopback.freePort()
@@ -46,7 +46,7 @@ package final class ValkeyServer {
         discard(folder)
     }
 
-    /// Also after ``stop()``; it is empty then.
+    /// Restarts after ``stop()``, without data.
     package func start() async throws {
         guard try await begins() else { throw CocoaError(.fileReadUnknown) }
     }
@@ -74,20 +74,20 @@ package final class ValkeyServer {
         process?.waitForEnd()
     }
 
-    /// Keeps it from running, or lets it go on.
+    /// Suspends and resumes the process.
     package func pause() { process?.signal(SIGSTOP) }
     package func resume() { process?.signal(SIGCONT) }
 
     package var url: String { "valkey://127.0.0.1:\(port)" }
     package var tlsURL: String { "valkeys://127.0.0.1:\(tlsPort)" }
 
-    /// Three servers that share the slots.
+    /// A cluster of three servers.
     package static func cluster(
         _ options: [String] = [], identity: TestIdentity? = nil
     ) async throws -> [ValkeyServer] {
         var servers: [ValkeyServer] = []
         for _ in 0..<3 {
-            // One that is built without TLS doesn't know the other.
+            // A server built without TLS rejects the option `--tls-cluster`.
             servers.append(
                 try await ValkeyServer(
                     ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"] + options
@@ -112,6 +112,6 @@ package final class ValkeyServer {
         return servers
     }
 
-    /// Another program that uses the server.
+    /// A separate client.
     package func client() throws -> PlainClient { try PlainClient(port: port) }
 }
