@@ -15,13 +15,14 @@ struct ClipboardTests {
         (["TERM": "linux"], .none(type: "linux")), (["TERM": "vt100"], .none(type: "vt100")),
         (["TERM": "dumb"], .none(type: "dumb")), ([:], .none(type: "")),
     ])
-    func theEnvironmentTellsWhatWorks(environment: [String: String], clipboard: Clipboard) {
+    func clipboardFollowsEnvironment(environment: [String: String], clipboard: Clipboard) {
         #expect(Clipboard(environment: environment) == clipboard)
     }
 
-    /// Of what is stored only base64 is sent, whatever it holds; Foundation reads it back.
-    @Test(arguments: [0, 1, 2, 3, 4, 57, 1_000, Clipboard.mostBytes])
-    func aTerminalIsSentBase64(count: Int) throws {
+    @Test(
+        "sends any bytes as base64 that Foundation decodes",
+        arguments: [0, 1, 2, 3, 4, 57, 1_000, Clipboard.mostBytes])
+    func sendsBase64(count: Int) throws {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 151 &+ 27) }
         let text = String(decoding: try #require(Clipboard.direct.sequence(for: bytes)), as: UTF8.self)
         #expect(text.hasPrefix(Self.start) && text.hasSuffix("\u{7}"))
@@ -30,20 +31,20 @@ struct ClipboardTests {
         #expect(base64.utf8.count <= Clipboard.mostBase64)
     }
 
-    @Test func whatIsTooLongOrHasNoClipboardIsNotSent() {
+    @Test func refusesLongTextAndMissingClipboard() {
         let long = [UInt8](repeating: 65, count: Clipboard.mostBytes + 1)
         #expect(Clipboard.direct.sequence(for: long) == nil)
         #expect(Clipboard.none(type: "linux").sequence(for: [65]) == nil)
     }
 
-    @Test func tmuxIsSentItPlainAndWrapped() throws {
+    @Test func sendsPlainAndWrappedToTmux() throws {
         let text = String(
             decoding: try #require(Clipboard.tmux.sequence(for: Array("key".utf8))), as: UTF8.self)
         #expect(text == "\u{1b}]52;c;a2V5\u{7}\u{1b}Ptmux;\u{1b}\u{1b}]52;c;a2V5\u{7}\u{1b}\\")
     }
 
-    /// GNU screen takes strings of 256 bytes at most, and joins what it passes on.
-    @Test func screenIsSentPieces() throws {
+    /// GNU screen accepts strings of at most 256 bytes, and joins those that it passes on.
+    @Test func sendsPiecesToScreen() throws {
         let bytes = [UInt8](repeating: 0x1b, count: 1_000)
         let sent = try #require(Clipboard.screen.sequence(for: bytes))
         let pieces = String(decoding: sent, as: UTF8.self).components(separatedBy: "\u{1b}\\")

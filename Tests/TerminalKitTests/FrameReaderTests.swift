@@ -12,7 +12,7 @@ import Testing
         .rgb(1, 2, 255),
     ]
 
-    /// Draws something at random.
+    /// Draws random text.
     private func draw(on frame: inout Frame, _ random: inout SeededGenerator) {
         for _ in 0..<Int.random(in: 0...6, using: &random) {
             let style = Style(
@@ -27,7 +27,7 @@ import Testing
         frame.cursor = Bool.random(using: &random) ? nil : Point(column: 1, row: 2)
     }
 
-    @Test func updatesMakeTheSameFrames() throws {
+    @Test func updatesReproduceFrames() throws {
         var random = SeededGenerator(seed: 11)
         for _ in 0..<200 {
             let size = Size(
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func nothingChangedIsNothing() {
+    @Test func unchangedFrameNeedsNoUpdate() {
         let frame = Frame(size: Size(columns: 4, rows: 2))
         #expect(frame.update(from: frame) == "")
     }
@@ -55,12 +55,12 @@ import Testing
         "\u{1b}[99999;1H", "\u{1b}[;1H", "\u{1b}[1;2;3H", "\u{1b}", "\u{1b}[", "\u{1b}\u{301}[2J", "\u{1b}c",
         "\u{1b}[3J",
     ])
-    func whatIsNotOursIsRefused(sequence: String) {
+    func refusesUnknownSequences(sequence: String) {
         var reader = FrameReader(size: Size(columns: 10, rows: 3))
         #expect(throws: FrameReader.UnknownSequence.self) { try reader.read("text" + sequence + "more") }
     }
 
-    @Test func whatLiesOutsideIsLeftOut() throws {
+    @Test func clipsTextOutsideTheScreen() throws {
         var reader = FrameReader(size: Size(columns: 4, rows: 2))
         try reader.read("\u{1b}[9;9Hlost\u{1b}[2;3Habcd\u{1b}[1;1H\u{7}")
         let lines = reader.frame.plainText.split(separator: "\n").map(String.init)

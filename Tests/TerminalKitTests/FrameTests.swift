@@ -22,13 +22,13 @@ import Testing
         #expect(line(4) { $0.write("漢字x", at: Point(column: -9, row: 0)) } == "    ")
     }
 
-    @Test func theClipRectangleCutsLikeAnEdge() {
+    @Test func clipRectangleCutsText() {
         let clip = Rect(column: 2, row: 0, columns: 3, rows: 1)
         #expect(line(7) { $0.write("漢字漢字", at: Point(column: 1, row: 0), within: clip) } == "   字  ")
         #expect(line(7) { $0.write("abcdefg", at: .zero, within: clip) } == "  cde  ")
     }
 
-    @Test func theResultTellsWhereTextEnds() {
+    @Test func writeReturnsEndOfText() {
         var frame = Frame(size: Size(columns: 5, rows: 1))
         #expect(frame.write("ab", at: .zero) == 2)
         #expect(frame.write("漢", at: .zero) == 2)
@@ -66,7 +66,7 @@ import Testing
         #expect(line(4) { $0.fill(rect, character: "漢") } == "    ")
     }
 
-    @Test func restylingKeepsHalvesAlike() {
+    @Test func restylingCoversBothHalves() {
         var frame = Frame(size: Size(columns: 4, rows: 1))
         frame.write("漢字", at: .zero)
         frame.restyle(Rect(columns: 1, rows: 1)) { $0.attributes = .bold }
@@ -77,13 +77,13 @@ import Testing
         #expect(frame[2, 0].style == frame[3, 0].style)
     }
 
-    @Test func outsideIsBlank() {
+    @Test func cellsOutsideAreBlank() {
         let frame = Frame(size: Size(columns: 0, rows: 0))
         #expect(frame[5, -1] == .blank())
         #expect(frame.plainText == "")
     }
 
-    @Test func anyDrawingKeepsTheInvariantsAndTheDifferenceIsExact() {
+    @Test("random drawing keeps the invariants, and differences are exact") func randomDrawing() {
         for seed in UInt64(0)..<40 {
             var random = SeededGenerator(seed: seed)
             let size = Size(columns: Int.random(in: 1...14, using: &random), rows: 3)
@@ -127,7 +127,7 @@ import Testing
         #expect(diff.isEmpty == (old == new), "seed \(seed)")
     }
 
-    @Test func theDifferenceHoldsOnlyWhatChanged() {
+    @Test func differenceHoldsOnlyChanges() {
         var old = Frame(size: Size(columns: 10, rows: 2))
         old.write("abc 漢字", at: .zero)
         var new = old

@@ -10,22 +10,22 @@ import Testing
         ("alt+shift+up", Key(.up, modifiers: [.alt, .shift])), ("shift+tab", Key(.backTab)),
         ("space", .character(" ")), ("ctrl++", .control("+")), ("+", .character("+")), ("漢", .character("漢")),
         ("pgdn", Key(.pageDown)), ("<", .character("<")), ("comma", .character(",")),
-        // A combining accent alone: it made one character with the plus sign before it.
+        // Regression: a combining accent alone joined the plus sign before it.
         ("alt+\u{301}", Key(.character("\u{301}"), modifiers: [.alt])),
     ])
-    func aKeyIsRead(_ spelling: String, _ key: Key) throws {
+    func parsesKey(_ spelling: String, _ key: Key) throws {
         #expect(try Key(parsing: spelling) == key)
         #expect(try Key(parsing: key.description) == key)
     }
 
     @Test(arguments: [("", 0), ("ctrl+", 0), ("ctrl+enterr", 5), ("foo", 0), ("f0", 0), ("f99", 0)])
-    func aWrongKeyIsToldWithItsPlace(_ spelling: String, _ position: Int) {
+    func reportsPositionOfWrongKey(_ spelling: String, _ position: Int) {
         let error = #expect(throws: KeySpellingError.self) { try Key(parsing: spelling) }
         #expect(error?.position == position)
         #expect(error?.reason.isEmpty == false)
     }
 
-    @Test func aScriptIsRead() throws {
+    @Test func parsesScript() throws {
         let keys = try Key.script("jj<enter>/f 漢<lt><ctrl+w><esc>>")
         #expect(
             keys.map(\.description) == [
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: [("ab<ente>", 3), ("a<enter", 1), ("<>", 1), ("<ctrl+qq>", 6)])
-    func aWrongScriptIsToldWithItsPlace(_ script: String, _ position: Int) {
+    func reportsPositionInWrongScript(_ script: String, _ position: Int) {
         let error = #expect(throws: KeySpellingError.self) { try Key.script(script) }
         #expect(error?.position == position)
     }
@@ -55,20 +55,18 @@ import Testing
         ("\u{1b}OA", "up"), ("\u{1b}[1;5C", "ctrl+right"), ("\u{1b}[1;3D", "alt+left"),
         ("\u{1b}O5C", "ctrl+right"),
         ("\u{1b}[H", "home"), ("\u{1b}[1~", "home"), ("\u{1b}[7~", "home"), ("\u{1b}OH", "home"),
-        ("\u{1b}[F", "end"),
-        ("\u{1b}[4~", "end"), ("\u{1b}[5~", "pageup"), ("\u{1b}[6;2~", "shift+pagedown"),
+        ("\u{1b}[F", "end"), ("\u{1b}[4~", "end"), ("\u{1b}[5~", "pageup"), ("\u{1b}[6;2~", "shift+pagedown"),
         ("\u{1b}[3~", "delete"),
         ("\u{1b}[2~", "insert"), ("\u{1b}[Z", "backtab"), ("\u{1b}OP", "f1"), ("\u{1b}[15~", "f5"),
-        ("\u{1b}[24~", "f12"),
-        ("\u{1b}[[B", "f2"), ("\u{1b}[1;2P", "shift+f1"), ("\u{1b}[97;5u", "ctrl+a"),
+        ("\u{1b}[24~", "f12"), ("\u{1b}[[B", "f2"), ("\u{1b}[1;2P", "shift+f1"), ("\u{1b}[97;5u", "ctrl+a"),
         ("\u{1b}[27;5;13~", "ctrl+enter"),
         ("\u{1b}[9;2u", "backtab"), ("\u{1b}[", "alt+["), ("\u{1b}O", "alt+O"),
     ])
-    func aSequenceIsAKey(_ text: String, _ key: String) throws {
+    func decodesKey(_ text: String, _ key: String) throws {
         #expect(decode(text) == [.key(try Key(parsing: key))])
     }
 
-    @Test func sequencesComeInAnyPieces() {
+    @Test func decodesInAnyPieces() {
         let text = "a\u{1b}[1;5C漢\u{1b}[<0;3;4Mz\u{1b}[200~p\u{1b}[A漢\u{1b}[201~\u{1b}OA"
         let whole = decode(text, flushing: false)
         #expect(whole.count == 7)
@@ -81,7 +79,7 @@ import Testing
         #expect(decode("\u{1b}\u{1b}[A") == [.key(Key(.escape)), .key(Key(.up))])
     }
 
-    @Test func aLoneEscapeWaits() {
+    @Test func loneEscapeWaits() {
         var decoder = InputDecoder()
         #expect(decoder.feed([0x1b]).isEmpty)
         #expect(decoder.deadline == 200)
@@ -89,8 +87,8 @@ import Testing
         #expect(decoder.deadline == nil)
     }
 
-    /// What broke: on a line that stalled within a character, the character was dropped as an ESC without its rest is taken.
-    @Test func theRestOfACharacterIsWaitedFor() {
+    /// Regression: on a line that stalled within a character, the character was dropped like an incomplete escape sequence.
+    @Test func waitsForRestOfCharacter() {
         var decoder = InputDecoder()
         let bytes = Array("漢".utf8)
         #expect(decoder.feed(bytes[..<1]).isEmpty && decoder.deadline == nil)
@@ -99,7 +97,7 @@ import Testing
         #expect(decoder.feed([0x61]) == [.key(.character("a"))])
     }
 
-    @Test func pasteIsOneEventWhateverItHolds() {
+    @Test func pasteIsOneEvent() {
         #expect(
             decode("\u{1b}[200~a\u{1b}[Ab\nq\u{1b}[201~x") == [
                 .paste("a\u{1b}[Ab\nq"), .key(.character("x")),
@@ -113,9 +111,8 @@ import Testing
             ])
     }
 
-    /// What broke: where the end of a paste was lost with its connection, nothing that was typed did anything any more, nobody was
-    /// told that Ctrl-C helps, and that Ctrl-C ended the program, too.
-    @Test func aPasteWhoseEndIsLostIsToldAndDroppedByCtrlC() {
+    /// Regression: a paste without an end swallowed all input without a hint, and Ctrl-C ended the program.
+    @Test("reports a paste without an end, and Ctrl-C drops it") func reportsUnfinishedPaste() {
         var decoder = InputDecoder()
         #expect(decoder.feed(Array("\u{1b}[200~half".utf8), at: 100).isEmpty)
         #expect(decoder.feed(Array("q".utf8), at: 1_100).isEmpty)
@@ -127,7 +124,7 @@ import Testing
         #expect(decoder.feed([0x03], at: 6_000) == [.key(.control("c"))])
         #expect(decoder.feed(Array("q".utf8), at: 7_000) == [.key(.character("q"))])
         #expect(decode("\u{1b}[200~a\u{3}b\u{1b}[201~") == [.paste("a\u{3}b")])
-        // The next one is told anew, and is whole though that was told.
+        // The next unfinished paste is reported again, and is complete nevertheless.
         #expect(decoder.feed(Array("\u{1b}[200~a".utf8), at: 8_000).isEmpty)
         #expect(decoder.flush() == [.pasteUnfinished])
         #expect(decoder.feed(Array("b\u{1b}[201~".utf8), at: 20_000) == [.paste("ab")])
@@ -155,19 +152,19 @@ import Testing
         #expect(decode("\u{1b}[I\u{1b}[O") == [.focus(true), .focus(false)])
     }
 
-    @Test func whatMeansNothingIsDropped() {
+    @Test func dropsMeaninglessBytes() {
         #expect(decode("\u{1b}[?1;2c\u{1b}[99999999999;1~x") == [.key(.character("x"))])
         var decoder = InputDecoder()
         #expect(decoder.feed([0xff, 0x80, 0xc3, 0x28]) == [.key(.character("("))])
     }
 
-    /// What broke: a terminal's late answer to what a pager had asked it was taken for keys.
+    /// Regression: a terminal's late reply to a pager's query was decoded as keys.
     @Test(arguments: [
         "\u{1b}]11;rgb:0000/0000/0000\u{7}", "\u{1b}]11;rgb:0000/0000/0000\u{1b}\\",
         "\u{1b}P>|tmux 3.3a\u{1b}\\",
         "\u{1b}_Gi=31;OK\u{1b}\\", "\u{1b}]52;c;" + String(repeating: "QUFB", count: 1000) + "\u{7}",
     ])
-    func aTerminalsAnswersAreNoKeys(answer: String) {
+    func ignoresTerminalReplies(answer: String) {
         for length in [1, 2, 3, 7, 10_000] {
             var decoder = InputDecoder()
             var events: [InputEvent] = []
@@ -180,8 +177,7 @@ import Testing
         }
     }
 
-    /// One that has no end takes what comes with it, and no more.
-    @Test func anAnswerWithoutAnEndIsGivenUp() {
+    @Test("drops a reply without an end, and only bytes read with it") func abandonsUnfinishedReply() {
         var decoder = InputDecoder()
         #expect(decoder.feed(Array("\u{1b}]11;rgb".utf8)).isEmpty && decoder.deadline != nil)
         #expect(decoder.flush().isEmpty && decoder.deadline == nil)
@@ -191,21 +187,23 @@ import Testing
         #expect(decoder.flush() == [.key(Key(.character("]"), modifiers: .alt))])
     }
 
-    /// What broke: after Alt and one of these characters all keys were lost for as long as they came quickly.
-    @Test(arguments: ["]", "P", "X", "^", "_"] as [Character])
-    func aKeyAfterAltAndACharacterThatBeginsAStringCounts(character: Character) {
+    /// Regression: all keys that followed quickly were lost.
+    @Test(
+        "decodes keys after Alt and a character that begins a string",
+        arguments: ["]", "P", "X", "^", "_"] as [Character])
+    func keyAfterAltWithStringIntroducer(character: Character) {
         var decoder = InputDecoder()
         #expect(decoder.feed(Array("\u{1b}\(character)".utf8), at: 1_000).isEmpty)
         let alt = InputEvent.key(Key(.character(character), modifiers: .alt))
         #expect(decoder.feed([0x6a], at: 1_080) == [alt, .key(.character("j"))])
         #expect(decoder.feed([0x6a], at: 1_160) == [.key(.character("j"))])
-        // What comes at one time is a string, whatever it begins with.
+        // Bytes read at once are a string, whichever character introduces it.
         #expect(decoder.feed(Array("\u{1b}\(character)jj\u{7}".utf8), at: 2_000).isEmpty)
         #expect(decoder.deadline == nil)
     }
 
-    /// What broke: keys behind a string that CAN or SUB had ended, or that Ctrl-C was to end, were lost.
-    @Test func aStringIsCancelled() {
+    /// Regression: keys after a string that CAN, SUB or Ctrl-C had ended were lost.
+    @Test func cancelsString() {
         let keys: [InputEvent] = [.key(.character("j")), .key(.character("j"))]
         for end in ["\u{18}", "\u{1a}", "\u{1b}\u{18}"] {
             #expect(decode("\u{1b}]11;x\(end)jj", flushing: false) == keys)
@@ -216,12 +214,12 @@ import Testing
         #expect(decoder.feed(Array("jj".utf8), at: 1_200) == keys)
     }
 
-    /// What broke: the rest of an answer that a slow line interrupted for 0.2 seconds was taken for keys.
+    /// Regression: the rest of a reply that a slow line delayed by 0.2 seconds was decoded as keys.
     @Test(arguments: [
         ("\u{1b}]11;rg", "b:dd/ee/ff\u{7}"), ("\u{1b}P>|tm", "ux Dy\u{1b}\\"),
         ("\u{1b}]11;rgb:dd/ee/ff\u{1b}", "\\"),
     ])
-    func anInterruptedAnswerIsNoKeys(_ beginning: String, _ rest: String) {
+    func waitsForInterruptedReply(_ beginning: String, _ rest: String) {
         var decoder = InputDecoder()
         #expect(decoder.feed(Array(beginning.utf8), at: 1_000).isEmpty)
         #expect(decoder.deadline == 2_000)
@@ -229,8 +227,7 @@ import Testing
         #expect(decoder.deadline == nil)
     }
 
-    /// Keys that are typed into a string without an end aren't lost for longer than three seconds, however quickly they come.
-    @Test func aStringWithoutAnEndIsGivenUpWhileKeysCome() {
+    @Test("drops a string without an end after three seconds of keys") func abandonsUnfinishedString() {
         var decoder = InputDecoder()
         #expect(decoder.feed(Array("\u{1b}]11;".utf8), at: 1_000).isEmpty)
         for time in stride(from: UInt64(1_500), through: 3_500, by: 500) {
@@ -241,15 +238,15 @@ import Testing
         #expect(decoder.feed([0x6a], at: 4_100) == [.key(.character("j"))])
     }
 
-    /// What broke: an answer that came a moment after its ESC was taken for Escape and keys.
+    /// Regression: a reply that arrived a moment after its ESC was decoded as Escape and keys.
     @Test(arguments: ["]11;rgb:edbc/0000/0000\u{7}", "P>|tmux 3.3a\u{1b}\\"])
-    func anAnswerBehindItsEscapeIsNoKeys(rest: String) {
+    func joinsReplyWithEarlierEscape(rest: String) {
         var decoder = InputDecoder()
         #expect(decoder.feed([0x1b], at: 1_000).isEmpty)
         #expect(decoder.feed(Array(rest.utf8), at: 1_060).isEmpty && decoder.deadline == nil)
         #expect(decoder.feed([0x1b], at: 2_000) + decoder.flush() == [.key(Key(.escape))])
         #expect(decoder.feed(Array(rest.utf8), at: 2_250).isEmpty && decoder.deadline == nil)
-        // One that has no end is what was typed.
+        // A reply without an end is typed text.
         #expect(decoder.feed([0x1b], at: 3_000).isEmpty)
         #expect(
             decoder.feed(Array("Pj".utf8), at: 3_060) == [
@@ -257,31 +254,29 @@ import Testing
             ])
     }
 
-    /// What broke: of a sequence that came so late that its first two bytes were taken for a key, the rest was typed.
+    /// Regression: the late rest of a sequence was typed if its first two bytes had been decoded as a key.
     @Test(arguments: [
         ("\u{1b}P", "1$r0 q\u{1b}\\", [InputEvent]()), ("\u{1b}]", "11;rgb:dd/dd/dd\u{7}", []),
-        ("\u{1b}", "[?62;22c", []),
-        ("\u{1b}[", "200~Dy\u{1b}[201~", [.paste("Dy")]),
+        ("\u{1b}", "[?62;22c", []), ("\u{1b}[", "200~Dy\u{1b}[201~", [.paste("Dy")]),
         ("\u{1b}P", "jk", [.key(.character("j")), .key(.character("k"))]),
     ])
-    func theRestOfASequenceIsNoText(_ beginning: String, _ rest: String, _ events: [InputEvent]) {
+    func dropsLateRestOfSequence(_ beginning: String, _ rest: String, _ events: [InputEvent]) {
         var decoder = InputDecoder()
         #expect(decoder.feed(Array(beginning.utf8), at: 1_000).isEmpty)
         _ = decoder.flush()
         #expect(decoder.feed(Array(rest.utf8), at: 2_300) == events)
     }
 
-    /// What broke: on a line that delivers bytes 300 ms apart the last one of an arrow key was typed.
+    /// Regression: the last byte of an arrow key was typed on a line that delivers bytes 300 ms apart.
     @Test(arguments: [("[", "B", Key(.down)), ("O", "P", Key(.function(1)))])
-    func theLastByteOfAKeyIsWaitedFor(_ introducer: String, _ last: String, _ key: Key) {
+    func waitsForLastByteOfKey(_ introducer: String, _ last: String, _ key: Key) {
         var decoder = InputDecoder()
         #expect(decoder.feed([0x1b], at: 1_000).isEmpty && decoder.deadline == 1_200)
         #expect(decoder.feed(Array(introducer.utf8), at: 1_150).isEmpty && decoder.deadline == 2_150)
         #expect(decoder.feed(Array(last.utf8), at: 1_450) == [.key(key)])
     }
 
-    /// A paste that begins so and comes in pieces is one, too; and behind a parameter the rest is waited for as long as a string's.
-    @Test func aSequencesParametersAreWaitedFor() {
+    @Test("waits for a sequence's parameters, also a paste's") func waitsForParameters() {
         var decoder = InputDecoder()
         #expect(decoder.feed(Array("\u{1b}[1;".utf8), at: 1_000).isEmpty && decoder.deadline == 2_000)
         #expect(decoder.feed(Array("5D".utf8), at: 1_900) == [.key(Key(.left, modifiers: .control))])
@@ -292,12 +287,12 @@ import Testing
             decoder.feed(Array("y\u{1b}[201~j".utf8), at: 3_400) == [.paste("Day"), .key(.character("j"))])
     }
 
-    @Test func aTerminalsOwnSequencesComeFirst() {
+    @Test func terminfoSequencesHavePriority() {
         var decoder = InputDecoder(terminalSequences: [Array("\u{1b}[A".utf8): Key(.function(7))])
         #expect(decoder.feed(Array("\u{1b}[A\u{1b}[B".utf8)) == [.key(Key(.function(7))), .key(Key(.down))])
     }
 
-    @Test func anyBytesAreTakenInAnyPieces() {
+    @Test func decodesRandomBytesInAnyPieces() {
         let alphabet: [UInt8] =
             Array("\u{1b}[]O<;:0123456789~MmAuIZ200201 \u{7f}\u{0}漢é".utf8) + [0xff, 0x80, 0xf0]
         for seed in UInt64(0)..<2000 {
@@ -313,23 +308,23 @@ import Testing
         }
     }
 
-    /// What broke: an arrow key whose bytes came 50 ms apart was taken for Escape, and `[A` for two characters.
+    /// Regression: an arrow key whose bytes arrived 50 ms apart was decoded as Escape and two characters.
     @Test(arguments: [
         ("[A", Key(.up)), ("OB", Key(.down)), ("[1;5C", Key(.right, modifiers: .control)),
         ("[5~", Key(.pageUp)),
     ])
-    func aSequenceThatCameInTwoPiecesIsOneKey(_ rest: String, _ key: Key) {
+    func joinsTwoPiecesOfKey(_ rest: String, _ key: Key) {
         var decoder = InputDecoder()
         #expect(decoder.feed([0x1b], at: 1_000).isEmpty && decoder.deadline == 1_200)
         #expect(decoder.feed(Array(rest.utf8), at: 1_070) == [.key(key)])
-        // So late that the Escape key was told already: what follows is still no text.
+        // Escape was reported already; the late rest still isn't text.
         #expect(decoder.feed([0x1b], at: 2_000) + decoder.flush() == [.key(Key(.escape))])
         #expect(decoder.feed(Array(rest.utf8), at: 2_250) == [.key(key)])
         #expect(decoder.feed(Array("[A".utf8), at: 2_250) == [.key(.character("[")), .key(.character("A"))])
     }
 
-    /// Escape and a character soon after it are two keys; Alt sends both at once.
-    @Test func escapeAndACharacterAreTwoKeys() {
+    /// Alt sends both bytes at once.
+    @Test func escapeAndCharacterAreTwoKeys() {
         var decoder = InputDecoder()
         #expect(decoder.feed([0x1b], at: 1_000).isEmpty)
         #expect(decoder.feed([0x6a], at: 1_070) == [.key(Key(.escape)), .key(.character("j"))])

@@ -28,7 +28,7 @@ private enum Screen: Sendable { case list, value }
         ])
     }
 
-    @Test func aKeyMeansAnActionOfItsScreen() throws {
+    @Test func findsActionOfScreen() throws {
         let map = try map()
         #expect(map.action(for: Key(.enter), in: .list)?.id == .open)
         #expect(map.action(for: Key(.enter), in: .value) == nil)
@@ -36,7 +36,7 @@ private enum Screen: Sendable { case list, value }
         #expect(map.conflicts.isEmpty)
     }
 
-    @Test func conflictsAreFound() throws {
+    @Test func findsConflicts() throws {
         let first = try Action<Name, Screen>(.open, title: "", help: "", keys: "x", contexts: [.list])
         let second = try Action<Name, Screen>(
             .quit, title: "", help: "", keys: "y x", contexts: [.list, .value])
@@ -46,7 +46,7 @@ private enum Screen: Sendable { case list, value }
         #expect(KeyMap([first, second]).action(for: .character("x"), in: .list)?.id == .open)
     }
 
-    @Test func hintsAndListsComeFromTheTable() throws {
+    @Test func listsHintsAndActions() throws {
         let map = try map()
         #expect(map.hints(in: .list).map { "\($0.key) \($0.title)" } == ["enter Open", "d Delete", "? Help"])
         #expect(map.actions(in: .value).map(\.id) == [.help, .quit])
@@ -63,7 +63,7 @@ private enum Screen: Sendable { case list, value }
         #expect(map.search("", in: .list).count == 5)
     }
 
-    @Test func remapsTakeKeysFromOthers() throws {
+    @Test func remapTakesKeysFromOtherActions() throws {
         var map = try map()
         #expect(map.remap("# mine\n\nquit = x, ctrl+q\nopen = d\r\nhelp =\n") == [])
         #expect(map.action(for: .character("x"), in: .list)?.id == .quit)
@@ -74,14 +74,14 @@ private enum Screen: Sendable { case list, value }
         #expect(map.conflicts.isEmpty)
     }
 
-    @Test func keysMayBeSwapped() throws {
+    @Test func remapSwapsKeys() throws {
         var map = try map()
         #expect(map.remap("delete = D\ndelete-all = d") == [])
         #expect(map.action(for: .character("D"), in: .list)?.id == .delete)
         #expect(map.action(for: .character("d"), in: .list)?.id == .deleteAll)
     }
 
-    @Test func mistakesAreToldWithTheirLines() throws {
+    @Test func reportsLinesOfMistakes() throws {
         var map = try map()
         let errors = map.remap("quit x\nhlp = x\nopen = foo\n\nquit = x\nhelp = x\nopen = a,,b")
         #expect(errors.map(\.line) == [1, 2, 3, 6, 7])

@@ -3,7 +3,7 @@ import TerminalKit
 import Testing
 
 @Suite struct LayoutTests {
-    @Test func partsShareWhatIsThere() {
+    @Test func partsShareTheSpace() {
         #expect(Layout.lengths(of: [.fixed(3), .flexible(), .fixed(2)], in: 20) == [3, 15, 2])
         #expect(Layout.lengths(of: [.flexible(1), .flexible(2)], in: 10) == [3, 7])
         #expect(Layout.lengths(of: [.minimum(5), .flexible()], in: 11) == [8, 3])
@@ -13,7 +13,7 @@ import Testing
         #expect(Layout.lengths(of: [.fixed(-2), .flexible(-1)], in: -4) == [0, 0])
     }
 
-    @Test func noPartReachesOutside() {
+    @Test func partsStayInside() {
         for seed in UInt64(0)..<500 {
             var random = SeededGenerator(seed: seed)
             let parts = (0..<Int.random(in: 1...6, using: &random)).map { _ -> Part in

@@ -31,7 +31,7 @@ import FoundationXML
         #expect(frame.ansiText(depth: .indexed256).hasPrefix("\u{1b}[0;1;38;5;16ma"))
     }
 
-    @Test func hostileTextGivesNoSequences() {
+    @Test func hostileTextSendsNoSequences() {
         var frame = Frame(size: Size(columns: 300, rows: 1))
         frame.write(hardPieces.joined(), at: .zero)
         let text = frame.ansiText(depth: .trueColor)
@@ -39,7 +39,7 @@ import FoundationXML
         #expect(text.unicodeScalars.last == "\n")
     }
 
-    @Test func svgIsWellFormedAndHoldsTheText() throws {
+    @Test func svgIsWellFormed() throws {
         final class Collector: NSObject, XMLParserDelegate {
             var text = ""
             var elements: [String: Int] = [:]
@@ -63,7 +63,7 @@ import FoundationXML
         #expect(svg.contains("fill=\"#010203\" font-weight=\"bold\""))
     }
 
-    /// A bar is a rectangle as high as its row, not a letter of a font that is lower.
+    /// Glyphs of a font may be lower than the row.
     @Test func svgDrawsBlocksAsRectangles() {
         var frame = Frame(size: Size(columns: 3, rows: 1))
         frame.write("█▄│", at: Point(column: 0, row: 0), style: .plain, within: frame.bounds)
@@ -74,7 +74,7 @@ import FoundationXML
         #expect(svg.contains("<rect x=\"20.5\" y=\"0\" width=\"1\" height=\"17\""))
     }
 
-    @Test func svgStaysTheSame() throws {
+    @Test func svgMatchesGolden() throws {
         try expectGolden(frame.svg(), "frame.svg")
     }
 }

@@ -20,7 +20,7 @@ func expectGolden(
     #expect(text == expected, "\(name) differs", sourceLocation: sourceLocation)
 }
 
-/// Breaks of the frame's invariants F1 to F3, each in a sentence.
+/// Violations of the frame's invariants F1 to F3.
 func invariantBreaks(_ frame: Frame) -> [String] {
     var breaks: [String] = []
     for row in 0..<frame.size.rows {

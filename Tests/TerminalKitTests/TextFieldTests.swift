@@ -28,7 +28,7 @@ import Testing
         #expect(result.cursor == cursor)
     }
 
-    @Test func otherKeysAreLeftToOthers() {
+    @Test func ignoresOtherKeys() {
         var field = TextField("a")
         let codes: [KeyCode] = [.enter, .escape, .up, .tab, .function(1)]
         for key in codes.map({ Key($0) }) + [Key(.character("x"), modifiers: .alt)] {
@@ -38,7 +38,7 @@ import Testing
         #expect(field.text == "a")
     }
 
-    @Test func marksJoinWhatStandsBefore() {
+    @Test func marksJoinThePrecedingCharacter() {
         var field = TextField("e")
         field.insert("\u{301}")
         #expect(field.text == "é")
@@ -48,8 +48,7 @@ import Testing
         #expect(field.cursor == 6)
     }
 
-    /// A field that keeps its lines.
-    @Test func linesAreKeptAndMovedThrough() throws {
+    @Test("keeps lines, and moves between them") func keepsLines() throws {
         var field = TextField()
         field.keepsLines = true
         field.insert("find a > 1\r\n| sort b\n\n| limit 3")
@@ -86,7 +85,7 @@ import Testing
         #expect(field.text == "where population > 3!")
     }
 
-    @Test func theCursorStaysInView() {
+    @Test func cursorStaysVisible() {
         let look = Look(theme: Theme(.mono, depth: .mono))
         func shown(_ field: TextField, _ columns: Int) -> (String, Int?) {
             var frame = Frame(size: Size(columns: columns, rows: 1))

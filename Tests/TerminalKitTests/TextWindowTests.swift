@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct TextWindowTests {
-    /// All of a text, and as much of it around a place as the browser has.
+    /// The whole text, or the blocks around an offset that the browser would hold.
     private func window(_ text: [UInt8], around offset: Int? = nil) -> TextWindow {
         guard let offset else { return TextWindow(start: 0, bytes: text, total: text.count) }
         let block = offset / TextWindow.block
@@ -19,8 +19,7 @@ import Testing
     @Test(arguments: [
         ("one two three", 9, ["one two ", "three"]), ("one two three", 7, ["one two", "three"]),
         ("abcdefghij", 4, ["abcd", "efgh", "ij"]), ("a\nb\n", 4, ["a", "b"]),
-        ("a\r\n\r\nb", 4, ["a", "", "b"]),
-        ("a\rb", 4, ["a", "b"]), ("    indented", 20, ["    indented"]),
+        ("a\r\n\r\nb", 4, ["a", "", "b"]), ("a\rb", 4, ["a", "b"]), ("    indented", 20, ["    indented"]),
         ("\tx\n  \ty", 20, ["    x", "    y"]),
         ("    abcdef", 8, ["    abcd", "ef"]), ("東京都", 5, ["東京", "都"]),
         ("e\u{301}e\u{301}e", 2, ["e\u{301}e\u{301}", "e"]),
@@ -30,20 +29,20 @@ import Testing
         #expect(rows(text, columns: columns) == expected)
     }
 
-    @Test func bytesThatAreNoTextAreShown() {
+    @Test func escapesInvalidBytes() {
         let rows = window([0x61, 0xff, 0xc3, 0x28, 0x62]).rows(from: 0, count: 9, columns: 20)
         #expect(rows.map(\.text) == ["a\\xff\\xc3(b"])
     }
 
-    /// However one comes to a row, it is the same: from the begin, from behind, or by a byte in its midst.
+    /// Regardless of whether rows are found from the start, from the end or from a byte inside.
     @Test(arguments: 0..<2 as Range<UInt64>, [7, 80])
-    func rowsAreTheSameFromEverywhere(seed: UInt64, columns: Int) {
+    func rowsDoNotDependOnStart(seed: UInt64, columns: Int) {
         var numbers = SeededGenerator(seed: seed)
         let pieces: [[UInt8]] = [
             Array("word ".utf8), Array("東京".utf8), Array("e\u{301}".utf8), Array("👩‍👩‍👧".utf8), [0xff], [0x09],
             Array("  ".utf8), [0x0d, 0x0a], [0x0d], [0x0a], Array("abc".utf8),
         ]
-        // Lines of two blocks and more in every second text, else short ones.
+        // Every second text has lines of two or more blocks; the others have short lines.
         let kinds = seed % 2 == 0 ? pieces.count : 7
         var text: [UInt8] = []
         while text.count < 3 * TextWindow.block + 100 {

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: Theme.Name.allCases, ColorDepth.allCases)
-    func everyStyleFitsItsDepth(_ name: Theme.Name, _ depth: ColorDepth) {
+    func stylesFitTheirDepth(_ name: Theme.Name, _ depth: ColorDepth) {
         let theme = Theme(name, depth: depth)
         for role in Role.allCases { #expect(theme[role].reduced(to: theme.depth) == theme[role], "\(role)") }
     }
@@ -35,14 +35,14 @@ import Testing
         return 0.2126 * linear(parts.red) + 0.7152 * linear(parts.green) + 0.0722 * linear(parts.blue)
     }
 
-    /// The contrast of WCAG 2.1 between a style's colors, where the terminal's own ones have these luminances.
+    /// The contrast of WCAG 2.1 between a style's colors; `front` and `back` are the luminances of the terminal's own colors.
     private func contrast(_ style: Style, front: Double, back: Double) -> Double {
         let front = luminance(style.foreground, or: front)
         let back = luminance(style.background, or: back)
         return (max(front, back) + 0.05) / (min(front, back) + 0.05)
     }
 
-    /// Not text.
+    /// Roles without text.
     private let decorations: Set<Role> = [
         .border, .dialogBorder, .gaugeEmpty, .gaugeFill, .scrollTrack, .scrollThumb,
     ]
@@ -61,20 +61,20 @@ import Testing
         }
     }
 
-    /// What broke: the theme that is taken where nobody chose one had yellow and light blue text on a light terminal's white.
+    /// Regression: the default theme had yellow and light blue text on the white of a light terminal.
     @Test(arguments: [Theme.Name.dark, .darkSafe], [ColorDepth.trueColor, .indexed256])
-    func theDarkOnesCanBeReadOnWhite(_ name: Theme.Name, _ depth: ColorDepth) {
+    func darkThemesAreReadableOnWhite(_ name: Theme.Name, _ depth: ColorDepth) {
         let theme = Theme(name, depth: depth)
         for role in Role.allCases where !decorations.contains(role) {
             let contrast = contrast(style(role, theme), front: 0, back: 1)
-            // WCAG asks for 3 of large text.
+            // WCAG requires 3 for large text.
             #expect(contrast >= 2.9, "\(role): \(contrast)")
         }
     }
 
-    /// Where eight colors stand for sixteen, a bright one is the plain one.
+    /// Terminals of eight colors draw a bright color as the plain one.
     @Test(arguments: [Theme.Name.dark, .light, .darkSafe, .lightSafe])
-    func nothingHasTheColorOfItsGround(_ name: Theme.Name) {
+    func textDiffersFromItsBackground(_ name: Theme.Name) {
         let theme = Theme(name, depth: .sixteen)
         func plain(_ color: Color) -> UInt8? {
             if case .indexed(let index) = color { index & 7 } else { nil }
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: Theme.Name.allCases, ColorDepth.allCases)
-    func rolesThatMeanOppositesDiffer(_ name: Theme.Name, _ depth: ColorDepth) {
+    func oppositeRolesDiffer(_ name: Theme.Name, _ depth: ColorDepth) {
         let theme = Theme(name, depth: depth)
         let pairs: [(Role, Role)] = [
             (.selected, .text), (.selectedInactive, .text), (.selected, .selectedInactive), (.marked, .text),
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func everyGlyphTakesOneColumn() {
+    @Test func glyphsTakeOneColumn() {
         for (glyphs, isASCII) in [(Glyphs.unicode, false), (.ascii, true)] {
             for child in Mirror(reflecting: glyphs).children {
                 let characters =

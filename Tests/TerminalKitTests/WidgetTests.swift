@@ -2,7 +2,7 @@ import TerminalKit
 import Testing
 
 @Suite struct WidgetTests {
-    /// One of each widget, with text that is wide, combining and hostile.
+    /// One of each widget, with wide, combining and hostile text.
     private func drawScene(_ frame: inout Frame, _ look: Look) {
         var (line, rest) = frame.bounds.split(top: 1)
         Bar(
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: [(20, 5), (40, 10), (80, 24), (200, 60)], [false, true])
-    func theSceneLooksAsKept(_ size: (Int, Int), _ isASCII: Bool) throws {
+    func sceneMatchesGolden(_ size: (Int, Int), _ isASCII: Bool) throws {
         let look = Look(theme: Theme(.dark, depth: .trueColor), glyphs: isASCII ? .ascii : .unicode)
         var frame = Frame(size: Size(columns: size.0, rows: size.1))
         drawScene(&frame, look)
@@ -66,14 +66,14 @@ import Testing
     }
 
     @Test(arguments: ColorDepth.allCases)
-    func theStylesAreAsKept(_ depth: ColorDepth) throws {
+    func stylesMatchGolden(_ depth: ColorDepth) throws {
         var frame = Frame(size: Size(columns: 60, rows: 14))
         drawScene(&frame, Look(theme: Theme(.dark, depth: depth)))
         let visible = frame.ansiText(depth: depth).replacing("\u{1b}", with: "␛")
         try expectGolden(visible, "scene-60x14-\(depth).txt")
     }
 
-    @Test func nothingDrawsOutsideItsRectangleAtAnySize() {
+    @Test func widgetsDrawInsideTheirRectangle() {
         let look = Look(theme: Theme(.dark, depth: .trueColor))
         var widgets: [any Widget] = [
             Label("漢字 label", alignment: .center), Gauge(0.3), ProgressBar(fraction: nil, text: "work"),
@@ -81,8 +81,7 @@ import Testing
             table(rows: 0),
             Dialog(title: "Delete 漢", body: ["Some long text to wrap."], buttons: ["Cancel", "OK"]),
             TextField("漢字漢字"), List([List.Item("漢字", trailing: "x"), List.Item("b")], selected: 1),
-            HexDump(count: 99) { $0.map { UInt8($0) } },
-            TreeRow(depth: 9, fold: .leaf, name: [Span("漢字")]),
+            HexDump(count: 99) { $0.map { UInt8($0) } }, TreeRow(depth: 9, fold: .leaf, name: [Span("漢字")]),
             Bar(left: [Span("漢字 left")], right: [Span("right")]),
         ]
         widgets.append(Footer([KeyHint(id: 1, key: "x", title: "漢字")]))
@@ -105,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func gaugesShowEveryEighthAndNeverLie() {
+    @Test func gaugesShowEighths() {
         let look = Look(theme: Theme(.mono, depth: .mono))
         func shown(_ fraction: Double, _ glyphs: Glyphs = .unicode) -> String {
             var frame = Frame(size: Size(columns: 4, rows: 1))
@@ -124,9 +123,9 @@ import Testing
         #expect(shown(0.99, .ascii) == "###.")
     }
 
-    /// What broke: in the light theme a gauge had the color of the cursor's line.
+    /// Regression: in the light theme a gauge had the color of the selected row.
     @Test(arguments: [Theme.Name.dark, .light, .darkSafe, .lightSafe])
-    func theCursorsLineDoesNotHideAGauge(theme: Theme.Name) throws {
+    func gaugeIsVisibleInSelectedRow(theme: Theme.Name) throws {
         let look = Look(theme: Theme(theme, depth: .trueColor))
         let table = Table(columns: [Table.Column("use", width: .fixed(8))], rowCount: 1, selectedRow: 0) {
             _ in
@@ -139,7 +138,7 @@ import Testing
         #expect(cell.style.foreground == look[.selected].foreground)
     }
 
-    @Test func theScrollBarIsTrueToItsEnds() {
+    @Test func scrollBarMarksBothEnds() {
         for total in [11, 50, 1_000_000] {
             for first in [0, 1, total / 2, total - 11, total - 10] {
                 let thumb = ScrollBar(total: total, first: first, visible: 10).thumb(in: 10)
@@ -154,7 +153,7 @@ import Testing
         #expect(ScrollBar(total: 110, first: 0, visible: 10).first(forThumbAt: 9, in: 10) == 100)
     }
 
-    @Test func tablesTellWhatIsWhere() {
+    @Test func tableMapsPointsToRows() {
         let table = table(rows: 60)
         let places = table.layout(in: Rect(columns: 80, rows: 11))
         #expect(places.rows == 10..<20)
@@ -169,17 +168,16 @@ import Testing
         #expect(Table.firstRow(showing: nil, of: 12, in: 10, from: 20) == 2)
     }
 
-    @Test func dialogsKeepTheirButtonsOnSmallScreens() {
+    @Test func dialogKeepsButtonsOnSmallScreens() {
         let dialog = Dialog(
             title: "Delete 3 entries?", body: ["They take 12 KiB.", "Undo with u."],
             buttons: ["Cancel", "Delete"])
         for rows in 2...12 {
             let places = dialog.places(in: Rect(columns: 20, rows: rows))
-            // Whole, however few rows there are.
             #expect(places.buttons.map(\.columns) == [8, 8])
             #expect(Rect(columns: 20, rows: rows).intersection(places.box) == places.box)
         }
-        // Both say something even where they don't fit.
+        // Each shows a part of its title even if it doesn't fit.
         for columns in 9...40 {
             let places = dialog.places(in: Rect(columns: columns, rows: 5))
             #expect(places.buttons.allSatisfy { $0.columns >= 3 && $0.endColumn <= columns }, "\(columns)")
@@ -196,7 +194,7 @@ import Testing
             ])
     }
 
-    @Test func theFooterKnowsWhereItsHintsStand() {
+    @Test func footerMapsPointsToHints() {
         let footer = Footer([
             KeyHint(id: 1, key: "q", title: "quit"), KeyHint(id: 2, key: "?", title: "help"),
         ])
