@@ -3,7 +3,7 @@ import TerminalKit
 import Testing
 
 @Suite struct ColorTests {
-    @Test func numbersBecomeColors() {
+    @Test func translatesNumbersToColors() {
         var palette = DirectPalette()
         #expect(palette.number(of: 0x010203) == 16)
         #expect(palette.number(of: 0xfffefd) == 17)
@@ -14,15 +14,15 @@ import Testing
         #expect(String(decoding: palette.translated(Array(composed.utf8)), as: UTF8.self) == expected)
     }
 
-    @Test func withoutNumbersTheNearestColorServes() {
+    @Test func fullPaletteUsesNearestColor() {
         var palette = DirectPalette()
         for color in 0..<UInt32(240) { #expect(palette.number(of: color) == Int32(16 + color)) }
         #expect(palette.number(of: 0x000105) == 16 + 5)
         #expect(palette.number(of: 0xffffff) == 255)
     }
 
-    /// Bold black, which grey had become, can't be read on black, and bold white and yellow not on white.
-    @Test func eightColorsCanBeReadOnAnyBackground() {
+    /// Bold black (grey reduced to eight colors) is unreadable on black; bold white and yellow are unreadable on white.
+    @Test func eightColorsAreReadable() {
         let onBoth: Set<Color> = [.standard, .indexed(1), .indexed(2), .indexed(5)]
         for index in UInt8(0)..<16 {
             let style = Style(foreground: .indexed(index)).readableInEightColors
@@ -33,7 +33,7 @@ import Testing
         #expect(bar == Style(foreground: .indexed(7), background: .indexed(4), attributes: .bold))
         let placeholder = Style(foreground: .indexed(8), background: .indexed(7)).readableInEightColors
         #expect(placeholder == Style(foreground: .indexed(0), background: .indexed(7)))
-        // What broke: a button's bold black on cyan is grey on cyan.
+        // Regression: a button's bold black on cyan was grey on cyan.
         let button = Style(foreground: .indexed(0), background: .indexed(6), attributes: .bold)
         #expect(button.readableInEightColors == Style(foreground: .indexed(0), background: .indexed(6)))
         #expect(Style.plain.readableInEightColors == .plain)

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What a real terminal emulator makes of the bytes.
+/// Output as a real terminal emulator shows it.
 @Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: Emulator.isInstalled, "these tests need tmux"))
 struct EmulatorTests {
     /// The probe in a window of tmux.
@@ -11,7 +11,7 @@ struct EmulatorTests {
         try Emulator("\(ProbeProcess.probe) '\(text)' 2>/dev/null", columns: columns, rows: rows, type: type)
     }
 
-    @Test func everyClusterTakesItsColumns() throws {
+    @Test func clustersTakeTheirColumns() throws {
         let clusters = ["漢字", "e\u{301}", "한글", "😀", "👩‍🚀", "❤\u{fe0f}", "ก็", "─", "ﾊ", "か\u{3099}", "🏴󠁧󠁢󠁥󠁮󠁧󠁿"]
         let shown = ["漢字", "e\u{301}", "한글", "😀", "👩🚀", "❤ ", "ก็", "─", "ﾊ", "か\u{3099}", "🏴gbeng"]
         let emulator = try self.emulator(text: clusters.joined(separator: "|") + "|", columns: 60, rows: 6)
@@ -22,7 +22,7 @@ struct EmulatorTests {
         #expect(line.unicodeScalars.elementsEqual(expected.unicodeScalars), "\(line.debugDescription)")
     }
 
-    @Test func theScreenIsTheFrameAfterManyChanges() throws {
+    @Test func screenShowsFrameAfterChanges() throws {
         let emulator = try self.emulator(text: "東京", columns: 60, rows: 14)
         try emulator.shows("size: 60x14")
         try emulator.press("g")
@@ -41,7 +41,7 @@ struct EmulatorTests {
         #expect(try emulator.lines() == widgets)
     }
 
-    @Test func aResizeFillsTheNewScreen() throws {
+    @Test func resizeFillsTheScreen() throws {
         let emulator = try self.emulator(text: "x", columns: 60, rows: 14)
         try emulator.shows("size: 60x14")
         try emulator.press("g")
@@ -53,10 +53,10 @@ struct EmulatorTests {
         #expect(try emulator.lines()[0].contains("READ ONLY"))
     }
 
-    /// The region that scrolls was set for the 24 rows of the terminfo entry and stayed so for the shell; on a VT100, whose
-    /// cursor goes down by line feeds, rows of two screens were mixed.
+    /// Regression: the scroll region was set to the 24 rows of the terminfo entry and kept for the shell; on a VT100, whose
+    /// cursor moves down by line feeds, rows of two screens were mixed.
     @Test(arguments: ["tmux-256color", "vt100"])
-    func theWholeScreenScrolls(_ type: String) throws {
+    func wholeScreenScrolls(_ type: String) throws {
         let emulator = try self.emulator(text: "x", columns: 60, rows: 35, type: type)
         try emulator.shows("size: 60x35")
         #expect(try emulator.scrollRegion() == "0 34")
@@ -69,7 +69,7 @@ struct EmulatorTests {
         #expect(try emulator.scrollRegion() == "0 34")
     }
 
-    @Test func theNormalScreenComesBack() throws {
+    @Test func restoresNormalScreen() throws {
         let emulator = try self.emulator(text: "x", columns: 60, rows: 14)
         try emulator.shows("size: 60x14")
         try emulator.press("q")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-// Who waits in these suites gives up after 20 seconds. The limit counts the time until a test's turn comes, too.
+// Waits in these suites end after 20 seconds. The time limit also counts the time before a test starts.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct EventTests {
     @Test func keysArrive() throws {
         let probe = try ProbeProcess()
@@ -9,8 +9,7 @@ import Testing
         for (bytes, key) in [
             ("a", "a"), ("漢", "漢"), ("\u{1b}[A", "up"), ("\u{1b}OB", "down"), ("\u{1b}[1;5C", "ctrl+right"),
             ("\u{1b}y", "alt+y"), ("\u{1b}[Z", "backtab"), ("\u{1b}[15~", "f5"), ("\r", "enter"),
-            ("\u{7f}", "backspace"),
-            ("\u{1b}", "esc"), ("\u{13}", "ctrl+s"), ("\u{1c}", "ctrl+\\"),
+            ("\u{7f}", "backspace"), ("\u{1b}", "esc"), ("\u{13}", "ctrl+s"), ("\u{1c}", "ctrl+\\"),
         ] {
             try probe.send(bytes)
             try probe.report("key \(key) ")
@@ -31,7 +30,7 @@ import Testing
         try probe.report("focus(false)")
     }
 
-    @Test func anotherThreadWakesTheWait() throws {
+    @Test func anotherThreadWakesWait() throws {
         let probe = try ProbeProcess()
         try probe.report("ready")
         try probe.send("w")
@@ -39,15 +38,15 @@ import Testing
         try probe.report("wake")
     }
 
-    /// Over a slow line the bytes of one key come apart: an arrow would close what is open, as Escape does, and type letters.
+    /// A slow line may split the bytes of a key. Decoded apart, they would be Escape and letters.
     @Test(arguments: [
         (["\u{1b}", "[A"], "up"), (["\u{1b}", "[", "B"], "down"), (["\u{1b}O", "C"], "right"),
         (["\u{1b}[1;", "5D"], "ctrl+left"),
     ])
-    func aKeyInPiecesIsOneKey(_ pieces: [String], _ key: String) throws {
+    func joinsPiecesOfKey(_ pieces: [String], _ key: String) throws {
         let probe = try ProbeProcess()
         try probe.report("ready")
-        // A machine that is busy may pause for so long that it is Escape indeed; that run shows nothing.
+        // A run that a busy machine delayed beyond the limit of Escape proves nothing, and is repeated.
         for _ in 0..<20 {
             var pauses: [Duration] = []
             var last = ContinuousClock.now
@@ -62,15 +61,15 @@ import Testing
                 #expect(report.hasPrefix("key \(key) "), "\(report)")
                 return
             }
-            // What belongs to this run is through when a key that isn't in it was seen.
+            // A key outside the run marks its end.
             try probe.send("n")
             try probe.report("key n ")
         }
         Issue.record("no run was quick enough")
     }
 
-    /// What waits for more isn't waited for without end: Alt and a character that begins a string, and a paste.
-    @Test func whatHasNoEndIsTold() throws {
+    @Test("reports Alt with a string introducer, and a paste without an end")
+    func reportsUnfinishedInput() throws {
         let probe = try ProbeProcess()
         try probe.report("ready")
         try probe.send("\u{1b}]")
@@ -81,8 +80,7 @@ import Testing
         try probe.report("pasteDropped")
     }
 
-    /// A character that comes that long after Escape isn't one with Alt.
-    @Test func aLateCharacterIsAKeyOfItsOwn() throws {
+    @Test("a character long after Escape is a separate key") func lateCharacterIsSeparateKey() throws {
         let probe = try ProbeProcess()
         try probe.report("ready")
         try probe.send("\u{1b}")

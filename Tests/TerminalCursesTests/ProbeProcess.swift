@@ -1,9 +1,7 @@
 import Foundation
 import TestSupport
 
-/// TerminalProbe, or a shell script that runs it, on a pseudo-terminal of its own. For one thread.
-///
-/// Every wait polls and has a deadline.
+/// TerminalProbe, or a shell script that runs it, on a separate pseudo-terminal. For one thread. Waits poll until a deadline.
 final class ProbeProcess {
     struct TimedOut: Error, CustomStringConvertible {
         let wanted: String
@@ -42,7 +40,7 @@ final class ProbeProcess {
         guard openpty(&controlling, &terminal, nil, nil, nil) == 0,
             ttyname_r(terminal, &name, name.count) == 0
         else { throw POSIXError(.ENXIO) }
-        // Held open, so that the modes last beyond the process.
+        // Keeps the modes readable after the process has ended.
         (master, slave) = (controlling, terminal)
         let path =
             hasTerminal
@@ -71,7 +69,7 @@ final class ProbeProcess {
         var all = sigset_t()
         sigfillset(&all)
         posix_spawnattr_setsigdefault(&attributes, &all)
-        // A session of its own, so that the terminal becomes its controlling one.
+        // In a new session the terminal becomes the controlling one.
         posix_spawnattr_setflags(
             &attributes, Int16(0x80) | Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
 
@@ -112,7 +110,7 @@ final class ProbeProcess {
         guard write(master, bytes, bytes.count) == bytes.count else { throw POSIXError(.EIO) }
     }
 
-    /// Does nothing once it has ended: its number may be another process's by then.
+    /// Does nothing after the process has ended, as its number may be reused.
     func signal(_ number: Int32) {
         if end == nil { kill(process, number) }
     }
@@ -124,23 +122,22 @@ final class ProbeProcess {
         _ = ioctl(master, UInt(TIOCSWINSZ), &size)
     }
 
-    /// Takes the terminal away.
+    /// Closes the terminal.
     func hangUp() {
         for end in [master, slave] where end >= 0 { close(end) }
         (master, slave) = (-1, -1)
     }
 
-    /// The terminal's modes in full.
+    /// All modes of the terminal.
     func modes() throws -> [UInt8] {
         var modes = termios()
         guard tcgetattr(master, &modes) == 0 else { throw POSIXError(.EIO) }
         return withUnsafeBytes(of: &modes) { Array($0) }
     }
 
-    /// Forgets the output so far.
     func clearOutput() { output = [] }
 
-    /// Waits for a report that begins so, and gives it.
+    /// Waits for a report with the prefix, and returns it.
     @discardableResult
     func report(_ beginning: String) throws -> String {
         try wait("the report “\(beginning)”") { reports.contains { $0.hasPrefix(beginning) } }
@@ -150,7 +147,7 @@ final class ProbeProcess {
         return report
     }
 
-    /// Waits until the output holds the text, or holds it behind another one.
+    /// Waits until the output contains the text, after `other` if given.
     func shows(_ text: String, behind other: String = "") throws {
         try wait("“\(text)”") {
             let output = self.text
@@ -159,12 +156,12 @@ final class ProbeProcess {
         }
     }
 
-    /// Makes the terminal take no output, as a person's Control-S does.
+    /// Suspends output, as Control-S does.
     func stopOutput() throws {
         guard tcflow(slave, TCOOFF) == 0 else { throw POSIXError(.EIO) }
     }
 
-    /// Waits for the end of the process, and for its last output.
+    /// Waits for the end of the process, and reads its last output.
     func waitForEnd() throws -> End {
         try wait("the end of the process") {
             var status: Int32 = 0
@@ -190,7 +187,7 @@ final class ProbeProcess {
         }
     }
 
-    /// Takes what the process wrote, waiting at most so long for something.
+    /// Reads output and reports; waits up to `milliseconds` for some.
     private func pump(milliseconds: Int32) {
         var waiting = [
             pollfd(fd: master, events: Int16(POLLIN), revents: 0),
@@ -211,7 +208,7 @@ final class ProbeProcess {
             reports.append(String(decoding: reportBytes[..<newline], as: UTF8.self))
             reportBytes.removeSubrange(...newline)
         }
-        // A hung-up descriptor is always ready; without this the wait would spin.
+        // A hung-up descriptor is always ready; without this pause the wait would spin.
         if !took { usleep(useconds_t(milliseconds) * 1000) }
     }
 }

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// However the program ends, the terminal is as it was.
+/// The terminal is restored at every kind of exit.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct RestoringTests {
-    /// What must have been sent last: the mouse and paste modes off, the normal screen and the cursor back.
+    /// Expects the original modes, and as the last output: mouse and paste off, the normal screen, a visible cursor.
     private func expectRestored(_ probe: ProbeProcess, _ before: [UInt8]) throws {
         #expect(try probe.modes() == before)
         let text = probe.text
@@ -22,13 +22,13 @@ import Testing
         return (probe, try freshModes())
     }
 
-    /// The modes of a pseudo-terminal that nobody has touched.
+    /// The modes of an unused pseudo-terminal.
     private func freshModes() throws -> [UInt8] {
         let other = try ProbeProcess(script: "read line")
         return try other.modes()
     }
 
-    @Test func theProbeChangesTheModes() throws {
+    @Test func probeChangesModes() throws {
         let (probe, before) = try started()
         #expect(try probe.modes() != before)
     }
@@ -51,10 +51,10 @@ import Testing
         try expectRestored(probe, before)
     }
 
-    /// The runtime's handler prints a backtrace and returns, so that the fault comes again. A signal that was sent doesn't:
-    /// the program went on and drew on a terminal that it had given back.
+    /// Regression: the runtime's handler prints a backtrace and returns. A fault recurs, but after a sent signal the program drew
+    /// on the restored terminal.
     @Test(arguments: [SIGSEGV, SIGQUIT, SIGABRT])
-    func signalThatIsSentWhileTheRuntimePrintsBacktraces(_ number: Int32) throws {
+    func signalWithBacktraces(_ number: Int32) throws {
         let (probe, before) = try started(["SWIFT_BACKTRACE": "enable=yes,interactive=no"])
         probe.signal(number)
         #expect(try probe.waitForEnd() == .signal(number))
@@ -68,14 +68,14 @@ import Testing
         try expectRestored(probe, before)
     }
 
-    @Test func controlCIsAKeyAndNoSignal() throws {
+    @Test func controlCIsKey() throws {
         let (probe, _) = try started()
         try probe.send("\u{3}")
         try probe.report("key ctrl+c")
     }
 
     @Test(arguments: ["no-such-terminal", "dumb"])
-    func aTerminalThatCannotShowScreensIsLeftAlone(type: String) throws {
+    func refusesUnsuitableTerminal(type: String) throws {
         let probe = try ProbeProcess(environment: ["TERM": type])
         let report = try probe.report("failed")
         #expect(report.contains(type))
@@ -84,13 +84,13 @@ import Testing
         #expect(probe.output == [])
     }
 
-    @Test func aProcessWithoutATerminalIsTold() throws {
+    @Test func refusesMissingTerminal() throws {
         let probe = try ProbeProcess(hasTerminal: false)
         #expect(try probe.report("failed").contains("no terminal"))
         #expect(try probe.waitForEnd() == .exit(1))
     }
 
-    @Test func aTerminalThatTakesNothingDoesNotKeepTheProgramFromEnding() throws {
+    @Test func endsWhileOutputIsSuspended() throws {
         let (probe, before) = try started()
         try probe.stopOutput()
         probe.signal(SIGTERM)
@@ -98,13 +98,13 @@ import Testing
         #expect(try probe.modes() == before)
     }
 
-    @Test func theEndOfTheTerminalEndsTheProcess() throws {
+    @Test func hangUpEndsProcess() throws {
         let (probe, _) = try started()
         probe.hangUp()
         #expect(try probe.waitForEnd() == .signal(SIGHUP))
     }
 
-    @Test func theEndOfTheTerminalIsReadWhenItsSignalIsIgnored() throws {
+    @Test func detectsHangUpWithIgnoredSignal() throws {
         let probe = try ProbeProcess(script: "trap '' HUP; exec \"$0\" \"$1\"")
         try probe.report("ready")
         probe.hangUp()

@@ -12,7 +12,7 @@ import Testing
         return (probe, ready)
     }
 
-    @Test func anUnchangedFrameSendsNothing() throws {
+    @Test func unchangedFrameSendsNothing() throws {
         let (probe, _) = try started()
         try probe.send("a")
         let sent = ProbeProcess.sent(try probe.report("key a"))
@@ -24,7 +24,7 @@ import Testing
         #expect(probe.output == [])
     }
 
-    @Test func theCountIsWhatTheTerminalGets() throws {
+    @Test func countsBytesSent() throws {
         let (probe, _) = try started()
         try probe.send("g")
         let sent = try #require(ProbeProcess.sent(try probe.report("key g")))
@@ -33,7 +33,7 @@ import Testing
         #expect(probe.output.count == sent)
     }
 
-    @Test func aSmallChangeIsAFewBytes() throws {
+    @Test func smallChangeSendsFewBytes() throws {
         let (probe, _) = try started()
         try probe.send("a")
         let before = try #require(ProbeProcess.sent(try probe.report("key a")))
@@ -42,18 +42,18 @@ import Testing
         #expect(after - before > 0 && after - before < 60)
     }
 
-    @Test func wideCharactersArriveWhole() throws {
+    @Test func sendsWideCharacters() throws {
         let (probe, _) = try started("漢字 e\u{301} 한글 🇯🇵 😀!")
         try probe.shows("漢字 e\u{301} 한글 🇯🇵 😀!")
     }
 
-    @Test func clustersOfDisputedWidthAreSentPlain() throws {
+    @Test func simplifiesClustersOfDisputedWidth() throws {
         let (probe, _) = try started("<👩‍🚀> <❤\u{fe0f}>")
         try probe.shows("<👩🚀> <❤ >")
         #expect(!probe.text.unicodeScalars.contains { $0.value == 0x200d || $0.value == 0xfe0f })
     }
 
-    @Test func hostileTextSendsNoSequenceOfItsOwn() throws {
+    @Test func hostileTextSendsNoSequences() throws {
         let hostile = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{1b}P\u{e}\u{202e}\u{8}"
         let (probe, _) = try started(hostile)
         try probe.shows("\\e[2J\\e]0;owned\\u{7}\\u{9b}31m\\eP\\u{e}\\u{202e}\\u{8}")
@@ -64,7 +64,7 @@ import Testing
             !probe.text.unicodeScalars.contains { (0x80..<0xa0).contains($0.value) || $0.value == 0x202e })
     }
 
-    @Test func aResizeIsAnEventAndDrawnAnew() throws {
+    @Test func resizeIsReportedAndRedrawn() throws {
         let (probe, _) = try started()
         try probe.shows("size: 80x24")
         for (columns, rows) in [(UInt16(100), UInt16(30)), (20, 5), (500, 200), (1, 1), (80, 24)] {
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func framesAreSentAsOneUpdateWhereThatIsKnown() throws {
+    @Test func sendsSynchronizedUpdates() throws {
         let (probe, _) = try started()
         #expect(probe.text.contains("\u{1b}[?2026h"))
         let (linux, ready) = try started("hello", ["TERM": "linux"])
@@ -84,7 +84,7 @@ import Testing
         #expect(!linux.text.contains("?1000"))
     }
 
-    @Test func noColorIsObeyed() throws {
+    @Test func obeysNoColor() throws {
         let (probe, ready) = try started("hello", ["NO_COLOR": "1"])
         #expect(ready.contains("depth=mono"))
         try probe.send("g")
@@ -95,7 +95,7 @@ import Testing
         #expect(!codes.contains { (30...49).contains(Int($0) ?? 0) || (90...107).contains(Int($0) ?? 0) })
     }
 
-    @Test func aLocaleWithoutUTF8GetsASCII() throws {
+    @Test func sendsASCIIWithoutUTF8() throws {
         let (probe, ready) = try started("漢字 é!", ["LC_ALL": "C"])
         #expect(ready.contains("utf8=false"))
         try probe.shows("? ?  ?!")
@@ -105,7 +105,7 @@ import Testing
         #expect(!probe.output.contains { $0 >= 0x80 })
     }
 
-    @Test func trueColorIsSentWhereTerminfoHasIt() throws {
+    @Test func sendsTrueColorByTerminfo() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("terminfo-\(getpid())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -125,13 +125,13 @@ import Testing
         try probe.shows("38:2::74:144:240m")
     }
 
-    @Test func trueColorIsSentWhereOnlyTheTerminalHasIt() throws {
+    @Test func sendsTrueColorByEnvironment() throws {
         let (probe, ready) = try started("hello", ["COLORTERM": "truecolor"])
         #expect(ready.contains("depth=trueColor"))
         try probe.shows("38;2;74;144;240m")
     }
 
-    @Test func withoutColorsNoneAreSent() throws {
+    @Test func monochromeTerminalHasNoColors() throws {
         let (_, ready) = try started("hello", ["COLORTERM": "truecolor", "TERM": "vt220"])
         #expect(ready.contains("depth=mono"))
     }

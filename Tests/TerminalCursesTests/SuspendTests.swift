@@ -26,7 +26,7 @@ import Testing
         try stop(probe, child)
         try probe.shows("stopped=")
         try probe.report("resumed")
-        // Everything is drawn anew after what the shell wrote; that it goes on is told before it is drawn.
+        // The whole screen is drawn again after the shell's output; `resumed` is reported before that.
         try probe.shows("\u{1b}[?1049h", behind: "stopped=")
         try probe.shows("text: hello", behind: "stopped=")
         try probe.send("q")
@@ -36,15 +36,15 @@ import Testing
         #expect(try value("before", probe) == value("after", probe))
     }
 
-    @Test func controlZStopsAndFgReturns() throws {
+    @Test func controlZSuspends() throws {
         try expectStopAndReturn { probe, _ in try probe.send("\u{1a}") }
     }
 
-    @Test func aStopFromOutsideLeavesTheTerminalToo() throws {
+    @Test func stopSignalRestoresTerminal() throws {
         try expectStopAndReturn { _, child in kill(child, SIGTSTP) }
     }
 
-    @Test func afterAStopWithoutNoticeTheScreenIsDrawnAnew() throws {
+    @Test func redrawsAfterSIGSTOP() throws {
         let probe = try ProbeProcess()
         try probe.report("ready")
         let modes = try probe.modes()
@@ -56,7 +56,7 @@ import Testing
         try probe.report("key a")
     }
 
-    @Test func aChildProgramHasTheTerminalToItself() throws {
+    @Test func childProgramUsesTerminal() throws {
         let probe = try ProbeProcess(
             script: "echo \"before=$(stty -g).\"; exec \"$0\" \"$1\"",
             environment: [
@@ -74,7 +74,7 @@ import Testing
         #expect(try probe.waitForEnd() == .exit(0))
     }
 
-    @Test func anInterruptedChildDoesNotEndTheProgram() throws {
+    @Test func interruptingChildKeepsProgram() throws {
         let probe = try ProbeProcess(environment: ["PROBE_EDITOR": "f() { echo waiting; read line; }; f"])
         try probe.report("ready")
         try probe.send("e")

@@ -12,14 +12,14 @@ import Testing
         (["TERM": "xterm", "NO_COLOR": ""], .indexed256, "xterm"),
         ([:], .indexed256, "dumb"),
     ])
-    func theEnvironmentIsRead(_ environment: [String: String], _ depth: ColorDepth, _ type: String) {
+    func readsEnvironment(_ environment: [String: String], _ depth: ColorDepth, _ type: String) {
         let traits = TerminalTraits(environment: environment)
         #expect(traits.depth == depth)
         #expect(traits.type == type)
     }
 
-    /// What broke: GNU screen keeps an Escape until the next key while a program uses the mouse.
-    @Test func noMouseIsAskedForInGNUScreen() {
+    /// GNU screen holds Escape back until the next key if a program uses the mouse.
+    @Test func noMouseInGNUScreen() {
         func usesMouse(_ environment: [String: String]) -> Bool {
             !TerminalTraits(environment: environment).isGNUScreen
         }
@@ -40,7 +40,7 @@ import Testing
         #expect(none.depth(colors: 256) == .mono)
     }
 
-    @Test func paddingIsTakenOut() {
+    @Test func removesPadding() {
         #expect(TerminalModes.withoutPadding("\u{1b}[H$<50/>x$<2*>") == Array("\u{1b}[Hx".utf8))
         #expect(TerminalModes.withoutPadding("a$<b") == Array("a$<b".utf8))
         #expect(TerminalModes.withoutPadding("") == [])
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func cellsFillTheirWidth() {
+    @Test func piecesFillTheCell() {
         #expect(pieces("a", 1) == ["a@0"])
         #expect(pieces("漢", 2) == ["漢@0"])
         #expect(pieces("e\u{301}", 1) == ["e\u{301}@0"])
