@@ -3,7 +3,6 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// The command had no test.
 @Suite("backup") struct BackupTests {
     private let store: TestStore
     private var copy: String { store.folder / "copy" }
@@ -20,8 +19,8 @@ import Testing
         }
     }
 
-    @Test func aStoreInUseIsCopiedWhole() throws {
-        // It goes on beyond the backup; it is killed when the test is over.
+    @Test func copiesStoreInUse() throws {
+        // Writes during the whole backup; killed at the end of the test.
         let more = (3_000..<400_000).map { "{\"id\":\($0)}" }.joined(separator: "\n")
         let writer = try Spawned(["--store", store.path, "import", "A", "-", "--key", "id"], input: more)
         defer { withExtendedLifetime(writer) {} }
@@ -33,7 +32,7 @@ import Testing
         let opened = try Store.open(at: copy, mode: .readOnly)
         let entries = try opened.archive(named: "A").entries().count
         #expect(entries > 3_000)
-        // As of one moment: what was stored before an entry that is there, is there too.
+        // A consistent snapshot: it holds every entry that was stored before the last.
         for number in stride(from: 0, to: entries, by: 997) {
             #expect(try opened.archive(named: "A").peek("\(number)") != nil, "\(number)")
         }
@@ -43,18 +42,17 @@ import Testing
         #expect(again.status == 2 && again.errors.contains("exists already"), "\(again.errors)")
     }
 
-    /// It is ended ever later, until it comes to its end first.
-    @Test(arguments: [SIGKILL, SIGINT])
-    func anEndedOneLeavesNothingUnderItsName(signal: Int32) async throws {
+    @Test("leaves no backup if ended at any moment before completion", arguments: [SIGKILL, SIGINT])
+    func leavesNothingWhenEnded(signal: Int32) async throws {
         var ended = 0
         for round in 0..<15 {
             let backup = try store.start("backup", copy)
-            // Not as a task, which may have to wait for a thread until the program has long come to its end.
+            // Task.sleep could wait for a thread until the program has ended.
             usleep(UInt32(round * round) * 10_000)
             backup.signal(signal)
             guard try await backup.finish() != 0 else { break }
             ended += 1
-            // Killed when all was done but the telling.
+            // Killed between the rename and the exit.
             if signal == SIGKILL, FileManager.default.fileExists(atPath: copy) { break }
             #expect(!FileManager.default.fileExists(atPath: copy), "round \(round)")
             if signal == SIGINT { #expect(!FileManager.default.fileExists(atPath: copy + ".partial")) }
@@ -62,7 +60,6 @@ import Testing
         #expect(ended > 0)
         if !FileManager.default.fileExists(atPath: copy) { try store.done("backup", copy) }
         #expect(try Vellum.run(["check", "--store", copy]).status == 0)
-        // What the killed ones left is gone.
         #expect(!FileManager.default.fileExists(atPath: copy + ".partial"))
     }
 }

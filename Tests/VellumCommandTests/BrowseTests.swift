@@ -18,9 +18,9 @@ struct BrowseTests {
         try Vellum.run(["browse", "--store", store.path] + arguments)
     }
 
-    /// What broke: it offered changes, and refused them at the end.
+    /// Regression: changes were offered, and refused at the end.
     @Test(.enabled(if: geteuid() == 0, "only root can give a store away"))
-    func whatThisUserMayOnlyReadIsReadOnly() throws {
+    func unwritableStoreIsReadOnly() throws {
         #expect(try !screen("--size", "100x12").text.contains("READ ONLY"))
         let all = try FileManager.default.subpathsOfDirectory(atPath: store.path).map {
             store.path + "/" + $0
@@ -34,9 +34,8 @@ struct BrowseTests {
         #expect(shown.text.contains("READ ONLY") && shown.text.contains("the store is read-only"), "\(shown)")
     }
 
-    /// What broke: that the sign < is written <lt> wasn't said where it was written otherwise.
     @Test(arguments: ["<enter>Wn < 3<enter>", "<enter>Wn < 3", "<nokey>"])
-    func whatNamesNoKeyIsSaidWithTheWayOut(keys: String) throws {
+    func explainsLessThanSign(keys: String) throws {
         let result = try screen("--size", "80x12", "--keys", keys)
         #expect(result.status == 2 && result.errors.contains("“<” itself is <lt>"), "\(result)")
     }
@@ -44,35 +43,35 @@ struct BrowseTests {
     @Test(arguments: [
         "20x5", "40x10", "60x15", "80x24", "100x30", "120x20", "132x43", "200x50", "250x10", "300x80",
     ])
-    func screensOfEverySizeAreWellFormed(size: String) throws {
+    func fitsEverySize(size: String) throws {
         let parts = size.split(separator: "x").compactMap { Int($0) }
         for keys in ["", "<enter>", "<enter><enter>", "?"] {
             let result = try screen("--size", size, "--keys", keys)
             #expect(result.status == 0, "\(result.errors)")
             let lines = result.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
             #expect(lines.count == parts[1], "\(keys)")
-            // Wide characters take two columns; this store has no others than these two of them.
+            // These are the store's only wide characters.
             let widths = lines.map { line in line.reduce(0) { $0 + ("東京".contains($1) ? 2 : 1) } }
             #expect(widths.allSatisfy { $0 <= parts[0] }, "\(keys)")
             #expect(!result.text.unicodeScalars.contains { $0.value == 0x1b })
         }
     }
 
-    @Test func aStoresFolderMayBeNamedAlone() throws {
+    @Test func acceptsFolderAsArgument() throws {
         let named = try Vellum.run(["browse", store.path, "--size", "100x12"])
         let expected = try screen("--size", "100x12").text
         #expect(named.status == 0 && named.text == expected)
         #expect(try Vellum.run([store.path, "--size", "100x12"]).text == named.text)
         let both = try Vellum.run(["browse", store.path, "--store", store.path, "--size", "100x12"])
         #expect(both.status == 2 && both.errors.contains("exclude each other"))
-        // What broke: a folder that is none was called a damaged ring file.
+        // Regression: a folder without a store was reported as a damaged ring file.
         let parent = String(store.path[..<(try #require(store.path.lastIndex(of: "/")))])
         let none = try Vellum.run([parent, "--size", "100x12"])
         #expect(
             none.status != 0 && none.errors.contains("is not a store: the folder has no file vellum-store"))
     }
 
-    @Test func itShowsWhatIsThereAndLeavesNoTrace() throws {
+    @Test func showsEntriesWithoutTraces() throws {
         let before = try store.done("keys", "City", "--json").text
         #expect(try screen("--size", "100x30").text.contains("City"))
         let entries = try screen("--size", "100x30", "--keys", "<enter>").text
@@ -83,10 +82,10 @@ struct BrowseTests {
         #expect(try store.done("keys", "City", "--json").text == before)
     }
 
-    @Test func itOpensInATerminalAndGivesItBack() throws {
+    @Test func restoresTerminal() throws {
         let (status, text) = try PseudoTerminal.run("--store '\(store.path)'", input: "q")
         #expect(status == 0)
-        // The key may come before the archives are read.
+        // The key may arrive before the archives are read.
         #expect(text.contains("vellum › store"))
         // Enters and leaves the alternate screen.
         let entered = try #require(text.range(of: "\u{1b}[?1049h"))
@@ -94,8 +93,7 @@ struct BrowseTests {
         #expect(entered.upperBound < left.lowerBound)
     }
 
-    /// On a terminal that can do nothing but lines.
-    @Test func linesAreSaidWithoutDrawing() async throws {
+    @Test func printsLinesOnDumbTerminal() async throws {
         let (status, text) = try await PseudoTerminal.run(
             "--store '\(store.path)' --lines",
             typing: [
@@ -104,19 +102,17 @@ struct BrowseTests {
                 ("button Cancel", "\u{1b}"), ("gamma, size", "\u{0c}"), ("entries: store City", "\u{3}"),
             ], environment: ["TERM": "dumb"])
         #expect(status == 0, "\(text)")
-        #expect(!text.contains("\u{1b}"), "nothing but text")
+        #expect(!text.contains("\u{1b}"), "not only text")
         #expect(text.contains("filter") && text.contains("gamma, size"))
     }
 
-    /// A terminal that can't show screens is told so before anything is sent to it, and there is a way without a screen.
-    @Test func aTerminalWithoutScreensIsRefusedWithAWord() async throws {
+    @Test("refuses a terminal without screens, and names alternatives")
+    func refusesDumbTerminal() async throws {
         let environment = ["TERM": "dumb"]
         let (status, text) = try PseudoTerminal.run("--store '\(store.path)'", environment: environment)
-        // The exit status of wrong usage.
         #expect(status == 2, "\(text)")
         #expect(text.contains("dumb") && text.contains("can't show screens"), "\(text)")
         #expect(text.contains("browse --size 100x30 --print text"), "\(text)")
-        // What broke: what such a terminal can show wasn't said.
         #expect(text.contains("--lines needs no screen"), "\(text)")
         #expect(!text.contains("\u{1b}"))
         let lines = try await PseudoTerminal.run(
@@ -124,7 +120,7 @@ struct BrowseTests {
         #expect(lines.status == 0 && !lines.text.contains("\u{1b}"), "\(lines)")
     }
 
-    @Test func whatIsRecordedIsReplayed() throws {
+    @Test func replaysRecording() throws {
         let file = store.folder / "recording.cast"
         func record() throws -> (status: Int32, text: String) {
             try PseudoTerminal.run("--store '\(store.path)' --record '\(file)'", input: "q")
@@ -133,19 +129,18 @@ struct BrowseTests {
         #expect(status == 0)
         #expect(text.contains("in \(file)"))
         let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
-        // The last screen but what leaving shows; in another process, without a terminal.
+        // The last screen before leaving; replayed in another process without a terminal.
         let screen = try Vellum.run(["browse", "--replay", file, "--print", "text"])
         #expect(screen.status == 0, "\(screen.errors)")
         #expect(screen.text.contains("vellum › store"))
-        // A second one doesn't replace it.
         let again = try record()
         #expect(again.status == 3)
         #expect(again.text.contains(file))
         #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == bytes)
     }
 
-    /// Whoever runs the tests may have a terminal, and it is theirs: one that has no screen is as good as none.
-    @Test func withoutATerminalNothingIsRecordedOrPlayed() throws {
+    /// The tests may run on a terminal, so its type says that it has no screen.
+    @Test func refusesRecordingWithoutTerminal() throws {
         let file = store.folder / "recording.cast"
         let environment = ["TERM": "dumb"]
         let recorded = try Vellum.run(
@@ -163,13 +158,13 @@ struct BrowseTests {
         #expect(try Vellum.run(["browse", "--replay", file, "--print", "text"]).status == 0)
     }
 
-    @Test func withoutColorsNothingIsColored() throws {
+    @Test func obeysNoColor() throws {
         let arguments = ["browse", "--store", store.path, "--size", "80x24", "--print", "ansi"]
         let text = try Vellum.run(arguments, environment: ["NO_COLOR": "1"]).text
         #expect(!text.contains("\u{1b}[38") && !text.contains(";38;") && !text.contains(";48;"))
     }
 
-    @Test func wrongUsageIs2AndNoStoreIs3() throws {
+    @Test func exitStatuses() throws {
         #expect(try screen("--keys", "x").status == 2)
         #expect(try screen("--size", "0x5").status == 2)
         #expect(try screen("--size", "80x24", "--keys", "<bogus>").status == 2)

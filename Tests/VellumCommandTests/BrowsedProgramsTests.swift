@@ -12,36 +12,36 @@ struct BrowsedProgramsTests {
         try store.done("expire", "City", "oslo", "--in", "1h", "--yes")
     }
 
-    /// A script that is run as a pager or an editor.
+    /// Writes an executable script that serves as a pager or an editor.
     private func program(_ name: String, _ script: String) throws -> String {
         let path = try store.folder.file(name, "#!/bin/sh\n" + script)
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
         return path
     }
 
-    /// Opens the entries and types keys, each when what it needs is shown; `q` ends it.
+    /// Opens the entries and types the keys of each step after its text is shown.
     private func run(
         _ environment: [String: String], _ steps: [(shown: String, keys: String)],
         location: SourceLocation = #_sourceLocation
     ) async throws -> (status: Int32, text: String) {
         let variables = ["TMUX": "", "STY": "", "VISUAL": "", "TMPDIR": store.folder.path]
             .merging(environment) { $1 }
-        // The last is shown by the pane of an entry alone.
+        // Only the pane of an entry shows the last text.
         return try await PseudoTerminal.run(
             "--store '\(store.path)'", typing: [("City", "\r"), ("CBOR, 21 B", "")] + steps,
             environment: variables,
             location: location)
     }
 
-    /// What the browser put into the folder for temporary files and left there.
+    /// The browser's files in the folder for temporary files.
     private var leftovers: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: store.folder.path)) ?? [])
             .filter { $0.hasPrefix("vellum-") }
     }
 
-    @Test func thePagerHasTheTerminalAndTheBrowserComesBack() async throws {
+    @Test func pagerUsesTerminal() async throws {
         let log = store.folder / "log"
-        // It leaves the terminal in disorder and ends with an error.
+        // The pager changes the terminal's modes and ends with an error.
         let pager = try program(
             "pager",
             "cat \"$1\" >'\(log)'; stat -c %a \"$1\" >>'\(log)'; stty -echo; printf '\\033[?25l\\033[31m'; exit 4"
@@ -52,13 +52,14 @@ struct BrowsedProgramsTests {
         #expect(read.contains("\"name\": \"Oslo\"") && read.hasSuffix("600\n"))
         #expect(text.contains("ended with exit code 4"))
         let entries = text.components(separatedBy: "\u{1b}[?1049h")
-        #expect(entries.count == 3, "the screen was left and taken again")
+        #expect(entries.count == 3, "the screen was not left and entered again")
         #expect(leftovers.isEmpty)
     }
 
-    /// What broke: the value stayed in the folder for temporary files where the browser ended while its pager was open.
-    @Test(arguments: SignalTests.signals)
-    func theFileOfAPagerGoesWhenTheBrowserWasEndedBeforeIt(signal: Int32, status: Int32) async throws {
+    @Test(
+        "removes the pager's file if a signal ends the browser before the pager",
+        arguments: SignalTests.signals)
+    func removesPagerFileOnSignal(signal: Int32, status: Int32) async throws {
         let pager = try program("pager", "echo 'the pager waits'; read line")
         let pidFile = store.folder / "pid"
         let browser = try PseudoTerminal.start(
@@ -72,13 +73,13 @@ struct BrowsedProgramsTests {
         #expect(leftovers.count == 1)
         let pid = try String(contentsOfFile: pidFile, encoding: .utf8)
             .trimmingCharacters(in: .whitespacesAndNewlines)
-        // The terminal goes with it, and that ends the pager.
+        // The end of the terminal ends the pager.
         kill(try #require(pid_t(pid)), signal)
         try await browser.until("the file's end") { leftovers.isEmpty }
         _ = try await browser.finish()
     }
 
-    @Test func anEditIsStoredAndKeepsItsDeadline() async throws {
+    @Test func storesEditWithExpiryTime() async throws {
         let editor = try program("editor", "sed -i s/Oslo/Kristiania/ \"$1\"")
         let (status, _) = try await run(
             ["EDITOR": editor], [("oslo", "\r"), ("709037", "e"), ("Kristiania", "y"), ("Stored", "\u{3}")])
@@ -90,8 +91,8 @@ struct BrowsedProgramsTests {
         #expect(leftovers.isEmpty)
     }
 
-    /// Somebody stores the entry while the editor is open: that stays, and so does the text.
-    @Test func aConflictKeepsBoth() async throws {
+    @Test("an entry stored during an edit stays, and so does the edited text")
+    func keepsBothOnConflict() async throws {
         let editor = try program(
             "editor",
             "sed -i s/Oslo/Kristiania/ \"$1\"; echo '{\"name\":\"other\"}' | '\(Vellum.executable.path)' --store '\(store.path)' put City oslo"
@@ -105,7 +106,7 @@ struct BrowsedProgramsTests {
         #expect(leftovers.count == 1)
     }
 
-    @Test func aPipeShowsWhatItsCommandSays() async throws {
+    @Test func showsOutputOfPipe() async throws {
         let (status, text) = try await run(
             [:],
             [
@@ -117,7 +118,7 @@ struct BrowsedProgramsTests {
         #expect(leftovers.isEmpty)
     }
 
-    @Test func aCopyIsSentToTheTerminal() async throws {
+    @Test func copiesThroughTerminal() async throws {
         let steps = [("oslo", "y"), ("Copy", "k"), ("Copied", "\r\u{3}")]
         #expect(try await run([:], steps).text.contains("\u{1b}]52;c;b3Nsbw==\u{7}"))
         let inside = try await run(["TMUX": "/tmp/tmux-0/default,1,0"], steps).text
@@ -126,14 +127,12 @@ struct BrowsedProgramsTests {
         #expect(try await !run(["TERM": "vt100"], without).text.contains("]52;"))
     }
 
-    /// Columns from values, graphs with an alarm, and a query with a name, as a person types them.
     @Test func columnsGraphsAndSavedQueries() async throws {
         let state = store.folder / "state"
         let (_, text) = try await run(
             ["XDG_STATE_HOME": state],
             [
-                ("oslo", "C"), ("1 of 1", " qT"), ("expiries/s", "A"),
-                ("alarm when", "> 100%\r"),
+                ("oslo", "C"), ("1 of 1", " qT"), ("expiries/s", "A"), ("alarm when", "> 100%\r"),
                 ("it is never", "\u{15}< 80%\r"), ("The bell rings", "hQ"),
                 ("for example", "limit 3\u{13}"), ("save as", "few\r"), ("Saved as few", "\u{0f}"),
                 ("Saved queries", "\u{3}"),

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the browser remembers for its user is whole, whoever writes it at once and whoever dies meanwhile.
+/// Saved queries survive concurrent writers and killed processes.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct BrowserMemoryTests {
     private let store: TestStore
@@ -22,12 +22,12 @@ struct BrowserMemoryTests {
         return browser
     }
 
-    /// Writes so many queries and saves each.
+    /// Types and saves `count` queries.
     private func save(_ count: Int, named prefix: String, in browser: Spawned) {
         browser.type((1...count).map { "\u{15}limit \($0)\u{13}\u{15}\(prefix)\($0)\r" }.joined())
     }
 
-    /// The names that the file has; fails on a line that isn't whole.
+    /// The names in the file; fails on an incomplete line.
     private func names(location: SourceLocation = #_sourceLocation) throws -> [String] {
         guard let bytes = FileManager.default.contents(atPath: file) else { return [] }
         let text = String(decoding: bytes, as: UTF8.self)
@@ -41,11 +41,10 @@ struct BrowserMemoryTests {
         }
     }
 
-    /// Both read all, add one and write all: what one has saved, the other mustn't leave out.
-    @Test func twoBrowsersThatSaveAtOnceLoseNothing() async throws {
+    @Test func concurrentBrowsersLoseNothing() async throws {
         let browsers = [try await start(), try await start()]
         for (browser, name) in zip(browsers, ["left", "right"]) { save(25, named: name, in: browser) }
-        // It reads whole whenever somebody looks.
+        // Each poll reads complete lines.
         try await browsers[0].until("50 saved queries") { try names().count >= 50 }
         let wanted = ["left", "right"].flatMap { name in (1...25).map { "\(name)\($0)" } }
         #expect(try names().sorted() == wanted.sorted())
@@ -55,7 +54,7 @@ struct BrowserMemoryTests {
         #expect(!left.contains { $0.hasSuffix(".partial") }, "\(left)")
     }
 
-    @Test func whoIsKilledWhileItSavesLeavesAWholeFile() async throws {
+    @Test func killedBrowserLeavesCompleteFile() async throws {
         var kept = 0
         for round in 1...3 {
             let pidFile = store.folder / "pid\(round)"
@@ -70,7 +69,7 @@ struct BrowserMemoryTests {
             #expect(saved.count >= kept + 3 * round && Set(saved).count == saved.count)
             kept = saved.count
         }
-        // Nobody is kept from saving more by what the dead have left.
+        // Files of killed browsers don't prevent saving.
         let browser = try await start()
         save(1, named: "last", in: browser)
         try await browser.until("the last one") { try names().contains("last1") }

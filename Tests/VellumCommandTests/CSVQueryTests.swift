@@ -9,7 +9,7 @@ import Testing
 
     init() throws { store = try TestStore() }
 
-    @Test func wholeEntriesStandUnderTheNamesOfAllProperties() throws {
+    @Test func entriesHaveAllPropertiesAsColumns() throws {
         let lines = #"{"id":"b","x":1}"# + "\n" + #"{"id":"a","y":"1, \"2\"","z":[1]}"#
         try store.done("import", "Thing", "-", "--format", "ndjson", "--key", "id", input: lines)
         try store.done("put", "Thing", "c", input: "[7]")
@@ -28,8 +28,8 @@ import Testing
         #expect(try store.run("query", "Thing", "find x = 2", "--csv").output.isEmpty)
     }
 
-    /// What broke: of two properties whose names look the same but have other bytes a table had the first alone; CSV has both.
-    @Test func aTableHasTheColumnsThatCSVHas() throws {
+    @Test("names equal but for their bytes are two columns in CSV and tables")
+    func tableHasColumnsOfCSV() throws {
         try store.done("put", "A", "nfc", input: "{\"\u{e9}\":7}")
         try store.done("put", "A", "nfd", input: "{\"e\u{301}\":5}")
         try store.done("put", "A", "both", input: "{\"\u{e9}\":1,\"e\u{301}\":2}")
@@ -40,8 +40,8 @@ import Testing
         #expect(csv == ["both,1,2", "nfc,7,", "nfd,,5"])
     }
 
-    /// What broke: two columns were called `key`, and whoever went by names took the property for the entry's key.
-    @Test(arguments: [("csv", ","), ("tsv", "\t")]) func noTwoColumnsHaveOneName(
+    /// Regression: two columns were called `key`, and readers by name confused the property with the entry's key.
+    @Test(arguments: [("csv", ","), ("tsv", "\t")]) func columnNamesAreUnique(
         format: String, separator: String
     ) throws {
         let objects = #"{"id":"a","key":7,"value":1,"key 2":2}"#
@@ -55,8 +55,8 @@ import Testing
             ])
     }
 
-    /// A spreadsheet carries out what looks like a formula, and anybody may have stored it. Without the option nothing changes.
-    @Test func spreadsheetsGetNoFormulas() throws {
+    /// Spreadsheets evaluate texts that look like formulas.
+    @Test("--spreadsheet escapes formulas") func escapesFormulas() throws {
         let risky = ["=1+1", "+1", "-1", "@A1", "\ttab", "＝1"]
         let harmless = ["a=1", "'=1", " =1", "1", "é"]
         var lines = Data()
@@ -68,7 +68,7 @@ import Testing
         try store.done(
             "import", "Thing", "-", "--format", "ndjson", "--key", "id",
             input: String(decoding: lines, as: UTF8.self))
-        /// As everywhere: what would be read as a number, or begins with a blank, is in quotes.
+        /// Texts that look like numbers or begin with a blank are quoted.
         func table(_ header: String, _ texts: [String]) -> [String] {
             [header]
                 + texts.enumerated().map { number, text in
@@ -81,7 +81,7 @@ import Testing
         let query = "sort n desc | select \"=t\", n"
         #expect(try store.done("query", "Thing", query, "--csv").lines == plain)
         #expect(try store.done("query", "Thing", query, "--csv", "--spreadsheet").lines == guarded)
-        // The identifiers, numbers as texts, are the second of three columns.
+        // The second of three columns has the identifiers, numbers as texts.
         func withoutIdentifiers(_ lines: [String]) -> [String] {
             lines.map { line in
                 var fields = line.split(separator: ",").map(String.init)
@@ -99,8 +99,8 @@ import Testing
         #expect(try store.run("export", "Thing", "--spreadsheet").status == 2)
     }
 
-    /// All entries are needed for the names of their properties. What doesn't fit into memory waits in a file.
-    @Test func entriesThatTakeTooMuchMemoryWaitInAFile() throws {
+    @Test("entries beyond --memory use temporary files until all names are known")
+    func entriesBeyondMemoryUseFiles() throws {
         let opened = try Store.open(at: store.path)
         let archive = try opened.archive(
             named: "Large", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
@@ -123,12 +123,12 @@ import Testing
         #expect(
             try store.run("query", "Large", "count distinct content as n, median n", "--memory", "1KB").status
                 == 3)
-        // Columns that the query names need not wait.
+        // A query that names its columns needs no temporary file.
         let lines = try store.done("query", "Large", "select id | sort @key", "--csv").lines
         #expect(lines == ["id"] + Array(repeating: "1", count: 16))
     }
 
-    @Test func whatAPersonProbablyMeantIsNamed() throws {
+    @Test func suggestsProperties() throws {
         _ = try store.done(
             "import", "City", "-", "--format", "ndjson", "--key", "id",
             input: #"{"id":"a","population":3}"# + "\n")

@@ -7,8 +7,8 @@ struct ChangingTests {
 
     init() throws { store = try TestStore() }
 
-    @Test func aCacheKeepsItsLimitAndEvictsTheLeastRecent() throws {
-        // Values of 1,003 bytes: a head of 3 bytes and 1,000 of text. 65 of them fit into 65,536 bytes.
+    @Test func cacheEvictsLeastRecent() throws {
+        // Values of 1,003 bytes (3 of head, 1,000 of text): 65 fit into 65,536 bytes.
         let lines = (0..<200).map { "{\"id\":\($0),\"v\":\"" + String(repeating: "x", count: 980) + "\"}" }
         let file = try store.folder.file("values.ndjson", lines.joined(separator: "\n"))
         let result = try store.done("import", "A", file, "--key", "id", "--disk", "64KiB")
@@ -22,7 +22,7 @@ struct ChangingTests {
         #expect(result.errors.contains("; \(200 - fitting) entries evicted"))
     }
 
-    @Test func aValueLargerThanTheLimitIsRefusedAndEvictsNothing() throws {
+    @Test func refusesValueAboveLimit() throws {
         try store.done("put", "A", "small", "--disk", "64KB", input: "{\"a\":1}")
         let before = try store.done("keys", "A", "--json").text
         let result = try store.run("put", "A", "large", input: "\"\(String(repeating: "x", count: 70000))\"")
@@ -33,8 +33,8 @@ struct ChangingTests {
         #expect(try store.archives()["A"]?["rejections"] as? Int == 1)
     }
 
-    /// What broke: an object with a name twice was stored so in silence, and queries found other things in it than readers.
-    @Test func aNameTwiceIsRefused() throws {
+    /// Regression: an object with a repeated name was stored silently, and queries and readers saw different values.
+    @Test func refusesRepeatedNames() throws {
         let result = try store.run("put", "A", "k", input: "{\"a\":1,\"a\":2}")
         #expect(result.status == 1)
         #expect(
@@ -44,34 +44,33 @@ struct ChangingTests {
         #expect(try store.run("put", "A", "k", "--raw", input: "{\"a\":1,\"a\":2}").status == 0)
     }
 
-    @Test func whatIsNotJSONIsRefused() throws {
+    @Test func refusesInvalidJSON() throws {
         for input in ["", "{", "{\"a\":1} x", "nul", "[1,]"] {
             let result = try store.run("put", "A", "k", input: input)
             #expect(result.status == 1, "\(input)")
             #expect(
                 result.errors.hasPrefix("vellum: standard input is not a JSON document: byte "), "\(input)")
         }
-        #expect(!FileManager.default.fileExists(atPath: store.path), "nothing was made for nothing")
+        #expect(!FileManager.default.fileExists(atPath: store.path), "a store was created")
     }
 
     @Test(arguments: [
         ("1", 1), ("4096", 4096), ("20MB", 20_000_000), ("64KB", 64000), ("64KiB", 65536),
-        ("1.5GB", 1_500_000_000),
-        ("2 mib", 2_097_152), ("10B", 10),
+        ("1.5GB", 1_500_000_000), ("2 mib", 2_097_152), ("10B", 10),
     ])
-    func aSizeIsUnderstood(text: String, bytes: Int) throws {
+    func parsesSize(text: String, bytes: Int) throws {
         _ = try store.run("put", "A", "k", "--kind", "cache", "--disk", text, input: "1")
         #expect(try store.archives()["A"]?["diskLimit"] as? Int == bytes)
     }
 
     @Test(arguments: ["0", "-1", "x", "5XB", "1.5", "0.3KB5", "99999999999TB", "", "MB", "1e3"])
-    func anythingElseIsNoSize(text: String) throws {
+    func refusesOtherSizes(text: String) throws {
         let result = try store.run("put", "A", "k", "--disk=\(text)", input: "1")
         #expect(result.status == 2)
         #expect(!FileManager.default.fileExists(atPath: store.path))
     }
 
-    @Test func anArchiveThatIsThereKeepsItsKindAndLimits() throws {
+    @Test func existingArchiveKeepsLimits() throws {
         try store.done("put", "A", "k", "--disk", "1KB", input: "1")
         let result = try store.done("put", "A", "k", "--disk", "2KB", input: "2")
         #expect(result.errors == "vellum: archive \"A\" already exists and keeps its kind and limits\n")
@@ -79,7 +78,7 @@ struct ChangingTests {
         #expect(try store.done("get", "A", "k", "--json").text == "2\n")
     }
 
-    @Test func deletingAsksOnATerminal() throws {
+    @Test func deletionAsksOnTerminal() throws {
         for key in ["a", "b"] { try store.done("put", "A", key, input: "[1]") }
         let arguments = "rm A a --store '\(store.path)'"
         for answer in ["n\n", "\n", "yesterday\n"] {
@@ -91,7 +90,7 @@ struct ChangingTests {
         #expect(try store.keys("A") == ["b"])
     }
 
-    @Test func deletingTakesYesWhenNobodyCanBeAsked() throws {
+    @Test func deletionNeedsYesWithoutTerminal() throws {
         for key in ["a", "b", "c"] { try store.done("put", "A", key, input: "[1]") }
         let refused = try store.run("rm", "A", "a")
         #expect(refused.status == 2 && refused.errors.contains("--yes"))

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("The demonstration's cities, imported and looked at")
+@Suite("the demo's cities, imported and read")
 struct CitiesTests {
     let store: TestStore
     let lines: [String]
@@ -15,7 +15,7 @@ struct CitiesTests {
         #expect(result.errors.hasPrefix("imported 6,204 entries, "))
     }
 
-    @Test func everyEntryIsThereAndTheSumOfBytesIsExact() throws {
+    @Test func entriesAndBytesAreExact() throws {
         let archive = try #require(try store.archives()["City"])
         #expect(archive["entries"] as? Int == 6204)
         #expect(archive["kind"] as? String == "collection")
@@ -32,13 +32,13 @@ struct CitiesTests {
         }
     }
 
-    @Test func aValueIsTheLineThatItCameFrom() throws {
+    @Test func valuesAreTheImportedLines() throws {
         let line = try #require(lines.first { $0.contains("\"geonameid\":1642911,") })
         #expect(try store.done("get", "City", "1642911", "--json").text == line + "\n")
         #expect(try store.done("export", "City").lines == lines)
     }
 
-    @Test func entriesStandInTheOrderOfImport() throws {
+    @Test func keepsOrderOfImport() throws {
         let keys = try lines.reversed().map { line in
             String(try #require(try JSON.object(line)["geonameid"] as? Int))
         }
@@ -51,7 +51,7 @@ struct CitiesTests {
         #expect(lastKeys == keys.suffix(2).reversed())
     }
 
-    @Test func lookingLeavesNoTrace() throws {
+    @Test func readingLeavesNoTrace() throws {
         let before = try store.done("keys", "City", "--json").text
         let counters = try store.done("ls", "--json").text
         for key in ["1642911", "32767", "nothing"] { _ = try store.run("get", "City", key, "--meta") }
@@ -63,7 +63,7 @@ struct CitiesTests {
         #expect(try store.done("ls", "--json").text == counters)
     }
 
-    @Test func anExportImportsToTheSameValuesInTheSameOrder() throws {
+    @Test func exportsReimport() throws {
         for format in ["ndjson", "csv"] {
             let file = store.folder / ("cities." + format)
             try store.done("export", "City", file)
@@ -74,7 +74,7 @@ struct CitiesTests {
         }
     }
 
-    @Test func withoutItsIndexAStoreHoldsTheSame() throws {
+    @Test func rebuildsIndex() throws {
         let index = store.path + "/City.archive/index"
         #expect(FileManager.default.fileExists(atPath: index))
         try FileManager.default.removeItem(atPath: index)

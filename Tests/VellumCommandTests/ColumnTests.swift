@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// What broke: each field was decided by itself, so 19.99 and 20.00 became a number and a text, and a sum lost rows.
-@Suite("Columns of CSV and TSV")
+/// A column has one type: fields typed one by one made 19.99 a number and 20.00 a text, and a sum lost rows.
+@Suite("columns of CSV and TSV")
 struct ColumnTests {
     let store: TestStore
 
@@ -18,7 +18,7 @@ struct ColumnTests {
         return try store.done("export", "A").lines
     }
 
-    @Test func numbersAreNumbersHoweverTheyAreSpelled() throws {
+    @Test func readsNumbersInAnySpelling() throws {
         let result = try importing("a.csv", "id,price\n1,19.99\n2,20.00\n3,5.50\n4,\n")
         #expect(
             try values(result) == [
@@ -31,8 +31,7 @@ struct ColumnTests {
         #expect(result.errors.contains("--types price=text"))
     }
 
-    /// What broke: of each number with an exponent it was said that its spelling isn't kept, also of what `export` had written.
-    @Test func onlyANumberThatIsWrittenOtherwiseIsSaidToBe() throws {
+    @Test("reports only numbers whose spelling changes") func reportsChangedSpelling() throws {
         let content =
             "id,a,b,c,d\n1,1e+22,1e-05,1.0e+400,0.00012\n"
             + "2,-1.5e+300,5e-324,-1.2e-400,123456789012345678901.5\n"
@@ -48,7 +47,7 @@ struct ColumnTests {
         }
     }
 
-    @Test func aMixedColumnStaysTextAndIsNamedOnce() throws {
+    @Test func mixedColumnsStayText() throws {
         let result = try importing("a.csv", "id,n,f,z\n1,5,true,01\n2,n/a,maybe,2\n3,x,null,null\n")
         #expect(
             try values(result) == [
@@ -63,7 +62,7 @@ struct ColumnTests {
         #expect(said[2].hasPrefix("column \"z\" is mixed and stays text: \"01\" (line 2)"))
     }
 
-    @Test func uniformColumnsSaynothing() throws {
+    @Test func uniformColumnsAreNotReported() throws {
         let result = try importing(
             "a.csv", "id,n,f,t,q\n1,5,true,a,\"1\"\n2,-1.5,false,b,\"x\"\n3,null,null,c,\n")
         #expect(
@@ -75,14 +74,14 @@ struct ColumnTests {
         #expect(!result.errors.contains("column "))
     }
 
-    @Test func keysMayBeSpelledLikeWords() throws {
+    @Test func keysMayLookLikeOtherTypes() throws {
         let result = try importing("a.csv", "id,v\nnull,1\nfalse,2\n1.50,3\n7,4\n")
         #expect(result.status == 0)
         #expect(try store.keys("A") == ["7", "1.50", "false", "null"])
         #expect(result.errors.contains("column \"id\", the keys, is text"))
     }
 
-    @Test func typesSayWhatAColumnIs() throws {
+    @Test func typesOptionDecides() throws {
         let content = "id,price,version,\"a,b\"\n1,1.50,1.10,3\n2,n/a,1.9,4\n3,null,2,5\n"
         let result = try importing(
             "a.csv", content, "--types", "price=number,version=text", "--types", "a,b=text")
@@ -101,8 +100,8 @@ struct ColumnTests {
         #expect(try importing("a.ndjson", "{\"id\":1}", "--types", "id=text").status == 2)
     }
 
-    /// Nothing is a truth value but the two words and null; of a column that is one by itself nothing is said.
-    @Test func truthValuesAreAKindOfTheirOwn() throws {
+    /// Only true, false and null are Booleans; a column that has no others isn't reported.
+    @Test func readsBooleans() throws {
         let content = "id,flag,all\n1,true,true\n2,yes,false\n3,null,\n4,false,true\n"
         let result = try importing("a.csv", content + "5,1,true\n", "--types", "flag=boolean,all=boolean")
         #expect(
@@ -122,8 +121,7 @@ struct ColumnTests {
         #expect(try importing("a.csv", content, "--types", "flag=bool").status == 2)
     }
 
-    /// The same decisions without quotes.
-    @Test func columnsOfTSVAreDecidedAsAWhole() throws {
+    @Test func decidesColumnsOfTSV() throws {
         let rows = [
             "id\tprice\tn\tflag", "1\t19.99\t5\ttrue", "2\t20.00\tn/a\tfalse", "3\t5.50\tnull\tnull",
             "4\t\t7\t",
@@ -147,8 +145,8 @@ struct ColumnTests {
                 == "{\"id\":1,\"price\":\"19.99\",\"n\":5,\"flag\":true}\n")
     }
 
-    /// More than is read at once: the kind shows in the last row.
-    @Test func aPipeIsDecidedAsAFileIs() throws {
+    /// The input is larger than the buffer, and only its last row shows the type.
+    @Test func pipesAreTypedLikeFiles() throws {
         let rows =
             (0..<40_000).map { "\($0),\($0).5,value \($0) of a longer text\n" }.joined() + "x,none,last\n"
         let content = "id,n,t\n" + rows
@@ -161,7 +159,7 @@ struct ColumnTests {
         #expect(try store.done("get", "P", "0", "--json").text.hasPrefix("{\"id\":\"0\",\"n\":\"0.5\","))
     }
 
-    @Test func textsAmongNumbersComeBackFromCSV() throws {
+    @Test func textsAmongNumbersSurviveCSV() throws {
         let lines = [
             "{\"id\":1,\"v\":1.5,\"w\":true}", "{\"id\":2,\"v\":\"abc\",\"w\":\"x\"}",
             "{\"id\":3,\"v\":\"2\",\"w\":null}",
@@ -171,13 +169,13 @@ struct ColumnTests {
         try store.done("export", "A", csv)
         try store.done("import", "B", csv, "--key", "id")
         #expect(try store.done("export", "B").lines == lines)
-        // TSV has nothing to tell them apart with, and says so.
+        // TSV can't distinguish them, and reports that.
         #expect(
             try store.done("export", "A", store.folder / "a.tsv").errors.contains(
                 "\"v\", \"w\", which have both"))
     }
 
-    @Test func whatTSVCannotHoldIsEscapedAndComesBack() throws {
+    @Test func tsvEscapesSurvive() throws {
         let texts = [
             "", "1", "true", "null", "a\\tb", "a\\nb", "\\\"quoted\\\"", "\\\"1\\\"", "[1]", "\\\"[1]\\\"",
             " x ",

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a shell offers for a word comes from the program, which looks into the store.
+/// Shells ask the program, which reads the store.
 @Suite("completions in a shell")
 struct CompletionTests {
     let store: TestStore
@@ -15,7 +15,7 @@ struct CompletionTests {
         try store.done("put", "Fish", "cod", "--owner", "sea", input: "1")
     }
 
-    /// As the scripts ask: what is to be completed, the place of the last word, and that of the cursor in it.
+    /// Asks like the scripts: the argument to complete, the index of the last word, and the cursor's offset in it.
     private func ask(
         _ argument: String, _ words: String..., environment: [String: String]? = nil
     ) throws -> Vellum.Result {
@@ -25,14 +25,14 @@ struct CompletionTests {
             environment: environment ?? ["VELLUM_STORE": store.path])
     }
 
-    @Test func archivesAreOffered() throws {
+    @Test func offersArchives() throws {
         #expect(try ask("positional@0", "keys", "").lines.sorted() == ["Fish", "Fruit"])
         #expect(try ask("positional@0", "keys", "Fr").lines == ["Fruit"])
         #expect(try ask("positional@0", "drop", "x").lines.isEmpty)
     }
 
-    /// Those of the archive that the line names; what a shell would take for two words is left out.
-    @Test func keysAreOffered() throws {
+    /// Keys of the archive in the line, without those that a shell would split.
+    @Test func offersKeys() throws {
         #expect(try ask("positional@1", "get", "Fruit", "").lines.sorted() == ["apple", "apricot", "banana"])
         #expect(try ask("positional@1", "get", "Fruit", "ap").lines.sorted() == ["apple", "apricot"])
         #expect(try ask("positional@1", "rm", "Fruit", "apple", "b").lines == ["banana"])
@@ -40,22 +40,21 @@ struct CompletionTests {
         #expect(try ask("positional@1", "get", "None", "").lines.isEmpty)
     }
 
-    @Test func ownersAreOffered() throws {
+    @Test func offersOwners() throws {
         #expect(
             try ask("--owner", "keys", "Fruit", "--owner", "").lines.sorted() == ["own-a", "own-b", "own-p"])
         #expect(try ask("--owner", "rm", "Fruit", "--owner", "own-b").lines == ["own-b"])
         #expect(try ask("--owner", "expire", "Fish", "--owner", "").lines == ["sea"])
     }
 
-    /// What broke: what an option takes was held for the archive.
-    @Test func theArchiveMayStandBehindAnOption() throws {
+    /// Regression: an option's value was taken for the archive.
+    @Test func findsArchiveAfterOptions() throws {
         #expect(try ask("--owner", "keys", "--limit", "3", "Fish", "--owner", "").lines == ["sea"])
         #expect(try ask("positional@1", "get", "--store", store.path, "Fruit", "b").lines == ["banana"])
     }
 
-    /// Names of properties, with what else entries can be grouped by; one that would be taken for another word, or for the
-    /// language, stands in quotes.
-    @Test func propertiesAreOffered() throws {
+    /// Names of properties and other groupings; ambiguous names are quoted.
+    @Test func offersProperties() throws {
         try store.done(
             "put", "User", "ada", input: "{\"address\":{\"city\":\"London\"},\"owner\":1,\"full name\":2}")
         let offered = try ask("--by", "groups", "User", "--by", "").lines
@@ -69,13 +68,12 @@ struct CompletionTests {
         }
     }
 
-    /// Those of the file, whose archive may not be there yet.
     @Test(arguments: [
         ("in.ndjson", "{\"id\":1,\"name\":\"a\"}\n{\"id\":2,\"of.it\":3}\n", ["id", "name", "of.it"]),
         ("in.json", "[{\"id\":1},\n{\"name\":2}]", ["id", "name"]),
         ("in.csv", "id,name\n1,2\n", ["id", "name"]),
     ])
-    func propertiesOfAFileAreOffered(name: String, content: String, properties: [String]) throws {
+    func offersPropertiesOfFile(name: String, content: String, properties: [String]) throws {
         let file = try store.folder.file(name, content)
         #expect(try ask("--key", "import", "New", file, "--key", "").lines == properties)
         #expect(
@@ -86,9 +84,9 @@ struct CompletionTests {
         #expect(try ask("--key", "import", "New", store.folder.path, "--key", "").lines.isEmpty)
     }
 
-    /// What broke: bash ran what stands in a key between $( and ) when the key was offered, zsh took what is behind a colon
-    /// for a description, and words with a backslash or a quote were not completed.
-    @Test func eachShellGetsWordsThatItTakesForThese() throws {
+    /// Regression: bash ran $(…) in an offered key, zsh took text after a colon for a description, and words with a backslash or
+    /// a quote were not completed.
+    @Test func quotesForEachShell() throws {
         for key in ["a:b", "it's", "$(exit)"] { try store.done("put", "Odd", key, input: "1") }
         func offered(_ shell: String, _ version: String, _ word: String) throws -> Set<String> {
             let environment = ["VELLUM_STORE": store.path, "SAP_SHELL": shell, "SAP_SHELL_VERSION": version]
@@ -97,15 +95,14 @@ struct CompletionTests {
         #expect(try offered("bash", "5.2.15", "") == ["'a:b'", "'it'\\''s'", "'$(exit)'"])
         #expect(try offered("bash", "5.2.15", "it\\'") == ["'it'\\''s'"])
         #expect(try offered("bash", "5.2.15", "\"it'") == ["'it'\\''s'"])
-        // Its script takes the last one for a sign of the end.
+        // The script reads the last line as an end mark.
         #expect(try offered("zsh", "5.9", "") == ["a\\:b", "it's", "$(exit)", " "])
         #expect(try offered("zsh", "5.9", "\\$\\(") == ["$(exit)", " "])
         #expect(try offered("fish", "3.6.0", "it'") == ["it's"])
         #expect(try offered("fish", "4.0.1", "it\\'") == ["it's"])
     }
 
-    /// A folder is named as people do who type it.
-    @Test func theStoresFolderMayBeginWithATilde() throws {
+    @Test func expandsTilde() throws {
         let environment = ["HOME": store.folder.path, "SAP_SHELL": "bash", "SAP_SHELL_VERSION": "5.2.15"]
         let words = ["get", "--store", "~/store", "Fi"]
         let result = try Vellum.run(
@@ -114,8 +111,8 @@ struct CompletionTests {
         #expect(result.lines == ["'Fish'"], "\(result.errors)")
     }
 
-    /// The store that the line names goes before that of the environment; without any there is nothing to offer.
-    @Test func theStoreIsThatOfTheLine() throws {
+    /// The line's store has priority over that of the environment; without a store nothing is offered.
+    @Test func usesStoreOfLine() throws {
         let other = try TestStore()
         try other.done("put", "Stone", "granite", input: "1")
         let environment = ["VELLUM_STORE": other.path]
@@ -131,8 +128,8 @@ struct CompletionTests {
         #expect(none.status == 0 && none.lines.isEmpty)
     }
 
-    /// A word on standard error would stand in the middle of the line that somebody is typing.
-    @Test func nothingIsSaidMeanwhile() throws {
+    /// Output on standard error would appear within the typed line.
+    @Test func writesNoErrors() throws {
         #expect(try ask("positional@0", "keys", "").errors.isEmpty)
         #expect(try ask("--owner", "keys", "Fruit", "--owner", "").errors.isEmpty)
         let missing = ["VELLUM_STORE": store.folder / "none"]
@@ -150,21 +147,20 @@ struct CompletionTests {
     }
 
     @Test(arguments: [("bash", "vellum.bash"), ("zsh", "_vellum"), ("fish", "vellum.fish")])
-    func theScriptIsOneThatTheShellUnderstands(shell: String, file: String) throws {
+    func scriptParses(shell: String, file: String) throws {
         guard try Self.isInstalled(shell) else { return }
         let result = try Vellum.shell("\"$1\" -n \"$2\"", shell, Self.script(file))
         #expect(result.status == 0 && result.text.isEmpty && result.errors.isEmpty, "\(result.errors)")
     }
 
-    /// From the key that is pressed to the words that are offered: for a command, an archive, keys, an owner, an option and
-    /// properties. What broke: nothing was offered behind a colon, where bash divides words.
-    @Test func bashOffersWhatIsInTheStore() throws {
+    /// Also completes after a colon, where bash splits words.
+    @Test func bashCompletes() throws {
         guard try Self.isInstalled("bash") else { try Test.cancel("there is no bash here") }
         let trap = store.folder / "trap"
         for key in ["user:1:a", "user:1:b", "user:2", "x$(touch '\(trap)')"] {
             try store.done("put", "Odd", key, input: "{\"of\":{\"it\":1}}")
         }
-        // Each word as bash has divided the line, what is completed of the last one, and the line.
+        // For each case: the line, the part to complete of its last word, and the words as bash splits them.
         let asking = """
             source "$1"
             ask() {
@@ -201,9 +197,8 @@ struct CompletionTests {
         #expect(!FileManager.default.fileExists(atPath: trap), "a key was run")
     }
 
-    /// As it is typed at a terminal, for fish and zsh complete nowhere else: a key, to which each is bound, tells what stands
-    /// on the line then.
-    @Test func fishOffersWhatIsInTheStore() async throws {
+    /// fish and zsh complete on terminals only. A key is bound to a command that prints the line.
+    @Test func fishCompletes() async throws {
         guard try Self.isInstalled("fish") else { try Test.cancel("there is no fish here") }
         try store.done("put", "Odd", "user:1 a", input: "{\"of\":{\"it\":1}}")
         let lines = store.folder / "lines"
@@ -235,7 +230,7 @@ struct CompletionTests {
         }
     }
 
-    /// The variable PATH, with a folder before it that has the program alone.
+    /// The variable PATH, preceded by a folder that holds only the program.
     private func pathWithProgram() throws -> String {
         let bin = store.folder / "bin"
         try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: true)
@@ -244,13 +239,12 @@ struct CompletionTests {
         return bin + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
     }
 
-    @Test func zshOffersWhatIsInTheStore() throws {
+    @Test func zshCompletes() throws {
         guard try Self.isInstalled("zsh") else { try Test.cancel("there is no zsh here") }
         try store.done("put", "Odd", "user:1 a", input: "{\"of\":{\"it\":1}}")
         let lines = [
             "vellum ke", "vellum keys Fr", "vellum get Fruit b", "vellum keys Fruit --rev",
-            "vellum get Odd user:",
-            "vellum groups Odd --by of.",
+            "vellum get Odd user:", "vellum groups Odd --by of.",
         ]
         let setting = #"""
             PS1= ; fpath=("$1" $fpath); export VELLUM_STORE="$2"
@@ -281,8 +275,7 @@ struct CompletionTests {
         #expect(
             result.lines == [
                 "vellum keys ", "vellum keys Fruit ", "vellum get Fruit banana ",
-                "vellum keys Fruit --reverse ",
-                "vellum get Odd user:1\\ a ", "vellum groups Odd --by of.it ",
+                "vellum keys Fruit --reverse ", "vellum get Odd user:1\\ a ", "vellum groups Odd --by of.it ",
             ], "\(result.text) \(result.errors)")
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The person's file of settings: what it changes, and what is said of mistakes in it.
+/// The user's settings file: its effects, and messages about mistakes.
 struct ConfigurationTests {
     private let folder: TemporaryFolder
     private var environment: [String: String] { ["XDG_CONFIG_HOME": folder.path] }
@@ -19,7 +19,7 @@ struct ConfigurationTests {
         try Vellum.run(arguments, environment: environment.merging(also) { $1 })
     }
 
-    @Test func withoutAFileTheDefaultsHold() throws {
+    @Test func defaultsWithoutFile() throws {
         let result = try run("config")
         #expect(result.status == 0 && result.errors.isEmpty)
         #expect(result.lines.first == "# \(path) (not found)")
@@ -32,7 +32,7 @@ struct ConfigurationTests {
         #expect(try run("config", "--path").text == path + "\n")
     }
 
-    @Test func eachLineSaysWhereItIsFrom() throws {
+    @Test func namesOrigins() throws {
         try write(
             """
             # mine
@@ -50,7 +50,7 @@ struct ConfigurationTests {
         #expect(result.lines.contains("store = \"/srv/cache\"  # \(path):3"))
         #expect(result.lines.contains("open = [\"o\"]  # \(path):6. Open the selected row."))
         #expect(result.lines.contains { $0.hasPrefix("delete = [\"X\", \"delete\"]  # \(path):7. ") })
-        // The key was another action's.
+        // The key belonged to another action.
         #expect(result.lines.contains { $0.hasPrefix("# pager = []  # default without o. ") })
         // Options and the environment win.
         let named = try run("config", "--theme", "mono", also: ["VELLUM_STORE": "/s"]).lines
@@ -61,13 +61,12 @@ struct ConfigurationTests {
                 .contains("store = \"/t\"  # option: --store"))
     }
 
-    /// Some terminals say what their ground is.
+    /// Some terminals set COLORFGBG to their colors.
     @Test(arguments: [
         ("0;15", "light"), ("0;default;15", "light"), ("0;7", "light"), ("15;0", "dark"), ("7;8", "dark"),
-        ("15", "dark"),
-        ("x;y", "dark"), ("", "dark"), ("15;default", "dark"),
+        ("15", "dark"), ("x;y", "dark"), ("", "dark"), ("15;default", "dark"),
     ])
-    func theThemeFitsTheTerminalsGround(colors: String, theme: String) throws {
+    func themeFitsTerminal(colors: String, theme: String) throws {
         let origin = theme == "light" ? "environment: COLORFGBG" : "default"
         #expect(
             try run("config", also: ["COLORFGBG": colors]).lines.contains("theme = \"\(theme)\"  # \(origin)")
@@ -78,8 +77,7 @@ struct ConfigurationTests {
                 "theme = \"dark-safe\"  # \(path):1"))
     }
 
-    /// What broke: both could be chosen in the browser only, and not be given to others or kept with other settings.
-    @Test func columnsAndQueriesAreThere() throws {
+    @Test func appliesColumnsAndQueries() throws {
         let store = try TestStore()
         try store.done(
             "import", "City", "-", "--key", "id", input: #"{"id":"bogor","people":950334,"wet":true}"#)
@@ -101,20 +99,18 @@ struct ConfigurationTests {
             "\(entries)")
         #expect(try screen("<enter>Q<ctrl+o>").contains("sort people desc | limit 3"))
         #expect(try screen("<enter>Q<ctrl+o><enter><enter>").contains("950334"))
-        // What a person chooses is the person's; what the settings say stays there.
+        // The browser can't delete queries of the settings.
         #expect(try screen("<enter>Q<ctrl+o><ctrl+x>").contains("most people is a setting: \(path):5"))
     }
 
-    /// What broke: columns were printed without where they are from, as other settings are.
-    @Test func columnsAndQueriesSayWhereTheyAreFrom() throws {
+    @Test func namesOriginsOfColumnsAndQueries() throws {
         try write("[columns]\nCity = [\"people\", \"-owner\"]\n[queries]\nmost = \"count\"\n")
         let lines = try run("config").lines
         #expect(lines.contains("\"City\" = [\"people\", \"-owner\"]  # \(path):2"), "\(lines)")
         #expect(lines.contains("\"most\" = \"count\"  # \(path):4"), "\(lines)")
     }
 
-    /// What is printed is a file that says the same.
-    @Test func whatIsPrintedCanBeTheFile() throws {
+    @Test("the printed settings are a file with the same settings") func outputIsValidFile() throws {
         try write(
             """
             times = "utc"
@@ -171,7 +167,7 @@ struct ConfigurationTests {
         ("[columns]\nCity = 5", "2: columns.City: a text in quotes or a list of them is expected"),
         ("[queries]\na = \"count\"\nb = \"sort\"", "3: queries.b: at 5: incomplete: expected a property"),
         ("[queries]\na = \" \"", "2: queries.a: there is no query in it"),
-        // What broke: a key without a name counted as the line of its table.
+        // Regression: a key without a name counted as the line of its table.
         ("[queries]\na = \"count\"\n\"\" = \"count\"", "3: queries.: a query needs a name"),
         (
             "[columns]\nCity = [\"odd name\"]",
@@ -182,17 +178,17 @@ struct ConfigurationTests {
         ("columns = \"a\"", "1: columns: a table is expected: [columns]"),
         ("[keys]\nopen = \"ctrl+i\"", "2: keys.open: terminals send tab for ctrl+i; write tab"),
     ])
-    func mistakesAreNamedWithTheirLine(text: String, problem: String) throws {
+    func reportsLinesOfMistakes(text: String, problem: String) throws {
         try write(text)
         let result = try run("config")
         #expect(result.status == 1)
         #expect(result.errors == "vellum: \(path):\(problem)\n")
-        // The rest holds.
+        // The other settings apply.
         #expect(result.text.contains("refresh = \"200ms\"  # default"))
     }
 
-    /// The parser's own words differ from version to version; the line is what counts.
-    @Test func aBrokenFileIsSaidAndKeepsNobodyFromAnything() throws {
+    /// Only the line is compared: the parser's wording differs between versions.
+    @Test func toleratesBrokenFile() throws {
         try write("theme = \"light\"\nrefresh = \"1s\n")
         let store = try TestStore()
         try store.done("put", "City", "k", input: "1")
@@ -206,7 +202,7 @@ struct ConfigurationTests {
         #expect(effective.status == 1 && effective.text.contains("theme = \"dark\"  # default"))
     }
 
-    @Test func theStoreThatIsNamedIsUsed() throws {
+    @Test func usesStoreOfSettings() throws {
         let store = try TestStore()
         try store.done("put", "City", "k", input: "1")
         try write("store = \"\(store.path)\"\n")
@@ -216,12 +212,12 @@ struct ConfigurationTests {
         let other = try TestStore()
         try other.done("put", "City", "m", input: "1")
         #expect(try run("keys", "City", "--store", other.path).lines.count == 1)
-        try write("\nstore = \"\(folder.path)/gone\"\n")
+        try write("\nstore = \"\(folder.path)/none\"\n")
         #expect(try run("keys", "City").errors.contains("(store from \(path):2)"))
     }
 
-    /// Each command waited for somebody to write into it.
-    @Test(.timeLimit(.minutes(10))) func aPipeInItsPlaceKeepsNobodyWaiting() throws {
+    /// Regression: each command waited for a writer.
+    @Test(.timeLimit(.minutes(10))) func refusesPipeAsFile() throws {
         try write("")
         try FileManager.default.removeItem(atPath: path)
         #expect(mkfifo(path, 0o600) == 0)
@@ -229,13 +225,12 @@ struct ConfigurationTests {
         #expect(result.status == 1 && result.errors == "vellum: \(path) is a pipe and no file\n")
     }
 
-    /// Control-C leaves whatever is assigned, and the list says so.
-    @Test func whatLeavesIsListed() throws {
+    @Test func controlCAlwaysQuits() throws {
         try write("[keys]\nquit = \"X\"\n")
         #expect(try run("config").lines.contains { $0.hasPrefix("quit = [\"X\", \"ctrl+c\"]") })
     }
 
-    @Test func timesAreShownInTheZoneThatIsAskedFor() throws {
+    @Test func timesFollowSetting() throws {
         let store = try TestStore()
         try store.done("append", "Log", "hello", "--disk", "1MB")
         let zone = ["TZ": "Etc/GMT+5"]
@@ -253,7 +248,7 @@ struct ConfigurationTests {
         #expect(try (hour(local) + 5) % 24 == hour(utc))
     }
 
-    @Test func keysThatAreAssignedAreUsed() throws {
+    @Test func usesAssignedKeys() throws {
         let store = try TestStore()
         try store.done("put", "City", "bogor", input: "1")
         try write("[keys]\nopen = \"o\"\n")
@@ -261,13 +256,11 @@ struct ConfigurationTests {
         #expect(screen.text.contains("bogor") && screen.text.contains("o Open"))
     }
 
-    /// The colors that a screen has.
     private func colors(_ text: String) -> Set<Substring> {
         Set(text.matches(of: /[34]8;2;[0-9]+;[0-9]+;[0-9]+/).map(\.0))
     }
 
-    /// Without a terminal and on one.
-    @Test func theThemeIsTheBrowsers() async throws {
+    @Test func browserUsesTheme() async throws {
         let store = try TestStore()
         try store.done("put", "City", "bogor", input: "1")
         func printed(_ options: String...) throws -> Set<Substring> {
@@ -295,17 +288,17 @@ struct ConfigurationTests {
         #expect(try printed("--theme", "dark") == dark)
     }
 
-    /// Two browsers look at the same store: the one that refreshes once an hour hasn't seen what the other shows.
-    @Test func theStoreIsAskedAsOftenAsIsSet() async throws {
+    /// The browser that refreshes hourly doesn't show the later entries.
+    @Test func refreshFollowsSetting() async throws {
         let store = try TestStore()
-        // No letter of it is in the place of the last key's: a terminal is sent only what differs.
+        // Shares no letter's position with the last key, as a terminal is sent only differences.
         try store.done("put", "City", "initial", input: "1")
         func start(_ refresh: String) async throws -> Spawned {
             try write("refresh = \"\(refresh)\"\n")
             let browser = try PseudoTerminal.start("--store '\(store.path)'", environment: environment)
             try await browser.until("the archives") { browser.text.contains("City") }
             browser.type("\r")
-            // A title of theirs: the key may stand beside the archives already.
+            // A column title: the archives may show the key already.
             try await browser.until("the entries") { browser.text.contains("expires") }
             try await browser.until("the first entry") { browser.text.contains("initial") }
             return browser
@@ -315,9 +308,9 @@ struct ConfigurationTests {
             try store.done("put", "City", key, input: "1")
             try await quick.until(key) { quick.text.contains(key) }
         }
-        // Its first list may still have been in the making when the second came.
+        // Its first list may have included the second entry.
         #expect(!slow.text.contains("fourth"))
-        // It does when it is told to.
+        // A manual refresh shows it.
         slow.type("R")
         try await slow.until("fourth") { slow.text.contains("fourth") }
         for browser in [slow, quick] {

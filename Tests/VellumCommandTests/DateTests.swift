@@ -5,7 +5,7 @@ import TerminalKit
 import TestSupport
 import Testing
 
-/// Dates without a zone are local time wherever they are read.
+/// Dates without a time zone are local.
 @Suite("Dates on the command line") struct DateTests {
     private let store: TestStore
     private let now = Date()
@@ -19,7 +19,7 @@ import Testing
         return try Vellum.run(["--store", store.path] + arguments, environment: environment)
     }
 
-    /// `2026-01-31 12:00:00` in the zone with this offset.
+    /// The date as `2026-01-31 12:00:00` with this offset from UTC.
     private func text(_ date: Date, hours: Int) -> String {
         let form = DateFormatter()
         form.locale = Locale(identifier: "en_US_POSIX")
@@ -31,7 +31,7 @@ import Testing
     @Test("rm deletes entries older than a local time")
     func removal() throws {
         try store.done("put", "A", "k", input: "1")
-        // In this zone five hours earlier: read as UTC, the bound would be long over.
+        // Five hours earlier in this zone: read as UTC, the bound would be in the past.
         let bound = text(now.addingTimeInterval(-1800), hours: -5)
         let kept = try run("Etc/GMT+5", "rm", "A", "--where", "@created < \(bound)", "--yes")
         #expect(
@@ -104,7 +104,7 @@ import Testing
     }
 }
 
-/// Characters in names that act on terminals, lines or the direction of text.
+/// Characters in names that control terminals, lines or text direction.
 @Suite("Control characters in names") struct ControlCharacterTests {
     private static let names = ["x\u{9b}31m", "x\u{2028}y", "x\u{202e}y", "x\u{2066}y", "x\u{85}"]
 
@@ -130,8 +130,7 @@ import Testing
             ["stats"], ["stats", "--json"], ["ls"], ["ls", "--json"], ["check"], ["get", name, "none"],
             ["keys", name],
             ["rm", name, "k2", "--yes"], ["query", name, "fnid"], ["why", name, "k2"], ["undo", name],
-            ["doctor"],
-            ["export", name, store.folder / "x.bin"],
+            ["doctor"], ["export", name, store.folder / "x.bin"],
         ] {
             let result = try Vellum.run(command + ["--store", store.path])
             let isRaw = (result.text + result.errors).unicodeScalars.contains {
@@ -143,7 +142,7 @@ import Testing
         #expect(try Vellum.run(["get", name, "k2", "--store", store.folder / "backup"]).text == "2\n")
     }
 
-    /// No archive is made, because the limit is refused after the name.
+    /// The limit, which is checked after the name, prevents an archive.
     @Test("are the same for the engine and for terminals")
     func oneTable() throws {
         let store = try TestStore()

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The demo's load isn't always the same: there is something to see on graphs.
+/// The demo's load varies, so that graphs show something.
 @Suite(.timeLimit(.minutes(10)))
 struct DemoPhaseTests {
-    /// How many look-ups the line of figures tells of, and how many percent of them were answered.
+    /// The number of look-ups in a line of figures, and their hit ratio in percent.
     private func figures(_ lines: some Sequence<String>) -> [(count: Int, percent: Double)] {
         lines.compactMap { line in
             guard let match = line.firstMatch(of: /health +([0-9,]+) look-ups? in 5 s, ([0-9.]+) %/),
@@ -15,9 +15,11 @@ struct DemoPhaseTests {
         }
     }
 
-    /// It waits for more than a minute, for that is how long the phases take, and does little meanwhile.
-    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"))
-    func itHasAScanABurstAndALimitThatIsTooSmallSoak() async throws {
+    /// The phases take more than a minute.
+    @Test(
+        "has a scan, a burst, and a limit that is too small", .enabled(if: Soak.seconds > 0, "runs in a soak")
+    )
+    func phasesSoak() async throws {
         let folder = try TemporaryFolder()
         let path = folder / "store"
         let demo = try Spawned(
@@ -34,17 +36,15 @@ struct DemoPhaseTests {
         }
         let whole = try limit()
         try await until("the cache of cities gets a third of its room")
-        #expect(try await eventually { try limit() < whole }, "the limit never got smaller")
+        #expect(try await eventually { try limit() < whole }, "the limit did not shrink")
         #expect(try limit() == whole / 3)
-        // Their own words, in their order.
         let told = journal.lines
         let beginnings = ["phase    scan: ", "phase    scan done", "phase    burst: ", "phase    burst over"]
         let places = try beginnings.map { beginning in
             try #require(told.firstIndex { $0.hasPrefix(beginning) }, "\(beginning): \(told)")
         }
         #expect(places == places.sorted())
-        // A scan asks for much that isn't there, and a burst for more than before. A line that begins before a phase and ends
-        // in it has some of both.
+        // A scan has more misses, and a burst more look-ups. A line of figures may span the beginning of a phase.
         let steady = figures(told[..<places[0]])
         let scan = figures(told[places[0]...].prefix { !$0.hasPrefix("phase    burst") })
         let calm = figures(told[places[1]..<places[2]])
@@ -55,7 +55,7 @@ struct DemoPhaseTests {
         #expect(try most > 2 * #require(calm.last).count, "\(calm) \(burst)")
         demo.signal(SIGINT)
         #expect(try await demo.finish() == 130)
-        // What it took it gives back.
+        // The demo restores the limit.
         #expect(try limit() == whole)
         journal.signal(SIGINT)
         _ = try await journal.finish()

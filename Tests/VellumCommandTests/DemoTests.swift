@@ -4,7 +4,7 @@ import Testing
 @Suite("demo without a terminal", .serialized)
 struct DemoTests {
     let folder: TemporaryFolder
-    /// So that a test sees the temporary stores of its own runs alone.
+    /// Isolates the temporary stores of each test.
     var environment: [String: String] { ["TMPDIR": folder.path] }
 
     init() throws { folder = try TemporaryFolder() }
@@ -13,14 +13,14 @@ struct DemoTests {
         get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path) }
     }
 
-    @Test func aWorkloadRunsAndTheFiguresAreRight() throws {
+    @Test func figuresAreExact() throws {
         let result = try Vellum.run(
             ["demo", "--seconds", "4", "--rate", "1500", "--json"], environment: environment)
         #expect(result.status == 0)
         #expect(result.errors.contains("1 s: "))
         let figures = try JSON.object(result.text)
         func count(_ name: String) throws -> Int { try #require(figures[name] as? Int, "\(name)") }
-        // What broke: a look-up that missed and the recording after it counted as one for the rate.
+        // Regression: for the rate, a miss and the recording after it counted as one operation.
         let seconds = try #require(figures["seconds"] as? Double)
         #expect(try Double(count("operations")) <= 1500 * seconds + 150)
         #expect(try count("hits") > 100)
@@ -38,14 +38,14 @@ struct DemoTests {
         #expect(try left.isEmpty)
     }
 
-    @Test func onATerminalItOpensTheBrowserAndLeavesNothing() throws {
+    @Test func opensBrowserOnTerminal() throws {
         let (status, text) = try PseudoTerminal.run("demo", input: "q", environment: environment)
         #expect(status == 0)
         #expect(text.contains("\u{1b}[?1049h") && text.contains("vellum-demo-"))
         #expect(try left.isEmpty)
     }
 
-    @Test func aNamedStoreStays() throws {
+    @Test func namedStoreStays() throws {
         let path = folder / "store"
         let result = try Vellum.run(["demo", "--seconds", "1.5", "--store", path], environment: environment)
         #expect(result.status == 0)
@@ -56,10 +56,10 @@ struct DemoTests {
             archives.map { $0["archive"] as? String }
                 == ["City", "Country", "Journal", "Page", "Session", "Thumbnail"])
         #expect(archives.first?["type"] as? String == "City" && archives[2]["kind"] as? String == "log")
-        // What is told of the cities is true of some city.
+        // The journal's facts are true of some city.
         let told = try Vellum.run(["tail", "Journal", "--raw", "-n", "100", "--store", path]).lines
         #expect(told.first == "demo     6,204 entries, 1.27 MB recorded, for half of which there is room")
-        // On a machine that is busy otherwise the workload may hardly have begun.
+        // On a busy machine the workload may hardly have begun.
         let operations = result.lines.first { $0.hasPrefix("operations\t") }?.split(separator: "\t").last
         if try #require(operations.flatMap { Int($0) }) > 500 {
             #expect(told.contains { $0.hasPrefix("search   ") || $0.hasPrefix("map      ") })
@@ -68,9 +68,8 @@ struct DemoTests {
         #expect(try Vellum.run(["check", "--store", path]).status == 0)
     }
 
-    /// Who opens the browser for the first time finds what a program keeps: keys that say what they are, owners, lifetimes,
-    /// values of very different sizes.
-    @Test func itsArchivesAreThoseOfAProgram() throws {
+    @Test("archives have descriptive keys, owners, expiry times, and values of very different sizes")
+    func archivesAreRealistic() throws {
         let path = folder / "store"
         let made = try Vellum.run(["demo", "--seconds", "0", "--store", path], environment: environment)
         #expect(made.status == 0, "\(made.errors)")
@@ -95,14 +94,14 @@ struct DemoTests {
         #expect(try rows("keys", "Session").allSatisfy { $0["owner"] is String && $0["expires"] is Double })
         let sizes = try rows("keys", "Thumbnail").compactMap { $0["size"] as? Int }
         #expect(try #require(sizes.max()) > 1000 * #require(sizes.min()))
-        // They are images indeed.
+        // The values are images.
         let small = try #require(try keys("Thumbnail").first { $0.hasPrefix("thumb:16:") })
         let image = try Vellum.run(["get", "Thumbnail", small, "--raw", "--store", path]).output
         #expect(Array(image.prefix(4)) == [0x89, 0x50, 0x4e, 0x47] && image.count == 16 * 17 + 68)
         #expect(image.suffix(4) == Data([0xae, 0x42, 0x60, 0x82]))
     }
 
-    @Test func anArchiveOfSomebodyElseIsLeftAlone() throws {
+    @Test func refusesForeignArchive() throws {
         let path = folder / "store"
         #expect(try Vellum.run(["put", "City", "k", "--store", path], input: "1").status == 0)
         #expect(
@@ -110,9 +109,8 @@ struct DemoTests {
         #expect(try Vellum.run(["keys", "City", "--store", path]).lines.count == 1)
     }
 
-    /// What broke: a log has no type, so a person's own was taken for the demonstration's, which pushed its messages out; and what
-    /// was made before another name turned out to be taken stayed.
-    @Test func nothingIsMadeBesideWhatSomebodyElseHas() throws {
+    /// Regression: a log, which has no type, was used as the demo's, and archives created before the conflict stayed.
+    @Test func conflictCreatesNothing() throws {
         for arguments in [["append", "Journal", "--disk", "1MB"], ["put", "Thumbnail", "k"]] {
             let path = folder / arguments[1]
             #expect(try Vellum.run(arguments + ["--store", path], input: "1").status == 0)
@@ -123,7 +121,7 @@ struct DemoTests {
         }
     }
 
-    /// Starts a long demonstration and waits until its workload has begun.
+    /// Starts a long demo and waits until its workload has begun.
     private func start() async throws -> Spawned {
         let demo = try Spawned(["demo", "--seconds", "600"], environment: environment)
         try await demo.until("its first figures") { demo.errors.contains("1 s: ") }
@@ -131,7 +129,7 @@ struct DemoTests {
         return demo
     }
 
-    @Test func anInterruptPrintsTheFiguresAndLeavesNothing() async throws {
+    @Test func interruptPrintsFigures() async throws {
         let demo = try await start()
         demo.signal(SIGINT)
         #expect(try await demo.finish() == 130)
@@ -139,10 +137,10 @@ struct DemoTests {
         #expect(try left.isEmpty)
     }
 
-    @Test func whenItIsKilledItsWorkloadEndsAndCleansUp() async throws {
+    @Test func workloadCleansUpAfterKill() async throws {
         let demo = try await start()
         demo.signal(SIGKILL)
         #expect(try await demo.finish() == -SIGKILL)
-        try await Poll.until("its store to be gone") { try left.isEmpty }
+        try await Poll.until("removal of its store") { try left.isEmpty }
     }
 }

@@ -3,13 +3,13 @@ import Testing
 
 @Suite("demo without the browser")
 struct DemoWithoutBrowserTests {
-    /// On a terminal too, where the browser would be opened.
-    @Test func itRunsAsLongAsItIsToldAndEnds() throws {
+    /// On a terminal, where it would open the browser.
+    @Test func endsAfterSeconds() throws {
         let folder = try TemporaryFolder()
         let (status, text) = try PseudoTerminal.run(
             "demo --no-browse --seconds 1", environment: ["TMPDIR": folder.path])
         #expect(status == 0, "\(text)")
-        // No screen was taken, and the figures are a person's.
+        // No alternate screen; the figures are readable lines.
         #expect(!text.contains("\u{1b}[?1049h"))
         let lines = text.replacing("\r\n", with: "\n").split(separator: "\n")
         let figures = lines.filter { $0.contains("\t") }.map { $0.prefix { $0 != "\t" } }

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// How files of other programs are read: their delimiters, quotes, spaces, headers and spellings of numbers.
-@Suite("Dialects of CSV and TSV")
+/// Files of other programs: delimiters, quotes, spaces, headers and spellings of numbers.
+@Suite("dialects of CSV and TSV")
 struct DialectTests {
     let store: TestStore
 
@@ -81,8 +81,7 @@ struct DialectTests {
     func repeatedHeaders(name: String) throws {
         let content = "id,name,n\n1,Jakarta,5\nid,name,n\n2,Bogor,6\nid,name,n\nid,name\n"
         let found = try objects(name, name == "a.csv" ? content : content.replacing(",", with: "\t"))
-        #expect(
-            found.lines == [#"{"id":1,"name":"Jakarta","n":5}"#, #"{"id":2,"name":"Bogor","n":6}"#])
+        #expect(found.lines == [#"{"id":1,"name":"Jakarta","n":5}"#, #"{"id":2,"name":"Bogor","n":6}"#])
         #expect(found.errors.contains("2 lines equal to the header"), "\(found.errors)")
         #expect(found.errors.contains(":6: found 2 fields"), "\(found.errors)")
     }

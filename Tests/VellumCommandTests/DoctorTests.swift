@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// `doctor` tells somebody who can't look at the machine what there is, and what to do about it.
-@Suite("What the doctor finds")
+/// `doctor` describes a machine to remote support, and what to do.
+@Suite("doctor")
 struct DoctorTests {
     let store: TestStore
 
@@ -30,7 +30,7 @@ struct DoctorTests {
             try findings(status: 0, environment: environment).first { $0.subject == subject }, "\(subject)")
     }
 
-    @Test func theProgramAndTheSystem() throws {
+    @Test func reportsProgramAndSystem() throws {
         let version = try Vellum.run(["--version"]).text.dropLast()
         let program = try finding("version")
         #expect(program.state == "ok" && program.finding == "\(version), files of format 1")
@@ -45,7 +45,7 @@ struct DoctorTests {
         #expect(language.advice?.contains("LC_ALL=C.UTF-8") == true)
     }
 
-    @Test func theTerminal() throws {
+    @Test func reportsTerminal() throws {
         let pipe = try finding("terminal")
         #expect(pipe.state == "note" && pipe.finding.contains("standard output isn't a terminal"), "\(pipe)")
         let words = "doctor --store '\(store.path)'"
@@ -60,7 +60,7 @@ struct DoctorTests {
         #expect(dumb.text.contains("       → export TERM=xterm-256color"), "\(dumb.text)")
     }
 
-    @Test func aStoreThatOthersMayEnter() throws {
+    @Test func reportsAccessibleStore() throws {
         #expect(try finding(store.path).finding == "accessible only to this user")
         let findings = try findings(status: 0).filter { $0.subject == store.path }
         #expect(findings.contains { $0.finding.hasSuffix(" free on its file system") }, "\(findings)")
@@ -74,13 +74,13 @@ struct DoctorTests {
         #expect(try finding(store.path).state == "ok")
     }
 
-    /// What is advised mends it.
+    /// The advised command repairs the store.
     @Test(arguments: [
         ("vellum-store", "Vellum store, format 1", "lacks the line feed"),
         ("A.archive/descriptor", "garbage", "descriptor is damaged"),
         ("A.archive/00000001.segment", "", "its log is damaged"),
     ])
-    func aBrokenStore(file: String, content: String, words: String) throws {
+    func reportsBrokenStore(file: String, content: String, words: String) throws {
         #expect(try findings(status: 0).allSatisfy { $0.state != "wrong" })
         try Data(content.utf8).write(to: URL(fileURLWithPath: store.path + "/" + file))
         let wrong = try findings(status: 1).filter { $0.state == "wrong" }

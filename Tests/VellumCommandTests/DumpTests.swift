@@ -7,11 +7,10 @@ struct DumpTests {
 
     init() throws { store = try TestStore() }
 
-    @Test func differencesAreALineEach() throws {
+    @Test func printsDifferences() throws {
         for (archive, key, value) in [
             ("A", "same", "1"), ("A", "gone", "1"), ("A", "other", "1"), ("B", "same", "1"),
-            ("B", "other", "2"),
-            ("B", "n\tew", "1"),
+            ("B", "other", "2"), ("B", "n\tew", "1"),
         ] {
             try store.done("put", archive, key, input: value)
         }
@@ -29,8 +28,7 @@ struct DumpTests {
         #expect(try store.run("diff", "--with", store.folder / "none").status == 3)
     }
 
-    /// What broke: two logs of anything had no difference.
-    @Test func logsAreComparedByTheirMessages() throws {
+    @Test func comparesMessagesOfLogs() throws {
         try store.done("append", "L", "one", "--disk", "1MB")
         try store.done("append", "L", "two")
         let copy = store.folder / "copy"
@@ -49,20 +47,19 @@ struct DumpTests {
         try store.done("put", "A", "a", input: "1")
         let kinds = try store.run("diff", "A", "L")
         #expect(kinds.status == 1 && kinds.errors.contains("only one of them is a log"))
-        // What broke: a log that one store lacks ended the comparison before the archives behind it.
+        // Regression: a log that one store lacks ended the comparison before later archives,
         try store.done("drop", "L", "--yes")
         try store.done("put", "Z", "a", input: "1")
         let lacking = try store.run("diff", "--with", copy)
-        #expect(
-            lacking.lines.map { $0.prefix(3) } == ["- A", "+ L", "+ L", "- Z"], "\(lacking.text)")
-        // And so did an archive that is a log in one of them only.
+        #expect(lacking.lines.map { $0.prefix(3) } == ["- A", "+ L", "+ L", "- Z"], "\(lacking.text)")
+        // and so did an archive that is a log in only one of them.
         try store.done("put", "L", "a", input: "1")
         let other = try store.run("diff", "--with", copy)
         #expect(other.status == 1 && other.errors.contains("\"L\" and \"L\" differ: only one"))
         #expect(other.lines.map { $0.prefix(3) } == ["- A", "- Z"], "\(other.text)")
     }
 
-    @Test func aDumpComesBackWithAllThatIsKnown() throws {
+    @Test func restoresDump() throws {
         try store.done("put", "A", "a", "--owner", "o", "--expires", "1h", "--disk", "1MB", input: "[1]")
         try store.done("put", "A", "b", input: "[2]")
         try store.done("touch", "A", "a")
@@ -88,13 +85,13 @@ struct DumpTests {
         #expect(try Vellum.run(["ls", "--store", one]).lines.count == 1)
     }
 
-    @Test func whatIsNoWholeDumpRestoresNothing() throws {
+    @Test func refusesIncompleteDump() throws {
         try store.done("put", "A", "a", input: "\"a value to be found\"")
         let file = store.folder / "store.dump"
         try store.done("dump", file)
         let whole = try Data(contentsOf: URL(fileURLWithPath: file))
         let target = store.folder / "target"
-        // The end alone; in a file; before its first byte; another file; a byte of a value.
+        // Cut at the end, within a file, and before the first byte; another file; a damaged value.
         var damaged = whole
         let place = try #require(whole.range(of: Data("to be found".utf8))?.lowerBound)
         damaged[place] = 0
@@ -110,15 +107,14 @@ struct DumpTests {
             #expect(left.sorted().filter { $0 != "in" } == ["store", "store.dump"], "\(left)")
         }
         #expect(try Vellum.run(["restore", store.folder / "none", target]).status == 2)
-        // Within an archive it would be removed with that.
+        // Within an archive it would be removed with the archive.
         try whole.write(to: URL(fileURLWithPath: file))
         let inside = try store.run("restore", file, store.path + "/A.archive/inner")
         #expect(inside.status == 3 && inside.errors.contains("inside an archive"), "\(inside.errors)")
         #expect(try store.run("backup", store.path + "/A.archive/inner").status != 0)
     }
 
-    /// What can't be dumped leaves no file, and the old one stays.
-    @Test func whatCannotBeDumpedLeavesWhatWasThere() throws {
+    @Test("a failed dump leaves no new file and keeps the old one") func failedDumpKeepsFiles() throws {
         try store.done("put", "A", "a", input: "[1]")
         let old = try store.folder.file("old.dump", "old")
         let new = store.folder / "new.dump"
@@ -135,19 +131,19 @@ struct DumpTests {
         #expect(try String(contentsOfFile: old, encoding: .utf8) == "old")
         let left = try FileManager.default.contentsOfDirectory(atPath: store.folder.path).sorted()
         #expect(left == ["old.dump", "store"], "\(left)")
-        // Where there is something already nothing is restored.
+        // An existing target isn't replaced.
         try store.done("dump", new)
         let taken = try Vellum.run(["restore", new, old])
         #expect(taken.status == 2 && taken.errors.contains("exists already"), "\(taken.errors)")
         #expect(try String(contentsOfFile: old, encoding: .utf8) == "old")
-        // As a dump, but from standard input and of nothing.
+        // An empty dump from standard input.
         let empty = try Vellum.run(["restore", "-", store.folder / "target"], input: "")
         #expect(empty.status == 1 && empty.errors.contains("no dump of a store"), "\(empty.errors)")
         #expect(!FileManager.default.fileExists(atPath: store.folder / "target"))
     }
 
-    /// What broke: what a killed one left opened as a store, and its check was clean, although archives were missing.
-    @Test func whatAKilledRestoreLeftIsNoStore() async throws {
+    /// Regression: the rest of a killed restore opened as a store and passed its check without some archives.
+    @Test func killedRestoreIsNoStore() async throws {
         try store.done("put", "A", "a", input: "[1]")
         try store.done("put", "zzz", "a", "--raw", input: String(repeating: "x", count: 300_000))
         let file = store.folder / "store.dump"
@@ -158,7 +154,7 @@ struct DumpTests {
         let restoring = try Spawned(["restore", pipe, target])
         let input = try FileHandle(forWritingTo: URL(fileURLWithPath: pipe))
         try input.write(contentsOf: whole.dropLast(1))
-        try await restoring.until("the marker, which comes before the last archive") {
+        try await restoring.until("the store's marker") {
             FileManager.default.fileExists(atPath: target + ".partial/vellum-store")
         }
         restoring.signal(SIGKILL)
@@ -173,7 +169,7 @@ struct DumpTests {
         #expect(try Vellum.run(["ls", "--store", target]).lines.count == 2)
     }
 
-    @Test func theDoctorSaysWhatIsWrongAndHowToMendIt() throws {
+    @Test func doctorAdvisesRepair() throws {
         try store.done("put", "A", "a", input: "[1]")
         let well = try store.done("doctor", "--json")
         let findings = try JSON.array(well.output)
@@ -193,7 +189,7 @@ struct DumpTests {
             "\(hurt.text)")
     }
 
-    @Test func theBenchMeasuresAndLeavesNothing() throws {
+    @Test func benchLeavesNothing() throws {
         let result = try Vellum.run(["bench", "--time", "100ms", "--in", store.folder.path, "--json"])
         #expect(result.status == 0, "\(result.errors)")
         let rows = try JSON.array(result.output)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The real program in a terminal emulator: what a person sees of its bytes.
+/// The program in a terminal emulator: the screen that its bytes produce.
 @Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: Emulator.isInstalled, "these tests need tmux"))
 struct EmulatedScreenTests {
     private static let hasScreen =
@@ -17,34 +17,33 @@ struct EmulatedScreenTests {
             try store.done("put", "City", key, input: "{\"name\":\"\(key)\",\"size\":709037}")
         }
         try store.done("append", "Log", "hello-log", "--disk", "1MB")
-        // The line of hints is on terminals alone.
+        // Prevents the line of hints, which appears on terminals only.
         let folder = state + "/vellum"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try Data().write(to: URL(fileURLWithPath: folder + "/hints"))
     }
 
     private func emulator(_ type: String = "tmux-256color", below: String = "") throws -> Emulator {
-        // The variables of tmux would have a copy take another way; colors are looked at elsewhere.
+        // The variables of tmux would change how copies are sent. Other tests check colors.
         try Emulator(
             "\(below) '\(Vellum.executable.path)' --store '\(store.path)'", columns: 120, rows: 35,
             type: type,
             environment: environment)
     }
 
-    /// Makes rows of the same screen equal that were made at different times: the terminal's browser has looked at the store
-    /// for a while, and has rates where the other has none. Everything stays in its column.
+    /// Masks ages and rates, which depend on how long the browser has run. Columns stay in place.
     private static func timeless(_ row: some StringProtocol) -> String {
         func blank(_ text: some StringProtocol) -> String { String(repeating: " ", count: text.count) }
         let row = String(row)
             .replacing(/[▁▂▃▄▅▆▇█]/, with: " ")
             .replacing(/\ *[0-9]+[smh]\b/) { blank($0.0.dropLast()) + "T" }
             .replacing(/(?<before>\ )[0-](?=\ |$|,)/) { "\($0.before)-" }
-            // The times below graphs stand where their moments are.
+            // Times below graphs move with their values.
             .replacing(/[└+][0-9]{2}:[0-9:]+/) { blank($0.0) }
         return String(row.reversed().drop { $0 == " " }.reversed())
     }
 
-    /// Waits until the screen is row by row what is printed for the same keys.
+    /// Waits until the screen equals the printed one for the same keys.
     private func expect(
         _ emulator: Emulator, shows keys: String, location: SourceLocation = #_sourceLocation
     ) throws {
@@ -56,7 +55,7 @@ struct EmulatedScreenTests {
         }
         let deadline = ContinuousClock.now.advanced(by: .seconds(20))
         while true {
-            // Anew each time: ages get longer, and with them what stands before them moves.
+            // Printed again each time, as growing ages shift the columns.
             let wanted = try printed()
             var shown: [String] = []
             let isSame = holds(within: 1) {
@@ -71,9 +70,9 @@ struct EmulatedScreenTests {
         }
     }
 
-    /// No row of one screen is left on the next, none is shifted, and afterwards the shell has its terminal as it was.
+    /// No row of a previous screen is left or shifted, and the shell's screen is restored.
     @Test(arguments: ["tmux-256color", "vt100"])
-    func whatIsShownIsWhatIsPrinted(_ type: String) throws {
+    func terminalShowsPrintedScreen(_ type: String) throws {
         let emulator = try emulator(type)
         try expect(emulator, shows: "")
         let region = try emulator.scrollRegion()
@@ -88,7 +87,7 @@ struct EmulatedScreenTests {
             keys += spelled
             try expect(emulator, shows: keys)
         }
-        // The graphs have figures, and the list of stores times, that nothing printed has.
+        // The graphs' figures and the stores' times aren't printed, so they can't be compared.
         try emulator.press("T")
         try emulator.shows("› graphs", "hit ratio", "operations/s", "q Back")
         #expect(try !emulator.lines().contains { $0.contains("footprint") || $0.contains("appended") })
@@ -104,14 +103,14 @@ struct EmulatedScreenTests {
         #expect(try emulator.scrollRegion() == region && region == "0 34")
         #expect(try emulator.showsCursor())
         guard type != "vt100" else { return }
-        // A VT100 has no other screen to come back from.
+        // A VT100 has no alternate screen.
         let left = try emulator.lines().filter { !$0.isEmpty }
         #expect(left == ["before", "ended 0"])
     }
 
-    /// GNU screen draws what it is sent anew for the terminal around it.
+    /// GNU screen redraws its input for the outer terminal.
     @Test(.enabled(if: hasScreen, "this test needs GNU screen"))
-    func itIsTheSameInGNUScreen() throws {
+    func worksInGNUScreen() throws {
         let emulator = try emulatorInScreen()
         try expect(emulator, shows: "")
         var keys = ""
@@ -133,10 +132,9 @@ struct EmulatedScreenTests {
         return try emulator(below: "SCREENDIR='\(sockets)' screen -c /dev/null -U -q")
     }
 
-    /// While a program has the mouse's reports on, GNU screen keeps an Escape back until the next key, and both arrive as one
-    /// with Alt.
+    /// While mouse reports are on, GNU screen holds Escape back until the next key, and sends both as one key with Alt.
     @Test(.enabled(if: hasScreen, "this test needs GNU screen"))
-    func escapeArrivesInGNUScreen() throws {
+    func escapeWorksInGNUScreen() throws {
         let emulator = try emulatorInScreen()
         try emulator.shows("2 archives")
         try emulator.press("?")
@@ -149,7 +147,7 @@ struct EmulatedScreenTests {
         try emulator.shows("ended 0")
     }
 
-    /// All below a folder: the bytes of files, and when files and folders were changed.
+    /// The contents of all files in a folder, and the modification times of files and folders.
     private func files(_ folder: String) throws -> [String: [AnyHashable]] {
         var all: [String: [AnyHashable]] = [:]
         for path in try FileManager.default.subpathsOfDirectory(atPath: folder) {
@@ -163,14 +161,13 @@ struct EmulatedScreenTests {
         return all
     }
 
-    /// Whoever only looks, in a browser that could change everything, changes no byte, on whatever screen.
-    @Test func nothingIsWrittenByLooking() throws {
+    @Test("browsing without changes writes nothing, on any screen") func browsingChangesNoByte() throws {
         let other = store.folder / "other"
         #expect(try Vellum.run(["--store", other, "put", "Other", "key"], input: "1").status == 0)
         let before = (try files(store.path), try files(other))
         #expect(before.0.count > 3)
         let emulator = try emulator()
-        // An Escape is followed by a step that waits for its effect: with what comes at once it would be a key with Alt.
+        // The step after an Escape waits for its effect: sent together they would be a key with Alt.
         let steps: [(shown: [String], gone: String, keys: [String])] = [
             (["2 archives", "Log "], "", ["Enter"]), (["7 entries", "f/1"], "", ["4"]),
             (["7 entries", "f/1"], "", ["Enter"]),
@@ -205,9 +202,8 @@ struct EmulatedScreenTests {
         #expect(try files(other) == before.1)
     }
 
-    /// Whoever tries the demo deletes something, looks around and brings it back. What the load has written meanwhile must not
-    /// have cost that.
-    @Test func inTheDemoThereIsTimeToTryAnUndo() throws {
+    /// The demo's writes must not use up the undo window.
+    @Test func demoKeepsUndoWindow() throws {
         let path = store.folder / "demo"
         let emulator = try Emulator(
             "'\(Vellum.executable.path)' demo --rate 2000 --store '\(path)'", columns: 120, rows: 35,
@@ -221,13 +217,13 @@ struct EmulatedScreenTests {
         try emulator.shows("Delete 171 entries?")
         try emulator.press("y")
         try emulator.shows("Deleted 171 entries", "0 entries")
-        /// What was recorded so far in the busiest archive.
+        /// The number of evictions in the busiest archive.
         func evictions() throws -> Int {
             let list = try JSON.array(Vellum.run(["ls", "--json", "--store", path]).output)
             return try #require(list.first { $0["archive"] as? String == "City" }?["evictions"] as? Int)
         }
         let before = try evictions()
-        #expect(try holds { try evictions() > before + 1000 }, "the load went on")
+        #expect(try holds { try evictions() > before + 1000 }, "the load stopped")
         #expect(try Vellum.run(["keys", "Country", "--store", path]).lines.isEmpty)
         try emulator.press("u")
         try emulator.shows("esc Cancel", "enter Confirm")

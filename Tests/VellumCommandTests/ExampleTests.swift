@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The program of the example package, looked into while it runs; and the package, built as its user would build it.
+/// The example package's program, inspected while it runs; and the package, built as by its users.
 @Suite struct ExampleTests {
-    /// Runs the program, which does its work and then waits for return until `meanwhile` is over.
+    /// Runs the program, which waits for a line after its work, and calls `meanwhile` before sending one.
     private func run(
         _ executable: String, store: String, meanwhile: () throws -> Void = {}
     ) throws -> Vellum.Result {
@@ -15,7 +15,7 @@ import Testing
         return try program.result()
     }
 
-    /// Waits until the most recent entry is the one that the program comes to last.
+    /// Waits until the program has read its last entry.
     private func waitForResults(in store: String) throws {
         let end = Date().addingTimeInterval(120)
         while Date() < end {
@@ -23,22 +23,22 @@ import Testing
             if keys.text.hasPrefix("City 49880\t") { return }
             Thread.sleep(forTimeInterval: 0.1)
         }
-        Issue.record("the program did not come to its results")
+        Issue.record("the program had no results")
     }
 
-    @Test func aProgramThatUsesTheLibrary() throws {
+    @Test func runsProgram() throws {
         try use(ChildProcess.program(named: "Cities"))
     }
 
-    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak")) func aPackageThatUsesTheLibrarySoak() throws {
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak")) func buildsPackageSoak() throws {
         let (program, said) = try built("ExampleApp", as: "Cities")
-        // What others use of the package is neither fetched nor built.
+        // Dependencies of other products are neither fetched nor built.
         #expect(!said.contains("TerminalKit") && !said.contains("ArgumentParser"))
         #expect(!said.contains("lifecycle"))
         try use(program)
     }
 
-    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak")) func aStoreIsAServiceOfAServerSoak() throws {
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak")) func storeIsServiceSoak() throws {
         let (program, _) = try built("ServiceApp", as: "ServiceApp")
         let folder = try TemporaryFolder()
         let server = try Spawned([folder / "store"], executable: program)
@@ -49,11 +49,11 @@ import Testing
         #expect(result.text == "serving\nserver ended\nended, 2 kept\n")
     }
 
-    /// What others use of the package is built neither for a nest's user nor for a log's: OpenCombine, for one.
+    /// Dependencies of other products, such as OpenCombine, aren't built.
     @Test(
         .enabled(if: Soak.seconds > 0, "runs in a soak"),
         arguments: ["Nest", "Papyrus", "CacheAdvance"])
-    func anEmptyPackageWithOneProductSoak(product: String) throws {
+    func emptyPackageWithProductSoak(product: String) throws {
         let start = ContinuousClock.now
         let (program, _) = try built("\(product)App", as: "\(product)App")
         var figures = Figures("\(product) from an empty package")
@@ -84,8 +84,7 @@ import Testing
         }
     }
 
-    /// `swift build` of a package into a folder that stays, so that only the first time takes minutes. Gives the program, and
-    /// what was said.
+    /// Builds a package in a folder that is kept, as the first build takes minutes. Returns the program and the output.
     private func built(_ package: String, as program: String) throws -> (String, said: String) {
         let folder = Vellum.root.appending(path: ".build/\(package)").path
         let built = try ChildProcess.run(

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-@Suite("Exit codes and messages")
-struct EndingTests {
+@Suite("exit codes and messages")
+struct ExitStatusTests {
     let store: TestStore
 
     init() throws {
@@ -26,8 +26,8 @@ struct EndingTests {
         #expect(!result.errors.hasPrefix("vellum: Error"))
     }
 
-    /// Nothing is made of them, and one line says which one it is.
-    @Test func aMissingFileAndAFolderWhereAFileIsNeededAre2() throws {
+    @Test("a missing file, and a folder in place of a file, are wrong usage")
+    func unusableFilesAre2() throws {
         let folder = store.folder / "folder"
         let target = store.folder / "target"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
@@ -67,18 +67,18 @@ struct EndingTests {
         #expect(result.errors.split(separator: "\n").count == 1)
     }
 
-    /// What broke: a deletion that was interrupted said nothing of what it had done, nor how to undo it.
-    @Test(arguments: [SIGINT, SIGTERM]) func whatIsInterruptedSaysHowFarItCame(signal: Int32) async throws {
+    @Test("an interrupted deletion reports its progress and how to undo it", arguments: [SIGINT, SIGTERM])
+    func interruptedDeletionReportsProgress(signal: Int32) async throws {
         let lines = (0..<30_000).map { "{\"id\":\"k\($0)\",\"n\":\($0)}" }
         try store.done("import", "B", "-", "--key", "id", input: lines.joined(separator: "\n"))
         let removing = try store.start("rm", "B", "--where", "n >= 100", "--yes")
-        try await removing.until("some are gone") {
+        try await removing.until("deleted entries") {
             try store.run("ls", "--json").text.contains("\"entries\":30000") == false
         }
         removing.signal(signal)
         let status = try await removing.finish()
         let errors = removing.errors
-        // It may have come to its end before.
+        // It may have completed.
         if status == 0 {
             #expect(errors.contains("deleted 29,900 entries"))
         } else {
@@ -90,7 +90,7 @@ struct EndingTests {
         #expect(try store.done("keys", "B").lines.count == 30_000)
     }
 
-    @Test func whatIsNoStoreIs3WithOneLine() throws {
+    @Test func missingStoreIs3() throws {
         let file = try store.folder.file("file", "text")
         let other = store.folder / "other"
         try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: false)
@@ -109,7 +109,7 @@ struct EndingTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: other) == ["something"])
     }
 
-    @Test func damageIs3OrFoundByCheckAndNeverATrap() throws {
+    @Test func damageIs3() throws {
         try store.done("put", "A", "intact", input: "{\"b\":2}")
         let archive = store.path + "/A.archive"
         let segment = try #require(
@@ -133,13 +133,13 @@ struct EndingTests {
         #expect(get.errors.hasPrefix("vellum: ") && get.errors.split(separator: "\n").count == 1)
         let export = try store.run("export", "A")
         #expect(export.status == 3)
-        #expect(export.lines == ["{\"b\":2}"], "what isn't damaged is exported")
+        #expect(export.lines == ["{\"b\":2}"], "intact entries were not exported")
         let query = try store.run("query", "A", "find b = 2")
-        #expect(query.status == 3 && query.lines.count > 0, "rows may be missing")
+        #expect(query.status == 3 && query.lines.count > 0, "missing rows were not reported")
         #expect(
             query.errors
                 == "vellum: 1 entry is damaged: what is in it could not be queried; a check tells where\n")
-        // Which keys there are is right without the values.
+        // Conditions on keys need no values.
         let counted = try store.run("query", "A", "find @key in [\"k\", \"x\"] | count")
         #expect(counted.status == 0 && counted.text == "1\n")
         for words in ["find @key = \"k\"", "find @key in [\"k\", \"x\"]", "select @key", "skip 1"] {
@@ -150,8 +150,8 @@ struct EndingTests {
         #expect(explained.status == 3 && explained.errors.contains("1 entry is damaged"))
     }
 
-    /// What broke: the bytes of damaged entries were listed as their keys and owners.
-    @Test func damagedKeysAreLeftOutAndCounted() throws {
+    @Test("damaged keys are omitted and counted, also after the index was rebuilt")
+    func countsDamagedKeys() throws {
         for number in 1...3 { try store.done("put", "B", "key\(number)", "--owner", "own1", input: "{}") }
         let path = URL(fileURLWithPath: store.path + "/B.archive/00000001.segment")
         var bytes = try Data(contentsOf: path)
@@ -166,14 +166,12 @@ struct EndingTests {
         let plan = try store.run("rm", "B", "--owner", "own1", "--dry-run")
         #expect(plan.status == 3 && plan.text.hasPrefix("would delete 1 entry"), "\(plan.text)")
         #expect(plan.errors.contains("2 entries cannot be read"), "\(plan.errors)")
-        // What broke: once the index was made anew nobody said that anything was missing.
         try FileManager.default.removeItem(atPath: store.path + "/B.archive/index")
         for words in [
             ["keys", "B"], ["export", "B"], ["query", "B", "count"], ["get", "B", "key2"],
             ["why", "B", "key2"],
-            // What broke: these said nothing.
             ["diff", "A", "B"], ["diff", "B", "B"], ["undo", "B", "--list"], ["undo", "B"],
-            // What broke: here what may have been lost was told as what isn't there.
+            // Regression: these reported lost keys as absent.
             ["exists", "B", "key2"], ["ttl", "B", "key2"], ["touch", "B", "key3", "key2"],
             ["rm", "B", "key2", "--yes"], ["rm", "B", "key2", "--dry-run"],
             ["expire", "B", "key2", "--in", "1h", "--yes"], ["copy", "B", "C", "key2"],
@@ -197,7 +195,7 @@ struct EndingTests {
         #expect(try screen("G<enter>").contains("log damaged: some may be missing"))
     }
 
-    @Test func aDamagedDescriptorIs3() throws {
+    @Test func damagedDescriptorIs3() throws {
         try Data("garbage".utf8).write(to: URL(fileURLWithPath: store.path + "/A.archive/descriptor"))
         let list = try store.run("ls")
         #expect(list.status == 3)
@@ -205,8 +203,7 @@ struct EndingTests {
         #expect(try store.run("keys", "A").status == 3)
     }
 
-    /// An archive that can't be opened is one finding among others, not the end of the check.
-    @Test func checkGoesOnAfterAnArchiveThatCannotBeOpened() throws {
+    @Test func checkContinuesAfterUnreadableArchive() throws {
         try store.done("put", "B", "k", input: "1")
         try Data("garbage".utf8).write(to: URL(fileURLWithPath: store.path + "/A.archive/descriptor"))
         let check = try store.run("check", "--json")
@@ -225,8 +222,8 @@ struct EndingTests {
         #expect(text.text.contains("A: NOT CLEAN") && text.text.contains("B: clean, 1 entry"))
     }
 
-    /// A segment that lost its end takes the keys of its entries with it: what is left is listed, and how many are not.
-    @Test func entriesLostWithTheirKeysAreNotPassedOverInSilence() throws {
+    /// A segment cut off loses keys, too: the rest is listed, and the number of lost ones reported.
+    @Test func countsLostEntries() throws {
         let lines = (0..<2000).map { "{\"id\":\($0),\"text\":\"\(String(repeating: "x", count: 200))\"}\n" }
         try store.done("import", "Many", "-", "--key", "id", "--format", "ndjson", input: lines.joined())
         let archive = store.path + "/Many.archive"
@@ -250,7 +247,7 @@ struct EndingTests {
         }
     }
 
-    @Test func aCleanStoreChecksClean() throws {
+    @Test func cleanStoreChecksClean() throws {
         let report = try JSON.object(try store.done("check", "--json").text)
         #expect(report["clean"] as? Bool == true)
         #expect(report["entries"] as? Int == 1)
@@ -276,7 +273,7 @@ struct EndingTests {
         #expect(!(try Vellum.run(["--help"]).text.contains("\n  workload")))
     }
 
-    @Test func theStoreIsFoundInTheCachesFolderIfItIsTheOnlyOne() throws {
+    @Test func findsOnlyStoreInCaches() throws {
         #if os(macOS)
         let caches = store.folder / "Library/Caches"
         let variables = ["HOME": store.folder.path]
@@ -298,24 +295,24 @@ struct EndingTests {
         #expect(try Vellum.run(["ls"], environment: named).status == 0)
     }
 
-    @Test func aFolderWithoutPermissionIs3() throws {
+    @Test func inaccessibleFolderIs3() throws {
         try #require(chmod(store.path, 0) == 0)
         defer { chmod(store.path, 0o700) }
-        // Root may enter every folder, so there it is only sure that nothing goes wrong.
+        // Root may enter every folder.
         let result = try store.run("ls")
         #expect(result.status == (geteuid() == 0 ? 0 : 3))
         if geteuid() != 0 { #expect(result.errors.hasPrefix("vellum: no permission")) }
     }
 
     #if os(Linux)
-    @Test func resultsThatCannotBeWrittenAreAFailure() throws {
+    @Test func unwritableOutputIs3() throws {
         let result = try Vellum.shell("exec \"$0\" ls --store \"$1\" >/dev/full", store.path)
         #expect(result.status == 3)
         #expect(result.errors == "vellum: standard output: No space left on device\n")
     }
     #endif
 
-    @Test func aReaderThatLeavesEndsItQuietly() throws {
+    @Test func closedPipeEndsQuietly() throws {
         let lines = (0..<20000).map { "{\"id\":\($0)}" }.joined(separator: "\n")
         try store.done("import", "Many", "-", "--key", "id", input: lines)
         let result = try Vellum.shell("trap '' PIPE; \"$0\" keys Many --store \"$1\" | head -n 1", store.path)

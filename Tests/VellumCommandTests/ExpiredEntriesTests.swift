@@ -1,13 +1,12 @@
 import Foundation
 import Testing
 
-/// What has met its deadline is gone for every command, also while its bytes are still there.
-@Suite("Expired entries that nobody has cleared away")
+/// Expired entries are absent for every command, even before they are removed.
+@Suite("expired entries before their removal")
 struct ExpiredEntriesTests {
     let store: TestStore
 
-    /// The archive holds `kept`, `stays`, and `gone`, which has expired and is recorded last: who records after it
-    /// might clear it away.
+    /// Stores `stays`, `kept`, and last `old`, which has expired: a later writer might remove it.
     init() async throws {
         let made = try TestStore()
         store = made
@@ -15,17 +14,16 @@ struct ExpiredEntriesTests {
         try made.done("rm", "A", "removed", "--yes")
         try made.done("put", "A", "stays", input: "[1]")
         try made.done("put", "A", "kept", "--expires", "1h", "--owner", "me", input: "[2]")
-        try made.done("put", "A", "gone", "--expires", "50ms", "--owner", "me", input: "{\"n\":1}")
-        try await Poll.until("expiry") { try made.run("exists", "A", "gone").status == 1 }
+        try made.done("put", "A", "old", "--expires", "50ms", "--owner", "me", input: "{\"n\":1}")
+        try await Poll.until("expiry") { try made.run("exists", "A", "old").status == 1 }
     }
 
     private func why(_ key: String) throws -> [String: Any] {
         try JSON.object(try store.done("why", "A", key, "--json").text)
     }
 
-    /// What broke: `ls`, `stats` and `check` counted entries that `keys` and `query` didn't find.
-    @Test func everyCommandLeavesThemOut() throws {
-        #expect(try why("gone")["expired"] is Double, "it is there to be counted by mistake")
+    @Test func commandsOmitExpiredEntries() throws {
+        #expect(try why("old")["expired"] is Double, "the expired entry was removed")
         let listed = try #require(try store.archives()["A"])
         #expect(listed["entries"] as? Int == 2 && listed["diskBytes"] as? Int == 4)
         let stats = try store.done("stats", "A", "--owners").text
@@ -36,40 +34,39 @@ struct ExpiredEntriesTests {
         #expect(report["entries"] as? Int == 2 && report["damaged"] as? Int == 0)
         #expect(try store.done("doctor").text.contains("a collection, 2 entries, 4 B"))
         #expect(try store.keys("A") == ["kept", "stays"])
-        #expect(try store.run("keys", "A", "--prefix", "gone").status == 1)
+        #expect(try store.run("keys", "A", "--prefix", "old").status == 1)
         #expect(try store.done("query", "A", "select @key").lines == ["kept", "stays"])
         #expect(try store.done("query", "A", "count").text == "2\n")
-        let asked = try store.run("query", "A", "find @key = \"gone\"")
+        let asked = try store.run("query", "A", "find @key = \"old\"")
         #expect(asked.status == 1 && asked.output.isEmpty && asked.errors.isEmpty)
         #expect(try store.done("export", "A").lines == ["[1]", "[2]"])
         let groups = try store.done("groups", "A", "--by", "owner").lines
         #expect(groups.count == 2 && groups.contains { $0.hasPrefix("me\t1\t2\t") }, "\(groups)")
         for command in ["exists", "ttl", "get", "touch"] {
-            let result = try store.run(command, "A", "gone")
+            let result = try store.run(command, "A", "old")
             #expect(result.status == 1 && result.output.isEmpty, "\(command)")
-            #expect(result.errors.hasPrefix("vellum: no entry \"gone\""), "\(command): \(result.errors)")
+            #expect(result.errors.hasPrefix("vellum: no entry \"old\""), "\(command): \(result.errors)")
         }
     }
 
-    @Test func aDeletionFindsNoneOfThem() throws {
+    @Test func deletionsOmitExpiredEntries() throws {
         func plan(_ arguments: String...) throws -> Vellum.Result {
             try Vellum.run(["--store", store.path, "rm", "A", "--dry-run"] + arguments)
         }
         #expect(try plan("--all").text == "would delete 2 entries, 4 B\n")
         #expect(try plan("--owner", "me").text == "would delete 1 entry, 2 B\n")
         #expect(try plan("--where", "n = 1").status == 1)
-        let named = try plan("gone")
+        let named = try plan("old")
         #expect(named.status == 1 && named.text == "would delete 0 entries, 0 B\n")
-        #expect(named.errors == "vellum: no entry \"gone\"\n")
-        let removed = try store.run("rm", "A", "gone", "--yes")
-        #expect(removed.status == 1 && removed.errors.contains("no entry \"gone\""), "\(removed.errors)")
+        #expect(named.errors == "vellum: no entry \"old\"\n")
+        let removed = try store.run("rm", "A", "old", "--yes")
+        #expect(removed.status == 1 && removed.errors.contains("no entry \"old\""), "\(removed.errors)")
         #expect(try store.done("rm", "A", "--owner", "me", "--yes").errors.hasPrefix("deleted 1 entry, 2 B"))
         #expect(try store.done("undo", "A").errors.hasPrefix("restored 1 entry, 2 B"))
         #expect(try store.keys("A") == ["kept", "stays"])
     }
 
-    /// What broke: that it had expired was told on a terminal only.
-    @Test func whySaysTheSameInEveryForm() throws {
+    @Test func whyReportsExpiryInEveryForm() throws {
         func told(_ key: String) throws -> (json: [String: Any], pipe: [String], terminal: [String]) {
             let (status, text) = try PseudoTerminal.run("why A \(key) --store '\(store.path)'")
             #expect(status == 0)
@@ -77,15 +74,15 @@ struct ExpiredEntriesTests {
             let pipe = try store.done("why", "A", key).text.components(separatedBy: "\n")
             return (try why(key), pipe, lines)
         }
-        let gone = try told("gone")
-        let deadline = try #require(gone.json["expired"] as? Double)
-        #expect(gone.json["present"] as? Bool == false && gone.json["meta"] is NSNull)
-        #expect(gone.pipe[0] == "present\tfalse" && gone.pipe[1].hasPrefix("expired\t"), "\(gone.pipe)")
-        #expect(Double(gone.pipe[1].dropFirst(8)) == deadline && gone.pipe[2].isEmpty, "\(gone.pipe)")
+        let old = try told("old")
+        let deadline = try #require(old.json["expired"] as? Double)
+        #expect(old.json["present"] as? Bool == false && old.json["meta"] is NSNull)
+        #expect(old.pipe[0] == "present\tfalse" && old.pipe[1].hasPrefix("expired\t"), "\(old.pipe)")
+        #expect(Double(old.pipe[1].dropFirst(8)) == deadline && old.pipe[2].isEmpty, "\(old.pipe)")
         #expect(
-            try #require(gone.terminal.first).wholeMatch(
-                of: /"gone" is not in A: it expired (just now|.+ ago), and has not been removed yet/) != nil,
-            "\(gone.terminal)")
+            try #require(old.terminal.first).wholeMatch(
+                of: /"old" is not in A: it expired (just now|.+ ago), and has not been removed yet/) != nil,
+            "\(old.terminal)")
 
         let kept = try told("kept")
         #expect(kept.json["present"] as? Bool == true && kept.json["expired"] is NSNull)
@@ -97,7 +94,7 @@ struct ExpiredEntriesTests {
         #expect(
             kept.terminal.contains { $0.hasPrefix("  expires ") } && !kept.terminal[0].contains("expired"))
 
-        // What was deleted is gone for another reason.
+        // A deleted entry hasn't expired.
         let removed = try told("removed")
         #expect(removed.json["present"] as? Bool == false && removed.json["expired"] is NSNull)
         #expect(removed.pipe[0] == "present\tfalse" && removed.pipe[1].isEmpty, "\(removed.pipe)")

@@ -2,7 +2,7 @@ import Foundation
 import StorageEngine
 import Testing
 
-@Suite("Lifetimes, owners, expire and undo")
+@Suite("TTL, owners, expire and undo")
 struct ExpiringTests {
     let store: TestStore
 
@@ -12,7 +12,7 @@ struct ExpiringTests {
         try Vellum.run(["keys", "A", "--json", "--store", store.path] + arguments).lines.map(JSON.object)
     }
 
-    /// Seconds from its creation that an entry lives; nil: it doesn't expire.
+    /// The entry's TTL in seconds; nil if it doesn't expire.
     private func lifetime(_ key: String) throws -> Double? {
         let entry = try #require(try entries().first { $0["key"] as? String == key })
         let created = try #require(entry["created"] as? Double)
@@ -21,11 +21,10 @@ struct ExpiringTests {
 
     @Test(arguments: [
         ("500ms", 0.5), ("90s", 90), ("5m", 300), ("2h", 7200), ("3d", 259_200), ("1.5h", 5400),
-        ("1h30m", 5400), ("1W", 604_800),
-        ("36500d", 3_153_600_000),
+        ("1h30m", 5400), ("1W", 604_800), ("36500d", 3_153_600_000),
     ])
-    func aLifetimeIsUnderstood(text: String, seconds: Double) throws {
-        // The shortest may be over before anybody looks.
+    func parsesTTL(text: String, seconds: Double) throws {
+        // The shortest may expire before the check.
         try store.done("put", "A", "k", "--expires", text, "--memory-expires", text, input: "1")
         let lifetime = try entries().isEmpty ? 0.5 : try #require(try lifetime("k"))
         #expect(abs(lifetime - seconds) < max(0.4, min(5, seconds / 10)))
@@ -35,21 +34,21 @@ struct ExpiringTests {
         "5", "x", "0s", "-1m", "1.5.2h", "1h30", "36501d", "m", "", "1e3s", "٥s", ".s",
         "99999999999999999999d",
     ])
-    func anythingElseIsNoLifetime(text: String) throws {
+    func refusesOtherTTLs(text: String) throws {
         let result = try store.run("put", "A", "k", "--expires=\(text)", input: "1")
         #expect(result.status == 2)
         #expect(result.errors.contains("--expires"))
         #expect(!FileManager.default.fileExists(atPath: store.path))
     }
 
-    @Test func whatHasExpiredIsGone() async throws {
+    @Test func expiredEntriesAreAbsent() async throws {
         try store.done("put", "A", "k", "--expires", "50ms", input: "1")
         try await Poll.until("expiry") { try store.keys("A").isEmpty }
         #expect(try store.run("get", "A", "k").status == 1)
-        // The next who opens it for writing may clear it away; who looks does not.
+        // A writer may remove it, a reader doesn't.
         let why = try JSON.object(try store.done("why", "A", "k", "--json").text)
         #expect(why["present"] as? Bool == false)
-        // What broke: that it expired was told at a terminal only.
+        // Regression: its expiry was reported on terminals only.
         let recorded = try #require((why["events"] as? [[String: Any]])?.first?["time"] as? Double)
         let expired = try #require(why["expired"] as? Double)
         #expect(abs(expired - recorded - 0.05) < 0.04, "\(expired - recorded)")
@@ -60,8 +59,7 @@ struct ExpiringTests {
         #expect(there["expired"] is NSNull)
     }
 
-    /// What had met its deadline since it was deleted was said to be back.
-    @Test func anUndoTellsWhatHasExpiredSince() async throws {
+    @Test func undoCountsExpiredEntries() async throws {
         try store.done("put", "A", "short", "--expires", "2s", input: "1")
         try store.done("put", "A", "long", input: "1")
         try store.done("rm", "A", "short", "long", "--yes")
@@ -73,8 +71,7 @@ struct ExpiringTests {
         #expect(try store.keys("A") == ["long"])
     }
 
-    /// The help said that line breaks in keys are printed as they are.
-    @Test func aKeyIsOneLineAsTheHelpSays() throws {
+    @Test func keysAreOneLine() throws {
         try store.done("put", "A", "a\nb\tc\u{2028}d", input: "1")
         let list = try store.done("keys", "A")
         #expect(list.lines.count == 1 && list.text.hasPrefix("a\\nb\\tc\\u{2028}d\t"), "\(list.text)")
@@ -82,36 +79,36 @@ struct ExpiringTests {
         #expect(help.contains("are escaped as \\n, \\t or \\u{2028}; --json prints them exactly"), "\(help)")
     }
 
-    @Test func keysAreChosenByOwnerAndSortedByDeadline() throws {
+    @Test func sortsByExpiryTimeAndOwner() throws {
         try store.done("put", "A", "late", "--expires", "3h", "--owner", "地理", input: "1")
         try store.done("put", "A", "never", "--owner", "地理", input: "1")
         try store.done("put", "A", "soon", "--expires", "1h", "--owner", "other", input: "1")
-        try store.done("put", "A", "nobody's", "--expires", "2h", input: "1")
+        try store.done("put", "A", "unowned", "--expires", "2h", input: "1")
         func keys(_ arguments: String...) throws -> [String?] {
             try Vellum.run(["keys", "A", "--json", "--store", store.path] + arguments).lines
                 .map { try JSON.object($0)["key"] as? String }
         }
-        #expect(try keys("--order", "expires") == ["soon", "nobody's", "late", "never"])
-        #expect(try keys("--order", "expires", "--reverse") == ["never", "late", "nobody's", "soon"])
-        // What broke: of equal ones the browser showed the most recently used first in both directions, and `keys` in one.
+        #expect(try keys("--order", "expires") == ["soon", "unowned", "late", "never"])
+        #expect(try keys("--order", "expires", "--reverse") == ["never", "late", "unowned", "soon"])
+        // Regression: with --reverse, the order of equal entries differed from the browser's.
         for turned in [[], ["--reverse"]] {
             let found = try Vellum.run(["keys", "A", "--order", "size", "--store", store.path] + turned).lines
             #expect(
-                found.compactMap { $0.split(separator: "\t").first } == ["nobody's", "soon", "never", "late"])
+                found.compactMap { $0.split(separator: "\t").first } == ["unowned", "soon", "never", "late"])
         }
         #expect(try keys("--owner", "地理") == ["never", "late"])
         #expect(try keys("--owner", "地理", "--order", "expires", "--limit", "1") == ["late"])
         #expect(try keys("--owner", "unknown").isEmpty)
         #expect(try entries("--owner", "other").first?["owner"] as? String == "other")
         #expect(try store.run("keys", "A", "--owner", "").status == 2)
-        let none = try store.run("keys", "A", "--owner", "nobody")
+        let none = try store.run("keys", "A", "--owner", "missing")
         #expect(none.status == 1 && none.output.isEmpty)
-        #expect(none.errors.contains("has no entry of owner \"nobody\""))
-        #expect(try store.run("keys", "A", "--owner", "nobody", "--limit", "0").status == 1)
+        #expect(none.errors.contains("has no entry of owner \"missing\""))
+        #expect(try store.run("keys", "A", "--owner", "missing", "--limit", "0").status == 1)
         #expect(try store.run("put", "A", "k", "--owner", String(repeating: "x", count: 256)).status == 2)
     }
 
-    @Test func importGivesLifetimeAndOwnerToAll() throws {
+    @Test func importSetsTTLAndOwner() throws {
         try store.done(
             "import", "A", "-", "--key", "id", "--expires", "5m", "--owner", "me",
             input: "{\"id\":1}\n{\"id\":2}\n")
@@ -119,7 +116,7 @@ struct ExpiringTests {
         #expect(try entries().allSatisfy { $0["expires"] is Double })
     }
 
-    @Test func deadlinesAreChangedAndRestored() throws {
+    @Test func changesExpiryTimes() throws {
         try store.done("put", "A", "a", "--expires", "5m", "--owner", "me", input: "[1]")
         try store.done("put", "A", "b", "--owner", "me", input: "[1]")
         let plan = try store.done("expire", "A", "--owner", "me", "--in", "2h", "--dry-run")
@@ -132,8 +129,7 @@ struct ExpiringTests {
                 + "to undo it, until 4.19 MB more have been written: vellum --store \(store.path) undo A 1\n")
         #expect(try abs(#require(try lifetime("b")) - 7200) < 600)
         let never = try store.done("expire", "A", "a", "nothing", "--never", "--yes")
-        #expect(
-            never.errors.hasPrefix("vellum: no entry \"nothing\"\nkept 1 entry, 2 B from expiring\n"))
+        #expect(never.errors.hasPrefix("vellum: no entry \"nothing\"\nkept 1 entry, 2 B from expiring\n"))
         #expect(try lifetime("a") == nil)
 
         #expect(try store.done("undo", "A").errors.hasPrefix("restored the deadlines of 1 entry, 2 B ("))
@@ -144,13 +140,13 @@ struct ExpiringTests {
         #expect(try store.archives()["A"]?["expirations"] as? Int == 0)
     }
 
-    /// What broke: whatever the command, the advice was `vellum rm`: who followed it deleted the entry.
-    @Test func theAdviceForAKeyThatIsAnOptionIsTheSameCommand() throws {
+    /// Regression: the advice was always `vellum rm`, which deleted the entry.
+    @Test("the advice for a key that looks like an option repeats the command")
+    func advisesSameCommand() throws {
         for key in ["--all", "b"] { try store.done("put", "--", "A", key, input: "1") }
         let refused = try store.run("expire", "A", "--all", "--in", "1h", "--yes")
         let advice = "vellum --store \(store.path) expire --in 1h --yes -- A --all"
-        #expect(
-            refused.status == 2 && refused.errors.hasSuffix("put it after --: \(advice)\n"), "\(refused)")
+        #expect(refused.status == 2 && refused.errors.hasSuffix("put it after --: \(advice)\n"), "\(refused)")
         let followed = try Vellum.run(
             ["--store", store.path, "expire", "--in", "1h", "--yes", "--", "A", "--all"])
         #expect(followed.status == 0 && followed.errors.hasPrefix("set 1 entry"), "\(followed)")
@@ -158,8 +154,8 @@ struct ExpiringTests {
         #expect(try store.run("rm", "A", "b", "--dry-run").errors.contains("rm -- A b --dry-run\n"))
     }
 
-    /// What broke: taking away deadlines that nobody had was an action, which then was the one to be undone.
-    @Test func neverOfWhatHasNoDeadlineChangesNothing() throws {
+    /// Regression: it was recorded as the action to undo.
+    @Test func neverWithoutExpiryChangesNothing() throws {
         try store.done("put", "A", "a", input: "[1]")
         try store.done("put", "A", "b", "--expires", "1h", input: "[1]")
         for arguments in [["a"], ["a", "--dry-run"]] {
@@ -178,7 +174,7 @@ struct ExpiringTests {
         #expect(try abs(#require(try lifetime("b")) - 3600) < 60)
     }
 
-    @Test func expiredEntriesComeBackAsTheyWere() throws {
+    @Test func undoRestoresExpiredEntries() throws {
         for key in ["a", "b", "c"] {
             try store.done("put", "A", key, "--expires", "1h", "--owner", "me", "--disk", "1KB", input: "[1]")
         }
@@ -198,20 +194,20 @@ struct ExpiringTests {
             for name in ["key", "owner", "rank", "created", "accessed", "size"] {
                 #expect(old[name] as? NSObject == new[name] as? NSObject, "\(name)")
             }
-            // What broke: the time of day of the same deadline was another each time.
+            // Regression: the restored expiry time changed each time.
             let times = [old, new].compactMap { $0["expires"] as? Double }
             #expect(times.count == 2 && times[0] == times[1])
         }
     }
 
-    @Test func theIdleAreExpiredAndNoOthers() async throws {
+    @Test func expiresOnlyIdleEntries() async throws {
         for key in ["old", "older"] { try store.done("put", "A", key, "--owner", key, input: "[1]") }
         let gap = 6.0
         let put = try Date().timeIntervalSince1970 - #require(entries()[0]["accessed"] as? Double)
         try await Task.sleep(for: .seconds(max(0, gap - put)))
         try store.done("put", "A", "new", input: "[1]")
         let recent = try #require(try entries()[0]["accessed"] as? Double)
-        /// Half way between them, as it is now.
+        /// The current age halfway between both accesses.
         func idle() -> String { "\(Int((Date().timeIntervalSince1970 - recent + gap / 2) * 1000))ms" }
         let narrow = try store.done(
             "expire", "A", "--owner", "old", "--idle-longer-than", idle(), "--dry-run")
@@ -227,8 +223,7 @@ struct ExpiringTests {
         #expect(try store.keys("A") == ["new", "older", "old"])
     }
 
-    /// What broke: an entry that was used while the question stood was expired all the same.
-    @Test func anAccessDuringTheQuestionSparesTheEntry() async throws {
+    @Test func accessDuringQuestionKeepsEntry() async throws {
         for key in ["a", "b"] { try store.done("put", "A", key, input: "[1]") }
         try await Poll.until("both idle") {
             try store.run("expire", "A", "--idle-longer-than", "1ms", "--dry-run").text.contains("2 entries")
@@ -245,7 +240,7 @@ struct ExpiringTests {
         #expect(try store.keys("A") == ["a"])
     }
 
-    @Test func expiringAsksOnATerminal() throws {
+    @Test func expireAsksOnTerminal() throws {
         for key in ["a", "b"] { try store.done("put", "A", key, input: "[1]") }
         let refused = try store.run("expire", "A", "a", "--now")
         #expect(refused.status == 2 && refused.errors.contains("--yes"))
@@ -257,12 +252,12 @@ struct ExpiringTests {
         #expect(try store.keys("A") == ["b"])
     }
 
-    @Test func anOwnersEntriesAreDeletedAndBroughtBack() throws {
+    @Test func undoesDeletionByOwner() throws {
         try store.done("put", "A", "a", "--owner", "me", input: "[1]")
         try store.done("put", "A", "b", input: "[1]")
         try store.done("put", "A", "c", "--owner", "me", input: "[1]")
-        let nobody = try store.run("rm", "A", "--owner", "you", "--yes")
-        #expect(nobody.status == 1 && nobody.errors == "vellum: A has no entry of owner \"you\"\n")
+        let missing = try store.run("rm", "A", "--owner", "you", "--yes")
+        #expect(missing.status == 1 && missing.errors == "vellum: A has no entry of owner \"you\"\n")
         try store.done("rm", "A", "--owner", "me", "--yes")
         #expect(try store.keys("A") == ["b"])
         try store.done("rm", "A", "--all", "--yes")
@@ -273,11 +268,10 @@ struct ExpiringTests {
         try store.done("undo", "A")
         #expect(try store.keys("A") == ["c", "b", "a"])
         let again = try store.run("undo", "A")
-        #expect(
-            again.status == 1 && again.errors.hasPrefix("vellum: nothing to undo in A: only deletions"))
+        #expect(again.status == 1 && again.errors.hasPrefix("vellum: nothing to undo in A: only deletions"))
     }
 
-    @Test func whatCanBeUndoneIsListed() throws {
+    @Test func listsUndoRecords() throws {
         let empty = try TestStore()
         try empty.done("put", "A", "a", input: "[1]")
         let none = try empty.run("undo", "A", "--list", "--json")
@@ -303,7 +297,7 @@ struct ExpiringTests {
         let (status, text) = try PseudoTerminal.run("undo A --list --store '\(store.path)'")
         #expect(status == 0 && text.hasPrefix("ID  TIME") && text.contains("WRITES LEFT"))
         #expect(text.contains("  10m  ") || text.contains("  9m 5"))
-        // What is set aside is kept whatever is written; what deadlines were before is in the log alone.
+        // Tombstoned entries survive any writes; previous expiry times are kept in the log only.
         let lines = text.split(whereSeparator: \.isNewline)
         #expect(lines[1].hasSuffix("  4.19 MB") && lines[2].hasSuffix("  -"))
         #expect(try store.run("undo", "A", "1", "--list").status == 2)
@@ -312,7 +306,7 @@ struct ExpiringTests {
         #expect(wrong.status == 1 && wrong.errors.contains("action 7 of A"))
     }
 
-    @Test func whatWasRecordedAnewStays() throws {
+    @Test func undoKeepsNewerEntries() throws {
         for key in ["a", "b"] { try store.done("put", "A", key, input: "[1]") }
         try store.done("rm", "A", "--all", "--yes")
         try store.done("put", "A", "a", input: "[2]")
@@ -326,10 +320,10 @@ struct ExpiringTests {
 
         try store.done("rm", "A", "b", "--yes")
         try store.done("put", "A", "b", input: "[3]")
-        #expect(try store.run("undo", "A").status == 1, "nothing came back")
+        #expect(try store.run("undo", "A").status == 1, "an entry was restored")
     }
 
-    @Test func whereThereIsNoRoomOthersGo() throws {
+    @Test func undoEvictsOtherEntries() throws {
         let value = "\"" + String(repeating: "x", count: 38) + "\""
         for key in ["a", "b"] { try store.done("put", "A", key, "--disk", "100B", input: value) }
         try store.done("rm", "A", "--all", "--yes")

@@ -29,7 +29,7 @@ struct ExportTests {
             exported.text == printed.text && exported.errors.contains("1 value has"), "\(exported.errors)")
     }
 
-    @Test func keysThatValuesDoNotHoldComeBackWithKeys() throws {
+    @Test func withKeysRestoresKeys() throws {
         for (key, value) in [
             ("a b", "[1,2]"), ("n\tn", "\"text\""), ("z", "{\"key\":\"other\"}"), ("0", "null"),
         ] {
@@ -71,7 +71,7 @@ struct ExportTests {
         #expect(rows == ["b,t,u", #"h'00ff',\h'00ff',\\h''"#])
     }
 
-    @Test func whatARowCannotHoldIsReportedAndLeftOut() throws {
+    @Test func omitsValuesWithoutRows() throws {
         try store.done("put", "A", "object", input: "{\"a\":1}")
         try store.done("put", "A", "array", input: "[1]")
         let result = try store.run("export", "A", "--format", "csv")
@@ -80,9 +80,8 @@ struct ExportTests {
         #expect(result.errors.hasPrefix("vellum: \"array\" "))
     }
 
-    /// What broke: an entry that is only in the memory of a process was written with an empty value, which took the value's
-    /// place where it was imported.
-    @Test func whatOnlyAProcessHoldsIsLeftOut() throws {
+    /// Regression: it was written with an empty value, which replaced the value where it was imported.
+    @Test func omitsMemoryOnlyEntries() throws {
         try store.done("put", "A", "there", input: "1")
         let archive = try Store.open(at: store.path).archive(named: "A")
         _ = try archive.withHashed("elsewhere") { (key) throws(StorageError) in
@@ -91,7 +90,7 @@ struct ExportTests {
         let result = try store.done("export", "A", "--with-keys")
         #expect(result.lines == ["{\"key\":\"there\",\"value\":1}"])
         #expect(result.errors.contains("1 entry is only in a process' memory, and left out"))
-        // A query said that it can't be read, and pointed at a check, which finds nothing; get, that it isn't there.
+        // Regression: a query reported it as unreadable and advised a check, and get reported it as absent.
         let query = try store.done("query", "A", "sort @key")
         #expect(query.errors.contains("1 entry is in the memory of a process only"))
         #expect(!query.errors.contains("check"))
@@ -100,15 +99,15 @@ struct ExportTests {
         archive.close()
     }
 
-    @Test func anEmptyArchiveExportsNothing() throws {
+    @Test func emptyArchiveExportsNothing() throws {
         try store.done("put", "A", "k", input: "1")
         try store.done("rm", "A", "k", "--yes")
         #expect(try store.done("export", "A").output.isEmpty)
         #expect(try store.done("export", "A", "--format", "csv").output.isEmpty)
     }
 
-    /// What broke: 458 kB of such objects were 400 MB of CSV.
-    @Test func objectsWithNothingInCommonAreNoTable() throws {
+    /// Regression: 458 kB of such objects were 400 MB of CSV.
+    @Test func refusesSparseTables() throws {
         let lines = (0..<3_000).map { line in
             "{\"id\":\(line)," + (0..<5).map { "\"p\(line)x\($0)\":1" }.joined(separator: ",") + "}"
         }
@@ -124,7 +123,7 @@ struct ExportTests {
         #expect(try store.done("query", "A", "select id", "--csv").lines.count == 3_001)
     }
 
-    @Test func propertiesThatSomeLeaveOutKeepTheirOrder() throws {
+    @Test func keepsOrderOfProperties() throws {
         let lines = [
             "{\"id\":1,\"c\":3}", "{\"id\":2,\"b\":2,\"c\":3}", "{\"id\":3,\"a\":1,\"b\":2,\"d\":4}",
         ]
@@ -134,8 +133,8 @@ struct ExportTests {
         #expect(csv == "id,a,b,d,c\n1,,,,3\n2,,2,,3\n3,1,2,4,\n")
     }
 
-    /// Each name was looked up by going through all names: 100,000 properties took minutes.
-    @Test func manyPropertiesAreNoneTooMany() throws {
+    /// Regression: each name was searched in a list, and 100,000 properties took minutes.
+    @Test func exportsManyProperties() throws {
         let names = (0..<60_000).map { "\"p\($0)\":\($0)" }
         try store.done("put", "A", "k", input: "{" + names.joined(separator: ",") + "}")
         let start = ContinuousClock.now
@@ -150,7 +149,7 @@ struct ExportTests {
 
     // MARK: Formats
 
-    @Test func theFormatFollowsTheName() throws {
+    @Test func formatFollowsName() throws {
         for id in 1...3 { try store.done("put", "A", "\(id)", input: "{\"id\":\(id),\"v\":\"a\\tb\"}") }
         let expected = try store.done("export", "A").text
         for ending in ["ndjson", "jsonl", "json", "csv", "tsv"] {
@@ -171,12 +170,12 @@ struct ExportTests {
         #expect(try store.done("export", "A", "--format", "json").text == "[]\n")
     }
 
-    @Test func onlyWhatMeetsTheConditionIsWritten() throws {
+    @Test func exportsByCondition() throws {
         for id in 1...5 { try store.done("put", "A", "\(id)", input: "{\"id\":\(id)}") }
         #expect(try store.done("export", "A", "--where", "id > 3").lines == ["{\"id\":4}", "{\"id\":5}"])
         #expect(try store.run("export", "A", "--where", "id >").status == 2)
         #expect(try store.run("export", "A", "--where", "id > 1 | limit 2").status == 2)
-        // A mistyped property would choose everything.
+        // A mistyped property would select everything.
         let mistaken = try store.run("export", "A", "--where", "ie != 3")
         #expect(mistaken.status == 2 && mistaken.output.isEmpty)
         #expect(mistaken.errors.contains("no entry has the property ie; did you mean id?"))

@@ -15,7 +15,7 @@ struct FiguresTests {
         }
     }
 
-    @Test func aSmallerLimitEvictsAtOnce() throws {
+    @Test func smallerLimitEvicts() throws {
         try fill()
         let result = try store.done("resize", "A", "--disk", "9B")
         #expect(result.errors == "A: disk limit 9 B, was 1 kB; evicted 1 entry, 4 B\n")
@@ -30,7 +30,7 @@ struct FiguresTests {
         try store.done("put", "A", "large", input: "\"" + String(repeating: "x", count: 5000) + "\"")
     }
 
-    @Test func whatCannotBeResizedIsLeftAlone() throws {
+    @Test func refusesOtherResizes() throws {
         try store.done("put", "C", "k", input: "1")
         for arguments in [
             ["resize", "C"], ["resize", "C", "--disk", "0"], ["resize", "C", "--disk", "1MB"],
@@ -40,10 +40,10 @@ struct FiguresTests {
         }
         #expect(try store.archives()["C"]?["diskLimit"] is NSNull)
         #expect(try store.run("resize", "Nothing", "--disk", "1MB").status == 1)
-        #expect(try Vellum.run(["resize", "C", "--disk", "1MB"]).status == 2, "no store is named")
+        #expect(try Vellum.run(["resize", "C", "--disk", "1MB"]).status == 2, "a store was found")
     }
 
-    @Test func figuresAreOneObject() throws {
+    @Test func printsFiguresAsObject() throws {
         try fill()
         let stats = try store.done("stats", "A", "--json", "--owners").text
         let footprint = try #require(try store.archives()["A"]?["footprint"] as? Int)
@@ -63,7 +63,7 @@ struct FiguresTests {
         }
     }
 
-    @Test func aTerminalGetsAPageAnArchive() throws {
+    @Test func printsPageOnTerminal() throws {
         try fill()
         try store.done("append", "L", "hello", "--disk", "1KB")
         let (status, text) = try PseudoTerminal.run("stats --owners --store '\(store.path)'")
@@ -79,7 +79,7 @@ struct FiguresTests {
         }
     }
 
-    @Test func processesAreShownWhileTheyAreThere() async throws {
+    @Test func showsAttachedProcesses() async throws {
         try fill()
         try store.done("append", "L", "first", "--disk", "1KB")
         let start = Date().timeIntervalSince1970
@@ -97,7 +97,7 @@ struct FiguresTests {
             Set(process.keys)
                 == ["pid", "name", "attached", "hits", "misses", "memoryBytes", "memoryLimit"])
         let attached = try #require(process["attached"] as? Double)
-        // The store's clock may be some milliseconds behind.
+        // The store's clock may lag by milliseconds.
         #expect(attached > start - 1 && attached < Date().timeIntervalSince1970 + 1)
         #expect(try store.done("stats", "L").text.contains("L\tprocess\t\(writer.pid)\tvellum\t"))
         writer.endInput()
@@ -105,7 +105,7 @@ struct FiguresTests {
         #expect(try processes().isEmpty)
     }
 
-    @Test func ratesFollowUntilCtrlC() async throws {
+    @Test func printsRatesUntilInterrupted() async throws {
         try fill()
         let json = try store.start("stats", "A", "--watch", "--interval", "100ms", "--json")
         let plain = try store.start("stats", "--watch", "--interval", "0.1s")
@@ -120,7 +120,7 @@ struct FiguresTests {
                 return try sum + #require(rates["records"] as? Double)
             }
         }
-        // Each rate is that of about a tenth of a second.
+        // Each rate covers about a tenth of a second.
         try await json.until("rates") { try records() > 3 }
         let rows = try await plain.lines(atLeast: 3)
         #expect(rows.allSatisfy { $0.split(separator: "\t", omittingEmptySubsequences: false).count == 12 })

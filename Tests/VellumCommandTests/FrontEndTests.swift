@@ -5,9 +5,9 @@ import StorageEngine
 import StoreInspection
 import Testing
 
-/// One table of examples, through the library, the command line and the browser: each takes and shows the same.
-@Suite("The same through every door")
-struct DoorTests {
+/// Examples with the same result in the library, the command line and the browser.
+@Suite("front ends agree")
+struct FrontEndTests {
     let store: TestStore
 
     init() throws { store = try TestStore() }
@@ -60,7 +60,7 @@ struct DoorTests {
     }
 
     @Test(arguments: ["5", "5x", "1h30", "h", "1h-5m", "5.m", "0.5"])
-    func whatIsNoDuration(text: String) throws {
+    func refusesOtherDurations(text: String) throws {
         if case .duration = literal(text) { Issue.record("a query takes \(text)") }
         #expect(throws: DurationFault.self) { try DurationText.interval(text) }
         try store.done("put", "A", "k", input: "[1]")
@@ -81,7 +81,7 @@ struct DoorTests {
         #expect(literal(text) == .size(bytes: bytes))
         #expect(SizeText.bytes(text) == bytes)
         #expect(Figures.bytes(bytes) == shown)
-        // More than an archive may have on disk can still be a process' memory.
+        // The memory limit of a process may exceed the disk limit.
         try store.done("put", "A", "k", "--memory", text, input: "1")
         #expect(try store.archives()["A"]?["memoryLimit"] as? UInt64 == bytes)
         let (_, list) = try PseudoTerminal.run("ls --store '\(store.path)'")
@@ -90,7 +90,7 @@ struct DoorTests {
     }
 
     @Test(arguments: ["20XB", "1.5B", "MB", "1e3KB"])
-    func whatIsNoSize(text: String) throws {
+    func refusesOtherSizes(text: String) throws {
         if case .size = literal(text) { Issue.record("a query takes \(text)") }
         #expect(SizeText.bytes(text) == nil)
         #expect(try store.run("put", "A", "k", "--memory", text, input: "1").status == 2)
@@ -103,9 +103,9 @@ struct DoorTests {
         let bytes: [UInt8]
         var encoding = ValueEncoding.unknown
         let form: ValueForm
-        /// What it is as JSON.
+        /// Its JSON.
         let json: String
-        /// What the screen of the value says.
+        /// Texts on the screen of the value.
         let seen: [String]
 
         var description: String { name }
@@ -163,8 +163,7 @@ struct DoorTests {
         for part in example.seen { #expect(picture.contains(part), "\(picture)") }
     }
 
-    /// A value that isn't what its writer said: everybody says so, and shows what there is.
-    @Test func aValueThatIsNotWhatItSays() throws {
+    @Test("a value that contradicts its encoding is reported and shown") func reportsWrongEncoding() throws {
         try archive { try $0.put(Array("{oops".utf8), forKey: "k", encoding: .json) }
         #expect(
             RecognizedValue(Array("{oops".utf8), encoding: .json).problem?.hasPrefix("not valid JSON") == true
@@ -226,7 +225,7 @@ struct DoorTests {
         let picture = try screen("Q\(query)<enter>")
         let header = picture.split(separator: "\n").map { $0.split(separator: " ").map { $0.uppercased() } }
         #expect(header.contains(titles.map { $0.uppercased() }), "\(titles) \(picture)")
-        // The cells below them, but for what stands for nothing.
+        // The cells below, without marks of absent values.
         func cells(_ line: Substring) -> [String] {
             line.split { $0.isWhitespace }.map(String.init).filter { $0 != "-" }
         }
@@ -257,7 +256,7 @@ struct DoorTests {
 
     // MARK: Times
 
-    /// For people in their own time zone, for programs in seconds.
+    /// In the local time zone on screens, in seconds for programs.
     @Test(arguments: [("Asia/Tokyo", 9.0), ("UTC", 0.0)])
     func times(zone: String, hours: Double) throws {
         try store.done("put", "A", "k", input: "[1]")

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// Keys and names that are made to pass for something else.
+/// Keys and names that imitate something else.
 @Suite("hostile names") struct HostileNameTests {
-    /// What broke: the hint how to undo was quoted by clusters, and ran what stood in the archive's name.
-    @Test func theUndoHintRunsNothingElse() throws {
+    /// Regression: the hint was quoted by grapheme clusters, and ran a command in the archive's name.
+    @Test func undoHintIsQuoted() throws {
         let store = try TestStore()
         let name = "-x'\u{301};touch PWNED;#"
         try store.done("put", "--", name, "k", input: "1")
@@ -16,9 +16,8 @@ import Testing
         #expect(try store.done("get", "--", name, "k").text == "1\n")
     }
 
-    /// What broke: bytes that aren't UTF-8 were replaced, so that `b\xff` and `b\xfe` were one key, and the second value took
-    /// the first one's place.
-    @Test func argumentsThatAreNotUTF8AreRefused() throws {
+    /// Regression: invalid bytes were replaced, so that `b\xff` and `b\xfe` were the same key.
+    @Test func refusesArgumentsOfInvalidUTF8() throws {
         let store = try TestStore()
         try store.done("put", "A", "b\u{fffd}", input: "1")
         for command in ["get A", "put A", "rm --yes A"] {
@@ -29,27 +28,26 @@ import Testing
         #expect(try store.done("get", "A", "b\u{fffd}").text == "1\n")
     }
 
-    /// What broke: a key with a line feed and tabs was a line of its own in what a pipe reads.
-    @Test func keysMakeNoLinesAndColumns() throws {
+    @Test func escapesLineEndsInKeys() throws {
         let store = try TestStore()
         let key = "a\n\u{1b}[31mforged\t1\u{2028}"
         try store.done("put", "A", key, input: "1")
         let lines = try store.done("keys", "A").text.split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.count == 2 && lines[0].hasPrefix(#"a\n\e[31mforged\t1\u{2028}"# + "\t"))
-        #expect(try store.keys("A") == [key], "JSON has it exactly")
+        #expect(try store.keys("A") == [key], "JSON changed the key")
         let missing = try store.run("get", "A", "x\nvellum: all is well")
         #expect(missing.errors.split(separator: "\n").count == 1)
     }
 
-    /// What broke: properties whose names look alike were one property twice, and their object was left out.
-    @Test func propertiesThatLookAlikeAreTwo() throws {
+    /// Regression: they counted as one repeated property, and their object was left out.
+    @Test func keepsPropertiesThatLookAlike() throws {
         let store = try TestStore()
         try store.done("put", "A", "k", input: "{\"caf\u{e9}\":1,\"cafe\u{301}\":2}")
         let csv = try store.done("export", "A", "--format", "csv").text
         #expect(Array(csv.utf8) == Array("caf\u{e9},cafe\u{301}\n1,2\n".utf8))
     }
 
-    @Test func aCheckTellsOfFoldersThatNoArchiveCanBeIn() throws {
+    @Test func checkReportsInvalidFolders() throws {
         let store = try TestStore()
         try store.done("put", "A", "k", input: "1")
         try FileManager.default.copyItem(

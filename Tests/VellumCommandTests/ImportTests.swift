@@ -14,14 +14,14 @@ struct ImportTests {
         return try Vellum.run(["--store", store.path, "import", "A", file, "--key", "id"] + options)
     }
 
-    /// What was said about bad lines: their numbers.
+    /// The numbers of the reported lines.
     private func badLines(_ result: Vellum.Result) -> [Int] {
         result.errors.split(separator: "\n").filter { $0.hasPrefix("vellum: ") }.compactMap { line in
             line.split(separator: ":").dropFirst(2).first.flatMap { Int($0) }
         }
     }
 
-    @Test func badLinesAreReportedWithTheirNumbersAndPassedOver() throws {
+    @Test func reportsBadLines() throws {
         let result = try importing(
             "bad.ndjson",
             """
@@ -45,7 +45,7 @@ struct ImportTests {
         #expect(try store.keys("A") == ["-8", "6", "5", "three", "1"])
     }
 
-    @Test func aComplaintDoesNotRepeatMegabytes() throws {
+    @Test func shortensMessages() throws {
         let name = String(repeating: "é", count: 1_000_000)
         let result = try importing("long.csv", "\(name),\(name)\n1,2\n")
         #expect(result.status == 2)
@@ -54,20 +54,20 @@ struct ImportTests {
         #expect(result.errors.utf8.count < 5_000)
     }
 
-    @Test func strictStopsAtTheFirstBadLineAndKeepsWhatCameBefore() throws {
+    @Test func strictStopsAtFirstBadLine() throws {
         let result = try importing("bad.ndjson", "{\"id\":1}\n{\"id\":2}\nx\n{\"id\":3}\n", "--strict")
         #expect(result.status == 1)
         #expect(badLines(result) == [3])
         #expect(try store.keys("A") == ["2", "1"])
     }
 
-    @Test func nothingButBadLinesIsAFailure() throws {
+    @Test func onlyBadLinesIsFailure() throws {
         #expect(try importing("bad.ndjson", "x\ny\n").status == 1)
         #expect(try importing("empty.ndjson", "").status == 0)
         #expect(try importing("blank.ndjson", "\n  \r\n").status == 0)
     }
 
-    @Test func marksAndLineEndingsOfOtherSystemsDoNoHarm() throws {
+    @Test func acceptsMarksAndLineEnds() throws {
         let result = try importing("win.ndjson", "\u{feff}{\"id\":1}\r\n\r\n{\"id\":2}\r\n{\"id\":3}")
         #expect(result.status == 0 && badLines(result).isEmpty)
         #expect(try store.keys("A") == ["3", "2", "1"])
@@ -78,7 +78,7 @@ struct ImportTests {
         #expect(refused.status == 1 && refused.errors.contains("UTF-16"))
     }
 
-    @Test func aLineMayBeLongerThanAnyBuffer() throws {
+    @Test func readsLongLines() throws {
         let long = String(repeating: "long ", count: 1_000_000)
         let result = try importing("long.ndjson", "{\"id\":1}\n{\"id\":2,\"v\":\"\(long)\"}\n{\"id\":3}\n")
         #expect(result.status == 0)
@@ -86,7 +86,7 @@ struct ImportTests {
         #expect(try store.done("get", "A", "2", "--json").text == "{\"id\":2,\"v\":\"\(long)\"}\n")
     }
 
-    @Test func linesAreCountedOverManyBuffers() throws {
+    @Test func countsLinesAcrossBuffers() throws {
         var lines = (1...30000).map {
             "{\"id\":\($0),\"v\":\"" + String(repeating: "y", count: $0 % 200) + "\"}"
         }
@@ -97,7 +97,7 @@ struct ImportTests {
         #expect(try store.archives()["A"]?["entries"] as? Int == 30000 - bad.count)
     }
 
-    @Test func anArrayIsReadItemByItem() throws {
+    @Test func readsArrays() throws {
         let result = try importing(
             "items.json",
             """
@@ -118,7 +118,7 @@ struct ImportTests {
         #expect(try badLines(importing("comma.json", "[{\"id\":1},]")) == [1])
     }
 
-    @Test func theFormatIsFoundFromNameOrContent() throws {
+    @Test func detectsFormat() throws {
         #expect(try importing("lines.json", "{\"id\":\"lines\"}\n").status == 0)
         #expect(try importing("data", "[{\"id\":\"array\"}]").status == 0)
         #expect(try importing("data.txt", "id\ntext\n").status == 2)
@@ -128,7 +128,7 @@ struct ImportTests {
         #expect(try store.keys("A") == ["piped", "text", "array", "lines"])
     }
 
-    @Test func aNameTwiceIsABadLine() throws {
+    @Test func repeatedNamesAreBadLine() throws {
         let result = try importing(
             "names.ndjson", "{\"id\":1}\n{\"id\":2,\"v\":1,\"v\":2}\n{\"id\":3,\"v\":{\"id\":3}}\n")
         #expect(result.status == 0 && badLines(result) == [2], "\(result.errors)")
@@ -136,13 +136,13 @@ struct ImportTests {
         #expect(try store.keys("A") == ["3", "1"])
     }
 
-    @Test func oneKeyTwiceKeepsTheLast() throws {
+    @Test func lastOfEqualKeysStays() throws {
         #expect(try importing("twice.ndjson", "{\"id\":1,\"v\":1}\n{\"id\":\"1\",\"v\":2}\n").status == 0)
         #expect(try store.keys("A") == ["1"])
         #expect(try store.done("export", "A").text == "{\"id\":\"1\",\"v\":2}\n")
     }
 
-    @Test func aValueTooLargeIsABadLine() throws {
+    @Test func valueAboveLimitIsBadLine() throws {
         let big = String(repeating: "x", count: 2000)
         let result = try importing(
             "big.ndjson", "{\"id\":1}\n{\"id\":2,\"v\":\"\(big)\"}\n{\"id\":3}\n", "--disk", "1KB")
@@ -150,10 +150,10 @@ struct ImportTests {
         #expect(try store.keys("A") == ["3", "1"])
     }
 
-    @Test func anInterruptEndsWithASummaryAndKeepsWhatWasImported() async throws {
+    @Test func interruptKeepsImportedEntries() async throws {
         let process = try store.start("import", "A", "-", "--key", "id", holdsInput: true)
         process.type("{\"id\":1}\n{\"id\":2}\n{\"id\":")
-        // The lines are complete once their entries are there.
+        // Lines with entries were read completely.
         try await process.until("two entries") { try store.run("keys", "A").lines.count == 2 }
         process.signal(SIGINT)
         #expect(try await process.finish() == 130)
@@ -161,9 +161,9 @@ struct ImportTests {
         #expect(try store.keys("A") == ["2", "1"])
     }
 
-    // MARK: What was silent before
+    // MARK: Reports
 
-    @Test func repeatedErrorsAreCountedAfterTheFirstTen() throws {
+    @Test func countsRepeatedErrors() throws {
         let lines = (0..<30).map { "{\"name\":\($0)}" } + ["{\"id\":1}", "nonsense", "{\"id\":1.5}"]
         let result = try importing("many.ndjson", lines.joined(separator: "\n"))
         #expect(badLines(result) == Array(1...10) + [32, 33])
@@ -171,7 +171,7 @@ struct ImportTests {
         #expect(result.errors.contains("; 32 records skipped\n"))
     }
 
-    /// What broke: "1 skipped", exit code 0, and half of the file was gone.
+    /// Regression: it counted as one skipped record with exit code 0, and half of the file was lost.
     @Test(arguments: [
         ("cut.json", "[{\"id\":1},\n{\"id\":2", 2), ("array.json", "[{\"id\":1},", 1),
         ("cut.ndjson", "{\"id\":1}\n{\"id\":2,\"v\":[1,", 2),
@@ -179,14 +179,14 @@ struct ImportTests {
         ("quote.csv", "id,v\n1,a\n2,\"never", 3), ("fields.csv", "id,v\n1,a\n2", 3),
         ("fields.tsv", "id\tv\n1\ta\n2", 3),
     ])
-    func aFileThatEndsWithinARecordIsAnError(name: String, content: String, line: Int) throws {
+    func incompleteFileIsError(name: String, content: String, line: Int) throws {
         let result = try importing(name, content)
         #expect(result.status == 1 && badLines(result) == [line], "\(result.errors)")
         #expect(result.errors.contains("the input ended within a record"))
         #expect(try store.keys("A") == ["1"])
     }
 
-    @Test func objectsOverSeveralLinesAreRead() throws {
+    @Test func readsObjectsOverSeveralLines() throws {
         let result = try importing(
             "pretty.json",
             """
@@ -219,7 +219,7 @@ struct ImportTests {
     @Test(
         arguments: [([0x1f, 0x8b, 8, 0], "zcat"), ([0x28, 0xb5, 0x2f, 0xfd], "zstdcat")]
             as [([UInt8], String)])
-    func compressedFilesAreRefusedWithTheCommandThatHelps(begins: [UInt8], unpacker: String) throws {
+    func refusesCompressedFiles(begins: [UInt8], unpacker: String) throws {
         let file = store.folder / "cities.csv.gz"
         try Data(begins + [0, 0, 0]).write(to: URL(fileURLWithPath: file))
         let result = try store.run("import", "A", file, "--key", "id")
@@ -228,25 +228,25 @@ struct ImportTests {
         #expect(!FileManager.default.fileExists(atPath: store.path))
     }
 
-    @Test func whatFailsLeavesNoEmptyArchive() throws {
+    @Test func failureLeavesNoArchive() throws {
         try store.done("put", "Other", "k", input: "1")
         #expect(try importing("bad.ndjson", "{\"name\":1}\n").status == 1)
         #expect(try store.run("put", "B", "k", "--disk", "1B", input: "[1,2,3]").status == 1)
         #expect(try store.run("put", "C", "", input: "1").status == 2)
         #expect(try store.archives().keys.sorted() == ["Other"])
-        // What is there already stays.
+        // An existing archive stays.
         try store.done("rm", "Other", "--all", "--yes")
         #expect(try store.run("put", "Other", "", input: "1").status == 2)
         #expect(try store.archives().keys.sorted() == ["Other"])
     }
 
-    @Test func recordsOfOneKeyAreOneEntry() throws {
+    @Test func countsReplacedRecords() throws {
         let result = try importing("twice.ndjson", "{\"id\":1}\n{\"id\":2}\n{\"id\":1}\n")
         #expect(result.errors.hasPrefix("imported 3 records, "))
         #expect(result.errors.contains("; 2 new entries, 1 record in place of an entry of the same key\n"))
     }
 
-    @Test func aFolderAndAMissingFileAreWrongUsage() throws {
+    @Test func refusesFoldersAndMissingFiles() throws {
         for path in [store.folder.path, store.folder / "none.csv"] {
             let result = try store.run("import", "A", path, "--key", "id")
             #expect(result.status == 2 && result.errors.contains(path), "\(result.errors)")

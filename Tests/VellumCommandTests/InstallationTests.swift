@@ -9,7 +9,7 @@ struct InstallationTests {
     private let system: String
     private var prefix: String { system + "/usr/local" }
 
-    /// The place has a space, and a file that isn't ours.
+    /// The folder's name has a space, and it holds a foreign file.
     init() throws {
         folder = try TemporaryFolder()
         system = folder / "a system"
@@ -19,7 +19,7 @@ struct InstallationTests {
 
     private static let isThere = (try? Vellum.shell("command -v make install").status) == 0
 
-    /// Without Swift, as root may be, and without what a `make` that runs the tests was told.
+    /// Without Swift, as for root, and without the variables of an outer `make`.
     private func make(_ target: String, _ more: String...) throws -> ChildProcess.Outcome {
         try ChildProcess.run(
             "/usr/bin/env",
@@ -32,7 +32,7 @@ struct InstallationTests {
             ]))
     }
 
-    /// Below the place, the others' file left out.
+    /// The files in the prefix except the foreign one.
     private func files() throws -> Set<String> {
         let all = try FileManager.default.subpathsOfDirectory(atPath: prefix)
         return Set(
@@ -48,9 +48,8 @@ struct InstallationTests {
         try FileManager.default.attributesOfItem(atPath: prefix + "/" + path)[.posixPermissions] as? Int
     }
 
-    /// All that belongs there and no more, such that it can be used from there; nothing is left of it afterwards.
     @Test(.enabled(if: isThere, "make and install are needed"))
-    func whatIsInstalledRunsThereAndGoesAgain() throws {
+    func installsAndUninstalls() throws {
         let installed = try make("install-files")
         #expect(installed.status == 0, "\(installed.errors)")
         #expect(
@@ -76,20 +75,19 @@ struct InstallationTests {
         #expect(FileManager.default.fileExists(atPath: prefix + "/bin/other"))
     }
 
-    /// `sudo make install` behind `make build`: nothing is built, and Swift isn't asked for.
+    /// `sudo make install` after `make build` neither builds nor needs Swift.
     @Test(.enabled(if: isThere, "make and install are needed"))
     func rootNeedsNoSwift() throws {
         let installed = try make("install", "SUDO_USER=somebody")
         #expect(installed.status == 0, "\(installed.errors)")
         #expect(try files().contains("bin/vellum"))
-        // Without a built program there is nothing else to do.
+        // Without a built program it builds.
         let missing = try make("install", "SUDO_USER=somebody", "BINARY=/nonexistent/vellum", "--dry-run")
         #expect(missing.text.contains("/nonexistent build"), "\(missing.text)")
     }
 
-    /// The page is shown without a word of complaint, and no line is wider than the terminal.
     @Test(arguments: ["C.UTF-8", "POSIX"])
-    func theManPageIsShown(locale: String) throws {
+    func manPageFitsTerminal(locale: String) throws {
         let page = Vellum.root.appendingPathComponent("Assets/man/vellum.1").path
         guard try Vellum.shell("command -v man && man --version | grep -q man-db").status == 0 else {
             try Test.cancel("there is no man-db here")
@@ -105,9 +103,9 @@ struct InstallationTests {
         #expect(wide.isEmpty, "\(wide)")
     }
 
-    /// The whole of `make deb` but for the build: a small program stands in the place of ours. `make check-deb` looks at what
-    /// comes of the real one, with lintian and on a bare system.
-    @Test func theDebianPackageIsWhole() throws {
+    /// `make deb` without the build, with a small program instead of vellum. `make check-deb` tests the real one with lintian on
+    /// a bare system.
+    @Test func buildsDebianPackage() throws {
         guard try Vellum.shell("command -v dpkg-deb dpkg-shlibdeps strip gzip make").status == 0 else {
             try Test.cancel("there are no tools for packages here")
         }
@@ -124,8 +122,7 @@ struct InstallationTests {
         #expect(parts[0].hasPrefix("vellum_\(version)_"))
         for field in [
             "Package: vellum", "Version: \(version)", "Architecture: ", "Maintainer: The Vellum authors <",
-            "Installed-Size: ",
-            "Depends: libc6 (", "Section: ", "Priority: optional", "Description: inspect",
+            "Installed-Size: ", "Depends: libc6 (", "Section: ", "Priority: optional", "Description: inspect",
         ] {
             #expect(parts[0].contains("\n" + field), "\(field)")
         }
@@ -137,8 +134,7 @@ struct InstallationTests {
                 "usr/share/doc/vellum/NEWS.gz",
                 "usr/share/doc/vellum/changelog.gz", "usr/share/doc/vellum/copyright",
                 "usr/share/fish/vendor_completions.d/vellum.fish", "usr/share/lintian/overrides/vellum",
-                "usr/share/man/man1/vellum.1.gz",
-                "usr/share/zsh/vendor-completions/_vellum",
+                "usr/share/man/man1/vellum.1.gz", "usr/share/zsh/vendor-completions/_vellum",
             ])
         for entry in entries {
             let mode = entry.hasSuffix("/bin/vellum") ? "-rwxr-xr-x" : "-rw-r--r--"
@@ -151,7 +147,7 @@ struct InstallationTests {
     }
 
     @Test(arguments: ["check-deb.sh", "deb.sh", "docs.sh", "failed.sh", "fuzz.sh", "need.sh"])
-    func theShellUnderstandsTheScript(name: String) throws {
+    func scriptParses(name: String) throws {
         let parsed = try Vellum.shell("sh -n \"$1\"", Vellum.root.path + "/Assets/build/" + name)
         #expect(parsed.status == 0 && parsed.errors.isEmpty, "\(parsed.errors)")
     }

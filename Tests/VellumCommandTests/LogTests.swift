@@ -8,7 +8,7 @@ struct LogTests {
 
     init() throws { store = try TestStore() }
 
-    @Test func messagesComeBackInOrder() throws {
+    @Test func keepsOrderOfMessages() throws {
         try store.done("append", "L", "first", "--disk", "1KB")
         try store.done("append", "L", input: "second\n\n日本語\nlast")
         try store.done("append", "L", "--whole", input: "two\nlines\n")
@@ -33,8 +33,7 @@ struct LogTests {
         #expect(try store.done("check").text.hasPrefix("L: clean, 6 entries"))
     }
 
-    /// What broke: a message with a tab or the end of a line in it was several columns and lines.
-    @Test func aMessageIsOneLineInAPipe() throws {
+    @Test func messagesAreOneLineInPipe() throws {
         let message = "one\ttwo\nthree\rfour\u{2028}five\n"
         try store.done("append", "L", "--whole", "--disk", "1KB", input: message)
         let line = try store.done("tail", "L").text
@@ -46,7 +45,7 @@ struct LogTests {
         #expect(object["text"] as? String == message)
     }
 
-    @Test func whatIsNotTextIsBase64() throws {
+    @Test func printsBytesAsBase64() throws {
         try store.done("append", "L", "x", "--disk", "1KB")
         let file = store.folder / "bytes"
         try Data([0xff, 0, 0x3e, 0x3f]).write(to: URL(fileURLWithPath: file))
@@ -58,7 +57,7 @@ struct LogTests {
         #expect(try store.done("tail", "L", "-n", "1", "--raw").output == Data([0xff, 0, 0x3e, 0x3f, 0x0a]))
     }
 
-    @Test func aMissingLogIsMadeOnlyWithALimit() throws {
+    @Test func createsLogOnlyWithLimit() throws {
         try store.done("put", "A", "k", input: "1")
         let missing = try store.run("append", "L", "x")
         #expect(missing.status == 1 && missing.errors.contains("--disk 1MB creates one"))
@@ -78,7 +77,7 @@ struct LogTests {
         #expect(try store.run("tail", "Nothing").status == 1)
     }
 
-    @Test func aMessageThatIsTooLargeIsLeftOut() throws {
+    @Test func omitsMessagesAboveLimit() throws {
         try store.done("append", "L", "x", "--disk", "10B")
         let result = try store.run("append", "L", input: "one\n\(String(repeating: "y", count: 11))\ntwo\n")
         #expect(result.status == 1)
@@ -86,10 +85,10 @@ struct LogTests {
         #expect(try store.done("tail", "L", "--raw").text == "x\none\ntwo\n")
         #expect(try store.run("append", "L", "12345678901").status == 1)
         try store.done("append", "L", "1234567890")
-        #expect(try store.done("tail", "L", "--raw").text == "1234567890\n", "the oldest went")
+        #expect(try store.done("tail", "L", "--raw").text == "1234567890\n", "the oldest messages stayed")
     }
 
-    @Test func aSmallerLimitDropsTheOldest() throws {
+    @Test func smallerLimitDropsOldest() throws {
         try store.done("append", "L", "--disk", "1KB", input: "one\ntwo\nsix\n")
         #expect(
             try store.done("resize", "L", "--disk", "6B").errors
@@ -97,7 +96,7 @@ struct LogTests {
         #expect(try store.done("tail", "L", "--raw").text == "two\nsix\n")
     }
 
-    @Test func entriesAndMessagesAreNotMixedUp() throws {
+    @Test func refusesWrongKindOfArchive() throws {
         try store.done("append", "L", "x", "--disk", "1KB")
         try store.done("put", "A", "k", input: "1")
         for arguments in [
@@ -123,17 +122,17 @@ struct LogTests {
         #expect(try store.done("tail", "L", "--raw").text == "x\n")
     }
 
-    /// A ring that is full all the time, followed while another process writes: nothing is missing, nothing comes twice.
-    @Test func itIsFollowedWithoutAGap() async throws {
+    /// A full ring, followed during writes: no message is lost or repeated.
+    @Test func followsWithoutGaps() async throws {
         try store.done("append", "L", "start", "--disk", "300KB")
         let tail = try store.start("tail", "L", "-f", "-n", "1", "--json")
-        // It begins with the last message that there is when it opens the store.
+        // Begins with the last message at the time of opening.
         _ = try await tail.lines(atLeast: 1)
         let writer = try store.start("append", "L", holdsInput: true)
         let filler = String(repeating: "x", count: 190)
         for part in 0..<20 {
             writer.type((0..<200).map { "\(part * 200 + $0) \(filler)\n" }.joined())
-            // Never more than the ring holds ahead of the reader.
+            // The writer stays less than a ring ahead of the reader.
             _ = try await tail.lines(atLeast: 1 + (part + 1) * 200 - 400)
         }
         writer.endInput()
@@ -148,10 +147,9 @@ struct LogTests {
         #expect(tail.errors.isEmpty)
     }
 
-    /// What broke: a follower stood at a place that the damaged log had no more, or at one that was written to anew, and waited
-    /// there in silence.
+    /// Regression: a follower waited silently at a place that the damaged log no longer had, or that was rewritten.
     @Test(arguments: ["cut to nothing", "cut", "removed", "index", "index cut"])
-    func damageIsToldAndWhatComesAfterItIsFollowed(_ damage: String) async throws {
+    func followsAfterDamage(_ damage: String) async throws {
         try store.done(
             "append", "L", "--disk", "300KB", input: (0..<50).map { "message \($0)\n" }.joined())
         let tail = try store.start("tail", "L", "-f", "-n", "1", "--raw")
@@ -170,23 +168,22 @@ struct LogTests {
         for number in 50..<53 { try store.done("append", "L", "message \(number)") }
         let lines = try await tail.lines(atLeast: 4)
         #expect(lines == (49..<53).map { "message \($0)" })
-        try await tail.until("told") {
+        try await tail.until("report") {
             damage.hasPrefix("index") || tail.errors.contains("some messages are damaged")
         }
         tail.signal(SIGINT)
         #expect(try await tail.finish() == 130)
     }
 
-    /// Each message fills a segment and drops the one before it. The reader's place, the end of the old segment, was
-    /// before the oldest message then, which was taken for a loss although nothing lay between; now the numbers of the
-    /// messages tell.
-    @Test func onlyWhatWasLostIsToldOf() async throws {
+    /// Each message fills a segment and drops the one before, so the reader's place was before the oldest message. Sequence
+    /// numbers show that nothing was lost.
+    @Test func reportsOnlyLostMessages() async throws {
         let message = String(repeating: "m", count: 140_000)
         try store.done("append", "L", "--whole", "--disk", "150KB", input: message)
         let tail = try store.start("tail", "L", "-f", "-n", "0", "--json")
         func begun() throws -> Bool {
             try store.done("append", "L", "--whole", input: message)
-            // The ring holds one message: another before this one is read would be a true loss.
+            // The ring holds one message: a second before this one is read would be a loss.
             return holds(within: 2) { !tail.lines.isEmpty }
         }
         try await tail.until("a beginning", begun)
@@ -201,13 +198,13 @@ struct LogTests {
         for _ in 0..<3 { try store.done("append", "L", "--whole", input: message) }
         tail.signal(SIGCONT)
         _ = try await tail.lines(atLeast: read + 1)
-        try await tail.until("told") { !tail.errors.isEmpty }
+        try await tail.until("report") { !tail.errors.isEmpty }
         #expect(tail.errors == "vellum: some messages were dropped before they were read\n")
     }
 
-    /// A damaged message was said to have been dropped, and if it was the last, nothing was said.
+    /// Regression: it was reported as dropped, and the last one not at all.
     @Test(arguments: ["second", "third"])
-    func whatIsDamagedIsToldOf(message: String) throws {
+    func reportsDamagedMessages(message: String) throws {
         for text in ["first", "second", "third"] { try store.done("append", "L", text, "--disk", "10KB") }
         let path = URL(fileURLWithPath: store.path + "/L.archive/00000001.segment")
         var data = try Data(contentsOf: path)
@@ -219,8 +216,8 @@ struct LogTests {
         #expect(tail.errors == "vellum: some messages are damaged and left out; vellum check shows where\n")
     }
 
-    /// What broke: what is gone altogether isn't there to be found damaged, so nothing was said.
-    @Test func whatIsCutOffIsToldOf() throws {
+    /// Regression: the missing end of a log wasn't reported.
+    @Test func reportsCutLog() throws {
         for text in ["first", "second", "third"] { try store.done("append", "L", text, "--disk", "10KB") }
         let path = URL(fileURLWithPath: store.path + "/L.archive/00000001.segment")
         let data = try Data(contentsOf: path)
@@ -231,7 +228,7 @@ struct LogTests {
         #expect(tail.errors.hasPrefix("vellum: L: its log is damaged in "))
     }
 
-    @Test func aTerminalShowsWhatItWouldObey() throws {
+    @Test func escapesMessagesOnTerminal() throws {
         try store.done("append", "L", "--whole", "--disk", "1KB", input: "a\u{1b}[31mb\nsecond line\n")
         let (status, text) = try PseudoTerminal.run("tail L --store '\(store.path)'")
         #expect(status == 0)
@@ -245,10 +242,10 @@ struct LogTests {
         }
     }
 
-    /// Without --follow it went on as long as others appended.
-    @Test func tailEndsBesideABusyAppender() throws {
+    /// Regression: it continued as long as others appended.
+    @Test func endsDuringAppends() throws {
         try store.done("append", "L", "first", "--disk", "20kB")
-        // More than it can append meanwhile; it is killed when the test is over.
+        // More than it can append during the test; killed at its end.
         let appender = try Spawned(
             ["--store", store.path, "append", "L"], input: String(repeating: "abcdefgh\n", count: 3_000_000))
         defer { withExtendedLifetime(appender) {} }
@@ -262,8 +259,8 @@ struct LogTests {
         }
     }
 
-    /// What broke: the browser counted messages by a figure that begins anew with the index, and showed none.
-    @Test func theBrowserShowsThemAfterTheIndexWasMadeAnew() throws {
+    /// Regression: the browser used a count that restarts with the index, and showed no messages.
+    @Test func browserShowsMessagesAfterIndexRebuild() throws {
         try store.done("append", "L", "--disk", "1KB", input: "one\ntwo\nthree")
         try FileManager.default.removeItem(atPath: store.path + "/L.archive/index")
         for count in 3...4 {

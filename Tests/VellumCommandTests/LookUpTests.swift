@@ -10,7 +10,7 @@ struct LookUpTests {
         for key in ["a", "b"] { try store.done("put", "A", key, input: "[1]") }
     }
 
-    @Test func existsTellsByItsExitCode() throws {
+    @Test func existsSetsExitCode() throws {
         let there = try store.done("exists", "A", "a", "b")
         #expect(there.output.isEmpty && there.errors.isEmpty)
         let missing = try store.run("exists", "A", "a", "c")
@@ -19,7 +19,7 @@ struct LookUpTests {
         #expect(try Vellum.run(["exists", "A", "a", "--store", store.folder / "none"]).status == 3)
     }
 
-    @Test func timeLeft() throws {
+    @Test func printsTTL() throws {
         #expect(try store.done("ttl", "A", "a").text == "never\n")
         #expect(
             try store.done("ttl", "A", "a", "--json").text
@@ -30,7 +30,7 @@ struct LookUpTests {
         #expect(try store.run("ttl", "A", "none").status == 1)
     }
 
-    @Test func touchIsAUse() throws {
+    @Test func touchCountsAsAccess() throws {
         #expect(try store.keys("A") == ["b", "a"])
         try store.done("touch", "A", "a")
         #expect(try store.keys("A") == ["a", "b"])
@@ -41,7 +41,7 @@ struct LookUpTests {
         #expect(try store.archives()["A"]?["misses"] as? Int == 1)
     }
 
-    @Test func textsAndBytesAreRecordedAsTheyAre() throws {
+    @Test func storesTextsAndBytesUnchanged() throws {
         try store.done("put", "A", "t", "--text", input: "  [1,\n")
         #expect(try store.done("get", "A", "t", "--raw").text == "  [1,\n")
         #expect(try store.done("get", "A", "t", "--text").text == "  [1,\n")
@@ -56,7 +56,7 @@ struct LookUpTests {
         #expect(try store.run("put", "A", "r", bytes, "--raw", "--text").status == 2)
     }
 
-    @Test func keysMatchAPattern() throws {
+    @Test func matchesPatterns() throws {
         for key in ["user:1", "user:22", "é1", "*"] { try store.done("put", "A", key, input: "1") }
         func keys(_ pattern: String) throws -> [String] {
             try store.run("keys", "A", "--match", pattern, "--order", "key").lines.map {
@@ -73,7 +73,7 @@ struct LookUpTests {
 
     // MARK: Words with a dash, and mistyped ones
 
-    @Test func aKeyWithADashIsNeverTakenForAnOptionSilently() throws {
+    @Test func explainsKeysWithDashes() throws {
         let help = try store.done("get", "A", "-h")
         #expect(
             help.text.contains("USAGE")
@@ -93,7 +93,7 @@ struct LookUpTests {
         #expect(refused.errors.contains("rm --yes -- A --all"))
         #expect(try store.keys("A") == ["--all", "b", "a"])
         try store.done("rm", "A", "--yes", "--", "--all")
-        // No key can be meant by an option beside a condition, or before the dashes.
+        // Beside a condition or before the dashes, an option can't be a key.
         try store.done("put", "A", "--", "--yes", input: "1")
         #expect(try store.run("rm", "A", "b", "--yes").status == 2)
         try store.done("rm", "A", "--where", "@key = \"b\"", "--yes")
@@ -102,7 +102,7 @@ struct LookUpTests {
         try store.done("rm", "A", "--all", "--yes")
     }
 
-    @Test func mistypedNamesGetASuggestion() throws {
+    @Test func suggestsNames() throws {
         try store.done("put", "City", "bogor", input: "1")
         #expect(try store.run("gte", "City", "bogor").errors.contains("did you mean: vellum get"))
         #expect(try store.run("get", "Ctiy", "bogor").errors.contains("did you mean \"City\"?"))

@@ -8,7 +8,7 @@ struct MaintainingTests {
 
     init() throws { store = try TestStore() }
 
-    /// Some megabytes in entries of 1 kB, written by the library, for it is quicker.
+    /// Stores entries of 1 kB through the library, which is faster.
     private func fill(_ name: String, _ count: Int) throws {
         let opened = try Store.open(at: store.path)
         defer { opened.close() }
@@ -22,7 +22,7 @@ struct MaintainingTests {
         try #require(try store.archives()[name]?["footprint"] as? Int)
     }
 
-    @Test func compactGivesRoomBackAtOnce() throws {
+    @Test func compactReleasesSpace() throws {
         try fill("A", 20_000)
         let full = try footprint("A")
         try store.done("rm", "A", "--where", "@key matches \"[1-9]$\"", "--yes")
@@ -37,17 +37,16 @@ struct MaintainingTests {
         #expect(now < full / 2, "\(full) bytes became \(now)")
         #expect(try store.run("undo", "A").status == 1)
         #expect(try store.done("check").text == "A: clean, 2,000 entries, 2 MB\n")
-        // What broke: what was done before the one that isn't there wasn't said.
+        // Regression: the archives compacted before the missing one weren't reported.
         let missing = try store.run("compact", "A", "None")
         #expect(missing.status == 1 && missing.text.isEmpty && missing.errors.contains("\"None\""))
     }
 
-    @Test func dropRemovesWhatNobodyUses() throws {
+    @Test func dropRemovesUnusedArchives() throws {
         try store.done("put", "A", "k", input: "[1]")
         try store.done("put", "B", "k", input: "[1]")
         #expect(try store.run("drop", "A").status == 2)
-        #expect(
-            try store.done("drop", "A", "--dry-run").text == "would remove archive A with 1 entry, 2 B\n")
+        #expect(try store.done("drop", "A", "--dry-run").text == "would remove archive A with 1 entry, 2 B\n")
         let opened = try Store.open(at: store.path)
         defer { opened.close() }
         let held = try opened.archive(named: "A")
@@ -61,9 +60,8 @@ struct MaintainingTests {
         #expect(missing.status == 1 && missing.errors.contains("did you mean \"B\"?"))
     }
 
-    /// What broke: the index of a store that was copied by other means is made anew, with numbers by the time, by who looks and by who
-    /// writes; often that was taken for a change.
-    @Test func aCopiedStoresArchivesCanBeDropped() throws {
+    /// Regression: the rebuilt index of a copied store has new numbers, which were mistaken for a change.
+    @Test func dropsArchivesOfCopiedStore() throws {
         for name in ["A", "B", "C", "D", "E", "F"] { try store.done("put", name, "k", input: "[1]") }
         let copy = store.folder / "copy"
         try FileManager.default.copyItem(atPath: store.path, toPath: copy)
@@ -74,8 +72,7 @@ struct MaintainingTests {
         #expect(try Vellum.run(["rename", "F", "G", "--store", copy]).status == 0)
     }
 
-    /// On a terminal: only a yes removes anything.
-    @Test func dropAsks() throws {
+    @Test func dropAsksOnTerminal() throws {
         try store.done("put", "A", "k", input: "[1]")
         try store.done("append", "L", "one", "--disk", "1MB")
         for answer in ["n\n", "\n", "yet\n", "\u{4}"] {
@@ -93,8 +90,8 @@ struct MaintainingTests {
         #expect(try store.archives().isEmpty)
     }
 
-    /// What the other process stored meanwhile would be lost.
-    @Test func whatOthersHaveOpenIsNotRenamed() throws {
+    /// Later writes of the other process would be lost.
+    @Test func refusesToRenameOpenArchive() throws {
         try store.done("put", "A", "k", input: "[1]")
         let opened = try Store.open(at: store.path)
         let held = try opened.archive(named: "A")
@@ -105,7 +102,7 @@ struct MaintainingTests {
             "\(refused.errors)")
         #expect(try store.archives().keys.sorted() == ["A"])
         #expect(try held.peek("k") != nil)
-        // What is advised can be done.
+        // The advised command works.
         try store.done("copy", "A", "B")
         try held.put([0x81, 0x02], forKey: "k2", encoding: .cbor)
         opened.close()
@@ -114,7 +111,7 @@ struct MaintainingTests {
         #expect(try store.keys("C") == ["k2", "k"])
     }
 
-    @Test func aLogIsEmptied() throws {
+    @Test func emptiesLog() throws {
         for text in ["one", "two"] { try store.done("append", "L", text, "--disk", "1MB") }
         #expect(try store.done("rm", "L", "--all", "--dry-run").text == "would delete 2 messages, 6 B\n")
         #expect(try store.run("rm", "L", "--owner", "x", "--yes").status == 2)
@@ -125,7 +122,7 @@ struct MaintainingTests {
         #expect(try store.done("check").text == "L: clean, 1 entry, 5 B\n")
     }
 
-    @Test func aWholeCopyHasAllThatIsKnown() throws {
+    @Test func copiesWholeArchive() throws {
         try store.done("put", "A", "a", "--owner", "o", "--expires", "1h", "--disk", "1MB", input: "[1]")
         try store.done("put", "A", "b", input: "[2]")
         try store.done("touch", "A", "a")
@@ -141,7 +138,7 @@ struct MaintainingTests {
         #expect(try store.done("keys", "C", "--json").text == store.done("keys", "A", "--json").text)
         #expect(try store.run("rename", "C", "A").status == 1)
         #expect(try store.run("rename", "None", "D").status == 1)
-        // What broke: a request with a mistake left an empty archive, and a whole store.
+        // Regression: a faulty request created an empty archive, or a store.
         #expect(try store.run("copy", "A", "Z", "--where", "n >").status == 2)
         #expect(try store.run("copy", "A", "Z", "nothing").status == 1)
         #expect(try store.run("copy", "None", "Z", "--to", store.folder / "new").status == 1)
@@ -149,7 +146,7 @@ struct MaintainingTests {
         #expect(!FileManager.default.fileExists(atPath: store.folder / "new"))
     }
 
-    @Test func someEntriesAreCopied() throws {
+    @Test func copiesSomeEntries() throws {
         for number in 1...4 {
             try store.done("put", "A", "\(number)", "--owner", "o", input: "{\"n\":\(number)}")
         }
@@ -163,7 +160,7 @@ struct MaintainingTests {
         #expect(try store.run("copy", "A", "B", "1", "--where", "n > 9").status == 2)
     }
 
-    @Test func aConditionChoosesWhatGoes() throws {
+    @Test func deletesByCondition() throws {
         for number in 1...5 { try store.done("put", "A", "\(number)", input: "{\"n\":\(number)}") }
         #expect(
             try store.done("rm", "A", "--where", "n > 3", "--dry-run").text
@@ -183,8 +180,8 @@ struct MaintainingTests {
         #expect(try store.run("rm", "A", "1", "--where", "n > 1", "--yes").status == 2)
     }
 
-    @Test("commands leave entries out that a condition has no answer for, and report how many there are")
-    func conditionsWithoutAnAnswerChooseNothing() throws {
+    @Test("commands omit and count entries for which a condition can't be evaluated")
+    func undecidableConditionsChooseNothing() throws {
         let dates = ["\"2020-01-01\"", "\"2026-06-01\"", "\"n/a\"", "17"]
         for (number, date) in dates.enumerated() {
             try store.done("put", "A", "\(number)", input: "{\"t\":\(date)}")
@@ -203,7 +200,7 @@ struct MaintainingTests {
     }
 
     @Test("a condition on a key chooses one of two keys that differ in their bytes only")
-    func keysAreChosenByTheirBytes() throws {
+    func choosesKeysByBytes() throws {
         for key in ["caf\u{e9}", "cafe\u{301}"] { try store.done("put", "A", key, input: "1") }
         try store.done("rm", "A", "--where", "@key = \"caf\u{e9}\"", "--yes")
         #expect(try store.keys("A").map { Array($0.utf8) } == [Array("cafe\u{301}".utf8)])

@@ -4,7 +4,7 @@ import Papyrus
 import TestSupport
 import Testing
 
-/// What Foundation alone can archive.
+/// An object that only Foundation can archive.
 final class Parcel: NSObject, NSSecureCoding {
     static var supportsSecureCoding: Bool { true }
     override init() {}
@@ -13,14 +13,14 @@ final class Parcel: NSObject, NSSecureCoding {
     override func isEqual(_ other: Any?) -> Bool { other is Parcel }
 }
 
-/// What `vellum` shows of what the products besides `Vellum` keep, each with what is special to it.
+/// Data of the other products, as `vellum` shows it.
 @Suite struct OtherLibrariesTests {
     struct City: Codable {
         var name: String
         var people: Int
     }
 
-    @Test func aNestsItemsHaveOwnersDeadlinesAndProperties() throws {
+    @Test func showsItemsOfNest() throws {
         let folder = try TemporaryFolder()
         let nest = Nest(named: "Nest", store: URL(fileURLWithPath: folder / "store"))
         for (name, people) in [("Graz", 300_000), ("Linz", 210_000)] {
@@ -48,12 +48,12 @@ final class Parcel: NSObject, NSSecureCoding {
         #expect(found.text.contains("Graz") && !found.text.contains("Linz"))
         #expect(try run("get", "Nest", "list", "--json").text.contains(#""item":[7,["inside"]]"#))
         let all = try run("keys", "Nest").text
-        #expect(all.contains("Cities-Linz") && !all.contains("own"), "what is in memory only isn't shown")
+        #expect(all.contains("Cities-Linz") && !all.contains("own"), "an item in memory only was shown")
         let screen = try Vellum.run([
             "browse", "--size", "100x40", "--keys", "<enter><enter>", "--store", folder / "store",
         ])
         #expect(screen.status == 0, "\(screen.errors)")
-        // The latest: a keyed archive, as a tree.
+        // The last item, a keyed archive, as a tree.
         #expect(
             screen.text.contains("$archiver") && screen.text.contains("NSKeyedArchiver"), "\(screen.text)")
     }
@@ -63,7 +63,7 @@ final class Parcel: NSObject, NSSecureCoding {
         var model: String
     }
 
-    @Test func objectsOfAPapyrusStoreAreFoundByTypeAndProperty() async throws {
+    @Test func findsObjectsOfPapyrus() async throws {
         let folder = try TemporaryFolder()
         let store = PapyrusStore(url: URL(fileURLWithPath: folder / "store"))
         await store.save(objects: [Car(id: "s", model: "Model S"), Car(id: "3", model: "Model 3")])

@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Stores where containers have them. Each is made for one process alone, and skipped where the system doesn't allow that.
+/// Stores as containers have them. Tests are skipped where the system doesn't allow them.
 @Suite("stores in containers")
 struct PlaceTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// Runs a script in which `$0` is the program and `$1` the folder. 77 says that it can't be done here.
+    /// Runs a script with `$0` as the program and `$1` as the folder. Status 77: not possible here.
     private func run(_ script: String) throws -> Vellum.Result {
         let result = try Vellum.shell(script, folder.path)
         if result.status == 77 { try Test.cancel("not possible here: \(result.errors)") }
@@ -17,8 +17,8 @@ struct PlaceTests {
         return result
     }
 
-    /// A store of the image, in a layer that can't be written: it is read and written as any other, and the layer stays as it is.
-    @Test func aStoreOfALowerLayer() throws {
+    /// A store in the read-only layer of an image is read and written normally, and the layer stays unchanged.
+    @Test func usesStoreInLowerLayer() throws {
         let result = try run(
             """
             cd "$1" && mkdir lower upper work merged && export VELLUM_STORE="$1/lower/store"
@@ -37,8 +37,8 @@ struct PlaceTests {
         #expect(result.lines.last?.hasPrefix("A: clean, 2 entries") == true, "\(result.text)")
     }
 
-    /// A store that is larger than the memory that a container may use: what is mapped of it is written back and dropped.
-    @Test func aStoreLargerThanTheMemory() throws {
+    /// A store larger than the container's memory: mapped pages are written back and dropped.
+    @Test func usesStoreLargerThanMemory() throws {
         let result = try run(
             """
             [ "$(stat -f -c %T "$1")" != tmpfs ] || exit 77

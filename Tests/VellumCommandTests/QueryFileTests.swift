@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a query has no memory for waits in files that nobody else can read and that are gone whatever happens.
+/// Queries beyond their memory use private files that never outlive the process.
 @Suite("temporary files of queries")
 struct QueryFileTests {
     let store: TestStore
@@ -23,12 +23,12 @@ struct QueryFileTests {
         get throws { try FileManager.default.contentsOfDirectory(atPath: temporary) }
     }
 
-    @Test func theyAreForThisUserAloneAndLeaveNothing() async throws {
+    @Test func filesArePrivateAndTemporary() async throws {
         let whole = try Vellum.run(arguments, environment: ["TMPDIR": temporary])
         #expect(whole.status == 0 && whole.lines.count == 3000, "\(whole.errors)")
         #expect(try left.isEmpty)
 
-        // It can't go on while nobody reads, and reads its files for what comes next.
+        // With a full pipe it pauses while it reads its files.
         let pipe = try Spawned.pipeEnds()
         defer { for end in pipe { close(end) } }
         let query = try Spawned(arguments, output: pipe[1], environment: ["TMPDIR": temporary])
@@ -36,7 +36,7 @@ struct QueryFileTests {
             var state = pollfd(fd: pipe[1], events: Int16(POLLOUT), revents: 0)
             return poll(&state, 1, 0) == 0
         }
-        #expect(try left.isEmpty, "no other process can open them by a name")
+        #expect(try left.isEmpty, "a file has a name")
         #if os(Linux)
         let descriptors = "/proc/\(query.pid)/fd"
         var found = 0
@@ -57,7 +57,7 @@ struct QueryFileTests {
         #expect(try left.isEmpty)
     }
 
-    @Test func aFolderThatCannotBeUsedIsNamedWithWhatToDo() throws {
+    @Test func reportsUnusableFolder() throws {
         let file = try store.folder.file("file", "")
         let missing = store.folder / "missing"
         for (folder, reason) in [(missing, "No such file or directory"), (file, "Not a directory")] {
@@ -67,7 +67,7 @@ struct QueryFileTests {
                 "a temporary file, and none can be made in \(folder): \(reason); set TMPDIR to another folder"
             #expect(result.errors == "vellum: the query needs \(words)\n")
         }
-        // What needs none doesn't ask for the folder.
+        // A query without temporary files ignores the folder.
         let roomy = try Vellum.run(
             ["--store", store.path, "query", "A", "sort text | limit 1"], environment: ["TMPDIR": missing])
         #expect(roomy.status == 0 && roomy.lines.count == 1, "\(roomy.errors)")

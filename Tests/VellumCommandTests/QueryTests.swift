@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Queries of the cities")
+@Suite("queries of the cities")
 struct QueryTests {
     let store: TestStore
 
@@ -16,7 +16,7 @@ struct QueryTests {
         return result.lines
     }
 
-    @Test func theLargestCitiesOfACountry() throws {
+    @Test func findsLargestCities() throws {
         let query = #"find countrycode = "ID" | sort population desc | limit 10"#
         let names = [
             "Jakarta", "Surabaya", "Bekasi", "Bandung", "Medan", "Depok", "Tangerang", "Palembang",
@@ -31,13 +31,13 @@ struct QueryTests {
         #expect(rows.map { String($0[0]) } == objects.map { $0["key"] as? String })
     }
 
-    @Test func spellings() throws {
+    @Test func findsAlternateNames() throws {
         let found = try lines(
             #"find alternatenames has any ["Batavia", "Maskva", "Kioto"] | sort name | select name"#)
         #expect(found == ["Jakarta", "Kyoto", "Moscow"])
     }
 
-    @Test func figuresAreThoseOfTheFile() throws {
+    @Test func aggregatesAreExact() throws {
         var sums: [String: Int] = [:]
         for line in try String(contentsOfFile: Vellum.cities, encoding: .utf8).split(separator: "\n") {
             let city = try JSON.object(String(line))
@@ -54,7 +54,7 @@ struct QueryTests {
         #expect(try lines("sum population", "--json") == ["{\"sum\":\(sums.values.reduce(0, +))}"])
     }
 
-    @Test func selectedPropertiesAreAnObject() throws {
+    @Test func selectsProperties() throws {
         let query = #"find @key = "1642911" | select name, missing, alternatenames[0], @key"#
         let object = try JSON.object(try #require(lines(query, "--json").first))
         #expect(
@@ -66,8 +66,8 @@ struct QueryTests {
         #expect(try lines("limit 3", "--csv")[0].hasPrefix("key,geonameid,name,"))
     }
 
-    /// Each format of the same rows, to the output and to a file whose name tells it; a file of its own has the query.
-    @Test func formatsAndFiles() throws {
+    /// Each format of the same rows, to standard output and to a file; the query is read from a file.
+    @Test func writesFormats() throws {
         let folder = try TemporaryFolder()
         let query =
             #"find countrycode = "ID" | sort population desc | limit 2 | select name, population, timezone"#
@@ -101,13 +101,13 @@ struct QueryTests {
         #expect(piped.status == 0 && piped.lines == delimited(","))
     }
 
-    @Test func nothingMatched() throws {
+    @Test func noMatchIs1() throws {
         let result = try store.run("query", "City", "find population > 99999999")
         #expect(result.status == 1 && result.output.isEmpty && result.errors.isEmpty)
         #expect(try store.run("query", "Village", "count").status == 1)
     }
 
-    @Test func whatIsWrongIsShownWhereItIsWrong() throws {
+    @Test func marksErrors() throws {
         let result = try store.run("query", "City", "find é = \"漢\" | limit x")
         #expect(result.status == 2 && result.output.isEmpty)
         let lines = result.errors.split(separator: "\n").map(String.init)
@@ -126,7 +126,7 @@ struct QueryTests {
         #expect(try store.run("query", "City", "count", "--csv", "--json").status == 2)
     }
 
-    @Test func explanations() throws {
+    @Test func explainsQueries() throws {
         let query =
             #"find countrycode = "ID" and population > 1000000 | sort population desc, name | limit 10"#
         let text = try lines(query, "--explain").joined(separator: "\n")
@@ -147,7 +147,7 @@ struct QueryTests {
         #expect(byKey["order"] as? String == "keys" && byKey["visited"] as? Int == 1)
     }
 
-    @Test func lookingLeavesNoTrace() throws {
+    @Test func queriesLeaveNoTrace() throws {
         let before = try store.done("keys", "City", "--json").text
         let counters = try store.done("ls", "--json").text
         _ = try lines("find population > 0 | sort name")
@@ -155,14 +155,13 @@ struct QueryTests {
         #expect(try store.done("ls", "--json").text == counters)
     }
 
-    @Test func aLogHasNoEntries() throws {
+    @Test func refusesLogs() throws {
         try store.done("append", "Lines", "--disk", "64KiB", input: "one\n")
         let result = try store.run("query", "Lines", "count")
         #expect(result.status == 2 && result.errors.contains("vellum tail"))
     }
 
-    /// The examples of the manual's page about queries.
-    @Test func theExamplesOfTheManual() throws {
+    @Test func runsExamplesOfManual() throws {
         let page = try String(
             contentsOf: Vellum.root.appendingPathComponent("Assets/manual/QueryLanguage.md"), encoding: .utf8)
         let block = try #require(

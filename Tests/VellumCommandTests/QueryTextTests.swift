@@ -3,33 +3,30 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// What a pipe and a terminal get of values that are easily taken for others.
-@Suite("Rows of queries as text")
+/// Values that are easily confused, in pipes and on terminals.
+@Suite("rows of queries as text")
 struct QueryTextTests {
     let store: TestStore
 
     init() throws { store = try TestStore() }
 
-    /// What broke: an empty text, null and a property that isn't there were all nothing.
-    @Test func nullAndAnEmptyTextDiffer() throws {
+    @Test func distinguishesNullAndEmptyText() throws {
         let lines = [
             #"{"id":"a","t":"","n":null}"#, #"{"id":"b","t":"null","n":0}"#, #"{"id":"c","t":" ","n":false}"#,
         ]
         try store.done("import", "A", "-", "--key", "id", input: lines.joined(separator: "\n"))
         let query = "sort id | select id, t, n, missing"
-        #expect(
-            try store.done("query", "A", query).text == "a\t\"\"\t\t\nb\tnull\t0\t\nc\t \tfalse\t\n")
-        // A figure that nothing had a value for is null too.
+        #expect(try store.done("query", "A", query).text == "a\t\"\"\t\t\nb\tnull\t0\t\nc\t \tfalse\t\n")
+        // An aggregate without values is null, too.
         #expect(try store.done("query", "A", "max t, max missing, count").text == "null\t\t3\n")
-        #expect(
-            try store.done("query", "A", "group by n | max t").lines.contains { $0 == "\t\"\"" })
+        #expect(try store.done("query", "A", "group by n | max t").lines.contains { $0 == "\t\"\"" })
         let table = try store.done("query", "A", "sort id | select n, t, id", "--format", "table").lines
         #expect(table[1].split(separator: " ") == ["-", "a"], "\(table)")
     }
 
     private static let allEnds = "tab\tfeed\nreturn\rlines\u{2028}\u{85}escape\u{1b}"
 
-    @Test func tabsAndLineEndsMakeNoColumnsAndRows() throws {
+    @Test func escapesTabsAndLineEnds() throws {
         let text = #"tab\tfeed\nreturn\rlines\u2028\u0085escape\u001b"#
         try store.done("import", "A", "-", "--key", "id", input: #"{"id":"k","t":"\#(text)","n":1}"#)
         let spelled = #"tab\tfeed\nreturn\rlines\u{2028}\u{85}escape\e"#
@@ -41,8 +38,7 @@ struct QueryTextTests {
         #expect(json["t"] as? String == Self.allEnds)
     }
 
-    /// Whoever takes the second column of a whole entry for JSON can read it.
-    @Test func theValueOfAnEntryIsJSONWhateverIsInIt() throws {
+    @Test func valueColumnIsJSON() throws {
         let object = try JSONSerialization.data(withJSONObject: ["id": "k", "t": Self.allEnds])
         try store.done("import", "A", "-", "--key", "id", input: String(decoding: object, as: UTF8.self))
         let text = try store.done("query", "A").text
@@ -58,10 +54,10 @@ struct QueryTextTests {
         }
     }
 
-    /// What broke: a table in a pipe or a file had 16 properties of 40, and nothing said so.
-    @Test func aTableLeavesNothingOutInSilence() throws {
+    /// Regression: a table in a pipe or a file silently had 16 properties of 40.
+    @Test func reportsOmittedColumns() throws {
         let names = (0..<40).map { "property\($0)" }
-        // The last one has a property of its own.
+        // Only the last one has this property.
         let lines = (0..<200).map { number in
             let members = names.map { #""\#($0)":\#(number)"# } + (number == 199 ? ["\"late\":1"] : [])
             return #"{"id":"k\#(number)",\#(members.joined(separator: ","))}"#
@@ -81,8 +77,7 @@ struct QueryTextTests {
         #expect(text.contains("left out \(all.count - shown.count) columns that did not fit: "), "\(text)")
     }
 
-    /// What broke: the entry's key and a property `key` were both KEY, and so were properties that differ in capitals.
-    @Test func headsThatLookAlikeAreToldApart() throws {
+    @Test func distinguishesColumnTitles() throws {
         let object = #"{"id":"k","key":1,"Name":2,"name":3}"#
         try store.done("import", "A", "-", "--key", "id", input: object)
         let table = try store.done("query", "A", "--format", "table")
@@ -92,9 +87,8 @@ struct QueryTextTests {
         #expect(heads(capitals.lines.first) == ["KEY", "NAME"])
     }
 
-    /// What broke: infinities and NaN were groups that nothing told apart. JSON has no such numbers, and with words for them in
-    /// CSV an import would take all numbers of the column for texts.
-    @Test func numbersThatAreNotFiniteCanBeRead() throws {
+    /// JSON has no such numbers, and words for them in CSV would make the column text when imported.
+    @Test func printsInfiniteNumbers() throws {
         let opened = try Store.open(at: store.path)
         let archive = try opened.archive(
             named: "N", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
@@ -118,16 +112,13 @@ struct QueryTextTests {
         #expect(try store.done("query", "N", #"find @key = "a""#).text == "a\t{\"n\":null}\n")
     }
 
-    /// What broke: of values that are no objects the keys alone were shown.
-    @Test func valuesThatAreNoObjectsAreShown() throws {
+    @Test func printsValuesOtherThanObjects() throws {
         let values = [
             ("empty", "\"\""), ("flag", "true"), ("list", "[1,\"a\\tb\"]"), ("nothing", "null"),
-            ("number", "5"),
-            ("text", "\"a\\tb\""),
+            ("number", "5"), ("text", "\"a\\tb\""),
         ]
         for (key, value) in values { try store.done("put", "A", key, input: value) }
-        #expect(
-            try store.done("query", "A", "sort @key").lines == values.map { "\($0.0)\t\($0.1)" })
+        #expect(try store.done("query", "A", "sort @key").lines == values.map { "\($0.0)\t\($0.1)" })
         let shown = [
             ["KEY", "VALUE"], ["empty"], ["flag", "true"], ["list", "[1,\"a\\tb\"]"], ["nothing", "-"],
             ["number", "5"], ["text", "a\\tb"],
@@ -135,10 +126,10 @@ struct QueryTextTests {
         let (status, text) = try PseudoTerminal.run("query A 'sort @key' --store '\(store.path)'")
         let table = text.replacing("\r\n", with: "\n").split(separator: "\n")
         #expect(status == 0 && table.map { $0.split(separator: " ").map(String.init) } == shown, "\(text)")
-        // The same from something else than a terminal that asks for it.
+        // The same outside a terminal with --format table.
         #expect(
             try store.done("query", "A", "sort @key", "--format", "table").lines == table.map(String.init))
-        // Among objects they have a column of their own.
+        // Among objects they have a separate column.
         try store.done("put", "A", "object", input: "{\"n\":7}")
         #expect(try store.done("query", "A", "sort @key").lines.contains("object\t{\"n\":7}"))
         let (_, mixed) = try PseudoTerminal.run("query A 'sort @key' --store '\(store.path)'")

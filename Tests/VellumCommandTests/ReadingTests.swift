@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite("ls, keys and get")
-struct LookingTests {
+struct ReadingTests {
     let store: TestStore
 
     init() throws {
@@ -14,19 +14,17 @@ struct LookingTests {
         }
     }
 
-    @Test func namesOfJSONPropertiesAreStable() throws {
+    @Test func jsonPropertiesAreStable() throws {
         let list = try store.done("ls", "--json").text
         let names = [
             "archive", "kind", "type", "entries", "memoryBytes", "memoryLimit", "diskBytes", "diskLimit",
-            "footprint",
-            "hits", "misses", "evictions", "expirations", "rejections",
+            "footprint", "hits", "misses", "evictions", "expirations", "rejections",
         ]
         let archive = try #require(try store.archives()["A"])
         #expect(Set(archive.keys) == Set(names))
         #expect(archive["type"] is NSNull)
         #expect(archive["memoryLimit"] as? Int == 2048)
         #expect(archive["diskLimit"] as? Int == 1000)
-        // The order is part of the shape.
         let places = names.map { list.range(of: "\"\($0)\":")?.lowerBound }
         #expect(places.allSatisfy { $0 != nil })
         #expect(places.compactMap { $0 } == places.compactMap { $0 }.sorted())
@@ -42,7 +40,7 @@ struct LookingTests {
         #expect(abs(created - Date().timeIntervalSince1970) < 60)
     }
 
-    @Test func aPipeGetsPlainColumnsWithExactNumbers() throws {
+    @Test func printsExactColumnsInPipe() throws {
         let columns = try store.done("ls").text.dropLast().split(
             separator: "\t", omittingEmptySubsequences: false)
         #expect(columns.count == 14)
@@ -57,20 +55,20 @@ struct LookingTests {
         ("recency", ["c", "b", "a"]), ("key", ["a", "b", "c"]), ("size", ["b", "c", "a"]),
         ("created", ["c", "b", "a"]), ("expires", ["c", "b", "a"]), ("hits", ["c", "b", "a"]),
     ])
-    func keysAreSorted(order: String, expected: [String]) throws {
+    func sortsKeys(order: String, expected: [String]) throws {
         func keys(_ extra: String...) throws -> [String] {
             try Vellum.run(["keys", "A", "--store", store.path, "--order", order] + extra).lines
                 .map { String($0.prefix { $0 != "\t" }) }
         }
         #expect(try keys() == expected)
-        // What is equal stays most recently used first.
+        // Equal entries stay in order of recency.
         let turned = order == "expires" || order == "hits" ? expected : expected.reversed()
         #expect(try keys("--reverse") == turned)
         #expect(try keys("--limit", "2") == Array(expected.prefix(2)))
         #expect(try keys("--limit", "0").isEmpty)
     }
 
-    @Test func aValueIsShownInEachForm() throws {
+    @Test func printsValueInEachForm() throws {
         #expect(try store.done("get", "A", "a").text == "[\n  1,\n  2,\n  3\n]\n")
         #expect(try store.done("get", "A", "a", "--json").text == "[1,2,3]\n")
         #expect(try store.done("get", "A", "a", "--raw").output == Data([0x83, 1, 2, 3]))
@@ -86,7 +84,7 @@ struct LookingTests {
         #expect(plain.hasSuffix("\n\n\"text of some length\"\n"))
     }
 
-    @Test func aNarrowTerminalGetsFewerColumns() throws {
+    @Test func narrowTerminalHasFewerColumns() throws {
         let keys = "keys A --store '\(store.path)'"
         func titles(_ columns: Int) throws -> [Substring] {
             try PseudoTerminal.run(keys, columns: columns).text.prefix { $0 != "\r\n" }.split(separator: " ")
@@ -99,7 +97,7 @@ struct LookingTests {
         #expect(try titles(10) == ["KEY", "SIZE"])
     }
 
-    @Test func aTerminalGetsATableAndNothingThatItWouldObey() throws {
+    @Test func escapesTablesOnTerminal() throws {
         try store.done("put", "A", "evil\u{1b}[31m", input: "\"\\u009b31m\\u202e\"")
         for command in [
             "keys A", "keys A --json", "get A \"$KEY\"", "get A \"$KEY\" --json", "ls", "export A",
@@ -114,12 +112,10 @@ struct LookingTests {
         }
     }
 
-    /// The empty text was a text of two quotes, and what has nothing could be taken for it.
-    @Test func groupsByWhatValuesHave() throws {
+    @Test func groupsByProperty() throws {
         for (key, value) in [
             ("k1", "{\"t\":\"x\\n\"}"), ("k2", "{\"t\":\"x\\n\"}"), ("k3", "{\"t\":\"\"}"),
-            ("k4", "{\"t\":null}"),
-            ("k5", "{\"u\":1}"),
+            ("k4", "{\"t\":null}"), ("k5", "{\"u\":1}"),
         ] {
             try store.done("put", "B", key, "--disk", "1KB", input: value)
         }
@@ -128,7 +124,7 @@ struct LookingTests {
         var counts: [String?: Int] = [:]
         for group in groups { counts[group["group"] as? String] = group["entries"] as? Int }
         #expect(counts == ["": 1, "x\n": 2, nil: 2])
-        // What broke: a text that reads like another kind of value had that one's name.
+        // Regression: a text that looks like another type had the same group name.
         for (key, value) in [
             ("m1", "\"1\""), ("m2", "1"), ("m3", "true"), ("m4", "\"true\""), ("m5", "2.5"), ("m6", "[]"),
             ("m7", "\"[]\""), ("m8", "{\"a\":1}"),
@@ -146,7 +142,7 @@ struct LookingTests {
             try store.done("groups", "B", "--by", "kind").lines.map { $0.prefix { $0 != "\t" } } == ["CBOR"])
         #expect(
             try store.run("groups", "B", "--by", "t[]").errors.contains("an entry has several values of t[]"))
-        // What broke: a name that nothing has was one group without a name, and not a word.
+        // Regression: an unknown property formed a group without a name, silently.
         #expect(try store.done("groups", "B", "--by", "tt").errors.contains("no entry has the property tt"))
         #expect(try store.done("groups", "B", "--by", "t").errors.isEmpty)
         #expect(try Vellum.run(["ls", "--store", ""]).errors.contains("--store is empty"))

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite("check --repair")
-struct MendingTests {
+struct RepairTests {
     private let store: TestStore
 
     init() throws {
@@ -20,7 +20,7 @@ struct MendingTests {
         try data.write(to: path)
     }
 
-    @Test func makesTheStoreCleanAndKeepsWhatItTakesOut() throws {
+    @Test func repairsAndKeepsDamagedBytes() throws {
         try damageOneEntry()
         let dry = try store.run("check", "--repair", "--dry-run", "--json")
         #expect(dry.status == 1)
@@ -35,12 +35,11 @@ struct MendingTests {
         #expect((archives[0]["problems"] as? [String])?.first?.contains("00000001.segment: bytes ") == true)
         #expect(FileManager.default.fileExists(atPath: store.path + "/A.archive/00000001.segment.damaged"))
         #expect(!FileManager.default.fileExists(atPath: store.path + "/B.archive/00000001.segment.damaged"))
-        #expect(
-            try store.done("check").text == "A: clean, 4 entries, 16 B\nB: clean, 5 entries, 20 B\n")
+        #expect(try store.done("check").text == "A: clean, 4 entries, 16 B\nB: clean, 5 entries, 20 B\n")
         #expect(try store.keys("A") == ["k4", "k3", "k1", "k0"])
     }
 
-    @Test func saysWhatRemovedArchivesStillTake() throws {
+    @Test func reportsSpaceOfRemovedArchives() throws {
         let left = store.path + "/0123456789abcdef.removed"
         try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: false)
         try Data(count: 1 << 20).write(to: URL(fileURLWithPath: left + "/00000001.segment"))
@@ -52,20 +51,19 @@ struct MendingTests {
         #expect(!FileManager.default.fileExists(atPath: left))
     }
 
-    @Test func saysWhatBecameOfAnArchiveWithoutItsDescriptor() throws {
+    @Test func repairsMissingDescriptor() throws {
         try FileManager.default.removeItem(atPath: store.path + "/A.archive/descriptor")
         let repair = try store.done("check", "--repair")
         #expect(repair.text.hasPrefix("A: repaired, 5 entries, 20 B, 1 damaged\n"))
         #expect(repair.text.contains("The archive is now a collection"))
         #expect(!repair.text.contains("bytes 0 to 0"))
         #expect(try store.archives()["A"]?["kind"] as? String == "collection")
-        // What the report advises can be done.
+        // The advised command works.
         #expect(repair.text.contains("resize --memory"))
         try store.done("resize", "A", "--memory", "2MB")
     }
 
-    /// What broke: a check advised to run a check.
-    @Test func aCheckAdvisesARepair() throws {
+    @Test func checkAdvisesRepair() throws {
         try FileManager.default.removeItem(atPath: store.path + "/A.archive/descriptor")
         let check = try store.run("check")
         #expect(check.status == 1)
@@ -74,8 +72,7 @@ struct MendingTests {
         #expect(!check.text.contains("at byte 0"))
     }
 
-    /// What broke: an archive from whose folder everything was removed was not heard of any more.
-    @Test func anEmptyFolderIsToldOfAndRemoved() throws {
+    @Test func reportsAndRemovesEmptyFolder() throws {
         let folder = store.path + "/A.archive"
         for file in try FileManager.default.contentsOfDirectory(atPath: folder) {
             try FileManager.default.removeItem(atPath: folder + "/" + file)
@@ -96,14 +93,14 @@ struct MendingTests {
         #expect(try store.run("ls").status == 0)
     }
 
-    @Test func leavesACleanStoreAlone() throws {
+    @Test func leavesCleanStoreUnchanged() throws {
         let path = store.path + "/A.archive/index"
         let before = try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int
         try store.done("check", "--repair")
         #expect(try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int == before)
     }
 
-    @Test func aLogWithoutItsDescriptorStaysOne() throws {
+    @Test func repairsDescriptorOfLog() throws {
         for number in 0..<30 { try store.done("append", "L", "message \(number)", "--disk", "100") }
         let before = try store.done("tail", "L", "-n", "100").text
         #expect(before.hasSuffix("message 29\n"))
@@ -114,8 +111,8 @@ struct MendingTests {
         #expect(try store.archives()["L"]?["entries"] as? Int == before.split(separator: "\n").count)
     }
 
-    /// Looking used to make a check find nothing wrong.
-    @Test func aLogThatWasCutOffIsDamageUntilItIsRepaired() throws {
+    /// Regression: after reading commands a check found nothing.
+    @Test func reportsCutLogUntilRepaired() throws {
         try Data().write(to: URL(fileURLWithPath: store.path + "/A.archive/00000001.segment"))
         for look in [["ls"], ["keys", "A"], ["stats"]] {
             _ = try Vellum.run(["--store", store.path] + look)
@@ -130,7 +127,7 @@ struct MendingTests {
         #expect(try store.done("check").text.hasPrefix("A: clean, 0 entries"))
     }
 
-    @Test func aFolderWhereAFileShouldBe() throws {
+    @Test func repairsFolderInPlaceOfFile() throws {
         let path = store.path + "/A.archive/attached"
         try FileManager.default.removeItem(atPath: path)
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
@@ -144,7 +141,7 @@ struct MendingTests {
     }
 
     @Test(arguments: ["Vellum store, format 1", "Vellum store, format 1\r\n", ""])
-    func theMarkerIsWrittenAnew(text: String) throws {
+    func rewritesMarker(text: String) throws {
         let marker = URL(fileURLWithPath: store.path + "/vellum-store")
         try Data(text.utf8).write(to: marker)
         for command in [["ls"], ["check"], ["check", "--repair", "--dry-run"]] {
@@ -158,12 +155,11 @@ struct MendingTests {
         #expect((report["problems"] as? [String])?.first?.contains("vellum-store: rewritten") == true)
         #expect(try store.keys("A").count == 5)
         try FileManager.default.removeItem(at: marker)
-        #expect(
-            try store.done("check", "--repair").text.contains("vellum-store: rewritten (it was missing)"))
+        #expect(try store.done("check", "--repair").text.contains("vellum-store: rewritten (it was missing)"))
         #expect(try JSON.object(store.done("check", "--json").text)["problems"] as? [String] == [])
     }
 
-    @Test func aFolderOfOtherFilesIsNoStore() throws {
+    @Test func refusesOtherFolders() throws {
         let other = try TemporaryFolder()
         _ = try other.file("notes", "x")
         let refused = try Vellum.run(["--store", other.path, "check", "--repair"])
@@ -171,7 +167,7 @@ struct MendingTests {
         #expect(!FileManager.default.fileExists(atPath: other / "vellum-store"))
     }
 
-    @Test func oneBadArchiveDoesNotHideTheOthers() throws {
+    @Test func listsOtherArchives() throws {
         try Data("x".utf8).write(to: URL(fileURLWithPath: store.path + "/A.archive/descriptor"))
         let list = try store.run("ls", "--json")
         #expect(list.status == 3 && list.errors.contains("vellum: A: "))

@@ -2,9 +2,9 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// Commands that look at all archives of a store had them all open at once, and failed where a process may have few files
-/// or addresses; or they called an archive damaged that they could not open.
-@Suite("limits of the process") struct ScarceTests {
+/// Commands on all archives opened all at once, and failed where a process may have few files or addresses, or reported archives
+/// as damaged that they could not open.
+@Suite("limits of the process") struct ResourceLimitTests {
     private let folder: TemporaryFolder
     private var path: String { folder / "store" }
 
@@ -21,20 +21,19 @@ import Testing
         store.close()
     }
 
-    /// Runs the program in a shell that has taken limits upon itself.
+    /// Runs the program in a shell with these limits.
     private func run(_ limits: String, _ words: String) throws -> Vellum.Result {
         try Vellum.shell("\(limits); exec \"$0\" \(words) --store \"$1\"", path)
     }
 
-    /// The same; what it prints is the number of bytes that the program printed.
+    /// The same, printing the number of bytes that the program printed.
     private func counted(_ limits: String, _ words: String) throws -> Vellum.Result {
         try Vellum.shell("{ \(limits); \"$0\" \(words) --store \"$1\" || echo failed >&2; } | wc -c", path)
     }
 
-    /// What broke: where a starter had closed the standard streams, a segment got the number of standard error, and what the
-    /// program said was written over entries.
+    /// Regression: with closed standard streams, a segment got the descriptor of standard error, and messages overwrote entries.
     @Test(arguments: ["rm A k1 --yes", "expire A k1 --yes", "put A k2 1", "resize A --memory 1MB", "check"])
-    func nothingIsSaidIntoFilesOfTheStore(words: String) throws {
+    func closedStreamsKeepStoreIntact(words: String) throws {
         let store = try Store.open(at: path)
         let archive = try store.archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
@@ -46,8 +45,8 @@ import Testing
         }
     }
 
-    /// What broke: arrays that grow with an archive got no memory where all addresses were taken by segments, which ends a process.
-    @Test func littleMemoryIsAnErrorAndNoCrash() throws {
+    /// Regression: growing arrays got no memory once segments had used all addresses, which ends a process.
+    @Test func exhaustedAddressesAreError() throws {
         let store = try Store.open(at: path)
         let archive = try store.archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
@@ -65,14 +64,11 @@ import Testing
         }
     }
 
-    /// What broke: where addresses were few, each thread of a query took a page of them for each piece of memory, and segments
-    /// were mapped in the place of what the query had yet to keep: it was ended by a signal, or waited for threads for ever. A
-    /// check wanted memory for more entries at a time than there was room for, and was ended or could not be done; its error
-    /// named those as all that there are.
-    @Test func whatKeepsMuchTakesLessWhereAddressesAreFew() throws {
+    /// Regression: with few addresses, threads of a query reserved many pages and segments took the rest; the query was killed or
+    /// hung. A check wanted memory for more entries than fitted, and failed or misreported their number.
+    @Test func usesLessMemoryWithFewAddresses() throws {
         let lines = (0..<60_000).map { "{\"id\":\"key\($0)\",\"n\":\($0)}\n" }
         let file = try folder.file("lines.ndjson", lines.joined())
-        // Few segments, of the usual size.
         let imported = try Vellum.run(["import", "A", file, "--key", "id", "--disk", "2GB", "--store", path])
         #expect(imported.status == 0, "\(imported.errors)")
         var done: [String: Int] = [:]
@@ -91,8 +87,8 @@ import Testing
         #expect(done["check"] != nil && done["query A 'distinct id | count'"] != nil)
     }
 
-    /// What broke: a value was copied several times, and each copy's lack of memory ended the process with a trap.
-    @Test("prints a value in less memory than it takes itself")
+    /// Regression: a value was copied several times, and failed allocations trapped.
+    @Test("prints a value in less memory than its size")
     func longValuesArePrintedInPieces() throws {
         let store = try Store.open(at: path)
         let archive = try store.archive(
@@ -105,8 +101,7 @@ import Testing
         for (words, least) in [
             ("get A k --json", count), ("get A k", count), ("get A k --raw", count), ("export A -", count),
             ("export A - --format csv", count), ("query A --json", count),
-            ("query A 'select t' --json", count),
-            ("query A", count), ("query A 'select t' --csv", count),
+            ("query A 'select t' --json", count), ("query A", count), ("query A 'select t' --csv", count),
         ] {
             let result = try counted("ulimit -v 150000", words)
             #expect(result.status == 0, "\(words): \(result.errors.suffix(300))")
@@ -115,7 +110,7 @@ import Testing
         }
     }
 
-    @Test("ends with a sentence and 3 where there is no memory for what must be in it")
+    @Test("ends with a message and status 3 without memory for required data")
     func exhaustedMemory() throws {
         let line = "{\"k\":\"k\",\"t\":\"" + String(repeating: "a", count: 80 << 20) + "\"}"
         let file = try folder.file("line.ndjson", line)
@@ -127,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func hundredsOfArchivesNeedNoMoreThanOne() throws {
+    @Test func opensArchivesOneByOne() throws {
         try fill(archives: 600)
         for limits in ["ulimit -n 64", "ulimit -v 600000"] { try lookAtAll(600, within: limits) }
     }
@@ -150,7 +145,7 @@ import Testing
         try FileManager.default.removeItem(atPath: copy)
     }
 
-    @Test func whatCouldNotBeReadIsNotCalledDamaged() throws {
+    @Test func unreadableArchivesAreNotDamaged() throws {
         try fill(archives: 3)
         let check = try run("ulimit -n 7", "check")
         #expect(check.status == 3, "\(check.text) \(check.errors)")
@@ -160,14 +155,14 @@ import Testing
         #expect(report["clean"] as? Bool == false && report["damaged"] as? Int == 0)
         let archives = try #require(report["archives"] as? [[String: Any]])
         #expect(archives.count == 3 && archives.allSatisfy { $0["read"] as? Bool == false })
-        // A repair leaves alone what it knows nothing of.
+        // A repair leaves unreadable archives alone.
         let repair = try run("ulimit -n 7", "check --repair")
         #expect(repair.status == 3 && !repair.text.contains("repaired"), "\(repair.text)")
         #expect(try Vellum.run(["check", "--store", path]).status == 0)
     }
 
-    /// A backup that could open no more files said that the medium had refused what was written.
-    @Test func aBackupWithoutDescriptorsSaysSo() throws {
+    /// Regression: it reported that the medium refused a write.
+    @Test func backupReportsMissingDescriptors() throws {
         try fill(archives: 3)
         let copy = folder / "copy"
         for descriptors in 6...14 {
@@ -197,8 +192,8 @@ import Testing
         store.close()
     }
 
-    /// What broke: who had too few descriptors, or was to write no large files, was told to choose another folder.
-    @Test func aQueryThatLacksFilesSaysWhatHelps() throws {
+    /// Regression: the advice was to choose another folder.
+    @Test func queryReportsMissingDescriptors() throws {
         try fill(2_000, bytes: 100)
         let query = "query A 'sort pad' --memory 1KB"
         var lacked = 0
@@ -215,8 +210,8 @@ import Testing
         #expect(short.errors.contains("ulimit -f") && !short.errors.contains("TMPDIR"), "\(short.errors)")
     }
 
-    /// What broke: a query took no notice of how few addresses it had, and was ended where there were no more.
-    @Test func aQueryKeepsLessWhereAddressesAreFew() throws {
+    /// Regression: a query ignored its address limit and was killed.
+    @Test func queryUsesLessMemoryWithFewAddresses() throws {
         try fill(6_000, bytes: 2_000)
         let query = "query A 'sort pad' --explain --json"
         let few = try JSON.object(run("ulimit -v 600000", query).text)
@@ -228,8 +223,7 @@ import Testing
         #expect(said["temporary"] as? Int == 0)
     }
 
-    /// An import that failed on its way didn't say how far it had come.
-    @Test func anImportThatFailsSaysHowMuchIsStored() throws {
+    @Test func failedImportReportsProgress() throws {
         let text = String(repeating: "x", count: 1_000)
         let lines = (0..<9_000).map { "{\"id\":\($0),\"text\":\"\(text)\"}\n" }
         let file = try folder.file("lines.ndjson", lines.joined())
@@ -243,8 +237,8 @@ import Testing
         #expect(failed.errors.contains("; stopped\n"), "\(failed.errors)")
     }
 
-    /// A file that would have become too long ended the program by a signal, and what was written of it lay under its name.
-    @Test func anExportThatMayNotBeWrittenLeavesWhatWasThere() throws {
+    /// Regression: a signal ended the program, and the incomplete file had its final name.
+    @Test func failedExportKeepsFile() throws {
         try fill(archives: 1)
         let store = try Store.open(at: path)
         let text = Array(("\"" + String(repeating: "x", count: 4000) + "\"").utf8)
@@ -254,7 +248,7 @@ import Testing
         store.close()
         for name in ["new.ndjson", "old.ndjson"] {
             let file = folder / name
-            let old = name.hasPrefix("old") ? "what was there\n" : nil
+            let old = name.hasPrefix("old") ? "old content\n" : nil
             if let old { try old.write(toFile: file, atomically: false, encoding: .utf8) }
             let before = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
             let export = try run("ulimit -f 16", "export A0 '\(file)' --force")

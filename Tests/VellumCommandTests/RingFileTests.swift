@@ -3,7 +3,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-@Suite("Ring files by their path")
+@Suite("ring files by path")
 struct RingFileTests {
     let store: TestStore
     let path: String
@@ -24,7 +24,7 @@ struct RingFileTests {
             overwritesOldMessages: settings.overwritesOldMessages)
     }
 
-    @Test func appendBeginsItAndTailShowsIt() throws {
+    @Test func appendsAndPrintsMessages() throws {
         let missing = try run("append", path, "x")
         #expect(missing.status == 1 && missing.errors.contains("--disk 1MB creates a ring file there"))
         #expect(try run("tail", path).status == 1)
@@ -47,21 +47,21 @@ struct RingFileTests {
         #expect(large.status == 1 && large.errors.contains("standard input:1: "))
         let events = try run("watch", path, "--from-start", "--limit", "1", "--json").text
         #expect(events.contains("\"event\":\"append\",\"key\":null,\"size\":5"))
-        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before, "looking changes nothing")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before, "reading changed the file")
     }
 
-    @Test func oldMessagesAreKeptWhereThatWasAsked() throws {
+    @Test func keepsOldMessages() throws {
         #expect(try run("append", path, "abcdef", "--disk", "80B", "--keep-old").status == 0)
         #expect(try run("append", path, "abcdef").status == 1)
         #expect(try run("tail", path, "--raw").text == "abcdef\n")
         #expect(try run("append", "Name", "x", "--keep-old", "--disk", "80B").status == 2)
     }
 
-    @Test func theBrowserShowsIt() throws {
+    @Test func browserShowsRingFile() throws {
         try run("append", path, "--disk", "1KB", input: "a message\nof two\n").expectDone()
         let screen = try run("browse", path, "--size", "80x12", "--keys", "<enter>")
         #expect(screen.status == 0 && screen.text.contains("a message") && screen.text.contains("2 messages"))
-        // What broke: whatever was on the screen, it was the messages.
+        // Regression: on every screen it was the command for the messages.
         for (keys, words) in [
             ("c", "vellum tail"), ("<enter>c", "vellum tail"), ("<enter>Ec", "vellum watch"),
             ("<enter>Tc", "No command prints this"),
@@ -80,8 +80,7 @@ struct RingFileTests {
         #expect(both.status == 2)
     }
 
-    /// A ring file and a store are never taken for each other, nor another file for one.
-    @Test func nothingIsTakenForWhatItIsNot() throws {
+    @Test("distinguishes ring files, stores and other files") func distinguishesFiles() throws {
         try run("append", path, "m", "--disk", "1KB").expectDone()
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
         for command in [["ls"], ["append", "A", "x", "--disk", "1KB"], ["browse", "--size", "80x12"]] {
@@ -105,8 +104,8 @@ struct RingFileTests {
         }
     }
 
-    /// Followed while another appends: nothing is missing, nothing comes twice, and what was lost is told.
-    @Test func itIsFollowed() throws {
+    /// Followed during writes: no message is lost or repeated.
+    @Test func followsMessages() throws {
         try run("append", path, "start", "--disk", "2KB").expectDone()
         let ring = try ring()
         let tail = try Spawned(["tail", path, "-f", "--raw"])

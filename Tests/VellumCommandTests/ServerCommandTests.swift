@@ -2,10 +2,10 @@ import Foundation
 import ServerSupport
 import Testing
 
-/// The commands on a Valkey or Redis server.
+/// Commands on a Valkey or Redis server.
 @Suite(.serialized, .enabled(if: ValkeyServer.program != nil, "no server is installed"))
 struct ServerCommandTests {
-    /// A server with some keys, and the program run on it.
+    /// A server with some keys.
     private final class Machine {
         let server: ValkeyServer
         let client: PlainClient
@@ -67,9 +67,9 @@ struct ServerCommandTests {
         let meta = try JSON.object(try machine.run("get", "db0", "queue", "--json", "--meta").text)
         #expect((meta["meta"] as? [String: Any])?["type"] as? String == "list")
         #expect(meta["value"] as? [String] == ["one", "two"])
-        let none = try machine.run("get", "db0", "nobody")
+        let none = try machine.run("get", "db0", "missing")
         #expect(none.status == 1)
-        #expect(none.errors.contains("no key \"nobody\" in db0"))
+        #expect(none.errors.contains("no key \"missing\" in db0"))
     }
 
     @Test("bytes of a collection differ from every text, in each format")
@@ -107,9 +107,9 @@ struct ServerCommandTests {
         let unasked = try machine.run("rm", "db0", "page")
         #expect(unasked.status == 2)
         #expect(try machine.client.command("DBSIZE").number == 5)
-        let deleted = try machine.run("rm", "db0", "page", "nobody", "--yes")
+        let deleted = try machine.run("rm", "db0", "page", "missing", "--yes")
         #expect(deleted.status == 0)
-        #expect(deleted.errors.contains("no key \"nobody\""))
+        #expect(deleted.errors.contains("no key \"missing\""))
         #expect(deleted.errors.contains("undo db0 1"))
         #expect(try machine.client.command("EXISTS", "page").number == 0)
         let list = try JSON.array(machine.run("undo", "db0", "--list", "--json").output)
@@ -128,7 +128,7 @@ struct ServerCommandTests {
         #expect(try machine.client.command("DBSIZE").number == 5)
     }
 
-    @Test func refusesWhatItCannotDo() async throws {
+    @Test func refusesOtherCommands() async throws {
         let machine = try await Machine()
         for words in [["check"], ["drop", "db0"], ["watch"], ["touch", "db0", "k"], ["compact"]] {
             let result = try Vellum.run(["--store", machine.server.url] + words)
@@ -257,7 +257,7 @@ struct ServerCommandTests {
         #expect(try machine.client.command("EXISTS", "page").number == 1)
     }
 
-    @Test func figures() async throws {
+    @Test func printsStatistics() async throws {
         let machine = try await Machine()
         let stats = try JSON.object(try machine.run("stats", "--json").text)
         #expect(stats["entries"] as? Int == 5)

@@ -3,14 +3,14 @@ import ServerSupport
 import Testing
 
 #if ValkeyTLS
-/// The commands on a server that expects TLS.
+/// Commands on a server with TLS.
 @Suite(
     .serialized,
     .enabled(if: ValkeyServer.servesTLS, "there is no server that knows TLS, or no openssl"))
 struct CommandValkeyTLSTests {
     private func run(_ arguments: String...) throws -> Vellum.Result { try Vellum.run(arguments) }
 
-    @Test func commandsOnAnEncryptedConnection() async throws {
+    @Test func commandsUseTLS() async throws {
         let authority = try TestAuthority()
         let server = try await ValkeyServer(identity: try authority.identity())
         defer { withExtendedLifetime(server) {} }
@@ -24,14 +24,14 @@ struct CommandValkeyTLSTests {
         let removed = try Vellum.run(
             ["rm", "db0", "page", "--yes", "--write", "--store", url],
             environment: ["XDG_STATE_HOME": folder.path])
-        #expect(removed.status == 0 && removed.errors.contains(url), "the way back names the roots, too")
+        #expect(removed.status == 0 && removed.errors.contains(url), "the undo command lacks the roots")
         let undone = try Vellum.run(
             ["undo", "db0", "--write", "--store", url], environment: ["XDG_STATE_HOME": folder.path])
         #expect(undone.status == 0)
         #expect(try run("get", "db0", "page", "--raw", "--store", url).output == Data(text.utf8))
     }
 
-    @Test func whatIsWrongIsSaid() async throws {
+    @Test func reportsTLSErrors() async throws {
         let authority = try TestAuthority()
         var identity = try authority.identity(for: "DNS:localhost")
         identity.asksClients = true
@@ -44,8 +44,7 @@ struct CommandValkeyTLSTests {
         }
         let named = "valkeys://localhost:\(server.tlsPort)?roots=\(authority.root)"
         #expect(try errors(server.tlsURL).contains("is not trusted by the system"))
-        #expect(
-            try errors("\(server.tlsURL)?roots=\(authority.root)").contains("is for another name"))
+        #expect(try errors("\(server.tlsURL)?roots=\(authority.root)").contains("is for another name"))
         #expect(try errors(named).contains("certificate"))
         #expect(try errors(named + "&certificate=/nowhere").contains("\"/nowhere\" (certificate)"))
         #expect(try errors("valkeys://localhost:\(server.port)").contains("write valkey://"))
@@ -59,7 +58,7 @@ struct CommandValkeyTLSTests {
 }
 #else
 @Suite struct CommandValkeyTLSTests {
-    @Test func withoutTheTraitItIsRefused() throws {
+    @Test func refusesTLSWithoutTrait() throws {
         let result = try Vellum.run(["ls", "--store", "valkeys://cache.example"])
         #expect(result.status == 2)
         #expect(result.errors.contains("--traits ValkeyTLS") && result.errors.contains("tunnel"))

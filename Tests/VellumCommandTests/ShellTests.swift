@@ -4,7 +4,7 @@ import Testing
 @Suite("vellum shell", .timeLimit(.minutes(10)))
 struct ShellTests {
     let store: TestStore
-    /// What was typed is remembered here.
+    /// The folder of the history.
     private var state: String { store.folder / "state" }
 
     init() throws {
@@ -32,7 +32,7 @@ struct ShellTests {
         #expect(result.status == 0 && result.lines.count == 3, "\(result)")
     }
 
-    @Test func queriesAndCommandsLineByLine() throws {
+    @Test func runsScripts() throws {
         let result = try script(
             """
             # a remark
@@ -55,12 +55,12 @@ struct ShellTests {
         #expect(result.lines == ["3", "Bergen", "Oslo", "OSLO", "1", "1", store.path], "\(result.text)")
         #expect(result.errors.isEmpty)
         #expect(try script("count", "City").text == "3\n")
-        #expect(!FileManager.default.fileExists(atPath: state), "what a script does isn't remembered")
+        #expect(!FileManager.default.fileExists(atPath: state), "a script has a history")
     }
 
-    @Test func theFirstLineThatFailsEndsAScriptWithItsStatus() throws {
+    @Test func failingLineEndsScript() throws {
         for (line, status, words) in [
-            ("get City nobody", 1, "nobody"), ("find population >", 2, "^"), ("count", 2, "use ARCHIVE"),
+            ("get City missing", 1, "missing"), ("find population >", 2, "^"), ("count", 2, "use ARCHIVE"),
             ("use Citi", 1, "did you mean"), ("cuont", 2, "did you mean count?"), ("use", 2, "Other Archive"),
             ("use City Other", 2, "which archive"), ("!exit 143", 143, "line 3"), ("!exit 77", 77, "line 3"),
             ("exit 3", 2, "takes no argument"),
@@ -78,14 +78,14 @@ struct ShellTests {
         #expect(try store.keys("City").count == 3)
     }
 
-    /// A command that reads standard input would take the lines behind it.
-    @Test func aCommandDoesNotReadTheScript() throws {
+    /// A command that read standard input would consume the following lines.
+    @Test func commandsDoNotReadScript() throws {
         let result = try script("put City new --text\nexists City new && echo new\n")
         #expect(result.text == "new\n", "\(result.text) \(result.errors)")
         #expect(try store.done("get", "City", "new").text.trimmingCharacters(in: .newlines).isEmpty)
     }
 
-    @Test func bytesThatAreNoTextAreRefused() throws {
+    @Test func refusesInvalidUTF8() throws {
         let input = try store.folder.file("script", "")
         try Data("use City\nget City \u{1}".utf8 + [0xff, 0x0a]).write(to: URL(fileURLWithPath: input))
         let result = try Vellum.shell("\"$0\" --store \"$1\" shell < \"$2\"", store.path, input)
@@ -95,7 +95,7 @@ struct ShellTests {
 
     // MARK: At a terminal
 
-    /// Types keys, each when what it needs is shown.
+    /// Types the keys of each step after its text is shown.
     private func session(
         of archive: String = "", columns: Int = 80, terminal: String = "xterm",
         _ steps: [(shown: String, keys: String)], location: SourceLocation = #_sourceLocation
@@ -105,7 +105,7 @@ struct ShellTests {
             environment: ["TERM": terminal, "XDG_STATE_HOME": state], columns: columns, location: location)
     }
 
-    @Test func tabCompletesWhatThereIs() async throws {
+    @Test func tabCompletes() async throws {
         let (status, text) = try await session([
             ("vellum> ", "us\t"), ("use ", "Ci\t"), ("City", "\r"),
             ("City> ", "find po\t"), ("population ", "> 300000 | sel\t"), ("select ", "na\t"),
@@ -118,9 +118,8 @@ struct ShellTests {
         #expect(text.contains("2 archives") && text.contains("find") && text.contains("diff"))
     }
 
-    /// What broke: a person at a terminal that nothing can be drawn on was taken for a script: there was no prompt, and the first
-    /// mistake ended it all.
-    @Test func aTerminalThatNothingCanBeDrawnOnHasAPersonToo() async throws {
+    /// Regression: a dumb terminal was treated as a script: without a prompt, and ended by the first mistake.
+    @Test func dumbTerminalIsInteractive() async throws {
         let (status, text) = try await session(
             of: "City", terminal: "dumb",
             [
@@ -131,11 +130,11 @@ struct ShellTests {
         #expect(!text.contains("\u{1b}"))
     }
 
-    /// What stands in the terminal where the next line can be typed: earlier it would be the command's.
+    /// Output before the next prompt: keys sent earlier would be read by the command.
     private let next = "\n\rCity>\u{1b}[K"
 
-    /// The history is there in the next session, and searched with ctrl+r; a line behind a space isn't kept.
-    @Test func linesAreFoundAgain() async throws {
+    /// The next session has the history, searched with ctrl+r; lines that begin with a space aren't kept.
+    @Test func keepsHistory() async throws {
         let first = try await session(
             of: "City",
             [
@@ -158,23 +157,22 @@ struct ShellTests {
         #expect(mode as? Int == 0o600)
     }
 
-    /// Ctrl+c drops a line, or ends a command and nothing else; a line that fails ends nothing.
-    @Test func anInterruptIsForTheCommand() async throws {
+    /// Ctrl+C drops a line or ends a command; a failing line doesn't end the shell.
+    @Test func interruptEndsCommandOnly() async throws {
         let (status, text) = try await session(
             of: "City",
             [
-                // What is interrupted is a builtin: some shells lose an interrupt while they start a program.
+                // Interrupts a builtin: some shells lose an interrupt while they start a program.
                 (next, "find x\u{3}"), ("^C", "!echo begun; read line\r"), ("begun\r\n", "\u{3}"),
-                (next, "get City nobody\r"), (next, "!stty -a | tr ' ' '\\n' | grep -x icanon\r"),
+                (next, "get City missing\r"), (next, "!stty -a | tr ' ' '\\n' | grep -x icanon\r"),
                 (next, "\u{4}"),
             ])
         #expect(status == 0, "\(text)")
-        #expect(text.contains("\r\nicanon\r\n") && text.contains("no entry \"nobody\""))
+        #expect(text.contains("\r\nicanon\r\n") && text.contains("no entry \"missing\""))
     }
 
-    /// What broke: behind a paste that another program's terminal had begun and not ended, no key did anything; Ctrl-C drops that
-    /// paste, and not what was typed before.
-    @Test func anUnfinishedPasteIsTold() async throws {
+    /// Regression: after an unfinished paste no key worked. Ctrl-C drops the paste, not the text before it.
+    @Test func reportsUnfinishedPaste() async throws {
         let (status, text) = try await session(
             of: "City",
             [
@@ -185,8 +183,8 @@ struct ShellTests {
         #expect(text.contains("3\r\n") && !text.contains("half"))
     }
 
-    /// A query in several lines, one that is wider than the terminal, and what is wrong in it underlined.
-    @Test func longQueries() async throws {
+    /// A query in several lines, a line wider than the terminal, and an underlined error.
+    @Test func editsLongQueries() async throws {
         let (status, text) = try await session(
             of: "City", columns: 30,
             [

@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Signals that ask to end, in the middle of something long: the exit code tells which one, and nothing half is left.
-@Suite("commands that are asked to end")
+/// Signals during long work: the exit code names the signal, and nothing incomplete is left.
+@Suite("commands that signals end")
 struct SignalTests {
     let store: TestStore
 
     init() throws { store = try TestStore() }
 
-    /// The signals and what a command ends with. Whoever runs under `nohup` isn't asked by SIGHUP.
+    /// The signals and their exit codes. SIGHUP is ignored under `nohup`.
     static let signals: [(signal: Int32, status: Int32)] = {
         let isHeard = (try? Vellum.shell("kill -HUP $$; echo ignored").text.isEmpty) ?? true
         var signals: [(signal: Int32, status: Int32)] = [(SIGTERM, 143)]
@@ -22,7 +22,7 @@ struct SignalTests {
     }
 
     @Test(arguments: signals)
-    func anImportKeepsTheRecordsThatWereWhole(signal: Int32, status: Int32) async throws {
+    func importKeepsCompleteRecords(signal: Int32, status: Int32) async throws {
         let importing = try store.start(
             "import", "A", "-", "--key", "id", "--format", "ndjson", holdsInput: true)
         importing.type("{\"id\":1}\n{\"id\":2}\n{\"id\":3,\"x\":")
@@ -37,13 +37,13 @@ struct SignalTests {
         #expect(try store.done("check").text == "A: clean, 2 entries, 10 B\n")
     }
 
-    /// A table is looked at as a whole first: until then there is neither a store nor what the pipe is kept in meanwhile.
+    /// A table is read completely first: until then there is no store, and no copy of the pipe stays.
     @Test(arguments: signals)
-    func anImportThatLooksAtItsColumnsLeavesNothing(signal: Int32, status: Int32) async throws {
+    func importOfTableLeavesNothing(signal: Int32, status: Int32) async throws {
         let importing = try Spawned(
             ["--store", store.path, "import", "A", "-", "--key", "id", "--format", "csv"], holdsInput: true,
             environment: ["TMPDIR": store.folder.path])
-        // Much more than a pipe holds: when all is written, most of it has been read.
+        // Much more than a pipe holds, so most of it has been read.
         importing.type("id,n\n" + (0..<40_000).map { "\($0),5\n" }.joined())
         importing.signal(signal)
         #expect(try await importing.finish() == status)
@@ -51,7 +51,7 @@ struct SignalTests {
         #expect(try files.isEmpty)
     }
 
-    /// Texts that take a regular expression a second together, and let the query look up every tenth of it.
+    /// Stores texts that keep a regular expression busy for a second, interruptible ten times.
     private func fillSlowly() throws -> String {
         let slow = String(repeating: "a", count: 60) + "b"
         let lines = (0..<160).map { "{\"id\":\($0),\"p\":\"\($0 % 8 == 0 ? slow : "aa")\"}" }
@@ -60,18 +60,18 @@ struct SignalTests {
     }
 
     @Test(arguments: signals)
-    func aFileThatIsNotWholeDoesNotReplaceTheOldOne(signal: Int32, status: Int32) async throws {
+    func incompleteFileReplacesNothing(signal: Int32, status: Int32) async throws {
         let condition = try fillSlowly()
         let file = store.folder / "out.ndjson"
         for arguments in [
             ["query", "A", "find \(condition)", "--output", file, "--force"],
             ["export", "A", file, "--where", condition, "--force"],
         ] {
-            // A machine that has no time for the test may see it end first.
+            // On a busy machine it may end first.
             let isInterrupted = try await holdsOnce(in: 5) {
                 _ = try store.folder.file("out.ndjson", "old")
                 let writing = try Spawned(["--store", store.path] + arguments)
-                // Not as a task, which may have to wait for a thread until the program has long come to its end.
+                // Task.sleep could wait for a thread until the program has ended.
                 let isBegun = try holds(within: 5) { try files.contains { $0.hasSuffix(".partial") } }
                 writing.signal(signal)
                 let ended = try await writing.finish()
@@ -90,9 +90,9 @@ struct SignalTests {
         return false
     }
 
-    /// It may take a second signal while the output can't go on.
+    /// A blocked writer may need a second signal.
     @Test(arguments: signals)
-    func whoWaitsForAReaderEnds(signal: Int32, status: Int32) async throws {
+    func blockedWriterEnds(signal: Int32, status: Int32) async throws {
         let lines = (0..<3000).map { "{\"id\":\($0),\"t\":\"\(String(repeating: "x", count: 60))\"}" }
         try store.done("import", "A", "-", "--key", "id", input: lines.joined(separator: "\n"))
         for arguments in [["export", "A"], ["query", "A"]] {
@@ -103,7 +103,7 @@ struct SignalTests {
                 var state = pollfd(fd: pipe[1], events: Int16(POLLOUT), revents: 0)
                 return poll(&state, 1, 0) == 0
             }
-            // One by one: two at the same time are one.
+            // One by one, as simultaneous signals merge.
             try await writing.until("end") {
                 writing.signal(signal)
                 return writing.hasEnded

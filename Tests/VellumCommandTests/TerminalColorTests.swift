@@ -11,40 +11,39 @@ struct TerminalColorTests {
         try store.done("put", "City", "bergen", input: "{\"name\":\"Bergen\",\"size\":291189}")
     }
 
-    /// What a walk through some screens sends; whoever runs the tests may have variables of their own.
+    /// The output of some screens, without the user's own variables.
     private func walk(_ environment: [String: String]) async throws -> String {
         let variables = ["COLORTERM": "", "NO_COLOR": "", "TMUX": "", "STY": ""].merging(environment) { $1 }
         let (status, text) = try await PseudoTerminal.run(
             "--store '\(store.path)'",
             typing: [
-                ("City", "\r"), ("bergen", "\r"), ("291189", "h"), ("oslo", "Q"),
-                ("for example", "\u{1b}"),
+                ("City", "\r"), ("bergen", "\r"), ("291189", "h"), ("oslo", "Q"), ("for example", "\u{1b}"),
                 ("oslo", "?"), ("type to search", "\u{1b}"), ("oslo", "E"), ("recorded", "\u{3}"),
             ], environment: variables)
         #expect(status == 0, "\(text.suffix(1000))")
         return text
     }
 
-    /// What broke: grey was sent as bold black, which can't be read on a black ground.
+    /// Regression: grey was sent as bold black, which is unreadable on black.
     @Test(arguments: ["xterm", "screen", "linux"])
-    func withEightColorsNothingIsBoldBlack(_ type: String) async throws {
+    func eightColorsAvoidBoldBlack(_ type: String) async throws {
         let text = try await walk(["TERM": type])
         let styles = Set(ShownStyle.styles(of: text))
         #expect(styles.contains { $0.foreground != nil }, "no color was sent")
         #expect(styles.contains { $0.isBold }, "nothing was bold")
-        // There is nothing beyond eight colors, and so no grey but that of bold black.
+        // Only eight colors, so grey would be bold black.
         #expect(!text.contains("38;5;") && !text.contains("38;2;"))
         for style in styles {
             #expect(style.foreground.map { (0..<8).contains($0) } ?? true, "\(style)")
             #expect(!(style.isBold && style.foreground == 0), "\(style)")
             #expect(!(style.foreground == 0 && style.background == nil), "\(style)")
-            // Neither can bright white and yellow be read on white.
+            // Bright white and yellow are unreadable on white.
             let isOnItsOwnGround = style.background == nil && style.isBold
             #expect(!(isOnItsOwnGround && [3, 7].contains(style.foreground)), "\(style)")
         }
     }
 
-    @Test func colorsOf24BitsAreSentWhereTheTerminalSaysSo() async throws {
+    @Test func sends24BitColors() async throws {
         let direct = /\u{1b}\[[0-9;]*[34]8[;:]2[;:]/
         let full = try await walk(["COLORTERM": "truecolor"])
         #expect(full.contains(direct))
@@ -55,17 +54,17 @@ struct TerminalColorTests {
     }
 }
 
-/// How a character is shown, as far as a terminal of eight colors knows; nil is the terminal's own color.
+/// The style of a character on a terminal of eight colors; nil is the terminal's default color.
 private struct ShownStyle: Hashable {
     var isBold = false
     var foreground: Int?
     var background: Int?
 
-    /// The styles of everything that is visible in what a terminal was sent.
+    /// The styles of all visible characters in terminal output.
     static func styles(of text: String) -> [ShownStyle] {
         var style = ShownStyle()
         var styles: [ShownStyle] = []
-        // Sequences that set styles, other sequences, and what is between them.
+        // Sequences that set styles, other sequences, and text.
         let pattern = /\u{1b}\[([0-9;]*)m|\u{1b}(?:\[[0-9;?]*[A-Za-z]|[()].|\][^\u{7}]*\u{7}|.)|[^\u{1b}]+/
         for match in text.matches(of: pattern) {
             if let codes = match.1 {

@@ -11,10 +11,10 @@ struct WatchTests {
         try store.done("put", "A", "before", "--disk", "1KB", input: "[1]")
     }
 
-    @Test func whatOtherProcessesDoIsFollowed() async throws {
+    @Test func followsOtherProcesses() async throws {
         let watch = try store.start("watch", "--json")
         let plain = try store.start("watch", "A")
-        // It has begun once it tells of something.
+        // A first line shows that it has begun.
         for process in [watch, plain] {
             try await process.until("a beginning") {
                 try store.done("put", "A", "probe", input: "1")
@@ -26,7 +26,7 @@ struct WatchTests {
         try await watch.until("mark") { watch.lines.last?.contains("append") == true }
         let begun = watch.lines.count
         let put = try store.start("put", "A", "日本語", "--owner", "me")
-        #expect(try await put.finish() == 1, "nothing is no document")
+        #expect(try await put.finish() == 1, "an empty document was stored")
         try store.done("put", "A", "日本語", input: "[1,2]")
         try store.done("put", "New", "k", input: "1")
         try store.done("expire", "A", "日本語", "--in", "5m", "--yes")
@@ -59,7 +59,7 @@ struct WatchTests {
         }
     }
 
-    @Test func itBeginsWithThePastIfAsked() throws {
+    @Test func printsPastEvents() throws {
         try store.done("put", "B", "b", input: "1")
         let all = try store.done("watch", "--from-start", "--seconds", "0")
         #expect(
@@ -75,7 +75,7 @@ struct WatchTests {
         #expect(try Vellum.run(["watch", "--store", store.folder / "missing"]).status == 3)
     }
 
-    @Test func lookingLeavesNoTrace() async throws {
+    @Test func watchLeavesNoTrace() async throws {
         let before = try store.done("ls", "--json").text
         let watch = try store.start("watch", "--from-start")
         _ = try await watch.lines(atLeast: 1)
@@ -84,8 +84,8 @@ struct WatchTests {
         #expect(stats.contains("\"processes\":[]"))
     }
 
-    /// What the ring had forgotten before it began is not lost to a follower.
-    @Test func thePastIsAsLongAsTheRing() throws {
+    /// Events overwritten before the start don't count as lost.
+    @Test func printsWholeRing() throws {
         let lines = (0..<3000).map { "{\"id\":\($0)}\n" }.joined()
         try store.done("import", "Many", "-", "--key", "id", input: lines)
         for arguments in [["watch", "Many"], ["watch"]] {
@@ -98,8 +98,8 @@ struct WatchTests {
         }
     }
 
-    /// Every event is either told of or counted as lost.
-    @Test func whatCameTooFastIsCounted() async throws {
+    /// Every event is either printed or counted as lost.
+    @Test func countsLostEvents() async throws {
         try store.done("put", "Many", "first", input: "1")
         let stopped = try store.start("watch", "Many", "--json", "--from-start")
         _ = try await stopped.lines(atLeast: 1)
@@ -121,30 +121,30 @@ struct WatchTests {
         #expect(stopped.errors.contains("events of Many were overwritten before they were read"))
     }
 
-    @Test func aReaderThatLeavesEndsItQuietly() async throws {
+    @Test func closedPipeEndsQuietly() async throws {
         let ends = try Spawned.pipeEnds()
         let watch = try store.start("watch", "--from-start", output: ends[1])
         close(ends[1])
         var byte: UInt8 = 0
         #expect(read(ends[0], &byte, 1) == 1)
         close(ends[0])
-        // Nothing happens in the store any more, and it notices all the same.
+        // It notices without further events.
         let status = try await watch.finish()
         #expect(status == 0 || status == -SIGPIPE)
         #expect(watch.errors.isEmpty)
     }
 
-    @Test func aRemovedArchiveMayComeAgain() async throws {
+    @Test func followsRecreatedArchive() async throws {
         let watch = try store.start("watch", "A", "--from-start")
         _ = try await watch.lines(atLeast: 1)
         try removeFolderInUse(store.path + "/A.archive")
-        try await watch.until("told") { watch.errors == "vellum: A was removed\n" }
+        try await watch.until("report") { watch.errors == "vellum: A was removed\n" }
         try store.done("put", "A", "again", input: "1")
         #expect(try await watch.lines(atLeast: 2).last?.contains("\trecord\tagain\t") == true)
     }
 
-    /// What broke: they went on with the store that had been moved away, beside the one that took its place.
-    @Test func whoFollowsAMovedStoreIsTold() async throws {
+    /// Regression: they continued with the moved store.
+    @Test func followersReportMovedStore() async throws {
         try store.done("append", "L", "first", "--disk", "1KB")
         let followers = [
             try store.start("watch", "--from-start"), try store.start("watch", "A", "--from-start"),
@@ -160,7 +160,7 @@ struct WatchTests {
         }
     }
 
-    @Test func aTerminalGetsATable() throws {
+    @Test func printsTableOnTerminal() throws {
         try store.done("put", "A", "evil\u{1b}[31m", input: "1")
         try store.done("rm", "A", "--all", "--yes")
         let (status, text) = try PseudoTerminal.run("watch --from-start --seconds 0 --store '\(store.path)'")
@@ -174,7 +174,7 @@ struct WatchTests {
         #expect(!text.contains("\u{1b}"))
     }
 
-    @Test func whyTellsWhatBecameOfAKey() throws {
+    @Test func whyPrintsHistory() throws {
         try store.done("put", "A", "k", "--expires", "5m", "--owner", "me", input: "[1]")
         let there = try store.done("why", "A", "k", "--json").text
         #expect(
@@ -202,7 +202,7 @@ struct WatchTests {
         #expect(try store.run("why", "A", "").status == 2)
     }
 
-    @Test func whySpeaksInWords() throws {
+    @Test func whyPrintsSentencesOnTerminal() throws {
         try store.done("put", "A", "日本語", "--expires", "5m", "--owner", "地理", input: "[1]")
         var (status, text) = try PseudoTerminal.run("why A 日本語 --store '\(store.path)'")
         #expect(status == 0)

@@ -3,7 +3,7 @@ import StorageEngine
 import StoreInspection
 import Testing
 
-/// A file that a command writes gets its name when it is whole; before, a torn one had it.
+/// A written file gets its name when complete. Regression: incomplete files had it.
 @Suite("files that commands write") struct WholeFileTests {
     private let store: TestStore
 
@@ -14,7 +14,7 @@ import Testing
 
     private func content(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
 
-    @Test func linksAndPermissionsStay() throws {
+    @Test func keepsLinksAndPermissions() throws {
         let file = try store.folder.file("file.ndjson", "old")
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file)
         let link = store.folder / "link.ndjson"
@@ -30,8 +30,8 @@ import Testing
         #expect(content(store.folder / "made.ndjson") == "0\n1\n2\n")
     }
 
-    @Test("a replaced file stays its owner's", .enabled(if: geteuid() == 0, "only root has files of others"))
-    func ownersStay() throws {
+    @Test("a replaced file keeps its owner", .enabled(if: geteuid() == 0, "only root has files of others"))
+    func keepsOwner() throws {
         let file = try store.folder.file("file.ndjson", "old")
         #expect(chown(file, 12_345, 54_321) == 0)
         try store.done("export", "A", file, "--force")
@@ -41,11 +41,11 @@ import Testing
     }
 
     @Test(
-        "a file that exists is replaced only with --force or a yes",
+        "replaces an existing file only with --force or a yes",
         arguments: [
             ["export", "A", "$FILE"], ["query", "A", "count", "--output", "$FILE"], ["dump", "$FILE"],
         ])
-    func existingFiles(arguments: [String]) throws {
+    func replacesOnlyOnRequest(arguments: [String]) throws {
         let file = try store.folder.file("file.ndjson", "old")
         let words = arguments.map { $0 == "$FILE" ? file : $0 } + ["--store", store.path]
         #expect(try Vellum.run(words).status == 2)
@@ -62,8 +62,8 @@ import Testing
         #expect(try Vellum.run(words + ["--force"]).status == 0 && content(file) != "old")
     }
 
-    /// What broke: it was said to be damaged.
-    @Test func aFolderIsNoFile() throws {
+    /// Regression: the folder was reported as damaged.
+    @Test func refusesFolders() throws {
         for arguments in [
             ["export", "A", store.folder.path], ["query", "A", "count", "--output", store.folder.path],
         ] {
@@ -72,9 +72,9 @@ import Testing
         }
     }
 
-    /// What broke: an export took the place of a segment, and all entries were gone.
+    /// Regression: an export replaced a segment, and all entries were lost.
     @Test(arguments: ["vellum-store", "A.archive/00000001.segment", "A.archive/new", "new"])
-    func nothingIsWrittenIntoAStore(name: String) throws {
+    func writesNothingIntoStores(name: String) throws {
         let file = store.path + "/" + name
         let before = try? Data(contentsOf: URL(fileURLWithPath: file))
         for arguments in [
@@ -89,7 +89,7 @@ import Testing
         #expect(try store.done("export", "A", "/dev/stdout").text == "0\n1\n2\n")
     }
 
-    @Test func whatIsNoFileIsWrittenTo() throws {
+    @Test func writesToDevicesAndPipes() throws {
         #expect(try store.done("export", "A", "/dev/stdout").text == "0\n1\n2\n")
         try store.done("export", "A", "/dev/null")
         let pipe = store.folder / "pipe"
@@ -102,9 +102,9 @@ import Testing
         #expect(stat(pipe, &facts) == 0 && facts.st_mode & S_IFMT == S_IFIFO)
     }
 
-    /// What broke: every name below /dev was taken for a device's, also that of a file in memory.
+    /// Regression: every name below /dev counted as a device.
     @Test(.enabled(if: FileManager.default.isWritableFile(atPath: "/dev/shm")))
-    func aFileInMemoryIsAFile() throws {
+    func writesFilesInSharedMemory() throws {
         let file = "/dev/shm/vellum-test-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: file + ".csv") }
         try store.done("import", "Rows", "-", "--key", "id", input: "{\"id\":1,\"name\":\"x\"}\n")
@@ -116,12 +116,12 @@ import Testing
             "\(refused.errors)")
     }
 
-    @Test func whatNothingMeetsIsNothing() throws {
+    @Test func noMatchWritesNothing() throws {
         let none = try store.run("export", "A", "-", "--where", "x < 0")
         #expect(none.status == 1 && none.text.isEmpty)
     }
 
-    @Test func whatCannotBeMadeSaysSo() throws {
+    @Test func reportsUnwritablePaths() throws {
         let missing = try store.run("export", "A", store.folder / "none/x.ndjson")
         #expect(missing.status == 2 && missing.errors.contains("its folder isn't there"), "\(missing.errors)")
         let taken = try store.run("export", "A", store.folder.path)
@@ -136,15 +136,14 @@ import Testing
         }
     }
 
-    /// What broke: what a process had written until it was killed stayed beside the file for ever. What one that lives is
-    /// writing stays, and so does what belongs to another file.
-    @Test func whatAKilledProcessLeftGoesWithTheNext() throws {
+    /// Regression: partial files of killed processes stayed for ever. Those of running processes and of other files stay.
+    @Test func removesFilesOfKilledProcess() throws {
         let file = store.folder / "out.ndjson"
         let killed = try WholeFile(at: file, replaces: true)
         let name = try #require(partial.first)
         killed.discard()
         #expect(try partial.isEmpty)
-        // The system has taken its lock away.
+        // The lock ended with the process.
         _ = try store.folder.file(name, "what there was")
         _ = try store.folder.file(".vellum-other-0.partial", "another's")
         let living = try WholeFile(at: file, replaces: true)
@@ -156,8 +155,8 @@ import Testing
         #expect(try partial == [".vellum-other-0.partial"])
     }
 
-    /// It is ended ever later, until it comes to its end first.
-    @Test func anInterruptedExportLeavesNothing() async throws {
+    /// Interrupted at later moments each round, until it completes.
+    @Test func interruptedExportLeavesNothing() async throws {
         let opened = try Store.open(at: store.path)
         let archive = try opened.archive(
             named: "B", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
@@ -168,7 +167,7 @@ import Testing
         var interrupted = 0
         for round in 0..<15 {
             let export = try store.start("export", "B", file, "--force")
-            // Not as a task, which may have to wait for a thread until the program has long come to its end.
+            // Task.sleep could wait for a thread until the program has ended.
             usleep(UInt32(round * round) * 10_000)
             export.signal(SIGTERM)
             let isDone = try await export.finish() == 0

@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The built program on a terminal of its own. Arguments are in the shell's syntax.
+/// The built program on a separate pseudo-terminal. Arguments are in the shell's syntax.
 enum PseudoTerminal {
-    /// What makes the terminal, with what it takes there. It passes the exit status on; its two spellings differ.
+    /// The arguments of `script`, which creates the terminal and returns the exit status; Linux and macOS differ.
     private static func words(_ arguments: String, columns: Int, pidFile: String? = nil) -> [String] {
         let note = pidFile.map { "echo $$ >'\($0)'; " } ?? ""
-        // The shell is gone before the program begins: one that waits would take an interrupt for its own.
+        // `exec` replaces the shell: a waiting shell would handle interrupts itself.
         let command = "stty cols \(columns) rows 30; \(note)exec '\(Vellum.executable.path)' \(arguments)"
         #if os(Linux)
         return ["-qec", command, "/dev/null"]
@@ -20,8 +20,8 @@ enum PseudoTerminal {
         ["TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "SHELL": "/bin/sh"].merging(own) { $1 }
     }
 
-    /// Starts the program and doesn't wait for it; what it says is all standard output. `pidFile` gets the program's number:
-    /// that of what is returned is the terminal's.
+    /// Starts the program without waiting. All its output is standard output. `pidFile` gets the program's process number; that
+    /// of the result is the terminal's.
     static func start(
         _ arguments: String, environment: [String: String] = [:], columns: Int = 100, pidFile: String? = nil
     ) throws -> Spawned {
@@ -31,8 +31,7 @@ enum PseudoTerminal {
             environment: variables(environment))
     }
 
-    /// Types keys, each when what it needs is shown, and waits for the end. Returns the exit status and what the terminal
-    /// was sent.
+    /// Types the keys of each step after its text is shown, and waits for the end. Returns the exit status and the output.
     static func run(
         _ arguments: String, typing steps: [(shown: String, keys: String)],
         environment: [String: String] = [:], columns: Int = 100,
@@ -48,7 +47,7 @@ enum PseudoTerminal {
             }
             guard !step.keys.isEmpty else { continue }
             seen = program.text.utf8.count
-            // The browser takes keys that come faster than typing for pasted text.
+            // The browser treats keys faster than typing as pasted text.
             let isShort = step.keys.utf8.count <= 3 && !step.keys.utf8.contains(0x1b)
             for keys in isShort ? step.keys.map(String.init(_:)) : [step.keys] {
                 try await Task.sleep(for: .milliseconds(40))
@@ -58,7 +57,7 @@ enum PseudoTerminal {
         return (try await program.finish(location: location), program.text)
     }
 
-    /// Runs the program to its end; `input` is typed at once. Returns the exit status and what the terminal was sent.
+    /// Runs the program to its end; `input` is typed at once. Returns the exit status and the output.
     static func run(
         _ arguments: String, input: String = "", environment: [String: String] = [:], columns: Int = 100
     ) throws -> (status: Int32, text: String) {

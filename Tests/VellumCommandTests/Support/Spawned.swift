@@ -2,17 +2,17 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The built program, or another one, while it runs. Used by one test at a time; killed when nobody holds it any more.
+/// The built program, or another one, while it runs. For one test at a time; killed when released.
 final class Spawned {
     private let process: ChildProcess
     private let folder: TemporaryFolder
     private let outputPath: String
     private let errorPath: String
-    /// Ends standard input when it is closed; -1 if that is a file or nothing.
+    /// Closing it ends standard input; -1 if that is a file or absent.
     private var inputEnd: Int32 = -1
 
-    /// `holdsInput`: standard input stays open, and empty but for what ``type(_:)`` sends. `output`: the descriptor that
-    /// standard output becomes; by default a file that ``lines`` reads.
+    /// `holdsInput`: standard input stays open for ``type(_:)``. `output`: the descriptor of standard output; by default a file
+    /// for ``lines``.
     init(
         _ arguments: [String], executable: String = Vellum.executable.path, input: String = "",
         holdsInput: Bool = false, output: Int32? = nil, environment: [String: String] = [:]
@@ -39,7 +39,7 @@ final class Spawned {
         if inputEnd >= 0 { close(inputEnd) }
     }
 
-    /// A pipe that no child inherits, whoever starts it: its reading and its writing end.
+    /// A pipe that no child inherits: its reading and its writing end.
     static func pipeEnds() throws -> [Int32] {
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
@@ -79,19 +79,19 @@ final class Spawned {
         (try? String(decoding: Data(contentsOf: URL(fileURLWithPath: errorPath)), as: UTF8.self)) ?? ""
     }
 
-    /// Waits until so many lines are there, at most 20 seconds, and gives them.
+    /// Waits at most 20 seconds for `count` lines, and returns all.
     func lines(atLeast count: Int, location: SourceLocation = #_sourceLocation) async throws -> [String] {
         try await until("\(count) lines", location: location) { self.lines.count >= count }
         return lines
     }
 
-    /// Waits for the end, at most 20 seconds; gives the exit code, or the negative number of the signal.
+    /// Waits at most 20 seconds for the end; returns the exit code, or the negative number of the signal.
     func finish(location: SourceLocation = #_sourceLocation) async throws -> Int32 {
         try await until("end", location: location) { self.process.hasEnded() }
         return try #require(process.code)
     }
 
-    /// Blocks until the end; for what ends soon.
+    /// Blocks until the end.
     func result() throws -> Vellum.Result {
         process.waitForEnd()
         return Vellum.Result(
@@ -99,22 +99,21 @@ final class Spawned {
             output: try Data(contentsOf: URL(fileURLWithPath: outputPath)), errors: errors)
     }
 
-    /// As ``Poll/until(_:location:_:)``, and says what the program said when it fails.
+    /// Like ``Poll/until(_:location:_:)``; reports the output on failure.
     func until(
         _ what: String, location: SourceLocation = #_sourceLocation, _ isTrue: () throws -> Bool
     ) async throws {
         do {
             try await Poll.until(what, location: location, isTrue)
         } catch {
-            Issue.record("it said \(text.suffix(4_000).debugDescription) \(errors)", sourceLocation: location)
+            Issue.record("output: \(text.suffix(4_000).debugDescription) \(errors)", sourceLocation: location)
             throw error
         }
     }
 }
 
-/// Waits for a state without sleeping for a fixed time.
 enum Poll {
-    /// Fails after 20 seconds and 1,000 looks: a machine that has no time for the test doesn't count.
+    /// Fails after 20 seconds and at least 1,000 polls, which allows for busy machines.
     static func until(
         _ what: String, location: SourceLocation = #_sourceLocation, _ isTrue: () throws -> Bool
     ) async throws {
@@ -123,7 +122,7 @@ enum Poll {
         while try !isTrue() {
             looks += 1
             try #require(
-                looks < 1000 || ContinuousClock.now < end, "waited in vain for: \(what)",
+                looks < 1000 || ContinuousClock.now < end, "timed out: \(what)",
                 sourceLocation: location)
             try await Task.sleep(for: .milliseconds(5))
         }
@@ -131,13 +130,13 @@ enum Poll {
 }
 
 extension TestStore {
-    /// Starts the program on the store and doesn't wait for it.
+    /// Starts the program on the store without waiting.
     func start(_ arguments: String..., holdsInput: Bool = false, output: Int32? = nil) throws -> Spawned {
         try Spawned(["--store", path] + arguments, holdsInput: holdsInput, output: output)
     }
 }
 
-/// Replaces what differs from run to run.
+/// Replaces values that differ between runs.
 enum Masked {
     /// Times with fractions of seconds become T, process numbers P.
     static func text(_ text: String) -> String {

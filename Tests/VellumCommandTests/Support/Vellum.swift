@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The built program, run as a shell would run it.
+/// The built program, run like by a shell.
 enum Vellum {
     typealias Result = ChildProcess.Outcome
 
@@ -19,32 +19,32 @@ enum Vellum {
     private static let state =
         FileManager.default.temporaryDirectory.path + "/vellum-tests-state-\(getpid())"
 
-    /// This process' environment, without a store and settings, and with these variables.
+    /// This process's environment without a store and settings, plus `own`.
     static func environment(_ own: [String: String]) -> [String: String] {
         var variables = ProcessInfo.processInfo.environment
         variables["VELLUM_STORE"] = nil
         variables["XDG_CACHE_HOME"] = "/nonexistent"
         variables["XDG_CONFIG_HOME"] = "/nonexistent"
-        // What the browser remembers for whoever runs the tests is theirs.
+        // Keeps the state of the user's browser unchanged.
         variables["XDG_STATE_HOME"] = state
         return variables.merging(own) { $1 }
     }
 
-    /// Runs to the end, with `input` on standard input, and collects what it says.
+    /// Runs to the end with `input` on standard input, and collects the output.
     static func run(
         _ arguments: [String], input: String = "", environment: [String: String] = [:]
     ) throws -> Result {
         try Spawned(arguments, input: input, environment: environment).result()
     }
 
-    /// Runs a script in which `$0` is the program, and the words behind it are `$1` and so on.
+    /// Runs a script with `$0` as the program and `words` as `$1` and so on.
     static func shell(_ script: String, _ words: String...) throws -> Result {
         try ChildProcess.run(
             "/bin/sh", ["-c", script, executable.path] + words, environment: environment([:]))
     }
 }
 
-/// A folder that goes when nobody holds it any more.
+/// A folder that is removed when released.
 final class TemporaryFolder: Sendable {
     let path: String
 
@@ -66,7 +66,7 @@ final class TemporaryFolder: Sendable {
     }
 }
 
-/// A store of its own for a test, and the program run on it.
+/// A store for a test, and the program run on it.
 struct TestStore {
     let folder: TemporaryFolder
     var path: String { folder / "store" }
@@ -77,7 +77,7 @@ struct TestStore {
         try Vellum.run(["--store", path] + arguments, input: input)
     }
 
-    /// Runs what must succeed.
+    /// Runs a command that must succeed.
     @discardableResult
     func done(
         _ arguments: String..., input: String = "", location: SourceLocation = #_sourceLocation
@@ -87,7 +87,7 @@ struct TestStore {
         return result
     }
 
-    /// `ls --json` by the archives' names.
+    /// `ls --json` by archive name.
     func archives() throws -> [String: [String: Any]] {
         let list = try JSON.array(done("ls", "--json").output)
         return Dictionary(uniqueKeysWithValues: list.map { ($0["archive"] as? String ?? "", $0) })
