@@ -20,6 +20,7 @@ extension ArchiveSection {
         // Frames of an action after its `restore` come only from damage or forgery: they begin it again.
         if line.group != removal.group || line.state == .undone {
             // 64 actions later an action can no longer be undone.
+            line.end = 0
             giveUp(line)
             begin(line, removal, first: first)
         }
@@ -141,6 +142,8 @@ extension ArchiveSection {
         for place in 0..<IndexLayout.undoLines {
             let line = index.undo[place]
             guard line.marked > 0 else { continue }
+            // Before the first entry: after a death half way, an undo would restore only the others, and the log all of them.
+            if evenReversible { line.end = 0 }
             if evenReversible || line.isBack || !engine.isReversible(line) { lines |= 1 << UInt64(place) }
         }
         guard lines != 0 else { return false }
