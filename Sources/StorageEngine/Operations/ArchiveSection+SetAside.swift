@@ -144,7 +144,7 @@ extension ArchiveSection {
             guard line.marked > 0 else { continue }
             // Before the first entry: after a death half way, an undo would restore only the others, and the log all of them.
             if evenReversible { line.end = 0 }
-            if evenReversible || line.isBack || !engine.isReversible(line) { lines |= 1 << UInt64(place) }
+            if line.isBack || !engine.isReversible(line) { lines |= 1 << UInt64(place) }
         }
         guard lines != 0 else { return false }
         var left = most
