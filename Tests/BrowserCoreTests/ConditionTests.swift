@@ -49,7 +49,7 @@ struct ConditionTests {
         #expect(
             line(browser, 1).contains("no value that was read has the property popluation"),
             "\(line(browser, 1))")
-        #expect(browser.frame.plainText.contains("No entry meets popluation > 1."))
+        #expect(browser.frame.plainText.contains("No entry matches popluation > 1; esc clears this."))
         browser.press(try Key.script("W<ctrl+u>population > \"a\"<enter>"))
         #expect(line(browser, 1).contains("population is a number, not a tex"), "\(line(browser, 1))")
     }

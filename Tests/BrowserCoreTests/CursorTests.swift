@@ -75,7 +75,7 @@ struct CursorTests {
             browser.refresh()
         }
         #expect(browser.model.cursorKey == nil)
-        #expect(browser.frame.plainText.contains("No entries."))
+        #expect(browser.frame.plainText.contains("No entries; n creates one."))
     }
 
     /// While a person moves, the order stays and says how old it is; after a rest it goes on.

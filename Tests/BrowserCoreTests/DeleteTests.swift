@@ -27,8 +27,8 @@ struct DeleteTests {
         var browser = try Fixture.browser(Fixture.source(), columns: 140, keys: "j<enter>" + keys)
         let header = browser.frame.lines[1]
         #expect(header.contains("● \(count) marked"), "\(header)")
-        #expect(header.contains("B, \(hidden) not in view") == (hidden > 0), "\(header)")
-        #expect(header.contains("not in view") == (hidden > 0), "\(header)")
+        #expect(header.contains("B, \(hidden) hidden") == (hidden > 0), "\(header)")
+        #expect(header.contains(" hidden") == (hidden > 0), "\(header)")
         browser.press(try Key.script("D"))
         #expect(browser.model.planned?.count == count)
         let plan = browser.frame.boxWords
@@ -328,7 +328,7 @@ struct DeleteTests {
         var asked: [Effect] = []
         for key in try Key.script("ta<enter>") { asked += test.press(key, source, settling: false) }
         #expect(test.press(.character("M"), source, settling: false).isEmpty)
-        #expect(test.model.said?.contains("still being looked for") == true)
+        #expect(test.model.said?.contains("Still filtering") == true)
         test.effects = asked
         test.settle(source)
         let marking = test.press(.character("M"), source, settling: false)

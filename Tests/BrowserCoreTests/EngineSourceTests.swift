@@ -271,7 +271,7 @@ struct EngineSourceTests {
         let oldest = try #require(try log.messages(most: 1).messages.first)
         let text = String(decoding: oldest.bytes, as: UTF8.self)
         #expect(browser.frame.plainText.contains(text))
-        #expect(!browser.frame.plainText.contains(" gone"))
+        #expect(!browser.frame.plainText.contains(" removed"))
         browser.press(try Key.script("<ctrl+x>Trace<enter>"))
         #expect(try log.status().entries == 0)
         #expect(browser.frame.plainText.contains("No messages."))

@@ -106,7 +106,7 @@ struct FrequencyTests {
         let browser = try browser(source(), "f@hits - @hits<enter>")
         #expect(words(browser, 3).prefix(2) == ["0", "16"], "\(browser.frame.plainText)")
         let wrong = try self.browser(source(), "f@@<enter>")
-        #expect(wrong.frame.plainText.contains("@@ is no property"))
+        #expect(wrong.frame.plainText.contains("@@ is not a property"))
         let many = try self.browser(source(), "ftags[]<enter>")
         #expect(many.frame.plainText.contains("An entry has many of tags[]"))
     }

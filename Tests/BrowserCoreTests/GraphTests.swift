@@ -140,14 +140,36 @@ struct GraphTests {
     func archivesAreFiltered() throws {
         var browser = try Fixture.browser(Fixture.source(), columns: 120, rows: 40, keys: "/it<enter>")
         #expect(names(browser).first == "City" && !browser.frame.plainText.contains("Blob "))
-        #expect(browser.frame.plainText.contains("1 of 3  filter \"it\""), "\(browser.frame.plainText)")
+        #expect(
+            browser.frame.plainText.contains("1 of 3 archives  filter \"it\""), "\(browser.frame.plainText)")
         browser.press([Key(.enter)])
         #expect(browser.model.screen == .entries && browser.frame.plainText.contains("Jakarta"))
         browser.press([Key(.escape), Key(.escape)])
         #expect(browser.model.screen == .archives && names(browser) == ["Blob", "City", "Trace"])
         browser.press(try Key.script("/zz<enter><enter>"))
         #expect(
-            browser.model.screen == .archives && browser.frame.plainText.contains("No name holds \"zz\"."))
+            browser.model.screen == .archives
+                && browser.frame.plainText.contains("No archive name contains \"zz\"; esc clears the filter.")
+        )
+    }
+
+    @Test("the column that archives are sorted by is shown on narrow screens", arguments: [60, 80, 200])
+    func sortedColumnIsShown(columns: Int) throws {
+        let browser = try Fixture.browser(Fixture.source(), columns: columns, rows: 24, keys: "ssss")
+        #expect(browser.frame.plainText.contains("memory ▼"), "\(browser.frame.plainText)")
+    }
+
+    @Test("an archive with an alarm that is too small shows both")
+    func alarmAndTooSmall() throws {
+        let (source, clock, found) = try failing("jTA<lt> 80%<enter>", columns: 200, seconds: 5)
+        var browser = found
+        browser.press([.character("h")])
+        for number in 0..<40 {
+            source.happen(.eviction, "key \(number)", archive: "City", at: clock.now)
+            source.happen(.record, "key \(number)", archive: "City", at: clock.now)
+        }
+        for _ in 0..<2 { source.pass(1, hits: 0, misses: 100, clock, &browser) }
+        #expect(try row("City", browser).contains("cache ALARM, too small "), "\(browser.frame.plainText)")
     }
 
     @Test("an alarm names its archive in the row and in the header")

@@ -30,7 +30,7 @@ struct VanishingTests {
         evict(150, source)
         browser.press([.character("G")])
         let text = browser.frame.plainText
-        #expect(!text.contains(" gone"))
+        #expect(!text.contains(" removed"))
         #expect(browser.model.cursorKey == "key 249")
         #expect(text.contains("key 249  JSON,"), "the pane shows what the cursor is on")
         #expect(text.contains("250 of 250"))

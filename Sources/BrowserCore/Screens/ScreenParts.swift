@@ -182,7 +182,14 @@ extension Model {
     var isTyping: Bool { parts.typingKeys(self) != nil }
 }
 
-/// The entries that an action would be about. A value; safe to share between threads.
+extension Browser {
+    /// Why a filtered list is empty, and the key that clears the filter.
+    static func noMatch(_ noun: String, _ filter: String, _ model: Model) -> String {
+        "No \(noun) contains \"\(filter)\"; \(keyName(model, .clear)) clears the filter."
+    }
+}
+
+/// The entries that an action applies to.
 struct ChosenEntries: Sendable {
     var archive: ArchiveAddress
     var targets: [Target]

@@ -3,7 +3,7 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// A change of a whole archive, which no undo takes back. A value; safe to share between threads.
+/// A change of a whole archive, which can't be undone.
 package enum ArchiveChange: Sendable, Hashable {
     /// Limits in bytes; nil: no limit.
     case resize(disk: UInt64?, memory: UInt64?)
@@ -15,7 +15,7 @@ package enum ArchiveChange: Sendable, Hashable {
     init(limits text: String, of archive: ArchiveSample) throws(SourceError) {
         var limits = ["disk": archive.diskLimit, "memory": archive.memoryLimit]
         var words = text.split(separator: " ").map(String.init)
-        // A size alone is that of the disk.
+        // A single size is the disk limit.
         if words.count == 1, SizeText.bytes(words[0]) != nil { words.insert("disk", at: 0) }
         guard !words.isEmpty, words.count.isMultiple(of: 2) else {
             throw SourceError("write pairs, as in disk 20MB memory none")
@@ -39,7 +39,7 @@ package enum ArchiveChange: Sendable, Hashable {
 }
 
 extension ArchivesScreen {
-    /// Begins a change of the archive under the cursor: asks for limits, for a name, or, to drop it, for its own name.
+    /// Starts a change of the selected archive: asks for limits, for a new name or, to drop it, for its name.
     static func ask(_ id: ActionID, _ model: inout Model) {
         guard let sample = selected(model), let archive = model.address(sample.name) else { return }
         let name = TerminalText.sanitized(sample.name)
@@ -75,7 +75,7 @@ extension ArchivesScreen {
             : Figures.amount(sample.entries, bytes: sample.diskBytes)
     }
 
-    /// Takes the typed text: shows the plan, or drops the archive if it is its name.
+    /// Shows the plan for the typed text, or drops the archive if the text is its name.
     static func ended(
         _ model: inout Model, _ prompt: Prompt, _ id: ActionID, _ archive: ArchiveAddress
     ) -> [Effect] {

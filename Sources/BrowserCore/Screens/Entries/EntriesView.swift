@@ -5,12 +5,13 @@ import TerminalKit
 
 enum EntriesView {
     struct Column: Sendable {
-        /// What it is sorted by; nil for the sign of the entries that are evicted next.
+        /// Nil for the column of marks and signs, which doesn't sort.
         let basis: EntryOrder.Basis?
         let title: String
         let width: Part
         let alignment: Alignment
         let priority: Int
+        var fraction = 0
 
         init(_ column: EntryColumn?, _ width: Part, _ alignment: Alignment, priority: Int) {
             basis = column.map { .column($0) }
@@ -18,13 +19,12 @@ enum EntriesView {
             (self.width, self.alignment, self.priority) = (width, alignment, priority)
         }
 
-        /// A property, whose values took so much room.
         init(_ property: QueryProperty, _ seen: SeenRows.Values?) {
             basis = .property(property)
-            // Among facts of the entry the sign of metadata says nothing.
             title =
                 if case .metadata(let metadata) = property { metadata.rawValue } else { property.columnName }
             let isNumeric = seen?.isNumeric ?? false
+            fraction = isNumeric ? seen?.fraction ?? 0 : 0
             let columns = max(min(TextWidth.width(of: title), Column.widest), seen?.columns ?? 0)
             width = isNumeric ? .fixed(columns) : .minimum(min(columns, Column.narrowest), weight: 1)
             alignment = isNumeric ? .trailing : .leading
@@ -32,7 +32,6 @@ enum EntriesView {
         }
 
         private static let widest = 24
-        /// Where there is little room a text has as much.
         private static let narrowest = 16
     }
 
@@ -50,7 +49,7 @@ enum EntriesView {
         Column(.owner, .minimum(8, weight: 1), .leading, priority: 7),
     ]
 
-    /// All columns: the sign and the key, the properties that were chosen, and what is known of every entry.
+    /// All columns: the sign, the key, the chosen properties and the metadata.
     static func columns(_ entries: EntriesState?) -> [Column] {
         let properties = entries?.properties ?? []
         return first + properties.map { Column($0, entries?.seen.values[$0]) } + facts
@@ -58,10 +57,14 @@ enum EntriesView {
 
     static let hideable = facts.map(\.title)
 
-    /// Those of ``columns(_:)`` that may be shown: the sign and the key always, then what isn't hidden or scrolled out.
+    /// Indices of ``columns(_:)`` that aren't hidden or scrolled out. The sign, the key and the column that rows are sorted by
+    /// are always shown.
     static func shown(_ entries: EntriesState?) -> [Int] {
-        let chosen = chosen(entries)
-        return Array(chosen.prefix(2) + chosen.dropFirst(2 + scrolled(entries)))
+        let columns = columns(entries)
+        let first = 2 + scrolled(entries)
+        return chosen(entries).enumerated().filter { place, index in
+            place < 2 || place >= first || columns[index].basis == entries?.order.basis
+        }.map(\.element)
     }
 
     static func scrolled(_ entries: EntriesState?, by step: Int = 0) -> Int {
@@ -71,7 +74,9 @@ enum EntriesView {
     private static func chosen(_ entries: EntriesState?) -> [Int] {
         let columns = columns(entries)
         return columns.indices.filter { index in
-            guard index >= 2, case .column? = columns[index].basis else { return true }
+            guard index >= 2, case .column? = columns[index].basis,
+                columns[index].basis != entries?.order.basis
+            else { return true }
             return entries?.hiddenColumns.contains(columns[index].title) != true
         }
     }
@@ -84,10 +89,11 @@ enum EntriesView {
         let look = model.look
         let now = model.shownNow
         let seen = entries?.seen ?? SeenRows()
-        let columnsBefore = scrolled(entries)
+        let columnsBefore = chosen(entries).count - shown.count
+        let firstScrolled = scrolled(entries) == 0 ? nil : chosen(entries)[2 + scrolled(entries)]
         let unreported = EntryColumn.allCases.filter { QueryMetadata($0).map(model.reports) == false }
         return Table(
-            columns: shown.enumerated().map { place, index in
+            columns: shown.map { index in
                 let column = columns[index]
                 let title = column.title
                 var arrow: Table.Column.Order?
@@ -101,21 +107,20 @@ enum EntriesView {
                 }
                 var priority = column.priority
                 switch column.basis {
-                // Keys come first: other columns go before keys are cut.
+                // Other columns are dropped before keys are cut.
                 case .column(.key):
                     width = .minimum(max(12, min(seen.keyColumns, model.size.columns / 2)), weight: 4)
-                // Columns that say the same in every row go before all others.
+                // Columns with equal values in all rows are dropped first.
                 case .column(.tier) where seen.tiers.count < 2: priority += 10
                 case .column(.expires) where !seen.hasExpiry: priority += 10
                 case .column(.owner) where !seen.hasOwner: priority += 10
                 default: break
                 }
-                // Who scrolls wants to see each once.
-                if columnsBefore > 0, place == 2 { priority = 0 }
-                if arrow != nil, priority > 0 { priority = 1 }
+                // Each column is reachable by scrolling.
+                if index == firstScrolled { priority = 0 }
                 return Table.Column(
                     title, width: width, alignment: column.alignment,
-                    priority: priority, order: arrow)
+                    priority: priority, order: arrow, fraction: column.fraction)
             }, rowCount: entries?.count ?? 0, firstRow: entries?.top ?? 0,
             selectedRow: entries?.count == 0 ? nil : entries?.cursor,
             columnsBefore: columnsBefore,
@@ -129,16 +134,18 @@ enum EntriesView {
 
     private static func emptyText(_ model: Model) -> String {
         guard let entries = model.entries, let arrangement = entries.arrangement else { return "" }
-        switch (arrangement.condition, arrangement.filter.isEmpty) {
-        case (let condition?, true): return "No entry meets \(condition.text)."
-        case (let condition?, false):
-            return "No entry meets \(condition.text) and has \"\(arrangement.filter)\" in its key."
-        case (nil, false): return "No key holds \"\(arrangement.filter)\"."
-        case (nil, true): return "No entries."
+        let filter = arrangement.filter
+        guard let condition = arrangement.condition else {
+            let new =
+                model.keyMap.action(.newEntry) == nil || model.isOfServer
+                ? "" : "; \(Browser.keyName(model, .newEntry)) creates one"
+            return filter.isEmpty ? "No entries\(new)." : Browser.noMatch("key", filter, model)
         }
+        let rest = filter.isEmpty ? "" : " and has \"\(filter)\" in its key"
+        return "No entry matches \(condition.text)\(rest); \(Browser.keyName(model, .clear)) clears this."
     }
 
-    /// - Parameter columns: what the columns are of that are shown.
+    /// - Parameter columns: the shown columns' bases.
     private static func row(
         _ row: Int, _ entries: EntriesState, _ columns: [EntryOrder.Basis?],
         _ unreported: [EntryColumn], now: Timestamp, look: Look
@@ -147,11 +154,9 @@ enum EntriesView {
             if entries.read.problems[row] != nil {
                 return Table.Row([Table.Cell(""), Table.Cell("can't be read", role: .danger)])
             }
-            // Not read yet, or gone since the list was made.
-            let isGone = entries.read.range.contains(row)
+            let isRemoved = entries.read.range.contains(row)
             return Table.Row(
-                [Table.Cell(""), Table.Cell(isGone ? "gone" : look.glyphs.ellipsis)],
-                role: .dim)
+                [Table.Cell(""), Table.Cell(isRemoved ? "removed" : look.glyphs.ellipsis)], role: .dim)
         }
         let isVictim = entries.isVictim(row: row)
         let isMarked = entries.marks.contains(entry.key)
@@ -159,7 +164,7 @@ enum EntriesView {
         let role = isGhost ? .dim : entries.flashes[entry.key]?.role ?? (isVictim ? .dying : .text)
         let cells = columns.map { column in
             switch column {
-            // One column for all signs, so that the first mark moves nothing.
+            // Marks and other signs share a column, so that the first mark doesn't shift the others.
             case nil, .scan:
                 isMarked && !isGhost
                     ? Table.Cell(String(look.glyphs.marked), role: .marked)
@@ -218,17 +223,14 @@ enum EntriesView {
         if arrangement.isPart {
             let all = (model.entries?.archive).flatMap { model.sample($0)?.entries }
             let count = Figures.count(arrangement.count)
-            return (model.isOfServer ? "the \(count) found first" : "the \(count) most recent")
+            return (model.isOfServer ? "first \(count)" : "most recent \(count)")
                 + (all.map { " of \(Figures.count($0, "entry", "entries"))" } ?? "")
         }
-        // Of a server's keys sizes are asked for when they are sorted by one.
+        // A server's sizes are requested only when a sort needs them.
         let bytes = arrangement.listing.knowsFigures ? "  " + Figures.bytes(arrangement.rowBytes) : ""
         var all = Figures.count(arrangement.listing.count - arrangement.gone, "entry", "entries")
-        if arrangement.listing.isCut { all = "the \(all) found first; a filter asks the server" }
-        guard arrangement.isFiltered else {
-            return "\(all)\(bytes)"
-        }
-        // Whether these have what is looked for nobody knows.
+        if arrangement.listing.isCut { all = "first \(all); filter to search the server" }
+        guard arrangement.isFiltered else { return "\(all)\(bytes)" }
         let unreadable = max(arrangement.unread.filtered, arrangement.unread.chosen)
         let rest = unreadable == 0 ? "" : ", \(Figures.count(unreadable)) unreadable"
         return "\(Figures.count(arrangement.count)) of \(all)\(rest)\(bytes)"
@@ -259,7 +261,7 @@ enum EntriesView {
         in rect: Rect
     ) {
         let look = model.look
-        // What is wrong with a condition is said while it is written.
+        // The condition is being edited.
         if case .condition? = model.prompt?.purpose, let mistake = entries.mistake {
             let words = mistake.toCome.map { Span($0, look[.dim]) } ?? Span(mistake.words, look[.warning])
             return Bar(left: [Span(" "), words], role: .text).draw(into: &frame, in: rect, look: look)
@@ -270,6 +272,7 @@ enum EntriesView {
         if let condition = arrangement.condition {
             left.append(Span("  where \(condition.text)", look[.accent]))
         }
+        var facts: [Span] = []
         if arrangement.filter.isEmpty {
             if entries.group == nil, arrangement.condition == nil, !arrangement.isPart,
                 let limit = summary?.diskLimit, limit > 0
@@ -280,15 +283,14 @@ enum EntriesView {
         } else {
             left.append(Span("  filter \"\(arrangement.filter)\"", look[.accent]))
         }
-        left += (arrangement.unread.warnings + arrangement.unread.remarks).prefix(1).map {
-            Span("  \($0)", look[.warning])
-        }
+        if let damage = summary?.status.damage { facts.append(Span(damage, look[.danger])) }
         if arrangement.unread.sorted > 0 {
             let count = Figures.count(arrangement.unread.sorted, "value", "values")
-            left.append(Span("  \(count) unreadable, at the end", look[.warning]))
+            facts.append(Span("\(count) unreadable, listed last", look[.warning]))
         }
-        // The index was rebuilt, so it is unknown which entries were lost.
-        if let damage = summary?.status.damage { left.append(Span("  \(damage)", look[.danger])) }
+        facts += (arrangement.unread.warnings + arrangement.unread.remarks).prefix(1).map {
+            Span($0, look[.warning])
+        }
         var right: [Span] = []
         if !arrangement.victims.isEmpty {
             let count = Figures.count(arrangement.victims.count)
@@ -297,10 +299,10 @@ enum EntriesView {
         if !entries.marks.isEmpty {
             var figures =
                 "\(Figures.count(entries.marks.count)) marked, \(Figures.bytes(entries.marks.bytes))"
-            if entries.hiddenMarks > 0 { figures += ", \(Figures.count(entries.hiddenMarks)) not in view" }
+            if entries.hiddenMarks > 0 { figures += ", \(Figures.count(entries.hiddenMarks)) hidden" }
             right.append(Span(" \(look.glyphs.marked) \(figures) ", look[.marked]))
         }
-        Bar(left: left, right: right, role: .text).draw(into: &frame, in: rect, look: look)
+        Bar(left: left, facts: facts, right: right, role: .text).draw(into: &frame, in: rect, look: look)
     }
 
     private static func highlight(
@@ -308,12 +310,11 @@ enum EntriesView {
         look: Look
     ) {
         guard let pattern = SearchText(arrangement.filter),
-            // The sign stands before it.
             let place = places.columns.first(where: { $0.index == 1 })
         else { return }
         for (offset, row) in places.rows.enumerated() {
             guard let key = entries.rows[row]?.key else { continue }
-            // Only as much of the key as is seen, so that a long one costs no more.
+            // Only the visible part is searched, so that a long key costs no more.
             let shown = TextWidth.truncate(key, to: place.columns, ellipsis: look.glyphs.ellipsis)
             guard let range = pattern.range(in: shown) else { continue }
             let start = Point(column: place.column, row: places.body.row + offset)
@@ -323,7 +324,7 @@ enum EntriesView {
 }
 
 extension Frame {
-    /// Shows that characters of a text match, which is written at that point.
+    /// Highlights matching characters of a text that was written at `point`.
     mutating func highlight(_ range: Range<Int>, of text: String, at point: Point, look: Look) {
         let before = TextWidth.width(of: String(text.prefix(range.lowerBound)))
         let width = TextWidth.width(of: String(text.prefix(range.upperBound))) - before
