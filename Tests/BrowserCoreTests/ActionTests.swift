@@ -217,8 +217,8 @@ struct ActionTests {
             "jj<enter>/!1<enter>", "tail Trace --lines 60",
             "This prints all messages; the filter has no command."
         ),
-        ("jE/ja<enter>", "watch --from-start", "This prints all events; the filter has no command."),
-        ("jT", "stats City --watch", "No command draws graphs: it prints the figures"),
+        ("jE/ja<enter>", "watch --from-start", "Prints all events; the filter has no command."),
+        ("jT", "stats City --watch", "Prints the figures of each second; no command draws graphs."),
         ("j<enter>M", "--dry-run", "It names 100 of the 117 that are marked."),
         ("j<enter>/é<enter>", "query City 'find @key icontains \"é\"'", "It finds whole characters"),
     ])

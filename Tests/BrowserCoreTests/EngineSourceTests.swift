@@ -105,7 +105,7 @@ struct EngineSourceTests {
         let text = browser.frame.plainText
         #expect(text.contains("Deleted 9 entries"))
         #expect(text.contains("\"city 44\" changed after the plan was made"))
-        #expect(text.contains("\"city 45\" is gone already"))
+        #expect(text.contains("\"city 45\" was removed already"))
         #expect(text.contains("writes 9"))
         #expect(try archive.peek("city 44") != nil)
         #expect(try archive.peek("city 4") == nil)
@@ -246,7 +246,7 @@ struct EngineSourceTests {
         browser.press(try Key.script("<tab>"))
         #expect(browser.frame.plainText.contains("51 events"))
         browser.press(try Key.script("<esc><enter>t<enter>b"))
-        #expect(browser.frame.plainText.contains("Biography of city 49"))
+        #expect(browser.frame.plainText.contains("Key history of city 49"))
         #expect(browser.frame.plainText.contains("13 B  recorded by this browser"))
         #expect(try traces(archive) == before)
         #expect(try archive.nextEvent() == next)

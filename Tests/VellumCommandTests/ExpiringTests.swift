@@ -240,7 +240,7 @@ struct ExpiringTests {
         #expect(try opened.archive(named: "A").access("a") != nil)
         asking.type("y\n")
         #expect(try await asking.finish() == 0)
-        #expect(asking.text.contains("\"a\" was used after the plan was made, and was left alone"))
+        #expect(asking.text.contains("\"a\" was accessed after the plan was made; skipped"))
         #expect(asking.text.contains("expired 1 entry, 2 B"))
         #expect(try store.keys("A") == ["a"])
     }

@@ -19,7 +19,7 @@ package struct Label: Widget {
 /// A bar with text at its left and right end. When both don't fit, the right end is dropped from its left.
 package struct Bar: Widget {
     package var left: [Span]
-    /// Shown behind `left`, the most important first: as many as fit whole, two columns apart.
+    /// Shown behind `left`, two columns apart, the most important first. A fact that doesn't fit whole is left out.
     package var facts: [Span]
     package var right: [Span]
     package var role: Role
@@ -55,7 +55,7 @@ package struct Bar: Widget {
         for fact in facts {
             let text = "  " + look.legible(fact.text)
             let width = TextWidth.width(of: text)
-            guard width + (shown.isEmpty ? 0 : 1) <= room else { break }
+            guard width + (shown.isEmpty ? 0 : 1) <= room else { continue }
             frame.write(
                 text, at: Point(column: column, row: line.row), style: fact.style.over(base), within: line)
             column += width

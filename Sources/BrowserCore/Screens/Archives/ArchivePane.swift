@@ -111,7 +111,8 @@ struct ArchivePane {
             let words =
                 metric == .hitRatio
                 ? RecentHits(histories).words : "\(metric.title) \(value.map(metric.text) ?? "-")"
-            graph.title = [Span(words), Span(", \(metric.statistic(times.step))", look[.dim])]
+            graph.title = [Span(words)]
+            graph.facts = [Span(metric.statistic(times.step), look[.dim])]
             graph.draw(
                 into: &frame,
                 in: Rect(column: rect.column, row: rect.row + top, columns: rect.columns, rows: rows),

@@ -2,7 +2,7 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// What happens in the store: events, or the processes that have it open.
+/// Events, processes and graphs of a store; of a server slow log, clients and graphs.
 enum MonitorScreen: ScreenParts {
     static func path(_ model: Model) -> [String] {
         let part = model.monitor?.part ?? .events
@@ -18,7 +18,7 @@ enum MonitorScreen: ScreenParts {
         guard let monitor = model.monitor else { return .init("ls") }
         if model.isOfServer {
             var words = CommandLine.Words("stats", options: ["--watch"])
-            words.remark = "It prints the server's figures; clients and slow log no command prints."
+            words.remark = "Prints the server's figures; no command prints clients and slow log."
             return words
         }
         let filter = monitor.filter
@@ -27,16 +27,16 @@ enum MonitorScreen: ScreenParts {
         case .events:
             var words = CommandLine.Words("watch", archive, options: ["--from-start"])
             if filter.kind != nil || !filter.text.isEmpty {
-                words.remark = "This prints all events; the filter has no command."
+                words.remark = "Prints all events; the filter has no command."
             }
             return words
         case .processes:
             var words = CommandLine.Words("stats", archive)
-            words.remark = "It tells counters and sizes of the archives, too."
+            words.remark = "Also prints counters and sizes of the archives."
             return words
         case .graphs:
             var words = CommandLine.Words("stats", archive, options: ["--watch"])
-            words.remark = "No command draws graphs: it prints the figures of each second from now on."
+            words.remark = "Prints the figures of each second; no command draws graphs."
             return words
         }
     }
@@ -89,7 +89,9 @@ enum MonitorScreen: ScreenParts {
         case .graphs?: ![.filter, .eventKind, .biography, .entry, .follow].contains(id)
         case .processes?:
             ![.open, .filter, .eventKind, .biography, .entry, .span, .alarm, .earlier, .later].contains(id)
-        default: ![.span, .alarm, .earlier, .later].contains(id)
+        default:
+            ![.span, .alarm, .earlier, .later].contains(id)
+                && (event(model) != nil || ![.open, .entry, .biography].contains(id))
         }
     }
 
@@ -145,7 +147,7 @@ enum MonitorScreen: ScreenParts {
         return []
     }
 
-    /// Moves the cursor of the graphs by a column; after the last one they show the present again.
+    /// Moves the cursor of the graphs by a column; behind the last column it is removed.
     private static func read(_ model: inout Model, _ monitor: MonitorState, step: Int64) {
         let times = GraphsView.times(model, monitor)
         let column = (GraphsView.cursor(monitor, times) ?? times.last) + step
@@ -153,7 +155,7 @@ enum MonitorScreen: ScreenParts {
         model.monitor?.moment = column >= times.last ? nil : Timestamp(seconds: middle)
     }
 
-    /// The arrows read a graph, on which there is nothing to go into or out of.
+    /// Left and right move the cursor of graphs.
     static func action(for key: Key, _ id: ActionID, _ model: Model) -> ActionID {
         guard model.monitor?.part == .graphs else { return id }
         return key == Key(.left) ? .earlier : key == Key(.right) ? .later : id
@@ -202,7 +204,7 @@ enum MonitorScreen: ScreenParts {
         }
         let count = monitor.count(model.events)
         guard count > 0 else { return [] }
-        // A person who goes to the newest event wants to see the next ones, too.
+        // At the newest event the cursor follows the next ones.
         monitor.follows = row >= count - 1
         monitor.number = monitor.number(row: max(0, min(row, count - 1)), model.events)
         return []
@@ -235,13 +237,12 @@ enum MonitorScreen: ScreenParts {
         return model.events[monitor.number(row: monitor.row(model.events), model.events)]
     }
 
-    /// The archive and the key of the event under the cursor; says why there are none.
+    /// The archive and key of the selected event; shows why there are none.
     private static func subject(_ model: inout Model) -> (archive: ArchiveAddress, key: String)? {
         guard let event = event(model), let archive = model.address(event.archive) else { return nil }
         guard let key = event.key, event.keyIsComplete else {
             model.say(
-                event.key == nil
-                    ? "The event is about no single key." : "Events keep only the beginning of so long a key."
+                event.key == nil ? "This event has no key." : "The event has only the beginning of its key."
             )
             return nil
         }
@@ -257,10 +258,10 @@ enum MonitorScreen: ScreenParts {
             switch result {
             case .success(let known):
                 let history = model.events.completing(known, of: key, in: archive.name)
-                let lines = history.lines(by: model.processName)
                 let reach = history.reach(in: archive.name, now: model.shownNow)
                 model.overlay = .message(
-                    "Biography of \(TerminalText.sanitized(key))", lines + ["", reach])
+                    "Key history of \(TerminalText.sanitized(key))",
+                    [reach] + history.lines(by: model.processName))
             case .failure(let error): model.say(error.description, role: .error)
             }
             return []
