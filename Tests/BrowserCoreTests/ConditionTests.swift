@@ -37,7 +37,7 @@ struct ConditionTests {
     @Test func pointsOutMistakes() throws {
         var browser = try browser("Wpopulation > 2000000 and")
         // What could come is said while it isn't whole, and what was asked last stays.
-        #expect(line(browser, 1).contains("to come: "), "\(line(browser, 1))")
+        #expect(line(browser, 1).contains("Expected next: "), "\(line(browser, 1))")
         browser.press(try Key.script("<enter>"))
         #expect(line(browser, 1).contains("at 25: incomplete"), "\(line(browser, 1))")
         #expect(line(browser, 22).hasPrefix("where: "), "it isn't taken for what was meant")

@@ -274,7 +274,7 @@ struct EngineSourceTests {
         #expect(!browser.frame.plainText.contains(" removed"))
         browser.press(try Key.script("<ctrl+x>Trace<enter>"))
         #expect(try log.status().entries == 0)
-        #expect(browser.frame.plainText.contains("No messages."))
+        #expect(browser.frame.plainText.contains("No messages yet."))
     }
 
     @Test func cursorHoldsToItsKeyUnderALiveWriter() throws {

@@ -62,7 +62,7 @@ struct VanishingTests {
         var browser = try Fixture.browser(source, columns: 120, rows: 40, keys: "j<enter>")
         evict(30, source)
         browser.press([.character("G")])
-        #expect(browser.frame.plainText.contains("The entry is gone."))
+        #expect(browser.frame.plainText.contains("The entry was removed."))
         #expect(browser.frame.plainText.contains("\nx key 29"))
     }
 
@@ -111,7 +111,7 @@ struct VanishingTests {
         source.remove("key 3", archive: "City")
         browser.press(try Key.script("jjj"))
         #expect(browser.model.cursorKey == "key 3")
-        #expect(browser.frame.plainText.contains("The entry is gone."))
+        #expect(browser.frame.plainText.contains("The entry was removed."))
         let row = browser.frame.plainText.split(separator: "\n").first { $0.hasPrefix("x key 3") }
         #expect(row != nil, "\(browser.frame.plainText)")
     }

@@ -184,7 +184,7 @@ struct EmulatedScreenTests {
             (["a separator, owner or kind"], "", ["Down", "Enter"]),
             (["by key up to \"|\""], "separator, owner", ["f"]), (["Count by"], "", ["size", "Enter"]),
             (["1 group by size"], "", ["h"]), (["7 entries"], "group by", ["Q", "limit 2", "Enter"]),
-            (["2 rows"], "", ["a"]), (["asked every 1s"], "", ["h"]), (["7 entries"], "2 rows", ["E"]),
+            (["2 rows"], "", ["a"]), (["refreshing every 1s"], "", ["h"]), (["7 entries"], "2 rows", ["E"]),
             (["recorded", "of City"], "", ["Tab"]), (["process has"], "", ["Tab"]),
             (["operations"], "", ["h"]),
             (["7 entries"], "operations", ["h"]), (["2 archives"], "", ["j", "Enter"]),

@@ -23,7 +23,7 @@ package struct EntryCondition: Sendable, Hashable {
             var mistake = Mistake(words: error.description, range: error.range)
             if error.position >= text.utf8.count {
                 let names = error.expected.prefix(12).map(\.name).joined(separator: ", ")
-                mistake.toCome = "to come: \(names)"
+                mistake.toCome = "Expected next: \(names)"
             }
             throw mistake
         }

@@ -30,7 +30,7 @@ enum ArchivesScreen: ScreenParts {
         model.archives.summary(model.archives.selected ?? "")
     }
 
-    // MARK: How it looks
+    // MARK: View
 
     static func divide(_ rest: Rect, _ model: Model, isTall: Bool) -> ScreenLayout.Parts {
         var parts = ScreenLayout.Parts(rest, infoRows: isTall ? (model.size.rows >= 14 ? 3 : 1) : 0)
@@ -83,7 +83,7 @@ enum ArchivesScreen: ScreenParts {
         }
     }
 
-    // MARK: What it does
+    // MARK: Actions
 
     static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
         let archives = model.archives.rows

@@ -42,7 +42,7 @@ enum ArchivesView {
         }
     }
 
-    /// What each of the table's columns sorts by; nil where it doesn't sort.
+    /// The sort column of each table column; nil where it doesn't sort.
     static let bases: [ArchiveColumn?] = [
         .name, nil, .entries, .disk, nil, .footprint, .memory, nil, .hits, nil, .operations, .evictions,
     ]

@@ -2,7 +2,7 @@ import StorageEngine
 import StoreInspection
 
 extension EntriesScreen {
-    /// Lists the entries again if they changed, unless the rows are held still.
+    /// Lists the entries again if they changed, unless the rows are frozen.
     static func figuresCame(_ model: inout Model) -> [Effect] {
         guard let entries = model.entries, entries.ticket == nil, case .live = model.pace else { return [] }
         guard let sample = model.sample(entries.archive) else {

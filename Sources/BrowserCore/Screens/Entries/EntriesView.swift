@@ -100,7 +100,6 @@ enum EntriesView {
                 var width = column.width
                 if column.basis == order.basis {
                     arrow = order.descending ? .descending : .ascending
-                    // Room for the arrow and a space before it.
                     if case .fixed(let columns) = width {
                         width = .fixed(max(columns, TextWidth.width(of: title) + 2))
                     }
@@ -334,6 +333,5 @@ extension Frame {
 }
 
 extension QueryMetadata {
-    /// The metadata that a list's column shows.
     fileprivate init?(_ column: EntryColumn) { self.init(rawValue: "\(column)") }
 }

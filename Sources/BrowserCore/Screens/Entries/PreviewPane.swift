@@ -2,7 +2,7 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The value of the entry under the cursor, beside or below the list.
+/// The value of the selected entry, beside or below the list.
 struct PreviewPane {
     private let preview: Preview
     private let isBeside: Bool

@@ -41,7 +41,7 @@ enum MonitorScreen: ScreenParts {
         }
     }
 
-    // MARK: How it looks
+    // MARK: View
 
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
         MonitorView.draw(model, layout, into: &frame)
@@ -95,7 +95,7 @@ enum MonitorScreen: ScreenParts {
         }
     }
 
-    // MARK: What it does
+    // MARK: Actions
 
     static func show(_ part: MonitorState.Part, _ model: inout Model) -> [Effect] {
         let isOfOne = model.parts.isOfOneArchive || part == .graphs
@@ -237,7 +237,7 @@ enum MonitorScreen: ScreenParts {
         return model.events[monitor.number(row: monitor.row(model.events), model.events)]
     }
 
-    /// The archive and key of the selected event; shows why there are none.
+    /// The archive and key of the selected event; shows a reason if they are missing.
     private static func subject(_ model: inout Model) -> (archive: ArchiveAddress, key: String)? {
         guard let event = event(model), let archive = model.address(event.archive) else { return nil }
         guard let key = event.key, event.keyIsComplete else {

@@ -2,9 +2,9 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Reading the value that is shown, and looking whether the store still has it.
+/// Loading the value, and checking whether it changed.
 extension ValueScreen {
-    /// Whether the screen still shows the entry that was asked about.
+    /// Whether the screen still shows the requested entry.
     private static func shows(_ asked: ValueState, _ model: Model) -> Bool {
         guard let value = model.value else { return false }
         return value.archive == asked.archive && ExactText(value.key) == ExactText(asked.key)
@@ -28,11 +28,9 @@ extension ValueScreen {
         }
     }
 
-    /// What is said beside a value whose entry isn't there any more: the store doesn't tell why.
-    private static let goneText = "Evicted or removed since; this is what it was."
+    private static let goneText = "Evicted or removed since; this is the last value."
 
-    /// The entry that was to be opened or read again isn't there: what was seen of it stays on the screen, and
-    /// without that the list does.
+    /// Keeps the value of a removed entry on the screen, or returns to the list.
     private static func showGone(_ model: inout Model) -> [Effect] {
         guard let value = model.value else { return [] }
         if value.load == nil {
@@ -49,7 +47,7 @@ extension ValueScreen {
         return []
     }
 
-    /// Reads chunks of the value, and makes sure that they are of the value that is shown.
+    /// Reads chunks of the value and checks that it is unchanged.
     static func loadBytes(_ chunks: Range<Int>, of value: ValueState) -> Effect {
         let size = value.load?.entry.valueBytes ?? 0
         let range = chunks.lowerBound * StoredBytes.chunk..<min(size, chunks.upperBound * StoredBytes.chunk)
@@ -128,6 +126,6 @@ extension ValueScreen {
     static func showBiography(_ model: inout Model) {
         guard let value = model.value else { return }
         let lines = EventText.story(value, model)
-        model.overlay = .message("Biography of \(TerminalText.sanitized(value.key))", lines)
+        model.overlay = .message("Key history of \(TerminalText.sanitized(value.key))", lines)
     }
 }

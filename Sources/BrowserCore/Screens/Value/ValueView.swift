@@ -46,7 +46,7 @@ enum ValueView {
             let line = body.line(offset)
             var column = line.column
             for (place, piece) in row.pieces.enumerated() {
-                // A part of a character may match. What ends the row isn't shown.
+                // Matches are bytes, so they may begin within a character.
                 let end =
                     place + 1 < row.pieces.count
                     ? row.pieces[place + 1].offset
@@ -95,7 +95,6 @@ enum ValueView {
             facts: facts.map { Span($0) }, right: modes + [Span(" ")], role: .text
         )
         .draw(into: &frame, in: rect.line(0), look: look)
-        // A server keeps no events.
         if rect.rows > 1, !isOfServer, value.biography != nil {
             drawHistory(EventText.parts(value, entry, model), into: &frame, in: rect.line(1), look)
         }
@@ -141,14 +140,12 @@ enum ValueView {
             case .bytes, .other: .text
             }
         let value = spans(node.value, pattern, look, look[role])
-        // The root has no name.
         guard node.parent != nil else { return TreeRow(depth: depth, fold: fold, name: value) }
-        // Colors alone don't tell where a name ends.
+        // The colon separates name and value without colors.
         let name = spans(node.name, pattern, look, look[.accent]) + [Span(":", look[.dim])]
         return TreeRow(depth: depth, fold: fold, name: name, value: value)
     }
 
-    /// A text with the first match of a search highlighted.
     private static func spans(
         _ text: String, _ pattern: SearchText?, _ look: Look, _ style: Style = .plain
     ) -> [Span] {
