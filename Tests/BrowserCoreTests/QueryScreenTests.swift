@@ -278,7 +278,7 @@ struct QueryScreenTests {
         }
         #expect(rows.contains { $0.contains("################  ") })
         // What takes time besides, so that the parts make up the whole.
-        #expect(rows.contains { $0.contains("  going through the entries, and what is done") })
+        #expect(rows.contains { $0.contains("  reading entries and handling rows") })
         browser.press(try Key.script("<enter>S"))
         #expect(browser.frame.plainText.contains("archive.number(.greater(than: 50))"))
         browser.press(try Key.script("<enter>c"))

@@ -1,21 +1,21 @@
 import StoreInspection
 import TerminalKit
 
-/// What stands over the screen, in words. A value; safe to share between threads.
+/// A dialog or list over the screen, in words.
 struct SpokenOverlay: Sendable {
-    /// Said when it opens.
+    /// Spoken when it opens.
     let heading: [String]
-    /// Said when it is another one; empty where there is nothing to choose.
+    /// Spoken when the choice changes; empty without a choice.
     let choice: String
-    /// What makes it another choice: of some the words change with each second.
+    /// Identity of the choice, whose words may change every second.
     private(set) var chosen: String
-    /// What makes it another heading.
+    /// Identity of the heading.
     private(set) var opened: String
 
-    /// Lines of a difference that are read out.
+    /// Maximum spoken lines of a difference.
     private static let mostLines = 200
 
-    /// Nil where nothing stands over the screen.
+    /// Nil without an overlay.
     init?(_ model: Model) {
         switch model.overlay {
         case nil: return nil
@@ -56,7 +56,7 @@ struct SpokenOverlay: Sendable {
             }
             self.init(
                 [list.isHelp ? "Help: \(model.screen.rawValue)" : "Actions"],
-                words ?? "No action is called so.")
+                words ?? "No matching action.")
         }
     }
 
@@ -81,7 +81,7 @@ extension ExpireForm {
         case .after: "in \(after.text)"
         case .now: "now"
         case .never: "never"
-        case .idle: "what is idle for more than \(idle.text)"
+        case .idle: "entries idle for more than \(idle.text)"
         }
     }
 }

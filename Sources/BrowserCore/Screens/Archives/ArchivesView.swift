@@ -166,16 +166,16 @@ enum ArchivesView {
 
     private static func explain(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
         let command = ShellWord.vellum("put", ["NAME", "KEY", "FILE"], store: model.store ?? "")
+        let columns = max(1, layout.list.columns - 2)
+        let fact = TextWrap.lines("This store has no archives yet.", columns: columns)
         let lines =
-            ["This store has no archives yet.", ""]
-            + TextWrap.lines(
-                "\(command) creates one and stores its first entry.",
-                columns: max(1, layout.list.columns - 2))
+            fact + (layout.list.rows < 6 ? [] : [""])
+            + TextWrap.lines("\(command) creates one and stores its first entry.", columns: columns)
         let box = layout.list.centered(
             Size(columns: lines.map { TextWidth.width(of: $0) }.max() ?? 0, rows: lines.count))
         for (row, line) in lines.prefix(box.rows).enumerated() {
             frame.write(
-                line, at: box.line(row).origin, style: model.look[row == 0 ? .accent : .dim],
+                line, at: box.line(row).origin, style: model.look[row < fact.count ? .accent : .dim],
                 within: box.intersection(layout.list))
         }
     }

@@ -224,7 +224,7 @@ enum MonitorScreen: ScreenParts {
         if let key = event.key {
             lines.append("key \(TerminalText.sanitized(key))\(event.keyIsComplete ? "" : " (cut)")")
         }
-        if event.bytes > 0 { lines.append("\(Figures.count(event.bytes)) bytes") }
+        if event.bytes > 0 { lines.append(Figures.bytes(UInt64(clamping: event.bytes))) }
         lines.append(event.event.sentence(by: event.pid == 0 ? nil : model.processName(event.pid)))
         model.overlay = .message(event.kind.label, lines)
         return []

@@ -110,10 +110,10 @@ enum StoresView {
         }
         // Small screens show only the key.
         if lines.count > area.rows {
-            lines = [
-                Span("\(demo)  starts the demo", look[.key]),
-                Span("No stores in \(model.folder)", look[.dim]),
-            ]
+            lines = TextWrap.lines("No stores in \(model.folder)", columns: columns).map {
+                Span($0, look[.dim])
+            }
+            lines.insert(Span("\(demo)  starts the demo", look[.key]), at: 0)
         }
         let box = area.centered(Size(columns: columns, rows: lines.count))
         for (row, span) in lines.prefix(box.rows).enumerated() {
