@@ -161,7 +161,7 @@ docs: deps ## make web pages of the libraries' documentation: .build/docs
 	$(SWIFT) build -c release --traits $(TRAITS)
 	sh Assets/build/docs.sh .build/release .build/docs $(PRODUCTS)
 
-pictures: build ## record the tour of README.md anew and draw its pictures
+pictures: build ## record the tour of the manual and draw its pictures
 	sh Assets/pictures/make.sh $(BINARY)
 
 # `sudo make install` after `make build` installs what was built: root may have no Swift, and must

@@ -106,7 +106,7 @@ depends=$(cd "$folder/shlibs" && dpkg-shlibdeps -O "$program" 2>/dev/null | sed 
     echo "Depends: $depends"
     echo "Section: database"
     echo "Priority: optional"
-    echo "Description: look into caches and collections of Swift programs while they run"
+    echo "Description: inspect caches and collections of Swift programs while they run"
     echo " Vellum keeps objects in memory and on disk, shared by several processes."
     echo " This is its command line and its browser for terminals: they list, query,"
     echo " delete and expire entries of a store that other processes use, without"

@@ -1,10 +1,9 @@
-# A formula for Homebrew. Nothing of it has been tried: the project is built and tested on Linux alone, and where Swift
-# and curses differ on macOS only the compiler's branches for it have been written.
+# A formula for Homebrew, untested: the project is built and tested on Linux only.
 #
 #   make clean && tar -czf /tmp/vellum-0.2.0.tar.gz .
 #   HOMEBREW_VELLUM_SOURCE=file:///tmp/vellum-0.2.0.tar.gz brew install --formula Assets/homebrew/vellum.rb
 class Vellum < Formula
-  desc "Look into live Vellum stores: browser and command line"
+  desc "Browser and command line for live Vellum stores"
   homepage "file://#{HOMEBREW_PREFIX}/share/man/man1/vellum.1"
   url ENV.fetch("HOMEBREW_VELLUM_SOURCE")
   version "0.2.0"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Records a tour of the browser over the demo's store while the demo's load uses it, as tour.cast beside this file, and
-# draws the pictures of README.md from it: for dark pages from tour.cast, and for light ones from a second recording of the
+# draws the pictures of the manual from it: for dark pages from tour.cast, and for light ones from a second recording of the
 # same keys, because a recording holds the colors of its theme. Takes about two minutes. Needs script of util-linux,
 # which gives the browser a terminal. Usage: make.sh PATH-OF-VELLUM
 set -eu
@@ -16,7 +16,7 @@ tours=
 trap 'for tour in $tours; do kill "$tour" 2>/dev/null || true; done; wait; rm -rf "$folder"' EXIT
 trap 'exit 130' INT TERM
 
-# Nobody's settings, hints and former queries, and a terminal whose colors are known.
+# No user's settings, hints and former queries, and a terminal whose colors are known.
 export VELLUM_ASSETS="$here/.." TERM=xterm-256color LC_ALL=C.UTF-8 COLORTERM=
 export XDG_CONFIG_HOME="$folder/config" XDG_STATE_HOME="$folder/state"
 unset VELLUM_STORE NO_COLOR
@@ -24,7 +24,7 @@ mkdir -p "$folder/config/vellum"
 # With the usual 200 ms, and with the usual load, the recording would be several times as large.
 echo 'refresh = "1s"' >"$folder/config/vellum/config.toml"
 
-# What follows is for one of the tours, which has a folder of its own: $own.
+# The functions below are for one tour, with its folder in $own.
 
 screen() { "$vellum" browse --replay "$own/cast" --print text 2>/dev/null; }
 
@@ -49,7 +49,7 @@ press() {
     await "$2"
 }
 
-# enter TEXT: types at the pace of a person.
+# enter TEXT: types at a user's pace.
 enter() {
     printf '%s\n' "$1" | fold -w 1 | while IFS= read -r key; do
         printf %s "$key" >&4
@@ -57,15 +57,15 @@ enter() {
     done
 }
 
-# picture NAME: what the screen shows now is to become the picture of this name.
+# picture NAME: marks the present screen as the picture of this name.
 picture() { sed -n '$s/^\[\([0-9.]*\),.*/[\1,"m","'"$1"'"]/p' "$own/cast" >>"$own/pictures"; }
 
 tour() {
     await 'Thumbnail'
     sleep 5
 
-    # Entries in LRU order: the most recent, then the next to be evicted. The cursor follows an entry that is recorded again
-    # meanwhile: then the last one is looked for once more, when the list, which stands still for a while after keys, is new.
+    # Entries in LRU order: the most recent, then the next to be evicted. If the entry under the cursor
+    # is recorded again, the cursor follows it; then the last one is selected again, once the list, which is frozen after keys, is new.
     press '\r' 'evicted next'
     sleep 1.5
     for again in 1 2 3 4 5 6; do
@@ -91,17 +91,14 @@ tour() {
     press 'h' 'evicted next'
     press 'h' 'footprint'
 
-    # Groups: what takes the room.
-    press 'z' '1 group by key'
+    # Groups by the second part of the key: the first part is the same in all.
+    press 'z' 'groups by key'
     sleep 1.5
-    press '\r' 'groups by key'
-    sleep 0.5
     picture groups
     sleep 5
-    press 'h' '1 group by key'
     press 'h' 'footprint'
 
-    # A query, its rows and how it was carried out.
+    # A query, its rows and its explanation.
     press 'Q' 'Write a query'
     sleep 1
     enter 'find timezone contains "Asia" | sort population desc | select name, population | limit 20'
@@ -110,10 +107,10 @@ tour() {
     sleep 0.5
     picture query
     sleep 4
-    press 'e' 'How it was carried out'
+    press 'X' 'How it was carried out'
     picture explanation
     sleep 6
-    press '\033' 'e Explain'
+    press '\033' 'X Explain'
     press 'h' 'footprint'
 
     # A delete: its plan, and the undo. Nothing else uses this archive.
@@ -160,6 +157,8 @@ tour() {
     sleep 2
     press 'T' 'evictions/s'
     sleep 3
+    # The first closes the graphs.
+    press 'q' 'footprint'
     printf q >&4
 }
 

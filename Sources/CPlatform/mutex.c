@@ -31,7 +31,7 @@ static int adopted(void *memory, int result) {
 }
 
 // Waits use the monotonic clock where possible (glibc 2.30). Elsewhere setting the wall clock can make one wait longer
-// or shorter; who waits measures the whole with the monotonic clock.
+// or shorter; the caller measures the whole with the monotonic clock.
 #if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 30)
 #define WAIT_CLOCK CLOCK_MONOTONIC
 #define TIMED_LOCK(mutex, deadline) pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, deadline)

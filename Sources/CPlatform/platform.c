@@ -58,7 +58,7 @@ int cp_preallocate(int descriptor, off_t length) {
 
 int cp_synchronize(int descriptor, void *mapped, size_t length) {
 #if defined(__APPLE__)
-    // fsync(2): only F_FULLFSYNC goes past the drive's own cache; some file systems do not have it.
+    // fsync(2): only F_FULLFSYNC flushes the drive's cache; some file systems do not have it.
     if (mapped && msync(mapped, length, MS_SYNC) != 0) return -1;
     if (fcntl(descriptor, F_FULLFSYNC) == 0) return 0;
     if (errno != ENOTSUP && errno != EINVAL && errno != ENOTTY) return -1;

@@ -4,12 +4,12 @@ import StorageEngine
 /// A number of bytes in a cache's file.
 public typealias Bytes = UInt64
 
-/// A bounded ring of messages in one file: a log that survives its program. Safe from any thread, and for any number
-/// of processes, which append one message at a time.
+/// A bounded ring of messages in one file: a log that survives its program. Safe from any thread, and for any number of
+/// processes, which append one message at a time.
 ///
-/// When ``append(message:)`` returns, the encoded message is in the system's memory, and survives the death of the
-/// process. This object keeps no messages in memory. The file has the format of the CacheAdvance library: each can
-/// read the other's files.
+/// When ``append(message:)`` returns, the encoded message is in the system's memory, and survives a crash of the
+/// process. This object keeps no messages in memory. The file has the format of the CacheAdvance library: each can read
+/// the other's files.
 public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
     /// The file's location.
     public let fileURL: URL
@@ -27,14 +27,14 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - fileURL: a file that may be read and written.
-    ///   - maximumBytes: the most bytes that the file may have, including a header of 64 bytes, and 4 bytes for
-    ///     each message. Fixed for the life of the file: with a different value messages can be read, but not
-    ///     appended (``isWritable()``).
-    ///   - shouldOverwriteOldMessages: whether the oldest messages make room for new ones; otherwise messages that
-    ///     don't fit are refused. Fixed for the life of the file.
-    ///   - decoder: decodes what `encoder` encodes.
-    ///   - encoder: encodes a message as at least one byte. Unless they are Foundation's own, the coders are used
-    ///     by one thread at a time, so a message's coding must not wait for another thread that uses the cache.
+    ///   - maximumBytes: the most bytes that the file may have, including a header of 64 bytes, and 4 bytes for each
+    ///     message. Fixed for the life of the file: with a different value messages can be read, but not appended
+    ///     (``isWritable()``).
+    ///   - shouldOverwriteOldMessages: whether a full file drops its oldest messages for new ones; otherwise messages
+    ///     that don't fit are rejected. Fixed for the life of the file.
+    ///   - decoder: decodes the encoder's output.
+    ///   - encoder: encodes a message as at least one byte. Unless they are Foundation's own, the coders are used by
+    ///     one thread at a time, so a message's coding must not wait for another thread that uses the cache.
     /// - Throws: a `CocoaError` if the file doesn't exist or can't be opened.
     public init(
         fileURL: URL, maximumBytes: Bytes, shouldOverwriteOldMessages: Bool,
@@ -59,7 +59,7 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
         }
     }
 
-    /// The same, with another label for the file.
+    /// As ``init(fileURL:maximumBytes:shouldOverwriteOldMessages:decoder:encoder:)``, with another label for the file.
     public convenience init(
         file: URL, maximumBytes: Bytes, shouldOverwriteOldMessages: Bool,
         decoder: any MessageDecoder = JSONDecoder(), encoder: any MessageEncoder = JSONEncoder()
@@ -72,10 +72,8 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
     // MARK: Messages
 
     /// Appends a message. Costs the encoding and nine to twelve system calls. The first call also checks that all
-    /// existing messages can be read, which costs reading the file.
-    ///
-    /// - Throws: ``CacheAdvanceError``; what the encoder throws; `EncodingError` if it returns no bytes; a
-    ///   `CocoaError` if the file can't be written.
+    /// existing messages can be read, which costs reading the file. Throws ``CacheAdvanceError``; errors of the
+    /// encoder; `EncodingError` if it returns no bytes; a `CocoaError` if the file can't be written.
     public func append(message: Message) throws {
         let data = try encoding.with { try encoder.encode(message) }
         guard !data.isEmpty else {
@@ -86,8 +84,8 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
         try translating { () throws(StorageError) in try ring.append(Array(data)) }
     }
 
-    /// All messages, the oldest first. Costs reading the file and decoding them.
-    /// - Throws: ``CacheAdvanceError``; what the decoder throws; a `CocoaError` if the file can't be read.
+    /// All messages, the oldest first. Costs reading the file and decoding them. Throws ``CacheAdvanceError``; errors
+    /// of the decoder; a `CocoaError` if the file can't be read.
     public func messages() throws -> [Message] {
         try begin()
         let encoded = try translating { () throws(StorageError) in try ring.messages() }
@@ -115,16 +113,14 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
 
     // MARK: More than the page has
 
-    /// Returns once all messages appended before are on the medium, and so survive a power failure.
-    ///
-    /// From the first call on, old messages make room in steps of a 64th of the file, with one sync each. All other
-    /// processes that append to the file must also have called this once.
+    /// Returns once all messages appended before are on the medium, and so survive a power failure. From the first call
+    /// on, old messages are dropped in steps of a 64th of the file, with one sync each. All other processes that append
+    /// to the file must also have called this once.
     public func synchronize() throws {
         try translating { () throws(StorageError) in try ring.synchronize() }
     }
 
-    /// What is damaged in the file, and at which byte, if the other calls throw `fileCorrupted`; `nil` if nothing
-    /// is. Costs reading the file.
+    /// The damage of the file and its byte, if other calls throw `fileCorrupted`; `nil`: none. Costs reading the file.
     public func damage() throws -> String? {
         do throws(StorageError) {
             _ = try ring.outline()
@@ -140,7 +136,7 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
 
     private func begin() throws { try translating { () throws(StorageError) in try beginOnce() } }
 
-    /// The first use of an empty file stores the settings in it, if the maximum leaves room for them.
+    /// The first use of an empty file stores the settings in it, if the maximum leaves space for them.
     private func beginOnce() throws(StorageError) {
         begun.lock()
         defer { begun.unlock() }

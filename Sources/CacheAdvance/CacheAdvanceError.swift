@@ -1,23 +1,21 @@
 import Foundation
 import StorageEngine
 
-/// Why a call on a cache failed. Sendable value type.
+/// An error of a call on a cache.
 ///
-/// The error for a message that is too large can be written in two ways: as ``messageDataTooLarge``, or as one of
-/// the two cases that the CacheAdvance library has for it. ``messageDataTooLarge`` equals, and matches, either
-/// case; a pattern that names a case matches only this case.
+/// The error for a message that is too large can be written in two ways: as ``messageDataTooLarge``, or as one of the
+/// two cases that the CacheAdvance library has for it. ``messageDataTooLarge`` equals, and matches, either case; a
+/// pattern that names a case matches only this case.
 public enum CacheAdvanceError: Error, Sendable {
     /// The message wouldn't even fit into an empty cache.
     case messageLargerThanCacheCapacity
-    /// The cache doesn't overwrite old messages, and has no room left for this one.
+    /// The cache doesn't overwrite old messages, and has no space left for this one.
     case messageLargerThanRemainingCacheSize
     /// The file has another version of the format.
     case incompatibleHeader(persistedVersion: UInt8)
-    /// The file was created with a different `maximumBytes` or `shouldOverwriteOldMessages`. It can be read, but
-    /// not appended to.
+    /// The file was created with other settings (`maximumBytes`, `shouldOverwriteOldMessages`). It can only be read.
     case fileNotWritable
-    /// The file doesn't have the expected format. ``CacheAdvance/CacheAdvance/damage()`` tells where; delete the
-    /// file and start a new one.
+    /// The file doesn't have the expected format: see ``CacheAdvance/CacheAdvance/damage()``. Delete it.
     case fileCorrupted
 
     /// The message doesn't fit: either of the two cases for that.
@@ -69,7 +67,6 @@ extension CacheAdvanceError: LocalizedError, CustomStringConvertible {
 }
 
 extension StorageError {
-    /// The error to throw to the caller for a failed use of `ring`.
     func ofUse(_ ring: RingFile) -> any Error {
         switch self {
         case .valueTooLarge(let bytes, _, _):

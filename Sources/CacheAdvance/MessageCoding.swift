@@ -8,8 +8,7 @@ public protocol MessageEncoder {
 
 /// Decodes messages. A cache calls its decoder from one thread at a time, except for Foundation's own decoders.
 public protocol MessageDecoder {
-    /// Decodes a message from the bytes that the encoder returned. The cache passes errors on to the caller of
-    /// `messages`.
+    /// Decodes a message from the encoder's bytes. The cache passes errors on to the caller of `messages`.
     func decode<Message: Decodable>(_ type: Message.Type, from data: Data) throws -> Message
 }
 
@@ -18,8 +17,8 @@ extension JSONDecoder: MessageDecoder {}
 extension PropertyListEncoder: MessageEncoder {}
 extension PropertyListDecoder: MessageDecoder {}
 
-/// Serialises the use of a coder, which may be of any type. Foundation's own are thread-safe and have no lock, so that a
-/// message's coding may wait for another thread. Recursive, because the coding may use the cache itself.
+/// Serialises the use of a coder, which may be of any type. Foundation's own are thread-safe and have no lock, so that
+/// a message's coding may wait for another thread. Recursive, because the coding may use the cache itself.
 struct CoderLock: Sendable {
     private let lock: NSRecursiveLock?
 

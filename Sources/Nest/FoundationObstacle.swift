@@ -1,6 +1,6 @@
 import Foundation
 
-/// What Foundation ends the process for, or never ends with: looked for before archiving, as far as collections tell.
+/// Items for which Foundation ends the process, or never ends: detected before archiving, as far as collections reveal.
 enum FoundationObstacle {
     /// On Linux each level doubles the time, because collections are copied to Swift's at each request for a part.
     #if canImport(Darwin)
@@ -11,7 +11,7 @@ enum FoundationObstacle {
     /// Parts, each counted once for each place where it occurs, and at each level for half as many again.
     private static let most = 1 << 22
 
-    /// What is to be said of the item; `nil` if there is none.
+    /// The reason against the item; `nil`: none.
     static func find(in item: Any) -> String? {
         var waiting: [(part: Any, level: Int)] = [(item, 0)]
         var effort = 0
@@ -61,7 +61,7 @@ enum FoundationObstacle {
         return found
     }
 
-    /// What is absent in a collection is archived as `NSNull`.
+    /// Absent parts of a collection are archived as `NSNull`.
     private static func isNil(_ part: Any) -> Bool {
         let mirror = Mirror(reflecting: part)
         return mirror.displayStyle == .optional && mirror.children.isEmpty
@@ -73,7 +73,7 @@ enum FoundationObstacle {
         switch part {
         case is NSDecimalNumber, is Decimal: return "a number that Foundation can't archive on this system"
         case is NSError: return "an error, which Foundation can't archive on this system"
-        // A class of the user's own may be both.
+        // A program's class may be both.
         case is any Error where !(type(of: part) is NSObject.Type):
             return "an error, which Foundation can't archive on this system"
         default: break

@@ -1,12 +1,12 @@
 import Foundation
 
-/// What Foundation's collections contain, without asking for nested ones: on Linux that copies each level, and may end the process.
+/// The parts of Foundation's collections, without asking for nested ones: on Linux that copies each level, and may end
+/// the process.
 enum FoundationParts {
     static func isCollection(_ object: AnyObject) -> Bool {
         object is NSArray || object is NSDictionary || object is NSSet || object is NSOrderedSet
     }
 
-    /// The parts of a list or a set; of a dictionary the keys.
     static func parts(of collection: NSObject) -> [Any]? {
         let parts: [Any]
         switch collection {
@@ -24,20 +24,20 @@ enum FoundationParts {
     /// In the order of the keys.
     static func values(of pairs: NSDictionary) -> [Any] { pairs.allValues.map(givenOut) }
 
-    /// What the collection finds by its hash, which is a collection: such as the keys of a dictionary. The hash of Foundation's
-    /// is their size, so many are equal to it, and to compare them takes all that they contain, several times for each level.
+    /// Whether a collection finds collections by hash, such as keys of a dictionary. The hash of Foundation's is their
+    /// size, which is often equal, and comparing them visits their whole content, several times for each level.
     static func hasCollectionToFind(_ collection: NSObject) -> Bool {
         guard !(collection is NSArray), let parts = parts(of: collection) else { return false }
         return parts.contains { type(of: $0) is AnyClass && isCollection($0 as AnyObject) }
     }
 
-    /// A mirror shows the objects themselves. Classes that are derived from Foundation's may have theirs elsewhere.
+    /// A mirror shows the objects themselves. Subclasses of Foundation's classes may keep theirs elsewhere.
     private static func shown(in collection: NSObject, _ count: Int) -> [Any]? {
         let shown = Mirror(reflecting: collection).children.map(\.value)
         return shown.count == count ? shown : nil
     }
 
-    /// What has a type of Swift's, and can't be changed, as that.
+    /// Immutable parts as their types of Swift.
     private static func givenOut(_ part: Any) -> Any {
         guard type(of: part) is AnyClass, !isCollection(part as AnyObject), !(part is NSMutableString),
             !(part is NSMutableData)

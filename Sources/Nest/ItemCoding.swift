@@ -1,7 +1,7 @@
 import CBOR
 import Foundation
 
-/// Why an item can't be stored on disk or read from there, in one line. Sendable value type.
+/// Why an item can't be stored on disk or read from there, in one line.
 struct ItemProblem: Error, CustomStringConvertible {
     let description: String
 
@@ -10,7 +10,7 @@ struct ItemProblem: Error, CustomStringConvertible {
 
 /// Stored together with the item.
 package struct StoredTerms: Codable {
-    /// The type's name, for people, and as the mangled name from which a program finds the type.
+    /// The type's name for display, and the mangled name by which a program finds the type.
     var type: String
     var code: String?
     /// How long the item stays in memory, in seconds; `nil` for no limit.
@@ -19,7 +19,7 @@ package struct StoredTerms: Codable {
     var mirror: Bool
 }
 
-/// Encodes items with their type's name: `Codable` ones and collections (``ItemFormer``) as CBOR, others as keyed archives in CBOR.
+/// Encodes items with their type's name: `Codable` ones and collections (``ItemFormer``) as CBOR, others keyed.
 package enum ItemCoding {
     private struct Coded<Item: Codable>: Codable {
         var terms: StoredTerms
@@ -39,9 +39,9 @@ package enum ItemCoding {
         package var classes: [AnyClass] = []
     }
 
-    /// Runs code of the item and of its parts. Throws `ItemProblem`, or what the item's own coding throws.
+    /// Runs code of the item and of its parts. Throws `ItemProblem`, or errors of the item's coding.
     package static func encode(_ item: Any, memory: Double, mirror: Bool) throws -> Encoded {
-        // What isn't more than zero means at once.
+        // NaN and negative times mean at once.
         let seconds = memory > 0 ? memory : 0
         var terms = StoredTerms(
             type: String(reflecting: type(of: item)), memory: seconds.isFinite ? seconds : nil, mirror: mirror
@@ -74,7 +74,7 @@ package enum ItemCoding {
         return encoded
     }
 
-    /// Tests whether the item of this form comes back as it is, while it can still be kept in memory instead.
+    /// Tests whether the item of this form is read back unchanged, while it can still be kept in memory instead.
     private static func testReading(_ encoded: Encoded, as form: CBORValue) throws {
         var again = ItemFormer()
         let item = try decode(encoded.bytes, allowing: encoded.classes).item

@@ -1,17 +1,17 @@
 import CBOR
 import Foundation
 
-/// An item that isn't `Codable` as one CBOR value, such as JSON. (Foundation's archives alter it: on Linux 1 and 1.0 come back as
-/// `true` after a `true`.) Plain types are CBOR's own, others have one of these tags, which queries look through.
+/// An item that isn't `Codable` as one CBOR value, such as JSON. (Foundation's archives alter it: on Linux 1 and 1.0
+/// become `true` after a `true`.) Plain types are CBOR's, others have one of these tags, which queries look through.
 enum ItemTag: UInt64 {
     /// An `NSNumber`: a boolean, an integer or a floating-point number.
     case number = 0x4e65_7300
     case string, mutableString
-    /// Foundation's collections, with what is in them.
+    /// Foundation's collections, with their parts.
     case array, mutableArray, dictionary, mutableDictionary, set, mutableSet
     /// A `Set` of Swift's.
     case hashables
-    /// A `Codable` value: the mangled name of its type, and what it encodes.
+    /// A `Codable` value: the mangled name of its type, and its encoding.
     case coded
     /// An `NSSecureCoding` object, as a keyed archive.
     case archived
@@ -27,12 +27,11 @@ struct ItemFormer {
     /// Parts, each counted once for each place where it occurs.
     private static let most = 1 << 20
 
-    /// The classes of the objects in keyed archives.
     private(set) var classes: [AnyClass] = []
     private var names = TypeNames()
     private var parts = 0
 
-    /// - Throws: `ItemProblem`, or what a part's own coding throws.
+    /// - Throws: `ItemProblem`, or errors of a part's coding.
     mutating func form(of part: Any, level: Int = 0) throws -> CBORValue {
         parts += 1
         guard parts <= ItemFormer.most else { throw ItemProblem("has parts in too many places") }
@@ -43,7 +42,7 @@ struct ItemFormer {
             guard let content = optional.content else { return .null }
             return try form(of: content, level: level + 1)
         }
-        // A cast would look through it to what Foundation's objects can be cast to.
+        // A cast would look through it, to types that Foundation's objects can be cast to.
         if type(of: part) == AnyHashable.self, let hashable = part as? AnyHashable {
             return try form(of: hashable.base, level: level)
         }
@@ -58,12 +57,12 @@ struct ItemFormer {
         if let set = part as? Set<AnyHashable> {
             return ItemTag.hashables(.array(try set.map { try form(ofKey: $0.base, level + 1) }))
         }
-        // Of other values Foundation archives at most what it bridges them to.
+        // Foundation archives other values at most as bridged.
         let reason = "is neither Codable nor NSSecureCoding"
         throw ItemProblem(level == 0 ? reason : "has a part, of type \(type(of: part)), that \(reason)")
     }
 
-    /// Of a dictionary's key or a set's member.
+    /// Form of a dictionary's key or a set's member.
     private mutating func form(ofKey key: Any, _ level: Int) throws -> CBORValue {
         let form: CBORValue
         if type(of: key) is AnyClass {
@@ -80,13 +79,12 @@ struct ItemFormer {
         return form
     }
 
-    /// What CBOR has a kind of its own for.
+    /// Values with a CBOR type.
     private static func plain(_ part: Any) -> CBORValue? {
-        // Of others the types of their elements count.
+        // For others the types of their elements count.
         single(part) ?? (part is any Codable ? plainCollection(part) : nil)
     }
 
-    /// The same with nothing else in it.
     private static func single(_ part: Any) -> CBORValue? {
         switch part {
         case let flag as Bool: return .boolean(flag)
@@ -101,7 +99,7 @@ struct ItemFormer {
         }
     }
 
-    /// The same of a collection whose parts all are `Codable`.
+    /// Collections whose parts all are `Codable`.
     private static func plainCollection(_ part: Any) -> CBORValue? {
         if let list = part as? [Any] {
             var values: [CBORValue] = []
@@ -135,7 +133,7 @@ struct ItemFormer {
         return ItemFormer.map(entries)
     }
 
-    /// The same item gives the same bytes.
+    /// Equal items give equal bytes.
     private static func map(_ entries: [CBORMap.Entry]) -> CBORValue {
         let named = entries.allSatisfy { $0.key.asString != nil }
         return .map(
@@ -144,7 +142,7 @@ struct ItemFormer {
 
     // MARK: Foundation's objects
 
-    /// Only of Foundation's own classes, not of those that are derived from them.
+    /// For Foundation's own classes, not for their subclasses.
     private mutating func form(ofObject object: Any, _ level: Int) throws -> CBORValue {
         switch object {
         case is NSNull: return .null
@@ -171,7 +169,7 @@ struct ItemFormer {
         }
     }
 
-    /// Of what is in a collection of Foundation's, which makes its own of Swift's lists and dictionaries: these need no tag.
+    /// For parts of Foundation's collections, which are made of Swift's lists and dictionaries: these need no tag.
     private mutating func form(ofContained part: Any, _ level: Int) throws -> CBORValue {
         let form = try form(of: part, level: level)
         guard type(of: part) is AnyClass, case .tagged(let tag, let content) = form,
@@ -194,7 +192,6 @@ struct ItemFormer {
         }
     }
 
-    /// By Foundation.
     private mutating func archived(_ part: Any, _ level: Int) throws -> CBORValue {
         if let obstacle = FoundationObstacle.find(in: part) {
             throw ItemProblem(
@@ -224,7 +221,7 @@ extension CBORValue {
         }
     }
 
-    /// Equal for equal items of equal types, without what `Codable` values and objects encode, which may depend on order.
+    /// Equal for equal items of equal types, without encodings of `Codable` values and objects, which may vary.
     var shape: Int {
         var hasher = Hasher()
         switch self {

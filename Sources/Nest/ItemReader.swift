@@ -3,13 +3,12 @@ import Foundation
 
 /// Makes an item of its form, which may come from a hostile file.
 struct ItemReader {
-    /// The classes that keyed archives may have objects of.
     let classes: [AnyClass]
     private var names = TypeNames()
 
     init(classes: [AnyClass]) { self.classes = classes }
 
-    /// The item, with `NSNull` for absent values. Throws `ItemProblem`, or what a part's own coding throws.
+    /// The item, with `NSNull` for absent values. Throws `ItemProblem`, or errors of a part's coding.
     mutating func item(of value: CBORValue) throws -> Any {
         switch value {
         case .boolean(let flag): return flag

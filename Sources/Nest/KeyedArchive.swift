@@ -1,9 +1,10 @@
 import Foundation
 import StorageEngine
 
-/// Reads a keyed archive that may be damaged or hostile. Not thread-safe. Foundation's reader ends the process for an object that
-/// contains itself, or a dictionary with fewer objects than keys. So the archive is checked and rewritten: all objects at the top
-/// level, contained ones first. So none is decoded inside another, and reading stops at the first that can't be.
+/// Reads a keyed archive that may be damaged or hostile. Not thread-safe. Foundation's reader ends the process for an
+/// object that contains itself, or a dictionary with fewer objects than keys. So the archive is checked and rewritten:
+/// all objects at the top level, contained ones first. So none is decoded inside another, and reading stops at the
+/// first failure.
 struct KeyedArchive {
     /// The deepest nesting of objects: little enough for any thread's stack when they are deallocated.
     static let deepest = 200
@@ -24,7 +25,7 @@ struct KeyedArchive {
     private let archiver: PropertyItem
     private var objects: [PropertyItem]
     private let root: Int
-    /// The objects that have a class, each after the objects that it contains.
+    /// Each object after the objects that it contains.
     private var order: [Int] = []
     private var extents: [Int: Extent] = [:]
     private var open: Set<Int> = []
@@ -72,7 +73,6 @@ struct KeyedArchive {
         return last
     }
 
-    /// The archive with these objects at its top level, under their positions in `numbers`.
     private func written(_ numbers: [Int]) -> [UInt8] {
         let top = numbers.enumerated().map {
             (key: ExactText("\($0.offset)"), item: PropertyItem.reference($0.element))
@@ -103,7 +103,7 @@ struct KeyedArchive {
         } catch {
             throw ItemProblem("can't be read back from its keyed archive: \(error)")
         }
-        // Objects that aren't even equal to themselves when they are read twice tell nothing.
+        // Objects that aren't even equal to themselves when they are read twice prove nothing.
         guard differ(object, first), !differ(first, second) || type(of: first) != type(of: object) else {
             return classes
         }
@@ -207,7 +207,7 @@ struct KeyedArchive {
                 guard case .plain(let place) = field.item, let times = list.integer(place) else {
                     throw .damaged
                 }
-                // Foundation adds the member as often.
+                // Foundation adds the member that often.
                 count = min(count, KeyedArchive.most) + min(times, KeyedArchive.most)
                 guard count <= KeyedArchive.most else {
                     throw ItemProblem("its keyed archive has objects in too many places to be read back")
@@ -228,7 +228,7 @@ struct KeyedArchive {
         return items.count
     }
 
-    /// Checks what has to be a reference to an object.
+    /// Checks a required reference to an object.
     private mutating func check(_ item: PropertyItem, isFound: Bool) throws(ItemProblem) {
         guard case .reference(let number) = item, objects.indices.contains(number) else { throw .damaged }
         switch objects[number] {

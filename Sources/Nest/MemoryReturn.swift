@@ -1,12 +1,12 @@
 import Foundation
 import StorageEngine
 
-/// Returns freed memory to the system, where the C library would keep it. Safe from any thread.
+/// Returns freed memory to the system where the C library would keep it.
 enum MemoryReturn {
     #if os(Linux)
     private typealias Trim = @convention(c) (Int) -> CInt
 
-    /// Only in glibc; other C libraries return free memory by themselves.
+    /// Only in glibc; other C libraries return free memory automatically.
     private static let trim = dlsym(nil, "malloc_trim").map { unsafeBitCast($0, to: Trim.self) }
 
     private struct State {

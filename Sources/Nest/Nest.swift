@@ -1,14 +1,14 @@
 import Foundation
 import StorageEngine
 
-/// A cache of items of any type, each with its own time in memory and, if requested, on disk. Safe from any thread,
-/// and for several processes that share the items on disk.
+/// A cache of items of any type, each with its time in memory and, if requested, on disk. Safe from any thread, and for
+/// several processes that share the items on disk.
 ///
-/// Items are removed by themselves when their time is over. An item that is also on disk is read from there when it
-/// is requested later, and its time in memory restarts; its time on disk never does. What a process stores,
-/// replaces or removes on disk applies to all processes; items in memory only belong to their process.
+/// Expired items are removed automatically. An item that is also on disk is read from there when it is requested later,
+/// and its time in memory restarts; its time on disk never does. Changes on disk apply to all processes; items in
+/// memory only belong to their process.
 ///
-/// Items are returned as they are: while an instance of a class is in memory, all callers share it.
+/// Items are returned unchanged: while an instance of a class is in memory, all callers share it.
 open class Nest: @unchecked Sendable {
     /// The nest in the program's own store, as archive "Nest".
     public static let shared = Nest()
@@ -21,8 +21,8 @@ open class Nest: @unchecked Sendable {
     private var classes = ItemCoding.plainClasses
     private var failure: String?
     private let lock = NSLock()
-    /// Held while a key's entry on disk changes or is taken into memory, so both agree. No code of items, which may use the nest,
-    /// runs while this or `lock` is held: items are encoded before, and decoded and released outside.
+    /// Held while a key's entry on disk changes or is taken into memory, so both agree. Items' code, which may use the
+    /// nest, never runs with this or `lock` held: they are encoded before, and decoded and released outside.
     private let keyLocks = (0..<32).map { _ in NSLock() }
     private let sweeper = Sweeper()
 
@@ -38,11 +38,9 @@ open class Nest: @unchecked Sendable {
 
     // MARK: Items
 
-    /// Keeps an item under a key, and replaces the item there in memory and on disk.
-    ///
-    /// An item that can't be stored on disk is kept in memory only, and ``problem(with:)`` says why. To store an
-    /// item, it is encoded first; a collection that isn't `Codable`, and an object that is stored as a keyed archive, is also
-    /// read back once.
+    /// Keeps an item under a key, and replaces the item there in memory and on disk. An item that can't be stored on
+    /// disk is kept in memory only (``problem(with:)``). To store an item, it is encoded first; a collection that isn't
+    /// `Codable`, and an object that is stored as a keyed archive, is also read back once.
     open func add(
         item: Any, withKey key: String, expirationPolicy policy: ExpirationPolicy,
         andPersistancePolicy persistancePolicy: PersistancePolicy = .disabled
@@ -67,7 +65,7 @@ open class Nest: @unchecked Sendable {
                     problem = "\(error)"
                 }
             }
-            // An old entry that couldn't be replaced must not come back either.
+            // An old entry that couldn't be replaced must not be returned either.
             if mark == nil {
                 do { try stored.remove(key, isLikely: false) } catch { problem = problem ?? "\(error)" }
             }
@@ -79,7 +77,7 @@ open class Nest: @unchecked Sendable {
         }
     }
 
-    /// The item with this key, from memory or disk; `nil` if there is none, or its time is over.
+    /// The item with this key, from memory or disk; `nil` if absent or expired.
     public subscript(key: String) -> Any? {
         let now = NestClock.now()
         let (seed, old) = locked { () -> (Seed?, Seed?) in
@@ -98,8 +96,7 @@ open class Nest: @unchecked Sendable {
         return recordingProblem { try reload(key) } ?? nil
     }
 
-    /// Removes the item with this key from memory and disk. Does nothing if there is none. ``lastProblem`` tells of
-    /// a failure on disk.
+    /// Removes the item with this key, if present, from memory and disk. ``lastProblem`` reports a failure on disk.
     open func removeItem(with key: String) {
         withLock(of: key) { (gone) in
             if let old = locked({ table.remove(key) }) { gone.append(old) }
@@ -134,8 +131,8 @@ open class Nest: @unchecked Sendable {
         returnFreedMemory()
     }
 
-    /// Removes expired items, in memory and on disk each by its own time: an item whose time in memory is over
-    /// stays on disk. This also happens by itself.
+    /// Removes expired items, in memory and on disk each by its own time: an item whose time in memory is over stays on
+    /// disk. This also happens automatically.
     open func clearExpired() {
         sweep()
         recordingProblem { try stored.removeExpired() }
@@ -173,8 +170,7 @@ open class Nest: @unchecked Sendable {
         recordingProblem { try stored.sequence(of: key) } ?? nil != nil
     }
 
-    /// Why the item under this key isn't on disk although that was requested, or can't be read from there, in one
-    /// line; `nil` if nothing is wrong.
+    /// Why the item under this key isn't on disk as requested, or is unreadable there, in one line; `nil`: no problem.
     public func problem(with key: String) -> String? {
         if let seed = locked({ table[key] }), seed.deadline > NestClock.now() { return seed.problem }
         do {
@@ -186,8 +182,8 @@ open class Nest: @unchecked Sendable {
         }
     }
 
-    /// The latest failure to read or change items on disk, in one line; `nil` if there was none. Also reports damage
-    /// that was found when the archive on disk was opened, because no single call can report the lost items.
+    /// The latest failure to read or change items on disk, in one line; `nil`: none. Also reports damage found when the
+    /// archive on disk was opened, because no single call can report the lost items.
     public var lastProblem: String? { locked { failure } ?? stored.damage }
 
     /// The number of items in memory.
@@ -225,7 +221,7 @@ open class Nest: @unchecked Sendable {
                 gone.append(seed)
                 if seed.deadline > now, isCurrent(seed) { return seed.item }
             }
-            // If the entry was replaced or removed meanwhile, its item is returned, but not kept.
+            // If the entry was replaced or removed during this, its item is returned, but not kept.
             guard (try? stored.sequence(of: key)) == found.mark.sequence else { return item }
             var deadline = NestClock.moment(terms.memory ?? .infinity, after: now)
             if terms.mirror { deadline = min(deadline, found.mark.deadline) }
@@ -274,7 +270,7 @@ open class Nest: @unchecked Sendable {
 
     // MARK: Expiry
 
-    /// Removes the items whose time in memory is over. Returns the next sweep's time; `nil` for none.
+    /// Removes the items whose time in memory is over. Returns the next sweep's time; `nil`: none.
     @discardableResult
     func sweep() -> Int64? {
         var count = 0

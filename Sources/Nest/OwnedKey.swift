@@ -4,12 +4,12 @@ package enum OwnedKey {
         escaped(owner, "-", "%2D") + "-" + parameters.map { escaped($0, "|", "%7C") }.joined(separator: "|")
     }
 
-    /// The owner in a key, which ends at the first `-`; `nil` if there is none.
+    /// The owner in a key, which ends at the first `-`; `nil`: no owner.
     package static func owner(of key: String) -> String? {
         key.utf8.firstIndex(of: UInt8(ascii: "-")).map { unescaped(key[..<$0]) }
     }
 
-    /// Whether an entry can store this owner. If not, only the key tells it.
+    /// Whether an entry can store this owner. If not, only the key has it.
     package static func canBeNamed(_ owner: String) -> Bool { (1...255).contains(owner.utf8.count) }
 
     private static func escaped(_ text: String, _ sign: Character, _ code: String) -> String {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How long an item stays in memory, from when it was added or read from disk again. Sendable value type.
+/// How long an item stays in memory, from when it was added or read from disk again.
 public enum ExpirationPolicy: RawRepresentable, Sendable, Hashable {
     /// 60 seconds, unless the nest has other intervals.
     case short
@@ -47,7 +47,7 @@ public enum ExpirationPolicy: RawRepresentable, Sendable, Hashable {
     public var interval: TimeInterval { ExpirationIntervals()[self] }
 }
 
-/// How long an item stays on disk, from when it was added: a restart doesn't renew it. Sendable value type.
+/// How long an item stays on disk, from when it was added: a restart doesn't renew it.
 public enum PersistancePolicy: String, Sendable, Hashable {
     /// The item isn't stored on disk.
     case disabled
@@ -64,7 +64,7 @@ public enum PersistancePolicy: String, Sendable, Hashable {
     public var interval: TimeInterval { PersistanceIntervals()[self] ?? 0 }
 }
 
-/// The intervals of a nest's expiration policies, in seconds. Sendable value type.
+/// The intervals of a nest's expiration policies, in seconds.
 public struct ExpirationIntervals: Sendable, Hashable {
     /// Seconds of ``ExpirationPolicy/short``.
     public var short: TimeInterval = 60
@@ -91,7 +91,7 @@ public struct ExpirationIntervals: Sendable, Hashable {
     }
 }
 
-/// The intervals of a nest's persistance policies, in seconds. Sendable value type.
+/// The intervals of a nest's persistance policies, in seconds.
 public struct PersistanceIntervals: Sendable, Hashable {
     /// Seconds of ``PersistancePolicy/short``.
     public var short: TimeInterval = 86_400
@@ -103,7 +103,7 @@ public struct PersistanceIntervals: Sendable, Hashable {
     /// The default intervals: one, three and ten days.
     public init() {}
 
-    /// The seconds of a policy; `nil` for `disabled` and `mirror`, which have no interval of their own.
+    /// The seconds of a policy; `nil` for `disabled` and `mirror`, which have no interval.
     public subscript(policy: PersistancePolicy) -> TimeInterval? {
         switch policy {
         case .disabled, .mirror: nil

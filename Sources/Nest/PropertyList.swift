@@ -1,6 +1,6 @@
 import StorageEngine
 
-/// An item of a binary property list. Value type.
+/// An item of a binary property list.
 enum PropertyItem {
     /// Text, bytes, a number, a date or a boolean: the range of its head and content in the file.
     case plain(Range<Int>)
@@ -15,8 +15,9 @@ enum PropertyItem {
     }
 }
 
-/// Reads a binary property list (Apple's CFBinaryPList.c, "bplist00") that may be damaged or hostile. Not thread-safe. References
-/// may repeat or form cycles. The result can't be larger than the input, as each reference takes at least a byte.
+/// Reads a binary property list (Apple's CFBinaryPList.c, "bplist00") that may be damaged or hostile. Not thread-safe.
+/// References may repeat or form cycles. The result isn't larger than the input, as each reference takes at least a
+/// byte.
 struct PropertyList {
     static let magic = Array("bplist00".utf8)
     /// More than any keyed archive, which is flat.
@@ -32,7 +33,6 @@ struct PropertyList {
     private var plain: [Int: Range<Int>] = [:]
     private var names: [Int: ExactText] = [:]
 
-    /// - Throws: `ItemProblem` if it is not a binary property list, or is damaged.
     static func read(_ bytes: [UInt8]) throws(ItemProblem) -> (list: PropertyList, top: PropertyItem) {
         var list = try PropertyList(bytes)
         let top = try list.item(list.number(at: bytes.count - 16, bytes: 8), depth: 0)
@@ -55,7 +55,6 @@ struct PropertyList {
         self.table = table
     }
 
-    /// The text at a place; `nil` if it isn't a text.
     func text(_ place: Range<Int>) -> String? {
         guard let (kind, content) = try? content(at: place.lowerBound) else { return nil }
         switch kind {
@@ -99,7 +98,7 @@ struct PropertyList {
             }
             return .array(items)
         case 0xD:
-            // All keys come before all values.
+            // All keys precede all values.
             var fields: [(key: ExactText, item: PropertyItem)] = []
             var keys: Set<String> = []
             let half = content.count / 2
@@ -180,7 +179,6 @@ struct PropertyList {
     }
 }
 
-/// Writes items of a list as a new list. Not thread-safe.
 struct PropertyListWriter {
     private static let offsetBytes = 8
     private static let referenceBytes = 4
@@ -188,11 +186,9 @@ struct PropertyListWriter {
     private let source: PropertyList
     private var output = PropertyList.magic
     private var offsets: [Int] = []
-    /// The objects copied so far, by their offsets in the source, so that each is written once.
     private var copies: [Int: Int] = [:]
     private var names: [ExactText: Int] = [:]
 
-    /// The list with `top` as its root.
     static func list(_ top: PropertyItem, of source: PropertyList) -> [UInt8] {
         var writer = PropertyListWriter(source: source)
         let number = writer.write(top)

@@ -6,7 +6,8 @@ final class Seed {
     let deadline: Int64
     /// The item's entry on disk; `nil` if the item is in memory only.
     let stored: StoredMark?
-    /// Its entry on disk had expired, and none came since, before the archive's event of this number. Guarded by the nest's lock.
+    /// Its entry on disk had expired, without a successor, before the archive's event of this number. Guarded by the
+    /// nest's lock.
     var leftDiskBefore: UInt64?
     /// Why the item isn't on disk although that was requested.
     let problem: String?
@@ -25,9 +26,7 @@ final class Seed {
     }
 }
 
-/// Identifies the entry on disk that an item is a copy of.
 struct StoredMark {
-    /// The sequence number of the operation that stored the entry.
     let sequence: UInt64
     /// When the entry expires, in nanoseconds of ``NestClock``; `Int64.max` for never.
     let deadline: Int64

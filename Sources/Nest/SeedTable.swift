@@ -1,8 +1,8 @@
 import StorageEngine
 
-/// The items in memory, by key and by deadline. Not thread-safe. For expiry, seeds are in buckets (linked lists), and a heap has
-/// the time at which each is due. Far deadlines have coarser buckets, whose seeds move into finer ones when due. So expiry costs
-/// time in proportion to the expiring seeds, and a removed seed leaves nothing behind.
+/// The items in memory, by key and by deadline. Not thread-safe. For expiry, seeds are in buckets (linked lists), and a
+/// heap has the time at which each is due. Far deadlines have coarser buckets, whose seeds move into finer ones when
+/// due. So expiry costs time in proportion to the expiring seeds, and a removed seed leaves nothing behind.
 struct SeedTable {
     /// Width of the finest buckets in nanoseconds: the most by which an item leaves memory late.
     static let quantum: Int64 = 1 << 28
@@ -16,7 +16,6 @@ struct SeedTable {
     var keys: [String] { seeds.keys.map(\.text) }
     subscript(key: String) -> Seed? { seeds[ExactText(key)] }
 
-    /// When the next bucket is due; `nil` if there is none.
     var nextMoment: Int64? { moments.first }
 
     /// Replaces the seed with this key, and returns the old one, to be released outside the lock.
@@ -67,7 +66,8 @@ struct SeedTable {
 
     mutating func shrink() {
         guard seeds.capacity > 1_024, seeds.count < seeds.capacity / 4 else { return }
-        // A copy would share the storage. Room for twice as many avoids growing at the next item, and shrinking at a removal.
+        // A copy would share the storage. Space for twice as many avoids growing at the next item, and shrinking at a
+        // removal.
         var smaller = [ExactText: Seed](minimumCapacity: 2 * seeds.count)
         for (key, seed) in seeds { smaller[key] = seed }
         seeds = smaller

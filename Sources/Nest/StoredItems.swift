@@ -1,7 +1,7 @@
 import Foundation
 import StorageEngine
 
-/// The items on disk. Safe from any thread; the nest lets one thread at a time change a key's entry.
+/// The items on disk. The nest lets one thread at a time change a key's entry.
 final class StoredItems: @unchecked Sendable {
     let path: String
     let name: String
@@ -16,7 +16,6 @@ final class StoredItems: @unchecked Sendable {
         self.name = name
     }
 
-    /// The damage that was found when the archive was opened.
     var damage: String? { lock.withLock { problem } }
 
     struct Found {
@@ -24,7 +23,6 @@ final class StoredItems: @unchecked Sendable {
         var mark: StoredMark
     }
 
-    /// Stores an item, and replaces the existing one.
     func put(_ value: [UInt8], forKey key: String, seconds: Double) throws -> StoredMark {
         let now = NestClock.now()
         let deadline = NestClock.moment(seconds, after: now)
@@ -48,7 +46,6 @@ final class StoredItems: @unchecked Sendable {
         return mark
     }
 
-    /// Whether a store accepts the key: it has 1 to 1,024 bytes.
     private static func isPossible(_ key: String) -> Bool { (1...1_024).contains(key.utf8.count) }
 
     func find(_ key: String) throws -> Found? {
@@ -66,21 +63,20 @@ final class StoredItems: @unchecked Sendable {
         } ?? nil
     }
 
-    /// An item that is in memory was used: its entry isn't idle. If that can't be noted, it is no problem of who uses it.
+    /// Marks the entry of a used item in memory as not idle. Ignores failures.
     func noteAccess(_ key: String) {
         _ = try? withArchive { (archive) throws(StorageError) in try archive.touch(key) }
     }
 
-    /// The sequence number of the entry with this key; `nil` if there is none.
     func sequence(of key: String) throws -> UInt64? {
         guard StoredItems.isPossible(key) else { return nil }
         return try withArchive { (archive) throws(StorageError) in try archive.sequence(of: key) }
             ?? nil
     }
 
-    /// Whether the entry of `mark`, now missing, expired, and none was stored since. If events were lost it counts as replaced
-    /// while another process has the archive open. Returns the event number before which this is so, or `nil`.
-    /// - Parameter known: what an earlier call returned; only later events are looked at.
+    /// Whether the entry of `mark`, now missing, expired, and none was stored since. If events were lost it counts as
+    /// replaced while another process has the archive open. Returns the event number before which this is so, or `nil`;
+    /// `known` is the result of an earlier call, after which only later events are read.
     func endedByItself(_ key: String, _ mark: StoredMark, knownBefore known: UInt64?) throws -> UInt64? {
         let before = try withArchive { (archive) throws(StorageError) -> UInt64? in
             let now = try archive.nextEvent()
@@ -95,7 +91,7 @@ final class StoredItems: @unchecked Sendable {
             let end = events.last { [.delete, .expiry, .eviction].contains($0.kind) }?.kind
             return stored <= (known == nil && mark.isOwn ? 1 : 0) && end != .delete ? now : nil
         }
-        // Without its archive the item is gone, too.
+        // Without its archive the item is removed, too.
         return before ?? nil
     }
 
@@ -106,7 +102,7 @@ final class StoredItems: @unchecked Sendable {
             return
         }
         _ = try withArchive { (archive) throws(StorageError) in
-            // Most items are in memory only; finding that out takes no lock.
+            // Most items are in memory only; checking that takes no lock.
             guard try archive.sequence(of: key) != nil else { return }
             try archive.delete(key)
         }
@@ -121,7 +117,7 @@ final class StoredItems: @unchecked Sendable {
             if !OwnedKey.canBeNamed(owner) {
                 let list = try archive.entries()
                 for index in list.indices {
-                    // The owner of a damaged key is unknown, and nobody can read its entry.
+                    // The owner of a damaged key is unknown, and its entry is unreadable.
                     guard let key = try list.soundKey(at: index),
                         OwnedKey.owner(of: key).map({ ExactText($0) }) == ExactText(owner)
                     else { continue }
@@ -139,7 +135,7 @@ final class StoredItems: @unchecked Sendable {
 
     // MARK: The archive
 
-    /// `nil` if there is no archive and `creates` is false.
+    /// `nil` if the archive is absent and `creates` is false.
     private func withArchive<Value>(
         creates: Bool = false, _ body: (Archive) throws(StorageError) -> Value
     ) throws -> Value? {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Wakes a nest when something in it expires: one timer for all its items. Safe from any thread.
+/// Wakes a nest when something in it expires: one timer for all its items.
 final class Sweeper: @unchecked Sendable {
     private static let queue = DispatchQueue(label: "nest.expiry", qos: .utility)
     /// The longest wait in nanoseconds, because timers stop while the machine sleeps.

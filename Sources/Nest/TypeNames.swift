@@ -15,7 +15,7 @@ struct TypeNames {
         return code
     }
 
-    /// - Parameter name: how people call it.
+    /// - Parameter name: the type's name for display.
     mutating func type(
         named code: String, shownAs name: String? = nil
     ) throws(ItemProblem) -> any Codable.Type {
@@ -49,7 +49,7 @@ struct TypeNames {
     }
 }
 
-/// Reads a mangled name (Swift's docs/ABI/Mangling.rst) as far as that tells what the runtime does for it.
+/// Reads a mangled name (Swift's docs/ABI/Mangling.rst) far enough to estimate the runtime's work for it.
 private struct NameScan {
     /// The parts that the runtime visits, at most; less than the limit of a sum of them.
     private(set) var work = 1
@@ -58,7 +58,7 @@ private struct NameScan {
     private var marks: [Int] = []
     private var rest: ArraySlice<UInt8>
 
-    /// `nil` for names with operators that those of `Codable` types that can be found don't have.
+    /// `nil` for names with operators that no `Codable` type has.
     init?(_ code: String) {
         rest = Array(code.utf8)[...]
         while let sign = rest.first {
@@ -81,7 +81,7 @@ private struct NameScan {
         case "V", "C", "O", "P":
             add(1)
             marks.append(work)
-        // Of several types for one parameter.
+        // Several types for one parameter.
         case "Q":
             guard rest.popFirst() == UInt8(ascii: "P") else { return false }
             add(1)

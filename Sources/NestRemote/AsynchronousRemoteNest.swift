@@ -5,7 +5,7 @@ import VellumRemote
 public struct AsynchronousRemoteNest: Sendable {
     let nest: RemoteNest
 
-    /// As ``RemoteNest/add(item:withKey:expirationPolicy:andPersistancePolicy:)``.
+    /// See ``RemoteNest/add(item:withKey:expirationPolicy:andPersistancePolicy:)``.
     public nonisolated(nonsending) func add(
         item: Any, withKey key: String, expirationPolicy policy: ExpirationPolicy,
         andPersistancePolicy persistancePolicy: PersistancePolicy = .disabled
@@ -17,27 +17,27 @@ public struct AsynchronousRemoteNest: Sendable {
             addition.item, expiresIn: addition.lifetime, inMemory: addition.inMemory, owner: addition.owner)
     }
 
-    /// The item with this key; `nil` if there is none, or its time is over.
+    /// Returns the item with this key; `nil` if it is absent or has expired.
     public nonisolated(nonsending) func item(withKey key: String) async throws -> Any? {
         guard let found = try await nest.items.asynchronous.access(key) else { return nil }
         return try nest.item(of: found)
     }
 
-    /// As ``RemoteNest/removeItem(with:)``.
+    /// See ``RemoteNest/removeItem(with:)``.
     public nonisolated(nonsending) func removeItem(with key: String) async throws {
         try await nest.items.asynchronous.delete(key)
     }
 
-    /// As ``RemoteNest/clear()``.
+    /// See ``RemoteNest/clear()``.
     public nonisolated(nonsending) func clear() async throws { try await nest.items.asynchronous.deleteAll() }
 
-    /// As ``RemoteNest/clear(ItemsOf:)``.
+    /// See ``RemoteNest/clear(ItemsOf:)``.
     // swift-format-ignore: AlwaysUseLowerCamelCase
     public nonisolated(nonsending) func clear(ItemsOf owner: String) async throws {
         try await nest.items.asynchronous.deleteAll(ofOwner: owner)
     }
 
-    /// As ``RemoteNest/flush(within:)``.
+    /// See ``RemoteNest/flush(within:)``.
     public nonisolated(nonsending) func flush(within longest: Duration = .seconds(10)) async throws {
         try await nest.items.asynchronous.flush(within: longest)
     }

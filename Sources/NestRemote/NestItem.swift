@@ -3,7 +3,7 @@ import Nest
 import StorageEngine
 import Vellum
 
-/// An encoded item of a ``RemoteNest``, and the item once requested, behind a lock and shared; the bytes don't change.
+/// An encoded item of a ``RemoteNest``, decoded once on demand.
 struct NestItem: Archivable, @unchecked Sendable {
     static var archiveTypeName: String { "RemoteNest" }
     static var archivePropertyBehavior: ArchivePropertyBehavior { .ignore }
@@ -14,14 +14,13 @@ struct NestItem: Archivable, @unchecked Sendable {
 
     private final class Decoded: @unchecked Sendable {
         private let lock = NSLock()
-        // Guarded by `lock`.
         private var item: Any?
 
         init(_ item: Any?) { self.item = item }
 
         var present: Any? { lock.withLock { item } }
 
-        /// The first one stays.
+        /// Keeps and returns the first item.
         func keep(_ item: Any) -> Any {
             lock.withLock {
                 if let present = self.item { return present }
@@ -37,7 +36,7 @@ struct NestItem: Archivable, @unchecked Sendable {
         decoded = Decoded(item)
     }
 
-    /// Code of the item runs without the lock, because it may use the nest.
+    /// Decodes without the lock, because the item's code may use the nest.
     func item(allowing classes: [AnyClass]) throws -> Any {
         if let present = decoded.present { return present }
         return decoded.keep(try ItemCoding.decode(bytes, allowing: classes).item)

@@ -12,14 +12,13 @@ import VellumRemote
 /// try nest.add(item: report, withKey: "report", expirationPolicy: .short, andPersistancePolicy: .long)
 /// ```
 ///
-/// Items, keys, owners and policies are those of `Nest`. An item lives for the time of its persistance policy, at the tier and on
-/// disk; without one, for that of its expiration policy. In a process's memory it is kept for the time of its expiration policy
-/// from when it got there. What one machine adds or removes applies to all of them, and an answer is never older than with
-/// `RemoteArchives`, on which this stands: single questions, near copies in the archive `Nest@tier`, stale answers and waiting
-/// changes are as there.
+/// Items, keys, owners and policies are those of `Nest`. At the tier and on disk an item lives for the time of its persistance policy;
+/// without one, for that of its expiration policy. In a process's memory it lives for the time of its expiration policy since it was
+/// loaded. Changes by one machine apply to all of them. Consistency, stale copies and queued changes are those of `RemoteArchives`;
+/// the near copies are in the archive `Nest@tier`.
 ///
-/// An item must be one that can be stored on disk; others are refused. These calls block while they wait for the disk or the tier;
-/// those of ``asynchronous`` don't.
+/// Items that can't be stored on disk are refused. These calls block while they wait for the disk or the tier; those of
+/// ``asynchronous`` don't.
 public final class RemoteNest: Sendable {
     let items: RemoteArchives<NestItem>
     private let state = Guarded(State())
@@ -32,8 +31,8 @@ public final class RemoteNest: Sendable {
 
     /// Parameters and errors are those of `ArchivesFactory.archives(for:named:remote:…)`, except:
     /// - Parameters:
-    ///   - name: of the nest at the tier; nests with the same name there share their items.
-    ///   - store: the folder of the store for near copies; `nil`: that of the program.
+    ///   - name: the nest's name at the tier; nests with the same name share their items.
+    ///   - store: the folder of the store for near copies; `nil`: the program's.
     public init(
         named name: String = "Nest", store: URL? = nil, remote: any RemoteTier,
         whenUncovered uncovered: UncoveredBehavior = .refuse, writes: RemoteWrites = .through,
@@ -50,8 +49,8 @@ public final class RemoteNest: Sendable {
 
     // MARK: Items
 
-    /// Keeps an item under a key, for all machines, and replaces the one there.
-    /// - Throws: `RemoteError` and `StorageError` as `RemoteArchives.record`; what says why the item can't be encoded.
+    /// Adds or replaces an item for all machines.
+    /// - Throws: `RemoteError` and `StorageError` as `RemoteArchives.record`, and errors of the item's encoding.
     public func add(
         item: Any, withKey key: String, expirationPolicy policy: ExpirationPolicy,
         andPersistancePolicy persistancePolicy: PersistancePolicy = .disabled
@@ -63,7 +62,7 @@ public final class RemoteNest: Sendable {
             addition.item, expiresIn: addition.lifetime, inMemory: addition.inMemory, owner: addition.owner)
     }
 
-    /// The item with this key; `nil` if there is none, or its time is over.
+    /// The item with this key; `nil` if it is absent or has expired.
     public subscript(key: String) -> Any? {
         get throws { try items.access(key).map { try item(of: $0) } }
     }
@@ -103,17 +102,17 @@ public final class RemoteNest: Sendable {
         }
     }
 
-    /// Waits until the tier has all changes that this process made.
-    /// - Throws: `RemoteError.unreachable` if some still wait after this time.
+    /// Waits until all queued changes are sent.
+    /// - Throws: `RemoteError.unreachable` after the timeout.
     public func flush(within longest: Duration = .seconds(10)) throws { try items.flush(within: longest) }
 
-    /// Whether the tier tells this process of changes by others now.
+    /// Whether the tier reports changes by others to this process.
     public var isCovered: Bool { items.isCovered }
 
-    /// What has happened here and at the tier's connection.
+    /// The statistics of this nest and of the tier's connection.
     public func statistics() throws -> RemoteStatistics { try items.statistics() }
 
-    // MARK: Steps, for callers that block and those that don't
+    // MARK: Steps of blocking and asynchronous calls
 
     struct Addition {
         var item: NestItem
@@ -122,7 +121,7 @@ public final class RemoteNest: Sendable {
         var owner: String?
     }
 
-    /// `nil` if its time is over at once.
+    /// `nil` if the item expires at once.
     func addition(
         _ item: Any, _ key: String, _ policy: ExpirationPolicy, _ persistancePolicy: PersistancePolicy
     ) throws -> Addition? {
@@ -134,7 +133,6 @@ public final class RemoteNest: Sendable {
         allow(encoded.classes)
         return Addition(
             item: NestItem(key, encoded.bytes, item), lifetime: RemoteNest.duration(seconds),
-            // What isn't more than zero leaves memory at once.
             inMemory: disk == nil ? nil : RemoteNest.duration(memory > 0 ? memory : 0),
             owner: OwnedKey.owner(of: key).flatMap { OwnedKey.canBeNamed($0) ? $0 : nil })
     }
@@ -143,7 +141,7 @@ public final class RemoteNest: Sendable {
         try found.item(allowing: state.withLock { $0.classes })
     }
 
-    /// `nil`: without end. So is what no clock lives to see.
+    /// `nil`: no expiry, also for more than 3,000 years.
     private static func duration(_ seconds: Double) -> Duration? {
         seconds < 1e11 ? .seconds(seconds) : nil
     }

@@ -1,7 +1,7 @@
 import Logging
 import StorageEngine
 
-/// The log of a store, through swift-log. Shared by the copies of a store. Safe from any thread.
+/// The log of a store, through swift-log. Shared by the copies of a store.
 final class Journal: Sendable {
     private let guarded = Guarded(LogLevel.error)
 

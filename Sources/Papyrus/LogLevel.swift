@@ -1,8 +1,8 @@
-/// What a ``PapyrusStore`` logs: messages of at least this level.
+/// The least severe messages that a ``PapyrusStore`` logs.
 public enum LogLevel: Int, Sendable, Hashable, Comparable, CaseIterable {
     /// Everything, including each save, delete and merge.
     case info
-    /// The same.
+    /// Like ``info``.
     case debug
     /// Failures and omissions of calls that don't throw.
     case error

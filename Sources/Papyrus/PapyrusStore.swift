@@ -2,7 +2,7 @@ import Foundation
 import StorageEngine
 
 /// A store of ``Papyrus`` objects in a folder. Any number of processes may use it at once, and `vellum` shows its
-/// content. Copies, and stores created with the same folder, are the same store. Safe from any thread.
+/// content. Copies, and stores of the same folder, are the same store.
 ///
 /// ```swift
 /// let store = PapyrusStore()
@@ -10,11 +10,11 @@ import StorageEngine
 /// let cars = await store.objects(type: Car.self).execute()
 /// ```
 ///
-/// Each save, delete or merge is atomic: no query in any process finds a part of it, even after a crash. When the
-/// call returns, the change survives the death of the program.
+/// Each save, delete or merge is atomic: no query in any process finds a part of it, even after a crash. When the call
+/// returns, the change survives the death of the program.
 ///
-/// These calls don't throw: failures are logged (``logLevel``). The calls of ``throwing`` throw them. All of them
-/// run and encode on their caller's actor, and do the rest on another thread.
+/// These calls don't throw: failures are logged (``logLevel``). The calls of ``throwing`` throw them. All of them run
+/// and encode on their caller's actor, and do the rest on another thread.
 public struct PapyrusStore: Sendable {
     let core: StoreCore
     let journal = Journal()
@@ -22,8 +22,8 @@ public struct PapyrusStore: Sendable {
     /// The store in a folder, which is created with the first object.
     public init(url: URL, logLevel: LogLevel = .error) { self.init(StoreCore.at(url), logLevel) }
 
-    /// The program's own store: in `$VELLUM_STORE`, otherwise in a folder with the program's name in the user's
-    /// application data (`~/.local/share/PROGRAM/Papyrus`; on macOS in `~/Library/Application Support`).
+    /// The program's store: in `$VELLUM_STORE`, otherwise in a folder with the program's name in the user's application
+    /// data (`~/.local/share/PROGRAM/Papyrus`; on macOS in `~/Library/Application Support`).
     public init(logLevel: LogLevel = .error) { self.init(StoreCore.ofProgram, logLevel) }
 
     private init(_ core: StoreCore, _ logLevel: LogLevel) {
@@ -32,8 +32,8 @@ public struct PapyrusStore: Sendable {
         core.report(to: journal)
     }
 
-    /// What is logged; errors by default. Copies of a store share it. Messages go to swift-log, which writes them
-    /// to standard error unless the program configures it otherwise.
+    /// The logged messages; errors by default. Copies of a store share it. Messages are written to swift-log, which
+    /// sends them to standard error unless configured otherwise.
     public var logLevel: LogLevel {
         get { journal.level }
         nonmutating set { journal.level = newValue }
@@ -64,9 +64,9 @@ public struct PapyrusStore: Sendable {
         await logging("save an object of \(name(Object.self))") { try await throwing.save(object) }
     }
 
-    /// Saves all of these objects, or none if one can't be saved. Of several with the same identifier the last
-    /// counts. They may take 48 MB together; if they take more, that is logged and none is saved.
-    /// ``ThrowingPapyrus/save(objects:)`` throws instead.
+    /// Saves all of these objects, or none if one can't be saved. If several have the same identifier, the last counts.
+    /// They may take 48 MB together; beyond that, none is saved, which is logged. ``ThrowingPapyrus/save(objects:)``
+    /// throws instead.
     public nonisolated(nonsending) func save<Object: Papyrus>(objects: [Object]) async {
         await logging("save \(objects.count) objects of \(name(Object.self))") {
             try await throwing.save(objects: objects)
@@ -80,7 +80,7 @@ public struct PapyrusStore: Sendable {
         id: ID, of type: Object.Type
     ) -> ObjectQuery<Object> { ObjectQuery(core: core, journal: journal, id: id) }
 
-    /// The same, with the type inferred from the context.
+    /// As ``object(id:of:)``, with the type inferred from the context.
     public func object<Object: Papyrus, ID: CustomStringConvertible>(id: ID) -> ObjectQuery<Object> {
         ObjectQuery(core: core, journal: journal, id: id)
     }
@@ -129,8 +129,7 @@ public struct PapyrusStore: Sendable {
         try await throwing.deleteAll(type)
     }
 
-    /// Deletes everything in the store atomically. Blocks for some microseconds if another thread or process is
-    /// changing the store.
+    /// Deletes everything in the store atomically. Waits some microseconds for concurrent changes.
     public func reset() {
         do {
             try throwing.reset()
@@ -141,9 +140,9 @@ public struct PapyrusStore: Sendable {
 
     // MARK: Merging
 
-    /// Saves the objects and deletes all others of their type, atomically. Objects that exist already keep their
-    /// places in the collection. The saved and deleted objects may take 48 MB together; if they take more, that is
-    /// logged and nothing changes. ``ThrowingPapyrus/merge(with:)`` throws instead.
+    /// Saves the objects and deletes all others of their type, atomically. Existing objects keep their places in the
+    /// collection. The saved and deleted objects may take 48 MB together; beyond that, nothing changes, which is
+    /// logged. ``ThrowingPapyrus/merge(with:)`` throws instead.
     ///
     /// Concurrent merges run one after the other. Other saves during a merge count as made after it.
     public nonisolated(nonsending) func merge<Object: Papyrus>(with objects: [Object]) async {
@@ -152,8 +151,8 @@ public struct PapyrusStore: Sendable {
         }
     }
 
-    /// As ``merge(with:)``, but deletes only those other objects that pass the filter. The filter is called on
-    /// another thread, and possibly more than once for an object.
+    /// As ``merge(with:)``, but deletes only those other objects that pass the filter. The filter is called on another
+    /// thread, and possibly more than once for an object.
     public nonisolated(nonsending) func merge<Object: Papyrus>(
         objects: [Object], into filter: @escaping @Sendable (_ object: Object) -> Bool
     ) async {

@@ -3,8 +3,8 @@ extension PapyrusStore {
     public enum QueryError: Error {
         /// There is no object with that identifier.
         case notFound
-        /// The stored value can't be decoded as the type; `details` says what is missing or different. The value
-        /// stays. ``PapyrusStore/register(migration:)`` converts old objects into new ones.
+        /// The stored value, which stays, can't be decoded as the type; `details` names the difference.
+        /// ``PapyrusStore/register(migration:)`` converts old objects into new ones.
         case invalidSchema(details: any Error)
     }
 }
@@ -46,7 +46,7 @@ struct Misread {
         self.count += count
     }
 
-    /// The report; `nil` if all objects could be read. `fate` says what happens to the others.
+    /// The report; `nil` if all objects could be read. `fate` describes the result for the others.
     func problem(_ fate: String) -> StoredProblem? {
         first.map { first in
             let objects = count == 1 ? first.key : "\(count) objects, among them \(first.key),"

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import StorageEngine
 
-/// The archive behind all stores of one folder in this process, opened and reopened when needed. Safe from any thread.
+/// The archive behind all stores of one folder in this process, opened and reopened when needed.
 final class StoreCore: @unchecked Sendable {
     /// One archive for all types, because objects that are saved together must be in one batch.
     static let archiveName = "Papyrus"
@@ -15,7 +15,7 @@ final class StoreCore: @unchecked Sendable {
     /// The journal of the folder's latest store, for problems found when the archive is opened.
     private weak var journal: Journal?
 
-    /// Runs the readings of all observers on one thread, however many there are.
+    /// Runs the readings of all observers on one thread.
     let lane = ObservationLane()
 
     private init(path: String, refusal: StorageError?) {
@@ -29,7 +29,7 @@ final class StoreCore: @unchecked Sendable {
 
     private static let known = Guarded<[ExactText: Weak]>([:])
 
-    /// Stores come and go with the views that use them. The archive stays open as long as one of them exists.
+    /// Stores may be short-lived, like the views that use them. The archive stays open as long as one of them exists.
     static func at(_ url: URL) -> StoreCore {
         let path = url.standardizedFileURL.path
         let refusal: StorageError? =
@@ -63,7 +63,7 @@ final class StoreCore: @unchecked Sendable {
 
     // MARK: The archive
 
-    /// Calls `body` with the archive, again if it was removed; `nil` without one, unless `creates`. `waits`: for its creator.
+    /// Calls `body` with the archive, again if it was removed; `nil`: absent, unless `creates`. `waits`: for a creator.
     func withArchive<Value>(
         creates: Bool, waits: Bool = true, _ body: (Archive) throws -> Value
     ) throws -> Value? {
@@ -154,7 +154,7 @@ final class StoreCore: @unchecked Sendable {
     }
 }
 
-/// Hands a value to another thread. Only one thread uses it at a time.
+/// Passes a value to another thread. Only one thread uses it at a time.
 struct Carried<Value>: @unchecked Sendable {
     let value: Value
 }

@@ -1,10 +1,10 @@
 import StorageEngine
 
-/// Throwing versions of the calls of a ``PapyrusStore``: `try await store.throwing.save(car)`. Each does the same
-/// as the call of that name there, or nothing.
+/// Throwing versions of the calls of a ``PapyrusStore``: `try await store.throwing.save(car)`. Each does the same as
+/// the call of that name there, or nothing.
 ///
 /// They throw `StorageError` (`noSpace`, `batchTooLarge`, `busy` and other errors of the store),
-/// ``PapyrusStore/QueryError`` if stored values must be read, and what an object's own coding throws.
+/// ``PapyrusStore/QueryError`` if stored values must be read, and errors of an object's coding.
 public struct ThrowingPapyrus: Sendable {
     let core: StoreCore
     let journal: Journal
@@ -90,8 +90,8 @@ public struct ThrowingPapyrus: Sendable {
         journal.info("merged \(written.count) objects")
     }
 
-    /// As ``PapyrusStore/register(migration:)``.
-    /// - Throws: also ``MigrationError``, and `invalidSchema` at the end, about values that could not be converted and stay.
+    /// As ``PapyrusStore/register(migration:)``. Throws also ``MigrationError``, and `invalidSchema` at the end, about
+    /// values that could not be converted and stay.
     public nonisolated(nonsending) func register<FromObject: Papyrus, ToObject: Papyrus>(
         migration: Migration<FromObject, ToObject>
     ) async throws {

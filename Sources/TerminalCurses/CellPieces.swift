@@ -1,7 +1,7 @@
 import TerminalKit
 
-/// Splits a cell's text into pieces that all terminals show with the same width: emoji without skin colour, and with a blank in
-/// place of the selector. A replacement sign stands for characters outside the locale. Stateless.
+/// Splits a cell's text into pieces that all terminals show with the same width: emoji without skin tones, and with a blank in
+/// place of the selector. A replacement character stands for characters outside the locale.
 package enum CellPieces {
     /// A spacing character with its combining characters, at a column of the cell.
     package struct Piece: Equatable {
@@ -9,10 +9,8 @@ package enum CellPieces {
         package var scalars: [UInt32]
     }
 
-    /// The pieces of a cell. Together they fill its width.
-    /// - Parameters:
-    ///   - maximum: the most scalars in a piece.
-    ///   - columns: returns a scalar's width on this system; -1 if it can't be shown.
+    /// The pieces of a cell, which fill its width. `maximum`: the most scalars of a piece. `columns`: a scalar's width on this
+    /// system, or -1 if it can't be shown.
     package static func pieces(
         of text: String, width: Int, isUTF8: Bool, maximum: Int, columns: (UInt32) -> Int
     ) -> [Piece] {

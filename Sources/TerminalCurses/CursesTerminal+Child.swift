@@ -1,8 +1,7 @@
 import CNcurses
 
 extension CursesTerminal {
-    /// Releases the terminal while `body` runs, for a program that draws itself, and then takes it again. The next
-    /// frame is drawn completely.
+    /// Releases the terminal while `body` runs. The next frame is drawn completely.
     package func suspendForChild<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -10,7 +9,7 @@ extension CursesTerminal {
         cnc_signals_yield_to_child(true)
         defer {
             cnc_signals_yield_to_child(false)
-            // This process was stopped and continued with the child. Drop these signals; the screen is redrawn anyway.
+            // Drop the signals of a stop and continue with the child; the screen is redrawn anyway.
             _ = cnc_take_signals()
             enter()
         }
@@ -26,7 +25,7 @@ extension CursesTerminal {
         try run(script: command + " \"$@\"", arguments: arguments)
     }
 
-    /// Like ``run(_:arguments:)`` for a script that does with its `$1` and so on what it wants.
+    /// Like ``run(_:arguments:)`` for a script that uses its arguments itself.
     package func run(script: String, arguments: [String]) throws(TerminalError) -> Int32 {
         try suspendForChild { () throws(TerminalError) in
             try CursesTerminal.spawn(script, arguments, terminal: descriptor)

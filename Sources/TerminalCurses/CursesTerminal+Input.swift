@@ -2,8 +2,8 @@ import CNcurses
 import TerminalKit
 
 extension CursesTerminal {
-    /// Waits for the next event, at most for the timeout. Nil if the timeout has passed. After
-    /// ``TerminalKit/InputEvent/hangUp`` every call returns that event at once.
+    /// Waits for the next event; nil after the timeout. After ``TerminalKit/InputEvent/hangUp`` every call returns that event
+    /// at once.
     package func nextEvent(timeoutMilliseconds: Int? = nil) -> InputEvent? {
         let deadline = timeoutMilliseconds.map { CursesTerminal.milliseconds() + UInt64(max(0, $0)) }
         while true {
@@ -52,7 +52,6 @@ extension CursesTerminal {
         }
     }
 
-    /// Discards the unread input.
     package func forgetInput() {
         _ = tcflush(descriptor, TCIFLUSH)
         accept(decoder.flush())
@@ -77,8 +76,8 @@ extension CursesTerminal {
         if signals & Int32(CNC_RESIZED) != 0, resizeToWindow() { queue.append(.resize(size)) }
     }
 
-    /// Suspends the process as Control-Z does: releases the terminal, stops the process group, and takes the
-    /// terminal again when it is continued. The event ``TerminalKit/InputEvent/resumed`` follows.
+    /// Suspends the process as Control-Z does: releases the terminal, stops the process group, and takes the terminal again
+    /// when it is continued. The event ``TerminalKit/InputEvent/resumed`` follows.
     package func suspend() {
         leave()
         cnc_stop_group()
@@ -86,13 +85,13 @@ extension CursesTerminal {
         queue.append(.resumed)
     }
 
-    /// The time until a moment of ``milliseconds()``, as `poll` takes it; 0 if it has passed.
+    /// Milliseconds until a time of ``milliseconds()``, for `poll`; 0 if it has passed.
     package static func wait(until moment: UInt64) -> Int32 {
         let now = milliseconds()
         return Int32(min(max(moment, now) - now, 1 << 30))
     }
 
-    /// The monotonic clock, as ``TerminalKit/InputDecoder`` takes it.
+    /// The monotonic clock.
     package static func milliseconds() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

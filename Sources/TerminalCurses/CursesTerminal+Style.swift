@@ -13,7 +13,6 @@ extension CursesTerminal {
         return bits
     }
 
-    /// The color pair of a style, reduced to the terminal's depth.
     func pair(for style: Style) -> Int32 {
         if depth == .mono { return 0 }
         let foreground = number(of: style.foreground)
@@ -34,8 +33,8 @@ extension CursesTerminal {
         }
     }
 
-    /// Terminfo entries with direct colors reserve numbers below 8 for the basic colors, so the darkest blues
-    /// become slightly lighter.
+    /// Terminfo entries with direct colors reserve numbers below 8 for basic colors, so the darkest blues become slightly
+    /// lighter.
     private func direct(_ red: UInt8, _ green: UInt8, _ blue: UInt8) -> Int32 {
         let value = UInt32(red) << 16 | UInt32(green) << 8 | UInt32(blue)
         return hasDirectColors ? max(8, Int32(value)) : palette.number(of: value)

@@ -1,18 +1,15 @@
 import CNcurses
 import TerminalKit
 
-/// The process's terminal, one at a time: shows frames or lines, reads input, and restores the terminal's state however the process
-/// ends, except by SIGKILL. Not thread-safe; only its ``waker`` may be used from other threads.
+/// The process's terminal, one at a time: shows frames or lines, reads input, and restores the terminal's state however the
+/// process ends, except by SIGKILL. Not thread-safe; only its ``waker`` may be used from other threads.
 package final class CursesTerminal {
-    /// The colors that frames are reduced to.
     package let depth: ColorDepth
     /// Whether the locale's encoding is UTF-8; otherwise use ``TerminalKit/Glyphs/ascii``.
     package let isUTF8: Bool
-    /// Wakes the thread that waits for input, from any thread.
     package let waker: Waker
     /// The size at the last ``TerminalKit/InputEvent/resize(_:)``.
     package internal(set) var size: Size
-    /// The number of bytes sent to the terminal since it was opened.
     package private(set) var bytesSent = 0
 
     /// Whether frames are drawn. Without them, output stays where it was written.
@@ -23,7 +20,7 @@ package final class CursesTerminal {
     private let isGNUScreen: Bool
     private var capturesMouse = true
     let hasDirectColors: Bool
-    /// The 24-bit colors of an entry that knows only numbers.
+    /// 24-bit colors for a terminfo entry with 256.
     var palette = DirectPalette()
     let colors: Int
     private let savedModes: termios
@@ -36,8 +33,8 @@ package final class CursesTerminal {
 
     nonisolated(unsafe) private static var isOpen = false
 
-    /// Opens standard input if it and standard output are terminals, else `/dev/tty`; `drawsFrames` enters the alternate screen,
-    /// which needs a terminal type that has one. Call it on the main thread before other threads use the locale.
+    /// Opens standard input if it and standard output are terminals, else `/dev/tty`; `drawsFrames` enters the alternate
+    /// screen, which needs a terminal type that has one. Call it on the main thread before other threads use the locale.
     package init(environment: [String: String], drawsFrames: Bool = true) throws(TerminalError) {
         guard !CursesTerminal.isOpen else { throw TerminalError.alreadyOpen }
         self.drawsFrames = drawsFrames
@@ -110,7 +107,8 @@ package final class CursesTerminal {
         write(bytes)
     }
 
-    /// Gets the events of the mouse, or leaves them to the terminal, which selects text with it then. Has no effect in GNU screen.
+    /// Gets the events of the mouse, or leaves them to the terminal, which selects text with it then. Has no effect in GNU
+    /// screen.
     package func capture(mouse isCaptured: Bool) {
         guard isCaptured != capturesMouse else { return }
         capturesMouse = isCaptured
@@ -151,7 +149,7 @@ package final class CursesTerminal {
             }
         }
         var modes = savedModes
-        // TCSADRAIN waits until the output was sent, so that it is still shown in the old modes.
+        // TCSADRAIN waits until the output was sent in the old modes.
         _ = tcsetattr(descriptor, TCSADRAIN, &modes)
         cnc_guard_disarm()
     }
@@ -224,7 +222,6 @@ private func closeDescriptor(_ descriptor: Int32) {
     close(descriptor)
 }
 
-/// Stateless; safe from any thread.
 package enum ExhaustedMemory {
     /// Ends the process with `status` and one line on standard error when an allocation fails, instead of Swift's trap. The
     /// terminal is restored. `cleanup` is called before that and must not allocate.

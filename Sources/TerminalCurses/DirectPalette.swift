@@ -1,16 +1,16 @@
 import TerminalKit
 
-/// 24-bit colors for terminals whose terminfo entry has 256: each color gets a number, which is replaced in the output of curses. A
-/// value; for one thread.
+/// 24-bit colors for terminals whose terminfo entry has 256: each color gets a number, which is replaced in the output of
+/// curses.
 package struct DirectPalette {
-    /// The numbers from 16 on are sent as `38;5;N` and `48;5;N`; those below have shorter forms.
+    /// Numbers from 16 are sent as `38;5;N` and `48;5;N`, lower ones in shorter forms.
     private static let first = 16
     private var numbers: [UInt32: Int32] = [:]
     private var colors: [UInt32] = []
 
     package init() {}
 
-    /// The number that stands for a color of the form 0xRRGGBB. When all are taken, the nearest color's.
+    /// The number of a color 0xRRGGBB; the nearest color's if all are used.
     package mutating func number(of color: UInt32) -> Int32 {
         if let known = numbers[color] { return known }
         var number = Int32(DirectPalette.first + colors.count)
@@ -24,8 +24,7 @@ package struct DirectPalette {
         return number
     }
 
-    /// What curses composed, with colors in place of their numbers. Only sequences that set attributes (`ESC [ … m`) are
-    /// looked at: text holds no escapes.
+    /// Replaces numbers by colors in the output of curses, within SGR sequences (`ESC [ … m`); other text has no escapes.
     package func translated(_ bytes: some RandomAccessCollection<UInt8>) -> [UInt8] {
         guard !colors.isEmpty else { return Array(bytes) }
         var result: [UInt8] = []

@@ -1,6 +1,6 @@
 import CNcurses
 
-/// Stateless. The commit that this was built from, as who built it said.
+/// The commit of this build.
 package enum SourceCommit {
     /// `7455518d21`, with `-dirty` for a tree with changes; nil if the build named none.
     package static let name: String? = {

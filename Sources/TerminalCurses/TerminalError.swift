@@ -1,12 +1,10 @@
-/// Why a terminal can't be used.
 package enum TerminalError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Neither standard input nor `/dev/tty` is a terminal.
     case notATerminal
-    /// The terminal type (`TERM`) isn't known to terminfo or can't address its cursor.
+    /// Terminfo doesn't know the type (`TERM`), or it can't address its cursor.
     case unknownType(String)
-    /// The process already has one open; ncurses supports only one.
+    /// The process has one open; ncurses supports only one.
     case alreadyOpen
-    /// A system call failed with this `errno`.
     case system(call: String, code: Int32)
 
     package var description: String {

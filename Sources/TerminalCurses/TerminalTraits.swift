@@ -1,13 +1,13 @@
 import TerminalKit
 
-/// A terminal's capabilities, from the environment and its terminfo entry. A value type, safe to share between threads.
+/// A terminal's capabilities, from the environment and its terminfo entry.
 package struct TerminalTraits: Sendable, Hashable {
-    /// The color depth that the environment asks for.
+    /// The depth that the environment requests.
     package var depth: ColorDepth
-    /// The name of the terminal's terminfo entry.
+    /// The name of the terminfo entry.
     package var type: String
-    /// Whether it is GNU screen. With mouse reporting, it holds an Escape back until the next key, so no reporting is requested. It
-    /// has no alternate screen unless configured, whatever its terminfo entry says.
+    /// Whether it is GNU screen. With mouse reporting, it holds an Escape back until the next key, so no reporting is
+    /// requested. It has no alternate screen unless configured, whatever its terminfo entry says.
     package var isGNUScreen: Bool
 
     /// Whether the terminal is related to xterm, and so obeys or ignores the private modes of ``TerminalModes``. Such terminals
@@ -49,10 +49,9 @@ package enum TerminalModes {
         Array("\u{1b}[?\(mouse ? "1000;1002;1006;" : "")2004;1004h".utf8)
     }
     static func mouse(_ isOn: Bool) -> [UInt8] { Array("\u{1b}[?1000;1002;1006\(isOn ? "h" : "l")".utf8) }
-    /// Also ends an interrupted synchronized update.
     static let leave: [UInt8] = Array("\u{1b}[?2026l\u{1b}[?1000;1002;1006;2004;1004l".utf8)
-    /// Synchronized output, <https://gist.github.com/christianparpart/d8a62cc1ab659194337d73e399004036>: the
-    /// terminal shows everything in between at once.
+    /// Synchronized output, <https://gist.github.com/christianparpart/d8a62cc1ab659194337d73e399004036>: shown at once at its
+    /// end.
     static let beginUpdate: [UInt8] = Array("\u{1b}[?2026h".utf8)
     static let endUpdate: [UInt8] = Array("\u{1b}[?2026l".utf8)
 

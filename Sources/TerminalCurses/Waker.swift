@@ -1,4 +1,4 @@
-/// Lets any thread wake the thread that waits for input. Thread-safe: its descriptors never change.
+/// Wakes the thread that waits for input. Thread-safe: its descriptors never change.
 package final class Waker: Sendable {
     let readEnd: Int32
     let writeEnd: Int32

@@ -13,30 +13,29 @@ import Observation
 /// the former value's entry. A value with another primary key is recorded under that key, and the former value's entry
 /// stays: the property refers to one of the archive's objects, and referring to another one deletes nothing.
 ///
-/// With an initial primary key, the first read looks the value up in the archive, unless a value was assigned
-/// before. Later reads only take a lock: the property keeps its value and doesn't follow other changes of the
-/// entry.
+/// With an initial primary key, the first read looks the value up in the archive, unless a value was assigned before.
+/// Later reads only take a lock: the property keeps its value and doesn't follow other changes of the entry.
 ///
-/// Assigning to a part of a structure (`user?.age = 30`) records the whole structure. Changes inside an instance of
-/// a class go unnoticed; assign the instance again to record it.
+/// Assigning to a part of a structure (`user?.age = 30`) records the whole structure. Changes inside an instance of a
+/// class go unnoticed; assign the instance again to record it.
 ///
-/// Several threads may use the property if its value's type is `Sendable`. An assignment that reads the former
-/// value, such as `user?.age += 1`, is two steps, each of them safe. Swift 6 doesn't allow the wrapper on global
-/// and static variables, or in a `Sendable` class without an actor. There, declare a constant `let user =
-/// Archived<User>()` and use its `wrappedValue`. Copies of a structure share the value of such a property.
+/// Several threads may use the property if its value's type is `Sendable`. An assignment that reads the former value,
+/// such as `user?.age += 1`, is two steps, each of them safe. Swift 6 doesn't allow the wrapper on global and static
+/// variables, or in a `Sendable` class without an actor. There, declare a constant `let user = Archived<User>()` and
+/// use its `wrappedValue`. Copies of a structure share the value of such a property.
 ///
-/// Reads and assignments are observable, like those of a property of an `@Observable` class. In such a class mark
-/// the property as `@ObservationIgnored @Archived var user: User?`, because the macro doesn't accept wrapped
-/// properties. It is still observed.
+/// Reads and assignments are observable, like those of a property of an `@Observable` class. In such a class mark the
+/// property as `@ObservationIgnored @Archived var user: User?`, because the macro doesn't accept wrapped properties. It
+/// is still observed.
 ///
-/// If the archive can't be opened, this is logged once (``ArchivesFactory/logger``). The property then keeps its
-/// value in memory only, and every later use that needs the archive tries again.
+/// If the archive can't be opened, this is logged once (``ArchivesFactory/logger``). The property then keeps its value
+/// in memory only, and every later use that needs the archive tries again.
 @propertyWrapper
 public final class Archived<Object: Archivable> {
     private let open: () throws -> any Archivist<Object>
     private let logger: () -> Logger
     private let observers = ObservationRegistrar()
-    // Recursive, as recording may read the property; held meanwhile, so archive and property get values in the same order.
+    // Recursive, as recording may read the property; held during it, so both get values in the same order.
     private let lock = NSRecursiveLock()
 
     // All below are guarded by the lock.
@@ -82,13 +81,12 @@ public final class Archived<Object: Archivable> {
                     assign(newValue)
                 }
             }
-            // Without the lock: what a type does when it is released may need another thread that reads the property.
+            // Without the lock: releasing a value may wait for another thread that reads the property.
             withExtendedLifetime(former) {}
         }
     }
 
-    /// The archive of the property's type: `$user?.findWhere { $0.age(.less(than: 30)) }`. `nil` if it can't be
-    /// opened.
+    /// The archive of the property's type: `$user?.findWhere { $0.age(.less(than: 30)) }`. `nil`: it can't be opened.
     public var projectedValue: ArchiveManager<Object>? {
         lock.withLock { opened() as? ArchiveManager<Object> }
     }
@@ -153,8 +151,7 @@ extension Archived {
         self.init(key: key, value: nil, factory)
     }
 
-    /// A property whose value is the archive's object of this key, when it is read for the first time. If there is
-    /// none, it is `wrappedValue`, which is recorded then.
+    /// Like ``init(initialPrimaryKey:in:)``. If the archive lacks the object, records and returns `wrappedValue`.
     public convenience init(
         wrappedValue: Object?, initialPrimaryKey key: String, in factory: ArchivesFactory = .shared
     ) {
@@ -190,8 +187,7 @@ extension Archived where Object: Sendable {
         self.init(sendable: key, value: nil, factory)
     }
 
-    /// A property whose value is the archive's object of this key, when it is read for the first time. If there is
-    /// none, it is `wrappedValue`, which is recorded then.
+    /// Like ``init(initialPrimaryKey:in:)``. If the archive lacks the object, records and returns `wrappedValue`.
     public convenience init(
         wrappedValue: Object?, initialPrimaryKey key: String, in factory: ArchivesFactory = .shared
     ) {
@@ -200,7 +196,7 @@ extension Archived where Object: Sendable {
 
     private convenience init(sendable key: String?, value: Object?, _ factory: ArchivesFactory) {
         self.init(initialPrimaryKey: key, fallback: value, logger: { factory.logger }) {
-            // Here the compiler chooses the overload for `Sendable` types, which records that the type is one.
+            // Calls the overload for `Sendable` types, which records that the type is one.
             try factory.archives(for: Object.self)
         }
     }

@@ -8,11 +8,11 @@
 @_exported import enum StorageEngine.Durability
 @_exported import enum StorageEngine.StorageError
 
-/// Why a call on the store failed. Each description is one line that says what happened, where, and what to do.
+/// An error of a call on the store. Each description is one line that says what happened, where, and what to do.
 public typealias StorageError = StorageEngine.StorageError
 
 /// Which changes of an archive survive a system crash or a power failure.
 public typealias Durability = StorageEngine.Durability
 
-/// What an archive does when it is full: evict, refuse, or overwrite its oldest messages.
+/// The behaviour of a full archive: evict, refuse, or overwrite its oldest messages.
 public typealias ArchiveKind = StorageEngine.ArchiveKind

@@ -1,5 +1,4 @@
-// The system's library and the small part of Foundation, for all files of the program: what they are called depends on
-// the system, and no file has to know.
+// The system's library and FoundationEssentials for all files of the program.
 #if canImport(Darwin)
 @_exported import Darwin
 #elseif canImport(Musl)

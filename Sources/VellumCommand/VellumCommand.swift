@@ -2,20 +2,20 @@ import ArchiveQuery
 import ArgumentParser
 import StorageEngine
 
-/// The command line: what it is called, what it can do, how it ends.
+/// The `vellum` program.
 @main
 struct VellumCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vellum",
-        abstract: "Looks into a live Vellum store, and puts things into it.",
+        abstract: "Inspects and edits Vellum stores while other processes use them.",
         discussion: """
-            Alone it opens the browser.
+            Without a command, opens the browser.
 
-            Looking leaves no trace in a store. Results go to standard output: a table on a terminal, columns separated \
-            by tabs elsewhere, JSON with --json. All else goes to standard error.
+            Commands that read leave no access record. Results are written to standard output: a table on a terminal, \
+            columns separated by tabs elsewhere, JSON with --json. Messages are written to standard error.
 
-            Exit codes: 0 done; 1 nothing matched, a check failed or a value was refused; 2 wrong usage; 3 the store \
-            could not be opened or read, or has lost entries; 130 interrupted.
+            Exit codes: 0 done; 1 nothing matched, a check failed or a value was refused; 2 wrong usage; 3 the store could \
+            not be opened or read, or has lost entries; 130 interrupted.
             """,
         version: Version.text,
         subcommands: [
@@ -34,7 +34,7 @@ struct VellumCommand: ParsableCommand {
 
     @OptionGroup var store: StoreArguments
 
-    /// Of the commands that help lists.
+    /// Commands in the help.
     static let names = configuration.subcommands.map { $0.configuration }.filter(\.shouldDisplay)
         .compactMap(\.commandName)
 
@@ -51,12 +51,11 @@ struct VellumCommand: ParsableCommand {
         run().end()
     }
 
-    /// Runs the command that the arguments name.
     private static func run() -> ExitStatus {
         do {
             var command = try parseAsRoot(ProgramArguments.read())
             QueryTimeZone.usesUTC.store(Configuration.current.times.value == .utc, ordering: .relaxed)
-            // These say themselves what can't be used of the settings, the workload's parent has done so.
+            // These commands report unusable settings themselves, or their parent process has.
             if !(command is BrowseCommand || command is ConfigCommand || command is WorkloadCommand) {
                 ConfigurationReport.complain()
             }

@@ -4,8 +4,8 @@ import Vellum
 import ServiceLifecycle
 import VellumMetrics
 
-/// Runs a factory's store as a service of swift-service-lifecycle: on a graceful shutdown it closes the store after
-/// the services that use it have ended. Safe from any thread.
+/// Runs a factory's store as a service of swift-service-lifecycle: on a graceful shutdown it closes the store after the
+/// services that use it have ended.
 ///
 /// ```swift
 /// let group = ServiceGroup(

@@ -35,10 +35,8 @@ public final class ArchiveMetrics: Sendable {
     /// - Parameter factory: receives the metrics; by default the program's metrics system.
     public init(factory: any MetricsFactory = MetricsSystem.factory) { self.factory = factory }
 
-    /// Reports an archive from now on. Durations are reported until the program ends, even without this object.
-    /// - Parameters:
-    ///   - archives: the archive to report.
-    ///   - name: the value of the dimension `archive`; `nil`: `Archivable.archiveName`.
+    /// Reports an archive from now on. Durations are reported until the program ends, even without this object. `name`:
+    /// the value of the dimension `archive`; `nil`: `Archivable.archiveName`.
     public func add<Object>(_ archives: ArchiveManager<Object>, named name: String? = nil) {
         let name = name ?? Object.archiveName
         addStatistics([("archive", name)]) { archives.statistics }
@@ -73,8 +71,7 @@ public final class ArchiveMetrics: Sendable {
         }
     }
 
-    /// Reports at intervals until the task is cancelled, and then once more.
-    /// - Throws: `CancellationError`.
+    /// Reports at intervals until the task is cancelled, and then once more. Throws `CancellationError`.
     public func run(every interval: Duration = .seconds(10)) async throws {
         defer { report() }
         while true {

@@ -1,33 +1,33 @@
 import Vellum
 import VellumMetrics
 
-/// What is reported of archives that machines share, besides what is of all archives, which is of the near copies.
+/// Metrics of remote archives, in addition to those of all archives, which are of the near copies.
 ///
 /// ```swift
 /// metrics.add(users)
 /// metrics.add(tier)
 /// ```
 ///
-/// | metric | kind | what |
+/// | metric | kind | meaning |
 /// |---|---|---|
-/// | `vellum.remote.fetches`, `vellum.remote.confirmed`, `vellum.remote.missing` | counter | questions to the tier; those that found the copy here right; those that found nothing there |
-/// | `vellum.remote.records`, `vellum.remote.failures` | counter | objects stored at the tier; questions and changes that failed |
-/// | `vellum.remote.stale.hits` | counter | look-ups answered with copies that may be outdated |
-/// | `vellum.remote.lost.changes` | counter | changes that waited, and that the tier refused for good |
-/// | `vellum.remote.covered` | meter | 1 while the tier tells of changes, else 0 |
-/// | `vellum.remote.waiting.keys`, `vellum.remote.waiting.bytes` | meter | changes that wait to be sent |
+/// | `vellum.remote.fetches`, `vellum.remote.confirmed`, `vellum.remote.missing` | counter | requests for objects; confirmed near copies; absent objects |
+/// | `vellum.remote.records`, `vellum.remote.failures` | counter | objects stored at the tier; failed requests |
+/// | `vellum.remote.stale.hits` | counter | accesses answered with copies that may be outdated |
+/// | `vellum.remote.lost.changes` | counter | queued changes that the tier refused permanently |
+/// | `vellum.remote.covered` | meter | 1 while the tier reports changes, else 0 |
+/// | `vellum.remote.waiting.keys`, `vellum.remote.waiting.bytes` | meter | queued changes |
 ///
-/// All of them are of this process, and have the dimension `archive`. Of a tier, with the dimension `tier`:
+/// They are of this process, with the dimension `archive`. Metrics of a tier have the dimension `tier`:
 ///
-/// | metric | kind | what |
+/// | metric | kind | meaning |
 /// |---|---|---|
-/// | `vellum.tier.connections`, `vellum.tier.failures` | counter | connections made; lost, or not made |
-/// | `vellum.tier.requests`, `vellum.tier.timeouts`, `vellum.tier.refusals`, `vellum.tier.redirections`, `vellum.tier.unsent` | counter | requests: sent, without an answer in time, refused, sent on to another server, not sent |
-/// | `vellum.tier.invalidations` | counter | changes by others that it told of, in keys |
+/// | `vellum.tier.connections`, `vellum.tier.failures` | counter | connections opened; lost or failed |
+/// | `vellum.tier.requests`, `vellum.tier.timeouts`, `vellum.tier.refusals`, `vellum.tier.redirections`, `vellum.tier.unsent` | counter | requests: sent, timed out, refused, redirected, not sent |
+/// | `vellum.tier.invalidations` | counter | keys that other clients changed |
 /// | `vellum.tier.connected` | meter | 1 while it is connected, else 0 |
-/// | `vellum.tier.waiting` | meter | requests whose answer is waited for |
+/// | `vellum.tier.waiting` | meter | requests without an answer yet |
 extension ArchiveMetrics {
-    /// Reports an archive that machines share from now on.
+    /// Starts reporting a remote archive.
     /// - Parameters:
     ///   - archives: the archive to report.
     ///   - name: the value of the dimension `archive`; `nil`: `Archivable.archiveName`.
@@ -43,7 +43,7 @@ extension ArchiveMetrics {
         add(dimensions, counting: counted, measuring: measured, read)
     }
 
-    /// Reports the connection to a tier from now on, which all of its archives in this process share.
+    /// Starts reporting a tier's connection, which all of its archives in this process share.
     public func add(_ tier: any RemoteTier) {
         add([("tier", tier.name)], counting: countedOfTiers, measuring: measuredOfTiers) { tier.health }
     }

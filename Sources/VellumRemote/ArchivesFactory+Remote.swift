@@ -2,22 +2,22 @@ import StorageEngine
 import Vellum
 
 extension ArchivesFactory {
-    /// The archive of a type whose objects a remote tier keeps for several machines, with near copies in this store.
-    /// Further calls return the same object as long as it is kept, with the behavior, writes and lifetime of the first.
+    /// Returns the archive of a type whose objects a remote tier keeps for several machines, with near copies in this store.
+    /// Further calls return the same object while it is retained, with the behavior, writes and lifetime of the first call.
     ///
     /// - Parameters:
     ///   - type: the type of the objects.
-    ///   - name: of the archive at the tier; `nil`: the type's ``Vellum/Archivable/archiveName``. The near copies are in the
+    ///   - name: the archive's name at the tier; `nil`: the type's ``Vellum/Archivable/archiveName``. The near copies are in the
     ///     archive `name@tier` of this store, so both together have at most 79 bytes.
-    ///   - remote: where the objects are kept.
-    ///   - uncovered: what to do while the tier's changes are not told.
+    ///   - remote: the tier that keeps the objects.
+    ///   - uncovered: the behavior while the tier doesn't report changes.
     ///   - writes: when changes reach the tier.
     ///   - memorySize: limit for near copies in each process's memory, in bytes; 0 or less means 1 megabyte.
     ///   - diskSize: limit for near copies on disk, in bytes; 0 or less means 2 megabytes.
     ///   - lifetime: the lifetime of objects that this process records without one; `nil`: until they are deleted or evicted.
-    ///   - reports: whether this process keeps a ``RemoteReport`` in this store, for people who look at it.
+    ///   - reports: whether this process keeps a ``RemoteReport`` in this store.
     /// - Throws: as `archives(for:named:)`, and ``RemoteError/otherTier(name:)`` if the archive is in use here with another tier
-    ///   of that name. Not if the tier can't be reached: that is tried from now on.
+    ///   of that name. An unreachable tier is no error: the connection is retried.
     public func archives<Object: Archivable & Sendable>(
         for type: Object.Type = Object.self, named name: String? = nil, remote: any RemoteTier,
         whenUncovered uncovered: UncoveredBehavior = .refuse, writes: RemoteWrites = .through,
@@ -44,7 +44,7 @@ extension ArchivesFactory {
     }
 }
 
-/// Two that share near copies would not tell each other of what they change, so there is one for each near archive.
+/// One for each near archive: two would not see each other's changes.
 private let inUse = Guarded<[ObjectIdentifier: InUse]>([:])
 
 private struct InUse {

@@ -5,7 +5,7 @@ import Vellum
 public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendable {
     @usableFromInline let archives: RemoteArchives<Object>
 
-    /// As ``RemoteArchives/access(_:)``.
+    /// See ``RemoteArchives/access(_:)``.
     @inlinable
     public nonisolated(nonsending) func access(_ key: String) async throws -> Object? {
         if let object = try archives.near.accessInMemory(key) { return object }
@@ -18,7 +18,7 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
         if let write = archives.behind?.write(of: key) {
             return try archives.object(of: .success(write.kept), key)
         }
-        // Another thread costs more than all the rest, so it isn't asked for what isn't there.
+        // Another thread costs more than the access, so it is only used for a copy that may be trusted.
         if archives.coverage.mayTrust(key),
             let object = try await archives.near.elsewhere({ try archives.accessOnDisk($0, key) })
         {
@@ -36,7 +36,7 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
         return nil
     }
 
-    /// As ``RemoteArchives/record(_:expiresIn:inMemory:owner:)``.
+    /// See ``RemoteArchives/record(_:expiresIn:inMemory:owner:)``.
     public nonisolated(nonsending) func record(
         _ object: Object, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
@@ -49,7 +49,7 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
         try await Elsewhere.run(after: { archives.store(change, $0) }) { try archives.finish(change, $0) }
     }
 
-    /// As ``RemoteArchives/delete(_:)``.
+    /// See ``RemoteArchives/delete(_:)``.
     @discardableResult
     public nonisolated(nonsending) func delete(_ key: String) async throws -> Bool {
         let archives = archives
@@ -62,7 +62,7 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
         }
     }
 
-    /// As ``RemoteArchives/deleteAll(ofOwner:)``.
+    /// See ``RemoteArchives/deleteAll(ofOwner:)``.
     @discardableResult
     public nonisolated(nonsending) func deleteAll(ofOwner owner: String? = nil) async throws -> Int {
         let archives = archives
@@ -74,7 +74,7 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
         return try await Elsewhere.run { try archives.finishDeletion(ofOwner: owner, answer) }
     }
 
-    /// As ``RemoteArchives/expire(_:in:)``.
+    /// See ``RemoteArchives/expire(_:in:)``.
     @discardableResult
     public nonisolated(nonsending) func expire(_ key: String, in lifetime: Duration?) async throws -> Bool {
         let archives = archives
@@ -86,7 +86,7 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
         return try await Elsewhere.run { try archives.finishDeletion(of: key, ticket, answer) }
     }
 
-    /// As ``RemoteArchives/flush(within:)``.
+    /// See ``RemoteArchives/flush(within:)``.
     public nonisolated(nonsending) func flush(within longest: Duration = .seconds(10)) async throws {
         guard let behind = archives.behind else { return }
         let end = ContinuousClock.now + longest
@@ -96,7 +96,7 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
         }
     }
 
-    /// As ``RemoteArchives/statistics()``.
+    /// See ``RemoteArchives/statistics()``.
     public nonisolated(nonsending) func statistics() async throws -> RemoteStatistics {
         let archives = archives
         return try await archives.near.elsewhere { _ in try archives.statistics() }

@@ -1,29 +1,29 @@
 import StorageEngine
 import Synchronization
 
-/// Which near copies are known to be what the server has: got or stored here since the server began to tell of changes, and not
-/// told of since. Safe from any thread. Copies are known by their sequences. Those of other processes, which may have died before
-/// they were told, are compared with the server's once.
+/// Tracks which near copies equal the server's objects: copies that were fetched or stored while the server reports changes, and
+/// weren't reported since. Copies are identified by their sequences. Copies of other processes are compared with the server's object
+/// once, because these processes may have ended before a report. Safe from any thread.
 final class Coverage: Sendable {
-    /// A question to the server, or a change there, that is under way.
+    /// A pending fetch or change.
     final class Ticket: Sendable {
         let key: ExactText
         private let began = ContinuousClock.now
-        /// Both are set with the lock of the ``Coverage`` held. What the server told before it answered, the answer takes into
-        /// account; so only then it can become older than what the server has.
+        /// Both are set under the lock of the ``Coverage``. An answer includes the changes reported before it, so only later reports
+        /// make it outdated.
         fileprivate let isAnswered = Atomic(false)
         private let outdated = Atomic(false)
-        /// Held while the answer is put where others find it.
+        /// Held while the answer is stored as a near copy.
         private let keeping = Guarded(())
 
-        /// When the cover had ended that there wasn't when it began; `nil`: there was.
+        /// When tracking was lost, if it was inactive at the start.
         fileprivate let uncoveredSince: Int64?
 
         fileprivate init(_ key: ExactText, uncoveredSince: Int64?) {
             (self.key, self.uncoveredSince) = (key, uncoveredSince)
         }
 
-        /// How long ago the request began. The server's answer is no older than that.
+        /// Time since the start of the request, an upper bound of the answer's age.
         var age: Duration { ContinuousClock.now - began }
 
         var isOutdated: Bool { outdated.load(ordering: .acquiring) }
@@ -42,17 +42,17 @@ final class Coverage: Sendable {
 
     private struct State {
         var isCovered = false
-        /// When the cover ended, or this process began; nanoseconds of the monotonic clock.
+        /// When tracking was lost, or this object was created; nanoseconds since boot.
         var uncoveredSince = Coverage.now()
         var trusted = TrustedCopies()
-        /// Those that were trusted when the cover ended.
+        /// The copies that were trusted when tracking was lost.
         var formerly = TrustedCopies()
         var underWay: [ExactText: [Ticket]] = [:]
     }
 
     private let state = Guarded(State())
 
-    // MARK: What the server tells
+    // MARK: Reports of the server
 
     func cover() {
         state.withLock { state in
@@ -73,7 +73,7 @@ final class Coverage: Sendable {
         }
     }
 
-    /// Returns the sequence of the copy that was trusted, which is outdated now.
+    /// Returns the sequence of the copy that was trusted.
     func change(_ key: String) -> UInt64? {
         state.withLock { state in
             for ticket in state.underWay[ExactText(key)] ?? [] { ticket.declareOutdated() }
@@ -96,9 +96,9 @@ final class Coverage: Sendable {
         }
     }
 
-    // MARK: What this process does
+    // MARK: Requests of this process
 
-    /// Call it before the request is sent.
+    /// Call before the request is sent.
     func begin(_ key: String) -> Ticket {
         state.withLock { state in
             let ticket = Ticket(ExactText(key), uncoveredSince: state.isCovered ? nil : state.uncoveredSince)
@@ -107,7 +107,7 @@ final class Coverage: Sendable {
         }
     }
 
-    /// Call it when the answer arrives, before the server tells anything further.
+    /// Call when the answer arrives, before later reports are processed.
     func answer(_ ticket: Ticket) {
         state.withLock { state in
             ticket.isAnswered.store(true, ordering: .relaxed)
@@ -115,7 +115,8 @@ final class Coverage: Sendable {
         }
     }
 
-    /// Call it when the server has this process' change, which it doesn't tell of, before the copy. Answers here are outdated.
+    /// Call when the server has executed a change of this process, which it doesn't report, before the near copy is stored. Makes
+    /// pending answers for the key outdated.
     func change(by ticket: Ticket) {
         let others = state.withLock { state in
             state.trusted.remove(ticket.key.text)
@@ -127,7 +128,7 @@ final class Coverage: Sendable {
         for other in others { other.waitUntilKept() }
     }
 
-    /// Call it once the copy is where others find it (`nil`: it isn't kept). Returns whether it may stay there.
+    /// Call after the near copy is stored; `nil`: it isn't. Returns whether the copy is trusted.
     func end(_ ticket: Ticket, keptAs sequence: UInt64?) -> Bool {
         state.withLock { state in
             let present = state.underWay[ticket.key] ?? []
@@ -143,7 +144,7 @@ final class Coverage: Sendable {
         state.withLock { $0.trusted.sequence(of: key) == sequence }
     }
 
-    /// Whether it was trusted when the cover ended, as far as is known.
+    /// Whether the copy was trusted when tracking was lost, as far as is known.
     func formerlyTrusted(_ key: String, _ sequence: UInt64) -> Bool {
         state.withLock { $0.formerly.sequence(of: key) == sequence }
     }
@@ -153,7 +154,7 @@ final class Coverage: Sendable {
 
     var isCovered: Bool { state.withLock { $0.isCovered } }
 
-    /// How long it has been uncovered, for a request that failed; `nil`: it is covered, and was when the request began.
+    /// Time since tracking was lost, for a failed request; `nil`: tracking is active, and was when the request began.
     func gap(of ticket: Ticket) -> Duration? {
         state.withLock { state in
             let since = state.isCovered ? ticket.uncoveredSince : state.uncoveredSince
@@ -164,9 +165,9 @@ final class Coverage: Sendable {
     private static func now() -> Int64 { Archive.bootTime() &* 1000 }
 }
 
-/// Trusted copies' sequences by key hash; collisions only displace. Bounded: forgotten ones are compared with the server again.
+/// Sequences of trusted copies by the key's hash. Bounded: copies that are dropped or collide are compared with the server again.
 private struct TrustedCopies {
-    /// Of each of the two tables; 16 bytes an entry and more.
+    /// Maximum entries of each of the two tables, which take more than 16 bytes each.
     private static let most = 1 << 18
 
     private var recent: [Int: UInt64] = [:]

@@ -1,21 +1,22 @@
 import StorageEngine
 import Vellum
 
-/// A question to the tier and its callers, one of whom finishes it, mostly one that blocks; it must not wait for a thread.
+/// A request for an object, shared by its callers. One of them stores the answer, a blocking one if possible, because its thread is
+/// available.
 final class Fetch: Sendable {
     typealias Answer = Result<RemoteObject?, RemoteError>
 
     enum Outcome: Sendable {
-        /// For one of them, which finishes it unless another has begun to.
+        /// For one caller, which finishes the fetch unless another has begun to.
         case answered(Fetch, Answer)
-        /// For the others.
+        /// For the other callers.
         case finished(Result<HeldObject?, any Error>)
     }
 
     private struct State {
         var waiting: [(isBlocking: Bool, then: @Sendable (Outcome) -> Void)] = []
         var answer: Answer?
-        /// Whether one whose thread waits was asked to finish it.
+        /// Whether a blocking caller got the answer.
         var isHanded = false
         var isBegun = false
         var result: Result<HeldObject?, any Error>?
@@ -30,7 +31,7 @@ final class Fetch: Sendable {
         self.ticket = ticket
     }
 
-    /// `then` is called unless there is an outcome for it already, which is returned.
+    /// Returns an outcome that is present, or calls `then` with a later one.
     func join(_ isBlocking: Bool, _ then: @escaping @Sendable (Outcome) -> Void) -> Outcome? {
         state.withLock { state in
             if let result = state.result { return .finished(result) }
@@ -53,7 +54,7 @@ final class Fetch: Sendable {
         finisher.then(.answered(self, answer))
     }
 
-    /// Whether the caller is to finish it.
+    /// Whether the caller must finish it.
     func begin() -> Bool {
         state.withLock { state in
             defer { state.isBegun = true }

@@ -3,7 +3,7 @@ import StorageEngine
 import Synchronization
 import Vellum
 
-/// What is done when the tier tells of changes. Memory is left at once, the disk on a queue.
+/// Drops near copies that the tier reports as changed: from memory at once, from disk on a queue.
 final class NearCopies<Object: Archivable>: RemoteListener {
     let coverage = Coverage()
     private let near: ArchiveHandle<Object>
@@ -16,7 +16,7 @@ final class NearCopies<Object: Archivable>: RemoteListener {
 
     func isUncovered() {
         coverage.uncover()
-        // Whatever is in memory was trusted.
+        // All objects in memory were trusted.
         leaveMemory()
     }
 
@@ -32,7 +32,7 @@ final class NearCopies<Object: Archivable>: RemoteListener {
     func changedAll() {
         coverage.changeAll()
         leaveMemory()
-        // Once for all that are told before it begins.
+        // One pass for all reports before it begins.
         guard !isToBeEmptied.exchange(true, ordering: .relaxed) else { return }
         queue.async { [self] in
             isToBeEmptied.store(false, ordering: .relaxed)
@@ -40,17 +40,17 @@ final class NearCopies<Object: Archivable>: RemoteListener {
         }
     }
 
-    /// However many there are, others are told further.
+    /// Releases the objects on the queue, so that reports aren't delayed.
     private func leaveMemory() {
         attempt("empty memory of", nil) { queue.async(execute: try near.core.leaveMemory()) }
     }
 
-    /// A copy that can't be dropped is not trusted, so this costs only a question to the tier.
+    /// Logs errors only: a copy that isn't dropped is not trusted.
     private func attempt(_ operation: String, _ key: String?, _ body: () throws -> Void) {
         do {
             try body()
         } catch StorageError.closed {
-            // What is in memory goes when it is reopened.
+            // Reopening empties the memory.
         } catch {
             near.log(operation, key, error)
         }

@@ -2,7 +2,7 @@ import StorageEngine
 import Synchronization
 import Vellum
 
-/// Steps of each call around the tier's question, blocking or not; each use of the near archive retries if it was closed.
+/// The steps of blocking and asynchronous calls before and after the tier's answer.
 extension RemoteArchives {
     struct Change: Sendable {
         var prepared: PreparedObject
@@ -22,7 +22,6 @@ extension RemoteArchives {
         return Change(prepared: prepared, remote: remote, ticket: coverage.begin(prepared.name))
     }
 
-    /// Asks the tier, and notes when its answer arrives.
     func store(_ change: Change, _ then: @escaping @Sendable (Result<Void, RemoteError>) -> Void) {
         space.store(change.remote, forKey: change.prepared.name) { [coverage] answer in
             coverage.answer(change.ticket)
@@ -38,11 +37,11 @@ extension RemoteArchives {
         counts.records.add(1, ordering: .relaxed)
         change.prepared.storeProperties()
         if try keep(change.prepared, change.remote, ticket) { return }
-        // What is here was replaced at the tier.
+        // Another client has replaced the object at the tier.
         try near.perform { try $0.delete(name) }
     }
 
-    /// Behind the answer to a change. If the tier may have made it, nothing here is trusted any more.
+    /// Processes the answer to a change. If the tier may have executed it, the near copy is no longer trusted.
     private func settle<Value>(
         _ ticket: Coverage.Ticket, _ answer: Result<Value, RemoteError>
     ) throws(RemoteError) {
@@ -56,18 +55,18 @@ extension RemoteArchives {
         distrust(ticket)
     }
 
-    /// What memory has is trusted by those that find it, so it goes before the disk is waited for, which may fail.
+    /// Objects in memory are used without a check, so they are dropped before the disk's copy, whose removal may fail.
     private func distrust(_ ticket: Coverage.Ticket) {
         coverage.change(by: ticket)
         leaveMemory(ticket.key.text)
     }
 
     private func leaveMemory(_ key: String) {
-        // An archive that was closed has nothing in memory.
+        // A closed archive has no objects in memory.
         try? near.core.leaveMemory(key)
     }
 
-    /// The copy of a key that the tier may have changed. Nobody trusts it any more, so that it stays is no error of the caller's.
+    /// Drops an untrusted copy. Only logs errors, because the copy isn't used.
     private func dropUncertain(_ key: String) {
         do { try near.perform { try $0.delete(key) } } catch { near.log("drop", key, error) }
     }
@@ -84,7 +83,7 @@ extension RemoteArchives {
     func finishDeletion(
         ofOwner owner: String?, _ answer: Result<Int, RemoteError>
     ) throws -> Int {
-        // Even if it failed, some may be deleted. What was asked before may be answered with one of them.
+        // A failed deletion may have deleted objects. Pending fetches may return them.
         coverage.changeAll()
         try near.perform { try $0.leaveMemory()() }
         if let owner {
@@ -96,12 +95,12 @@ extension RemoteArchives {
         return try answer.get()
     }
 
-    // MARK: Changes that reach the tier later
+    // MARK: Queued changes
 
     func keep(_ change: Change, _ behind: WriteBehind<Object>) throws {
         let (name, remote) = (change.prepared.name, change.remote)
-        try wait(
-            with: .init(remote: remote, kept: change.prepared.kept), for: name, change.ticket, behind
+        try enqueue(
+            .init(remote: remote, kept: change.prepared.kept), for: name, change.ticket, behind
         ) {
             change.prepared.storeProperties()
             return try near.perform { try $0.keepNear(change.prepared, remote.attributes()) }
@@ -110,7 +109,7 @@ extension RemoteArchives {
 
     func delete(_ key: String, _ behind: WriteBehind<Object>) throws -> Bool {
         var isThere = behind.write(of: key)?.remote != nil
-        try wait(with: .init(), for: key, coverage.begin(key), behind) {
+        try enqueue(.init(), for: key, coverage.begin(key), behind) {
             if try near.perform({ try $0.archive.sequence(of: key) }) != nil { isThere = true }
             try near.perform { try $0.delete(key) }
             return nil
@@ -118,9 +117,9 @@ extension RemoteArchives {
         return isThere
     }
 
-    /// Waits before `keep`, so the former isn't found at the tier; answers under way are outdated, later ones ignored (`fill`).
-    private func wait(
-        with write: WriteBehind<Object>.Write, for key: String, _ ticket: Coverage.Ticket,
+    /// Queues a change, then updates the near copy. Pending answers are outdated, and later ones are ignored (`fill`).
+    private func enqueue(
+        _ write: WriteBehind<Object>.Write, for key: String, _ ticket: Coverage.Ticket,
         _ behind: WriteBehind<Object>, keep: () throws -> UInt64?
     ) throws {
         defer { _ = coverage.end(ticket, keptAs: nil) }
@@ -131,11 +130,11 @@ extension RemoteArchives {
         sequence = try keep()
     }
 
-    /// Puts a copy into both tiers and trusts it, unless it is outdated by then.
+    /// Stores a copy in memory and on disk and trusts it, unless it is outdated.
     private func keep(
         _ prepared: PreparedObject, _ remote: RemoteObject, _ ticket: Coverage.Ticket
     ) throws -> Bool {
-        // The copy here ends no later than what the server has.
+        // The copy expires no later than the server's object.
         let attributes = remote.attributes(waited: ticket.age)
         let sequence: UInt64?
         do {
@@ -153,7 +152,8 @@ extension RemoteArchives {
 
     // MARK: Fetching
 
-    /// Joins or begins the question for a key, unless its answer is outdated. `blocking`: a thread waits, and can finish it.
+    /// Joins the pending fetch of a key, unless it is outdated, or begins one.
+    /// - Parameter blocking: whether the caller's thread waits, so that it can finish the fetch.
     func fetch(_ key: String, blocking: Bool, _ then: @escaping @Sendable (Fetch.Outcome) -> Void) {
         let name = ExactText(key)
         let (fetch, isNew, outcome) = fetches.withLock { fetches -> (Fetch, Bool, Fetch.Outcome?) in
@@ -176,13 +176,13 @@ extension RemoteArchives {
         }
     }
 
-    /// Fills the near tiers with the answer, and tells those that wait for it. `nil` if another caller does that.
+    /// Stores the answer as a near copy, and resumes the other callers. `nil`: another caller does that.
     func finish(
         _ fetch: Fetch, _ answer: Result<RemoteObject?, RemoteError>
     ) -> Result<HeldObject?, any Error>? {
         guard fetch.begin() else { return nil }
         let result = Result<HeldObject?, any Error> { try fill(fetch, answer) }
-        // Unless a copy was kept for it.
+        // Has no effect if a copy was kept.
         _ = coverage.end(fetch.ticket, keptAs: nil)
         fetches.withLock { fetches in
             if fetches[ExactText(fetch.key)] === fetch { fetches[ExactText(fetch.key)] = nil }
@@ -191,7 +191,6 @@ extension RemoteArchives {
         return result
     }
 
-    /// What comes of an answer, or who else finishes it.
     enum Found {
         case object(Object?)
         case notYet(Fetch)
@@ -232,19 +231,19 @@ extension RemoteArchives {
         do {
             if let copy, copy.bytes == remote.bytes, try hasTerms(of: remote, key) {
                 counts.confirmed.add(1, ordering: .relaxed)
-                // It is read into memory by the next access.
+                // The next access reads it into memory.
                 _ = coverage.end(ticket, keptAs: copy.sequence)
                 return prepared.kept
             }
             _ = try keep(prepared, remote, ticket)
         } catch {
-            // It is used all the same.
+            // The object is returned without a copy.
             near.log("keep a copy of", key, error)
         }
         return prepared.kept
     }
 
-    /// Whether the copy needn't be written again. One that expires is, because the times that are left differ.
+    /// Whether the copy has the object's owner and neither of them expires; expiry times can't be compared.
     private func hasTerms(
         of remote: RemoteObject, _ key: String
     ) throws -> Bool {
@@ -267,7 +266,7 @@ extension RemoteArchives {
         return try near.perform { try $0.received(copy.bytes, .unknown, key).kept }
     }
 
-    /// Whether the copy was stored at most so long ago, by whomever.
+    /// Whether the copy was stored within a time, by any process.
     private func isYounger(than longest: Duration, _ key: String) throws -> Bool {
         guard let found = try near.perform({ try $0.archive.metadata(key) }) else { return false }
         return .microseconds(Timestamp.now().microseconds - found.created.microseconds) <= longest
@@ -275,7 +274,7 @@ extension RemoteArchives {
 }
 
 extension RemoteObject {
-    /// - Parameter waited: how much of the lifetime is over.
+    /// - Parameter waited: the part of the lifetime that has passed.
     func attributes(waited: Duration = .zero) -> EntryAttributes {
         EntryAttributes(lifetime: lifetime.map { $0 - waited }, memoryLifetime: memoryLifetime, owner: owner)
     }

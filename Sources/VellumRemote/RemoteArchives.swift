@@ -4,27 +4,25 @@ import StorageEngine
 import Synchronization
 import Vellum
 
-/// What an archive does while it isn't told of changes by others, because the connection to its tier is lost.
+/// The behavior of an archive while its tier doesn't report changes, because the connection is lost.
 public enum UncoveredBehavior: Sendable, Hashable {
-    /// Looks nothing up in near copies: asks the tier, and fails while that can't be reached.
+    /// Doesn't use near copies: requests each object from the tier, and fails while it is unreachable.
     case refuse
-    /// If the tier can't be reached, answers from near copies, for at most this time since the connection was lost (or, if there
-    /// was none yet, since the archive was requested). Only from those that were known then to be what the tier has, and from
-    /// those that a process of this machine stored at most this time ago. Each such answer is counted
-    /// (``RemoteStatistics/staleHits``).
+    /// While the tier is unreachable, uses near copies, for at most this time since the connection was lost (before the first
+    /// connection: since the archive was requested). Uses only copies that were up to date then, and those that a process of this
+    /// machine stored at most this time ago. Counts each such access (``RemoteStatistics/staleHits``).
     case serveStale(for: Duration)
 }
 
 /// The archive of one type whose objects a ``RemoteTier`` keeps for several machines, with copies in this process's memory and on
 /// this machine's disk. Safe from any thread.
 ///
-/// `record` stores an object at the tier and then here. `access` looks in memory, on disk and then at the tier, and fills the
-/// nearer ones. The tier tells every process of changes by others, and a copy is used only as long as this process would have
-/// been told of a change since it got it: so an answer is never older than ``RemoteTier/staleness``, but where
-/// ``UncoveredBehavior/serveStale(for:)`` allows it.
+/// `record` stores an object at the tier and then here. `access` searches memory, disk and then the tier, and stores a copy here. The
+/// tier reports changes by others to each process, and a process uses a copy only if it would have got a report of a change. So an
+/// object is never older than ``RemoteTier/staleness``, unless ``UncoveredBehavior/serveStale(for:)`` allows it.
 ///
-/// The near copies are an archive of the store like others, named `Type@tier`, with its own limits. The browser shows it. It is no
-/// place to store objects: what isn't at the tier is dropped from it.
+/// The near copies are an archive of the store, named `Type@tier`, with its own limits. The browser shows it. Don't store objects in
+/// it: those that aren't at the tier are dropped.
 ///
 /// These calls block while they wait for the disk or the tier; those of ``asynchronous`` don't.
 public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
@@ -36,7 +34,7 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
     let uncovered: UncoveredBehavior
     let lifetime: Duration?
     let behind: WriteBehind<Object>?
-    /// The questions under way, which all callers share.
+    /// Pending fetches.
     let fetches = Guarded<[ExactText: Fetch]>([:])
     let counts = RemoteCounts()
 
@@ -66,10 +64,10 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
         AsynchronousRemoteArchives(archives: self)
     }
 
-    // MARK: Looking up
+    // MARK: Accesses
 
-    /// The object with this key; `nil` if the tier has none. A hit in memory costs what it does without a tier. A copy on disk that
-    /// another process stored, or a former one of this program, is compared with the tier's once.
+    /// Returns the object with this key; `nil` if the tier has none. A hit in memory is as fast as without a tier. A copy on disk that
+    /// another or an earlier process stored is compared with the tier's object once.
     /// - Throws: ``RemoteError``, `StorageError`, `ArchiveError`.
     @inlinable
     public func access(_ key: String) throws -> Object? {
@@ -89,22 +87,22 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
         return nil
     }
 
-    /// The copy on disk, if it is trusted.
+    /// Returns the copy on disk if it is trusted.
     func accessOnDisk(_ core: ArchiveCore<Object>, _ key: String) throws -> Object? {
         guard let sequence = try core.archive.sequence(of: key), coverage.trusts(key, sequence),
             let object = try core.accessOnDisk(key, unless: { !coverage.trusts(key, sequence) })
         else { return nil }
-        // If cover ended now, memory was emptied before. Another process may also have replaced the copy, by an unknown one.
+        // If tracking was lost since, memory has been emptied. Another process may have replaced the copy.
         if coverage.trusts(key, sequence), try core.archive.sequence(of: key) == sequence { return object }
         try core.leaveMemory(key)
         return nil
     }
 
-    // MARK: Changing
+    // MARK: Changes
 
-    /// Stores the object at the tier, then here, on these terms (or here first, with ``RemoteWrites/behind(mostKeys:mostBytes:)``).
-    /// - Throws: ``RemoteError``: with `unanswered` the tier may have it or not; with the others nothing was changed.
-    ///   `StorageError` and `ArchiveError` as `ArchiveManager.throwing.record`; the tier has it then.
+    /// Stores the object at the tier, then here; with ``RemoteWrites/behind(mostKeys:mostBytes:)`` here first.
+    /// - Throws: ``RemoteError``: after `unanswered` the tier may have the object; after others it is unchanged.
+    ///   `StorageError` and `ArchiveError` as `ArchiveManager.throwing.record`, after the tier has stored the object.
     public func record(
         _ object: Object, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
@@ -125,11 +123,10 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
         return try finishDeletion(of: key, ticket, answer)
     }
 
-    /// Deletes all objects, or those of an owner, for all machines. Returns their number. Not in one step: one that is recorded
-    /// meanwhile may stay or not (and may be left without its owner, if all are deleted), and what waits to be sent is sent
-    /// first. Costs the tier a pass over all keys it has, or over those of the owner; in a cluster at least two over all,
-    /// because keys may move.
-    /// - Throws: ``RemoteError``: with `unanswered` some may be deleted; call it again then.
+    /// Deletes all objects, or those of an owner, for all machines, after queued changes are sent. Returns their number. Not atomic:
+    /// an object that is recorded during the deletion may stay, perhaps without its owner if all are deleted. The tier scans all of
+    /// its keys, or the owner's; in a cluster at least twice all, because keys may move.
+    /// - Throws: ``RemoteError``: after `unanswered` objects may be deleted; call it again.
     @discardableResult
     public func deleteAll(ofOwner owner: String? = nil) throws -> Int {
         try EntryAttributes(owner: owner).validate()
@@ -138,18 +135,18 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
         return try finishDeletion(ofOwner: owner, answer)
     }
 
-    /// Lets the object expire after this time, for all machines, or not at all. Returns whether there is one.
+    /// Sets the object's TTL for all machines; `nil`: no expiry. Returns whether the object exists.
     @discardableResult
     public func expire(_ key: String, in lifetime: Duration?) throws -> Bool {
         try flush()
         let ticket = coverage.begin(key)
         let answer = waiting { space.expire(key, in: lifetime, $0) }
-        // The copy here has the former lifetime, so it goes, and the next access gets it anew.
+        // The near copy has the former TTL, so it is dropped.
         return try finishDeletion(of: key, ticket, answer)
     }
 
-    /// Waits until the tier has all changes that this process made.
-    /// - Throws: ``RemoteError/unreachable(tier:reason:)`` if some still wait after this time.
+    /// Waits until all queued changes are sent.
+    /// - Throws: ``RemoteError/unreachable(tier:reason:)`` after the timeout.
     public func flush(within longest: Duration = .seconds(10)) throws {
         guard let behind else { return }
         let end = ContinuousClock.now + longest
@@ -165,7 +162,7 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
             reason: tier.health.trouble ?? "\(behind.counts.keys) changes still wait to be sent")
     }
 
-    /// Waits for an answer, on a thread that may be blocked.
+    /// Blocks until the answer arrives.
     private func waiting<Answer: Sendable>(_ ask: (@escaping @Sendable (Answer) -> Void) -> Void) -> Answer {
         let answer = Guarded<Answer?>(nil)
         let isDone = DispatchSemaphore(value: 0)
@@ -178,17 +175,17 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
         return answer.withLock { $0 }!
     }
 
-    // MARK: The whole
+    // MARK: State
 
-    /// Whether the tier tells this process of changes by others now.
+    /// Whether the tier reports changes by others to this process.
     public var isCovered: Bool { coverage.isCovered }
 
-    /// What has happened here and at the tier's connection.
+    /// The statistics of this archive and of the tier's connection.
     public func statistics() throws -> RemoteStatistics {
         statistics(try near.perform { try $0.statistics() })
     }
 
-    /// The same if the near archive is open now; `nil`: it isn't, and isn't opened again for it.
+    /// The statistics if the near archive is open; never reopens it.
     func presentStatistics() throws -> RemoteStatistics? {
         let core = near.core
         guard !core.archive.closeIfRemoved() else { return nil }

@@ -1,21 +1,20 @@
 import Vellum
 
-/// What a process says of one of its archives at a tier. It is kept in the archive `Remote tiers` of the store with the near
-/// copies, where the browser and `vellum query` show it, for all processes of the machine.
+/// A process's report on one of its remote archives. It is kept in the archive `Remote tiers` of the store with the near copies,
+/// where the browser and `vellum query` show it.
 ///
-/// Written within a second of a change, every ten seconds while nothing changes, and gone half a minute after its process has
-/// ended: its age says how old it is. Nothing is opened again for it, so that of a store that the program has closed nothing
-/// is reported.
+/// Written within a second of a change and every ten seconds without one. Expires half a minute after its process has ended. No
+/// reports are written for a store that the program has closed.
 public struct RemoteReport: ArchiveCodable, Sendable, Hashable {
     /// `Remote tiers`.
     public static let archiveName = "Remote tiers"
 
-    /// The near archive's name, the program's, and the process's number with a random mark: containers may share a store, and
-    /// number their processes alike.
+    /// The names of near archive and program, and the process ID with a random number, because processes in two containers may have
+    /// one ID.
     public let primaryKey: String
-    /// `connected`, `connecting`, or what is wrong.
+    /// `connected`, `connecting`, or the problem.
     public let state: String
-    /// What ``RemoteArchives/statistics()`` said.
+    /// ``RemoteArchives/statistics()`` at the time of the report.
     public let statistics: RemoteStatistics
 
     init(_ key: String, _ statistics: RemoteStatistics) {
@@ -25,7 +24,7 @@ public struct RemoteReport: ArchiveCodable, Sendable, Hashable {
         state = health.connections + health.failures > 0 ? health.trouble ?? "connected" : "connecting"
     }
 
-    /// Whether it says something else than another, but for what goes on all the time: heartbeats, and what other processes do.
+    /// Whether it differs from another report, apart from heartbeats and the activity of other processes.
     func isNews(after other: RemoteReport?) -> Bool {
         guard let other else { return true }
         var (own, former) = (statistics, other.statistics)

@@ -3,39 +3,37 @@ import Foundation
 import StorageEngine
 import Vellum
 
-/// Writes the ``RemoteReport``s of this process on a queue of its own. Safe from any thread.
+/// Writes the ``RemoteReport``s of this process on a separate queue. Safe from any thread.
 final class RemoteReporter: Sendable {
     static let shared = RemoteReporter()
 
     private struct Reported {
         let key: String
         let factory: ArchivesFactory
-        /// Doesn't keep the archive.
+        /// Doesn't retain the archive.
         let statistics: @Sendable () throws -> Found
         var reports: ArchiveManager<RemoteReport>?
         var last: RemoteReport?
         var written = ContinuousClock.now
-        /// Whether the latest report failed: that is logged once.
+        /// Whether the latest report failed, which is logged once.
         var hasFailed = false
     }
 
     private enum Found {
         case open(RemoteStatistics)
-        /// The program has closed the store, or somebody has removed it: it isn't opened again for a report.
+        /// The store is closed or removed.
         case closed
-        /// It isn't used any more.
-        case gone
+        /// The archive is released.
+        case released
     }
 
     private let queue = DispatchQueue(label: "vellum.remote-reports", qos: .utility)
-    /// Used on the queue, and guarded for those that add.
     private let reported = Guarded<[Reported]>([])
 
     private static let pause = DispatchTimeInterval.seconds(1)
-    /// How long an unchanged report stands before it is written again, and how long each lasts.
+    /// Interval of unchanged reports, and the lifetime of each.
     private static let (longest, lifetime) = (Duration.seconds(10), Duration.seconds(30))
 
-    /// Tells processes apart that have the same name and number, as those in containers do.
     private static let mark = String(UInt16.random(in: 0...(.max)), radix: 16)
 
     /// - Parameter name: of the near archive.
@@ -45,7 +43,7 @@ final class RemoteReporter: Sendable {
             key: "\(name) \(process.processName) \(process.processIdentifier)-\(RemoteReporter.mark)",
             factory: factory,
             statistics: { [weak archives] in
-                guard let archives else { return .gone }
+                guard let archives else { return .released }
                 return try archives.presentStatistics().map { .open($0) } ?? .closed
             })
         let isFirst = reported.withLock { reported in
@@ -59,14 +57,14 @@ final class RemoteReporter: Sendable {
         let all = reported.withLock { $0 }
         let reported = all.map { (key: $0.key, entry: RemoteReporter.report($0)) }
         let isOver = self.reported.withLock { current in
-            // Those that came meanwhile stand behind.
+            // Archives that were added since are at the end.
             current = reported.compactMap(\.entry) + current.dropFirst(all.count)
             return current.isEmpty
         }
         if !isOver { queue.asyncAfter(deadline: .now() + RemoteReporter.pause) { self.report() } }
     }
 
-    /// What is known of it now; `nil` if it isn't used any more.
+    /// Returns `nil` if the archive is released.
     private static func report(_ entry: Reported) -> Reported? {
         var entry = entry
         do {
@@ -78,12 +76,12 @@ final class RemoteReporter: Sendable {
                 }
                 let reports = try entry.reports ?? RemoteReporter.reports(of: entry.factory)
                 entry.reports = reports
-                // Not by a call that opens again what the program has closed by now.
+                // Calls of the archive would reopen a store that the program has closed.
                 let core = reports.handle.core
                 _ = try core.keepNear(core.prepare(report), EntryAttributes(lifetime: lifetime))
                 (entry.last, entry.written, entry.hasFailed) = (report, .now, false)
             case .closed: entry.last = nil
-            case .gone:
+            case .released:
                 guard let core = entry.reports?.handle.core, !core.archive.isClosed else { return nil }
                 try core.delete(entry.key)
                 return nil

@@ -1,37 +1,37 @@
 import Synchronization
 import Vellum
 
-/// What has happened in a ``RemoteArchives``, and at its tier. Counts are of this process unless noted.
+/// Statistics of a ``RemoteArchives`` and of its tier. Counts are of this process unless noted.
 public struct RemoteStatistics: Sendable, Hashable, Codable {
-    /// Whether the tier tells this process of changes now.
+    /// Whether the tier reports changes to this process.
     public var isCovered: Bool
-    /// Questions to the tier. Several callers that look for the same key at a time ask once.
+    /// Requests for objects at the tier. Concurrent accesses to a key share one.
     public var fetches: Int
-    /// Of these, those that found a copy here to be what the tier has.
+    /// Fetches that confirmed a near copy.
     public var confirmed: Int
-    /// Of these, those for which the tier had none.
+    /// Fetches of objects that the tier doesn't have.
     public var missing: Int
-    /// Look-ups that another one's question answered.
+    /// Accesses answered by the fetch of another one.
     public var shared: Int
-    /// Objects that the tier has taken.
+    /// Objects stored at the tier.
     public var records: Int
-    /// Questions and changes that failed.
+    /// Failed fetches and changes.
     public var failures: Int
-    /// Look-ups that were answered from copies that may be outdated, because the tier couldn't be reached.
+    /// Accesses answered with copies that may be outdated, because the tier was unreachable.
     public var staleHits: Int
 
-    /// Keys whose changes the tier hasn't got yet (``RemoteWrites/behind(mostKeys:mostBytes:)``).
+    /// Keys with queued changes (``RemoteWrites/behind(mostKeys:mostBytes:)``).
     public var waitingKeys: Int
-    /// The bytes that these take in this process's memory.
+    /// Bytes of the queued changes in this process's memory.
     public var waitingBytes: Int
-    /// Changes that waited, and were sent again because the tier couldn't be reached or was full.
+    /// Queued changes that were sent again because the tier was unreachable or full.
     public var resent: Int
-    /// Changes that waited, and that the tier refused for good.
+    /// Queued changes that the tier refused permanently.
     public var lostChanges: Int
 
-    /// The connection, for all archives of this tier in this process.
+    /// The connection of all archives of this tier in this process.
     public var health: RemoteHealth
-    /// The near copies, of all processes of this machine.
+    /// The near copies of all processes of this machine.
     public var near: ArchiveStatistics
 
     init(
@@ -53,7 +53,7 @@ public struct RemoteStatistics: Sendable, Hashable, Codable {
     }
 }
 
-/// Counts that any thread adds to.
+/// Safe from any thread.
 final class RemoteCounts: Sendable {
     let fetches = Atomic(0)
     let shared = Atomic(0)

@@ -1,67 +1,65 @@
 import StorageEngine
 
-/// A place that several machines share, such as a server, which keeps the objects of archives whose copies this machine has in
-/// memory and on disk. ``RemoteArchives`` is what a program uses; this is what a place has to do for it.
+/// A store that several machines share, such as a server, and that keeps the objects of ``RemoteArchives``.
 public protocol RemoteTier: AnyObject, Sendable {
-    /// Distinguishes the near copies of this place from those of others: 1 to 40 bytes, part of the near archive's name.
+    /// Part of the near archives' names, 1 to 40 bytes, which distinguishes tiers.
     var name: String { get }
-    /// The longest time for which a copy here may be outdated without this process knowing, while the process runs.
+    /// The maximum time for which a process may use an outdated copy.
     var staleness: Duration { get }
-    /// The objects of one archive there. The listener is told from now on, until the space is closed.
+    /// Returns the objects of an archive. The listener gets reports until the space is closed.
     func space(named archive: String, _ listener: any RemoteListener) -> any RemoteSpace
-    /// What the connection does.
+    /// The state of the connection.
     var health: RemoteHealth { get }
 }
 
-/// What one archive has at a ``RemoteTier``. Safe from any thread.
+/// The objects of one archive at a ``RemoteTier``. Safe from any thread.
 ///
-/// None of these calls blocks. Each calls `then` once, on any thread, never before it returns. Answers and what the listener is
-/// told come one at a time, in the order in which the place made them: a change that followed what an answer says is told
-/// behind it, never before. (Of one key: there may be several servers.) Who is called must not block.
+/// The calls don't block. Each calls `then` once, on any thread, after it has returned. For each key, answers and the listener's
+/// reports are delivered one at a time, in the tier's order: a change after an answer is reported after it. Callbacks must not block.
 public protocol RemoteSpace: AnyObject, Sendable {
-    /// What is stored under the key; `nil` if there is none.
+    /// Returns the object with this key; `nil` if absent.
     func fetch(_ key: String, _ then: @escaping @Sendable (Result<RemoteObject?, RemoteError>) -> Void)
-    /// Replaces what is there.
+    /// Stores or replaces an object.
     func store(
         _ object: RemoteObject, forKey key: String,
         _ then: @escaping @Sendable (Result<Void, RemoteError>) -> Void)
-    /// `true` if there was one.
+    /// Returns whether the object existed.
     func delete(_ key: String, _ then: @escaping @Sendable (Result<Bool, RemoteError>) -> Void)
-    /// All objects, or those of an owner. The number of those that were deleted.
+    /// Deletes all objects, or those of an owner. Returns their number.
     func deleteAll(ofOwner owner: String?, _ then: @escaping @Sendable (Result<Int, RemoteError>) -> Void)
-    /// `nil`: until it is deleted or evicted. `true` if there is such an object.
+    /// Sets the object's TTL; `nil`: no expiry. Returns whether the object exists.
     func expire(
         _ key: String, in lifetime: Duration?, _ then: @escaping @Sendable (Result<Bool, RemoteError>) -> Void
     )
     func close()
 }
 
-/// Is told what happens to the objects of a ``RemoteSpace``.
+/// Gets reports on the objects of a ``RemoteSpace``.
 public protocol RemoteListener: AnyObject, Sendable {
-    /// From now on every change by others is told.
+    /// Every later change by others is reported.
     func isCovered()
-    /// Changes are not told any more; those of the latest ``RemoteTier/staleness`` may have been missed.
+    /// Changes are no longer reported; those within the latest ``RemoteTier/staleness`` may have been missed.
     func isUncovered()
-    /// Another client has changed, deleted, expired or evicted it.
+    /// An object was changed, deleted or evicted by others, or has expired.
     func changed(_ key: String)
     /// All objects may have changed.
     func changedAll()
 }
 
-/// An object as it is kept remotely.
+/// An object at a tier.
 public struct RemoteObject: Sendable, Hashable {
     /// The encoded object.
     public var bytes: [UInt8]
-    /// Of the bytes.
+    /// The encoding of ``bytes``.
     public var encoding: ValueEncoding
-    /// Time until it expires; `nil`: it doesn't.
+    /// TTL; `nil`: no expiry.
     public var lifetime: Duration?
-    /// How long each process may keep it in memory; `nil`: as long as there is room.
+    /// Maximum time in a process's memory; `nil`: no limit.
     public var memoryLifetime: Duration?
-    /// By whom it can be deleted together with others; `nil`: by nobody.
+    /// The owner; `nil`: none.
     public var owner: String?
 
-    /// By default it has neither lifetimes nor an owner.
+    /// Creates an object, by default without lifetimes and owner.
     public init(
         bytes: [UInt8], encoding: ValueEncoding = .unknown, lifetime: Duration? = nil,
         memoryLifetime: Duration? = nil, owner: String? = nil
@@ -74,68 +72,68 @@ public struct RemoteObject: Sendable, Hashable {
     }
 }
 
-/// Why a remote tier didn't do what was asked.
+/// Why a request to a remote tier failed.
 public enum RemoteError: Error, Hashable {
     /// There is no connection, and the request was not sent.
     case unreachable(tier: String, reason: String)
-    /// It was sent, and the connection was lost, or no answer came in time. A change may have been made or not.
+    /// The connection was lost, or the request timed out. The server may have executed it.
     case unanswered(tier: String, reason: String)
-    /// The server refused it, and nothing was changed.
+    /// The server refused the request; nothing was changed.
     case refused(tier: String, message: String)
-    /// Too much is waiting to be sent, so this wasn't.
+    /// Too many requests or changes are queued; this one was not sent.
     case overloaded(tier: String, waiting: Int)
-    /// What is stored there under this key was not written by this library, or is damaged.
+    /// The value of this key is damaged or was not written by this library.
     case unreadable(tier: String, key: String, reason: String)
     /// The near archive is in use in this process with another tier of that name.
     case otherTier(name: String)
 
-    /// Whether the server may have carried it out.
+    /// Whether the server may have executed the request.
     package var isUncertain: Bool { if case .unanswered = self { true } else { false } }
 }
 
 extension RemoteError: CustomStringConvertible {
-    /// The error in one line, for a person.
+    /// The error in one line.
     public var description: String {
         switch self {
         case .unreachable(let tier, let reason): "\(tier) can't be reached: \(reason) (nothing was sent)"
         case .unanswered(let tier, let reason):
-            "\(tier) didn't answer: \(reason); a change may have been made or not"
+            "\(tier) didn't answer: \(reason); a change may have been executed"
         case .refused(let tier, let message): "\(tier) refuses: \(message)"
         case .overloaded(let tier, let waiting):
-            "\(tier) is too slow: \(waiting) requests wait for it already; this one was not sent"
+            "\(tier) is too slow: \(waiting) requests are queued; this one was not sent"
         case .unreadable(let tier, let key, let reason):
-            "what \(tier) has under \"\(key)\" can't be read: \(reason); it stays until it is recorded or deleted"
+            "the value of \"\(key)\" at \(tier) can't be read: \(reason); record or delete the key"
         case .otherTier(let name):
             "the archive is in use with another tier named \"\(name)\"; keep one tier for each server, or give this one another name"
         }
     }
 }
 
-/// What a tier's connection has done in this process.
+/// The state of a tier's connection in this process.
 public struct RemoteHealth: Sendable, Hashable, Codable {
-    /// `nil` while it is connected and tells of all changes; otherwise why not.
+    /// The problem; `nil` while it is connected and changes are reported.
     public var trouble: String?
-    /// How often a connection was made.
+    /// Connections opened.
     public var connections = 0
-    /// How often one was lost, or none could be made.
+    /// Connections lost or failed.
     public var failures = 0
-    /// Requests that were sent.
+    /// Requests sent.
     public var requests = 0
-    /// Requests that got no answer in time.
+    /// Requests that timed out.
     public var timeouts = 0
     /// Requests that the server refused.
     public var refusals = 0
-    /// Requests that a server of a cluster sent to another one.
+    /// Requests that a cluster's node redirected to another one.
     public var redirections = 0
-    /// Requests that were sent again, because a cluster was busy with itself.
+    /// Requests sent again because a cluster was being reconfigured.
     public var retries = 0
-    /// Requests that were not sent, because there was no connection or too many waited.
+    /// Requests not sent, because there was no connection or too many were pending.
     public var unsent = 0
-    /// Requests whose answer is waited for.
+    /// Requests without an answer yet.
     public var waiting = 0
-    /// What the server has told of changes by others, in keys.
+    /// Keys that the server reported as changed by others.
     public var invalidations = 0
 
-    /// Nothing has happened yet.
+    /// Creates a state with all counts 0.
     public init() {}
 }

@@ -3,26 +3,25 @@ import StorageEngine
 import Synchronization
 import Vellum
 
-/// When changes reach the tier.
+/// When changes are sent to the tier.
 public enum RemoteWrites: Sendable, Hashable {
-    /// Before the call returns, which fails if they don't.
+    /// Before the call returns.
     case through
-    /// Later, the oldest first, and again until the tier takes them; of several changes of a key only the latest. At most so many
-    /// keys and bytes wait: the call fails if there are more. What waits is lost when the process ends (see
-    /// ``RemoteArchives/flush(within:)``), and so is what the tier refuses for good, which is counted and logged. A change whose
-    /// answer was lost is made again, and may so replace one that another machine made in between.
+    /// After the call, oldest first, repeated until the tier accepts them; of several changes of a key only the latest. A call fails if
+    /// the queue has this many keys or bytes. Queued changes are lost when the process ends (see ``RemoteArchives/flush(within:)``).
+    /// Changes that the tier refuses permanently are lost, too; they are counted and logged. A change without an answer is sent again,
+    /// and may replace a later change by another machine.
     case behind(mostKeys: Int = 10_000, mostBytes: Int = 64 << 20)
 }
 
-/// The changes of an archive that the tier hasn't got yet. Safe from any thread.
+/// The queued changes of an archive. Safe from any thread.
 final class WriteBehind<Object: Archivable>: Sendable {
-    /// What a key is to be.
     struct Write: Sendable {
-        /// `nil`: deleted.
+        /// `nil`: a deletion.
         var remote: RemoteObject?
-        /// What is returned until the tier has it.
+        /// The object for accesses while the change is queued.
         var kept: HeldObject?
-        /// The near copy's; `nil`: there is none.
+        /// The near copy's sequence; `nil`: no copy.
         var sequence: UInt64?
         private let began = ContinuousClock.now
         fileprivate var number: UInt64 = 0
@@ -33,7 +32,6 @@ final class WriteBehind<Object: Archivable>: Sendable {
             self.kept = kept
         }
 
-        /// How much of the object's lifetime is over.
         fileprivate var age: Duration { ContinuousClock.now - began }
 
         fileprivate var bytes: Int { 200 + (remote?.bytes.count ?? 0) }
@@ -41,12 +39,12 @@ final class WriteBehind<Object: Archivable>: Sendable {
 
     private struct State {
         var writes: [ExactText: Write] = [:]
-        /// The keys whose writes are to be sent, each once, and those of which one is under way: so those of a key follow each other.
+        /// Keys to send in order, each once. The keys in ``sending`` wait for their answers, so that writes of a key stay in order.
         var order: [ExactText] = []
         var next = 0
         var queued: Set<ExactText> = []
         var sending: Set<ExactText> = []
-        /// The archive, as long as something waits: who asks for it anew gets the same, and its tier stays.
+        /// Retains the archive and its tier while writes are queued.
         var keeper: (any AnyObject & Sendable)?
         var numbers: UInt64 = 0
         var bytes = 0
@@ -59,8 +57,8 @@ final class WriteBehind<Object: Archivable>: Sendable {
         }
     }
 
-    /// So many are sent without waiting for the answers to the former.
-    private static var mostUnderWay: Int { 256 }
+    /// Maximum number of writes in flight.
+    private static var mostInFlight: Int { 256 }
 
     private let mostKeys: Int
     private let mostBytes: Int
@@ -86,7 +84,7 @@ final class WriteBehind<Object: Archivable>: Sendable {
         self.mostBytes = max(1, mostBytes)
     }
 
-    /// What waits for a key. Costs a load if nothing does.
+    /// Returns the queued write of a key. One atomic load if the queue is empty.
     func write(of key: String) -> Write? {
         if isEmpty.load(ordering: .acquiring) { return nil }
         return state.withLock { $0.writes[ExactText(key)] }
@@ -96,9 +94,9 @@ final class WriteBehind<Object: Archivable>: Sendable {
         state.withLock { ($0.writes.count, $0.bytes, $0.lost) }
     }
 
-    // MARK: Waiting
+    // MARK: Queueing
 
-    /// From now on the key's look-ups find it. Returns its number. Throws ``RemoteError/overloaded(tier:waiting:)``.
+    /// Queues a write, which accesses find from then on, and returns its number. Throws ``RemoteError/overloaded(tier:waiting:)``.
     func add(
         _ key: String, _ write: Write, of archives: any AnyObject & Sendable
     ) throws(RemoteError) -> UInt64 {
@@ -122,10 +120,10 @@ final class WriteBehind<Object: Archivable>: Sendable {
         return try result.get()
     }
 
-    /// Sends it once the copy here is made, so that this may be trusted when the tier has it.
+    /// Sends a write after its near copy is stored, so that the copy can be trusted when the tier has the object.
     func release(_ key: String, _ number: UInt64, keptAs sequence: UInt64?) {
         state.withLock { state in
-            // A newer one is released by itself.
+            // A newer write has a release, too.
             guard state.writes[ExactText(key)]?.number == number else { return }
             state.writes[ExactText(key)]?.sequence = sequence
             state.writes[ExactText(key)]?.isReleased = true
@@ -134,7 +132,7 @@ final class WriteBehind<Object: Archivable>: Sendable {
         queue.async { self.send() }
     }
 
-    // MARK: Sending. On the queue, or the thread that brings an answer.
+    // MARK: Sending
 
     private func send() {
         while let (key, write) = nextToSend() {
@@ -154,7 +152,7 @@ final class WriteBehind<Object: Archivable>: Sendable {
 
     private func nextToSend() -> (String, Write)? {
         state.withLock { state in
-            while !state.isPaused, state.sending.count < Self.mostUnderWay, state.next < state.order.count {
+            while !state.isPaused, state.sending.count < Self.mostInFlight, state.next < state.order.count {
                 let key = state.order[state.next]
                 state.next += 1
                 if state.next > 1000, state.next > state.order.count / 2 {
@@ -162,7 +160,7 @@ final class WriteBehind<Object: Archivable>: Sendable {
                     state.next = 0
                 }
                 state.queued.remove(key)
-                // One that is released, or whose former one is answered, is queued again.
+                // Its release, or the answer to the former write, queues it again.
                 guard let write = state.writes[key], write.isReleased, !state.sending.contains(key) else {
                     continue
                 }
@@ -182,7 +180,7 @@ final class WriteBehind<Object: Archivable>: Sendable {
         }
         if case .failure(let error) = answer {
             _ = coverage.end(ticket, keptAs: nil)
-            if error.isLasting { giveUp(key, write, error) } else { pause(key, write) }
+            if error.isLasting { discard(key, write, error) } else { pause(key, write) }
             return send()
         }
         if write.remote != nil { figures.records.add(1, ordering: .relaxed) }
@@ -196,13 +194,13 @@ final class WriteBehind<Object: Archivable>: Sendable {
             return (true, present?.sequence, remove(key, &state))
         }
         defer { withExtendedLifetime(keeper) {} }
-        // What replaced it meanwhile is kept under its own sequence once it is sent.
+        // A newer write ends with the sequence of a newer copy.
         let isTrusted = coverage.end(ticket, keptAs: isLatest ? sequence : nil)
         if isLatest, !isTrusted { drop(key) }
         send()
     }
 
-    /// Returns what was kept as long as something waited, to be released without the lock.
+    /// Returns the keeper if the queue is empty now, to be released without the lock.
     private func remove(_ key: String, _ state: inout State) -> (any AnyObject & Sendable)? {
         guard let write = state.writes.removeValue(forKey: ExactText(key)) else { return nil }
         state.bytes -= write.bytes
@@ -212,8 +210,8 @@ final class WriteBehind<Object: Archivable>: Sendable {
         return state.keeper
     }
 
-    /// The tier refuses it, and would again.
-    private func giveUp(_ key: String, _ write: Write, _ error: RemoteError) {
+    /// Discards a write that the tier refuses permanently.
+    private func discard(_ key: String, _ write: Write, _ error: RemoteError) {
         let (isLatest, keeper) = state.withLock { state in
             guard state.writes[ExactText(key)]?.number == write.number else {
                 return (false, nil as (any AnyObject & Sendable)?)
@@ -223,11 +221,11 @@ final class WriteBehind<Object: Archivable>: Sendable {
         }
         defer { withExtendedLifetime(keeper) {} }
         guard isLatest else { return }
-        near.log("store at \(tier) what waited", key, error)
+        near.log("store a queued change at \(tier)", key, error)
         drop(key)
     }
 
-    /// It waits again, and all others with it.
+    /// Queues a write again, and pauses all for a time that grows with the failures.
     private func pause(_ key: String, _ write: Write) {
         figures.resent.add(1, ordering: .relaxed)
         let pause = state.withLock { state -> Int? in
@@ -258,7 +256,7 @@ extension RemoteError {
     /// Whether the same request would be refused again.
     fileprivate var isLasting: Bool {
         guard case .refused(_, let message) = self else { return false }
-        // What passes: a full or starting server, one that is just a replica, or is moved.
+        // Errors of a full or starting server, of a replica, and of a cluster that is being reconfigured.
         let passing = [
             "OOM", "LOADING", "BUSY", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "MOVED", "ASK",
             "MISCONF", "NOREPLICAS",

@@ -16,8 +16,7 @@ public final class FakeArchives<Object: Archivable>: Archivist, @unchecked Senda
         var use: Int
     }
 
-    /// Creates an archive with these objects.
-    /// - Parameter objects: the most recent first.
+    /// Creates an archive with these objects, the most recent first.
     public init(_ objects: [Object] = []) {
         for object in objects.reversed() { record(object) }
     }
@@ -50,7 +49,7 @@ public final class FakeArchives<Object: Archivable>: Archivist, @unchecked Senda
         lock.withLock { keep(object, key) }
     }
 
-    /// The object with this key, which becomes the most recent; `nil` if there is none.
+    /// The object with this key, which becomes the most recent; `nil` if absent.
     public func access(archiveWithKey key: String) -> Object? {
         let key = ExactText(key)
         return lock.withLock {
@@ -60,7 +59,7 @@ public final class FakeArchives<Object: Archivable>: Archivist, @unchecked Senda
         }
     }
 
-    /// When the object with this key was last recorded or accessed; `nil` if there is none.
+    /// When the object with this key was last recorded or accessed; `nil` if absent.
     public func latestAccessedTime(for key: String) -> Date? {
         lock.withLock { objects[ExactText(key)]?.used }
     }
@@ -73,7 +72,7 @@ public final class FakeArchives<Object: Archivable>: Archivist, @unchecked Senda
     /// All objects, the most recent first.
     public func accessAll() -> [Object] { accessAll(limitedBy: .max) }
 
-    /// Deletes the object with this key. Does nothing if there is none.
+    /// Deletes the object with this key, if present.
     public func delete(archiveWithKey key: String) {
         let key = ExactText(key)
         lock.withLock { _ = objects.removeValue(forKey: key) }
@@ -94,7 +93,7 @@ public final class FakeArchives<Object: Archivable>: Archivist, @unchecked Senda
     }
 }
 
-/// A ``FakeArchives`` for asynchronous code. Evicts nothing, and ignores lifetimes and owners. Safe from any thread.
+/// A ``FakeArchives`` for asynchronous code. Evicts nothing, and ignores lifetimes and owners.
 public struct FakeAsynchronousArchives<Object: Archivable>: AsynchronousArchiveAccess, Sendable {
     let archives: FakeArchives<Object>
 
@@ -103,12 +102,12 @@ public struct FakeAsynchronousArchives<Object: Archivable>: AsynchronousArchiveA
         _ object: Object, expiresIn lifetime: Duration?, inMemory memoryLifetime: Duration?, owner: String?
     ) async throws { archives.record(object) }
 
-    /// The object with this key; `nil` if there is none.
+    /// The object with this key; `nil` if absent.
     public nonisolated(nonsending) func access(archiveWithKey key: String) async throws -> Object? {
         archives.access(archiveWithKey: key)
     }
 
-    /// Deletes the object with this key. Does nothing if there is none.
+    /// Deletes the object with this key, if present.
     public nonisolated(nonsending) func delete(archiveWithKey key: String) async throws {
         archives.delete(archiveWithKey: key)
     }

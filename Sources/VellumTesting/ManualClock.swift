@@ -32,8 +32,7 @@ public final class ManualClock: Sendable {
         #endif
     }
 
-    /// Calls `body` with this clock. The clock also applies to tasks that `body` starts, but not to detached tasks
-    /// and threads.
+    /// Calls `body` with this clock, which also applies to its tasks, but not to detached tasks and threads.
     public func run<Value>(_ body: () throws -> Value) rethrows -> Value {
         #if DEBUG
         try Clock.$hand.withValue(hand, operation: body)
@@ -42,7 +41,7 @@ public final class ManualClock: Sendable {
         #endif
     }
 
-    /// The same for asynchronous code.
+    /// Like ``run(_:)``, for asynchronous code.
     public nonisolated(nonsending) func run<Value>(_ body: () async throws -> Value) async rethrows -> Value {
         #if DEBUG
         try await Clock.$hand.withValue(hand, operation: body)

@@ -2,8 +2,8 @@ import Foundation
 import StorageEngine
 import Vellum
 
-/// A temporary store for a test, in a folder of its own that is removed with the last reference to this object. Safe
-/// from any thread.
+/// A temporary store for a test, in a separate folder that is removed with the last reference to this object. Safe from
+/// any thread.
 ///
 /// ```swift
 /// @Suite struct LoginTests {
@@ -23,8 +23,7 @@ public final class TestStore: Sendable {
     public let factory: ArchivesFactory
     private let others = Guarded<[ArchivesFactory]>([])
 
-    /// Creates an empty store, whose folder is created with its first archive.
-    /// - Parameter inMemory: whether the folder is in memory (`/dev/shm`), if the system has such a file system.
+    /// Creates an empty store; its first archive creates the folder. `inMemory`: in `/dev/shm`, if present.
     public init(inMemory: Bool = true) {
         let memory = "/dev/shm"
         let isThere = inMemory && FileManager.default.isWritableFile(atPath: memory)
@@ -44,8 +43,8 @@ public final class TestStore: Sendable {
         return other
     }
 
-    /// Empties the store. Its archives, also those of ``otherProcess()``, stay usable and are empty.
-    /// - Throws: an error of the file system if the folder can't be removed.
+    /// Empties the store. Its archives, also those of ``otherProcess()``, stay usable. Throws an error of the file
+    /// system if the folder can't be removed.
     public func reset() throws {
         close()
         guard FileManager.default.fileExists(atPath: path) else { return }

@@ -5,18 +5,18 @@ import NIOTLS
 import StorageEngine
 import SystemC
 
-/// A connection with TLS for code that waits at a descriptor: an event loop carries what passes.
+/// A TLS connection for blocking code: an event loop relays it to a pair of sockets.
 package struct SecureRelay: Sendable {
-    /// One end of a pair of sockets, the caller's to close. It is at its end when the server's connection is.
+    /// The socket for plain text, which the caller must close. It is closed with the server's connection.
     package let descriptor: Int32
     private let failure: Failure
 
-    /// Why the connection has ended, if that was no ordinary end: a server may refuse a certificate after its own was accepted.
+    /// Why the connection failed, perhaps after the handshake; `nil`: it didn't.
     package var trouble: String? { failure.reason.withLock { $0 } }
 
     fileprivate final class Failure: Sendable { let reason = Guarded<String?>(nil) }
 
-    /// Waits until the server's certificate was found to be right. Not from an event loop.
+    /// Waits until the server's certificate is verified. Don't call it on an event loop.
     package init(
         to address: ValkeyAddress, _ tls: ValkeyTier.TLS, within seconds: Int
     ) throws(ValkeyTLSError) {
@@ -53,7 +53,7 @@ package struct SecureRelay: Sendable {
             return pair[0]
         } catch {
             for descriptor in pair where descriptor >= 0 { close(descriptor) }
-            // A server that refuses a certificate ends the connection when the handshake is over here.
+            // A server that refuses a certificate closes the connection after the handshake.
             if let reason = failure.reason.withLock({ $0 }) { throw ValkeyTLSError(reason: reason) }
             throw error as? ValkeyTLSError ?? ValkeyTLSError(reason: ValkeySession.reason(error))
         }
@@ -98,7 +98,7 @@ package struct SecureRelay: Sendable {
     #endif
 }
 
-/// Says how the handshake went. Belongs to an event loop.
+/// Reports the result of the handshake. For one event loop.
 private final class Handshake: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -114,10 +114,9 @@ private final class Handshake: ChannelInboundHandler {
         (self.isTrusted, self.failure, self.tls, self.address) = (isTrusted, failure, tls, address)
     }
 
-    /// One without TLS waits for the end of a line, which random bytes may have.
+    /// A server without TLS may wait for the end of a line.
     static let hint = "if there is no TLS at this port, write valkey://"
 
-    /// A server that refuses a certificate may do so after the handshake, and cut off what it says of it.
     private var isDone = false
     private var hasAnswered = false
 
@@ -149,7 +148,7 @@ private final class Handshake: ChannelInboundHandler {
 
     private var unanswered: String? { isDone && !hasAnswered ? tls.refusal(by: address) : nil }
 
-    /// The first of several says why.
+    /// Keeps the first reason.
     private func note(_ reason: String?) {
         guard let reason else { return }
         failure.reason.withLock { $0 = $0 ?? reason }
@@ -157,7 +156,7 @@ private final class Handshake: ChannelInboundHandler {
     }
 }
 
-/// Passes on what arrives, and ends its partner with its own channel. Belongs to an event loop.
+/// Forwards data to its partner, and closes it with its own channel. For one event loop.
 private final class Relay: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
 
@@ -169,13 +168,13 @@ private final class Relay: ChannelInboundHandler, Sendable {
         partner.writeAndFlush(unwrapInboundIn(data), promise: nil)
     }
 
-    /// Takes no more from one side than the other takes.
+    /// Backpressure.
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         _ = partner.setOption(.autoRead, value: context.channel.isWritable)
         context.fireChannelWritabilityChanged()
     }
 
-    /// Behind what is still to be written there.
+    /// Closes the partner after pending writes.
     func channelInactive(context: ChannelHandlerContext) {
         partner.writeAndFlush(context.channel.allocator.buffer(capacity: 0)).whenComplete { [partner] _ in
             partner.close(promise: nil)

@@ -2,7 +2,7 @@ import ValkeyWire
 import VellumRemote
 
 extension RemoteObject {
-    /// - Parameter lifetime: of the key.
+    /// - Parameter lifetime: the key's TTL.
     init(_ stored: StoredObject, lifetime: Duration?) {
         self.init(
             bytes: stored.bytes, encoding: stored.encoding, lifetime: lifetime,
@@ -14,14 +14,14 @@ extension RemoteObject {
     }
 }
 
-/// What a server does with objects itself.
+/// Scripts that run on the server.
 extension StoredObject {
-    /// Deletes the key if its object has this owner. Returns 1 then; else -3, or 0 if it was gone already.
+    /// Deletes the key if its object has this owner. Returns 1 if it is deleted, else 0 or -3.
     static let deleteIfOwned = ifOwned("redis.call('UNLINK', KEYS[1])")
-    /// How long the key's object lives yet, in milliseconds, if it has this owner; -1: until it is deleted. Else -3.
+    /// Returns the key's TTL in milliseconds if its object has this owner; -1: no expiry; else -3.
     static let lifeIfOwned = ifOwned("redis.call('PTTL', KEYS[1])")
 
-    /// Another program may have stored there what has no bytes.
+    /// Calls GETRANGE with pcall, because another program may have stored another type.
     private static func ifOwned(_ action: String) -> String {
         """
         local head = redis.pcall('GETRANGE', KEYS[1], \(lengthOffset), \(ownerOffset - 1) + #ARGV[1])
@@ -33,10 +33,10 @@ extension StoredObject {
         """
     }
 
-    /// Adds a name to an owner's set. Its words: the time at which the object ends, the name, the time before which others have ended,
-    /// a random number, and `NX` if one that is there is left alone. The set ends a minute after the last of its objects, because
-    /// clocks differ. Objects that are deleted or evicted leave their names behind: if a name is added to many, two of
-    /// these are returned, to be looked at; so no more than about half of them are names of nothing.
+    /// Adds a name to an owner's set. Arguments: the object's expiry time, the name, the time before which other objects have expired,
+    /// a random number, and `NX` to keep a present entry. The set expires a minute after its last object, because clocks differ.
+    /// Deleted and evicted objects leave their names in the set. So for a new name in a large set, the script returns two other names to
+    /// check; this keeps the share of stale names at about half.
     static let noteOwned = """
         local isNew
         if ARGV[5] == 'NX' then isNew = redis.call('ZADD', KEYS[1], 'NX', ARGV[1], ARGV[2])

@@ -1,6 +1,6 @@
 import ValkeyWire
 
-/// Where a server is, and how to log in there.
+/// A server's address and credentials.
 public struct ValkeyAddress: Sendable, Hashable {
     /// A name, or a numeric address without brackets.
     public var host: String
@@ -8,14 +8,14 @@ public struct ValkeyAddress: Sendable, Hashable {
     public var port: Int
     /// `nil`: the default user.
     public var user: String?
-    /// `nil`: none is sent.
+    /// `nil`: no authentication.
     public var password: String?
-    /// 0 or more; servers have 16 of them unless they are set up otherwise.
+    /// The database's number; servers have 0 to 15 by default.
     public var database: Int
     /// Whether the connection is encrypted.
     public var usesTLS: Bool
 
-    /// Without a log-in, with TLS.
+    /// Without credentials, with TLS.
     package init(host: String, port: Int) {
         (self.host, self.port, database, usesTLS) = (host, port, 0, true)
     }
@@ -28,7 +28,7 @@ public struct ValkeyAddress: Sendable, Hashable {
                 throw ServerURLError("a user needs a password, behind a colon")
             }
             guard parts.encryption == ServerEncryption() else {
-                throw ServerURLError("what stands behind ? is set in options.tls here")
+                throw ServerURLError("TLS parameters behind ? are set in options.tls here")
             }
             (host, port, user, password) = (parts.host, parts.port, parts.user, parts.password)
             (database, usesTLS) = (parts.database ?? 0, parts.isSecure)
@@ -46,10 +46,10 @@ extension ValkeyAddress: CustomStringConvertible {
     }
 }
 
-/// A server's address that can't be understood.
+/// An invalid server address.
 public struct ValkeyAddressError: Error, Hashable, CustomStringConvertible {
-    /// What is wrong with it. None of its parts is repeated, because any may be a password.
+    /// The reason. Contains no part of the address, because any part may be a password.
     public var reason: String
-    /// The error in one line, for a person.
+    /// The error in one line.
     public var description: String { ServerURLError(reason).description }
 }

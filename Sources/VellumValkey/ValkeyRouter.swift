@@ -5,14 +5,14 @@ import Synchronization
 import ValkeyWire
 import VellumRemote
 
-/// Sends each command to the server that has its key: the only one, or one of a cluster's. All fields but those that say otherwise
-/// belong to the event loop, as its sessions do; methods for other callers say so.
+/// Sends each command to the server that has its key: the only one, or one of a cluster's. For one event loop, which is also that of
+/// its sessions, unless noted.
 ///
-/// An archive is covered while every server that has slots tells of changes, and none knows of a newer cluster than this. A key
-/// that moves is deleted at its former server, which tells of it; an answer of an unknown server ends the cover until that tells
-/// too. A replaced server doesn't know it; others do, with a newer epoch in each heartbeat, so the layout is asked for then, and
-/// only one of the newest epoch counts. It is also asked for at the start, after redirections, losses and a cluster that is down,
-/// and with each heartbeat of one server, because slots may also be moved by hand.
+/// An archive is tracked while each server with slots reports changes, and none knows a newer epoch than the layout's. A moved key is
+/// deleted at its former server, which reports that. A redirection to an unknown server ends the tracking until this server reports
+/// changes, too. A replaced server doesn't know of its replacement; others do, with a newer epoch in each heartbeat. The layout is
+/// requested then, at the start, after redirections, lost connections and a cluster that is down, and with each heartbeat of one
+/// server, because slots may be moved manually. Only a layout of the newest epoch is adopted.
 final class ValkeyRouter: @unchecked Sendable {
     typealias Then = @Sendable (Result<[RESPValue], RemoteError>) -> Void
 
@@ -21,23 +21,23 @@ final class ValkeyRouter: @unchecked Sendable {
     private let options: ValkeyTier.Options
     private let loop: any EventLoop
     private let figures = ValkeyFigures()
-    /// Any thread. Requests, and their bytes, that are neither answered nor refused.
+    /// Pending requests and their bytes. Safe from any thread.
     private let waiting = Atomic(0)
     private let waitingBytes = Atomic(0)
 
     private var first: ValkeySession?
     private var sessions: [String: ValkeySession] = [:]
-    /// By slot, in a cluster whose layout is known.
+    /// Servers by slot; empty until the layout of a cluster is known.
     private var slots: [ValkeySession?] = []
-    /// Those that have slots.
+    /// Servers with slots.
     private var members: [ValkeySession] = []
-    /// Those to which a server has redirected since the layout was learned, in which they have no slots.
+    /// Targets of redirections without slots in the known layout.
     private var unknown: Set<ObjectIdentifier> = []
     private var isClustered = false
     private var isAsking = false
     private var layoutTrouble: String?
     private var askedAt = NIODeadline.distantPast
-    /// Of the layout that is known.
+    /// The layout's epoch.
     private var epoch: Int64 = 0
     private var spaces: [ObjectIdentifier: Space] = [:]
     private var isStopped = false
@@ -91,12 +91,11 @@ final class ValkeyRouter: @unchecked Sendable {
         }
     }
 
-    /// Commands for one server, and who waits for their replies.
     private struct Request: Sendable {
         let commands: [RESPCommand]
-        /// Of which all commands are; `nil`: of none.
+        /// The key of all commands; `nil`: none.
         var key: [UInt8]?
-        /// Whether nothing else is carried out between them.
+        /// Whether they are a transaction.
         var isAtomic = false
         let began = NIODeadline.now()
         var then: Then
@@ -111,15 +110,15 @@ final class ValkeyRouter: @unchecked Sendable {
             return (bytes, all.count)
         }
 
-        /// Those of the commands, of all replies.
+        /// Extracts the commands' replies.
         func replies(_ all: [RESPValue], asking: Bool, _ tier: String) -> Result<[RESPValue], RemoteError> {
             guard isAtomic else {
                 return .success(asking ? all.enumerated().filter { $0.offset % 2 == 1 }.map(\.element) : all)
             }
             guard let replies = all.last?.elements, replies.count == commands.count else {
-                return .failure(.refused(tier: tier, message: "EXEC was answered with something else"))
+                return .failure(.refused(tier: tier, message: "invalid answer to EXEC"))
             }
-            // What the last one does is what was asked for. The others look at what is there, which another program may have made.
+            // The last command is the change. The others may fail for a value of another program.
             if case .error(let message)? = replies.last {
                 return .failure(.refused(tier: tier, message: message))
             }
@@ -127,14 +126,14 @@ final class ValkeyRouter: @unchecked Sendable {
         }
     }
 
-    /// Sends commands of one key; `then` gets their replies on the loop. An error reply fails all (`atomically`: only as the last).
+    /// Sends commands of one key; `then` gets their replies on the loop. Any error reply is a failure, of a transaction only the last.
     func send(_ commands: [RESPCommand], of key: [UInt8], atomically: Bool = false, _ then: @escaping Then) {
         send(Request(commands: commands, key: key, isAtomic: atomically, then: then)) {
             $0.session(ofKey: key)
         }
     }
 
-    /// Sends commands to one server of a cluster, or to the only one.
+    /// Sends commands to one server.
     func send(_ commands: [RESPCommand], to session: ValkeySession, _ then: @escaping Then) {
         send(Request(commands: commands, then: then)) { _ in session }
     }
@@ -169,7 +168,7 @@ final class ValkeyRouter: @unchecked Sendable {
         }
     }
 
-    /// Calls `body` on the loop with the servers that have keys, once it is known which they are.
+    /// Calls `body` on the loop with the servers that have keys, when they are known.
     func withServers(_ body: @escaping @Sendable (Result<[ValkeySession], RemoteError>) -> Void) {
         loop.execute { self.withServers(until: .now() + TimeAmount(self.options.timeout), body) }
     }
@@ -179,14 +178,14 @@ final class ValkeyRouter: @unchecked Sendable {
     ) {
         if first?.isConnected == true && !isClustered || !slots.isEmpty { return body(.success(servers)) }
         guard !isStopped, .now() < end else {
-            let reason = first?.trouble ?? "it isn't known yet which servers its cluster has"
+            let reason = first?.trouble ?? "its cluster's servers aren't known yet"
             return body(.failure(.unreachable(tier: name, reason: reason)))
         }
         loop.scheduleTask(in: .milliseconds(20)) { [self] in withServers(until: end, body) }
     }
 
-    /// Called on the loop. Tells the other archives of the same name in this process.
-    func tell(allBut own: ValkeySpace, _ body: (any RemoteListener) -> Void) {
+    /// Notifies other archives of the same name in this process. Call on the loop.
+    func notify(allBut own: ValkeySpace, _ body: (any RemoteListener) -> Void) {
         for space in spaces.values where space.space !== own && space.space.prefix == own.prefix {
             body(space.space.listener)
         }
@@ -194,7 +193,6 @@ final class ValkeyRouter: @unchecked Sendable {
 
     // MARK: Servers
 
-    /// More than any cluster has.
     private static let mostServers = 2000
 
     private func session(for address: ValkeyAddress) -> ValkeySession? {
@@ -212,7 +210,7 @@ final class ValkeyRouter: @unchecked Sendable {
         return session
     }
 
-    /// It may answer from now on, so it must tell of changes, too.
+    /// Tracks a server that isn't in the layout, because it may answer requests.
     private func meet(_ session: ValkeySession) {
         guard unknown.insert(ObjectIdentifier(session)).inserted else { return }
         for (place, space) in spaces {
@@ -238,17 +236,17 @@ final class ValkeyRouter: @unchecked Sendable {
             askForLayout()
         }
         for space in spaces.keys { judge(space) }
-        tellTrouble()
+        updateTrouble()
     }
 
-    private func tellTrouble() {
+    private func updateTrouble() {
         let trouble = servers.lazy.compactMap(\.trouble).first ?? layoutTrouble
         figures.withLock { $0.trouble = trouble }
     }
 
     // MARK: A cluster
 
-    /// If the answer was a redirection, the commands go where it says. Not for ever: servers may disagree for a while.
+    /// Follows redirections, at most eight, because servers may disagree.
     private func answered(
         _ request: Request, _ result: Result<[RESPValue], RemoteError>, asking: Bool, hops: Int
     ) {
@@ -284,7 +282,7 @@ final class ValkeyRouter: @unchecked Sendable {
         }
     }
 
-    /// `host:port`; without a host, it is the one that was asked.
+    /// - Parameter place: `host:port`; without a host, the configured one.
     private func session(named place: String) -> ValkeySession? {
         guard let colon = place.lastIndex(of: ":"), let port = Int(place[place.index(after: colon)...]) else {
             return nil
@@ -293,7 +291,6 @@ final class ValkeyRouter: @unchecked Sendable {
     }
 
     private func session(host: String, port: Int) -> ValkeySession? {
-        // What a server says may be anything.
         guard (1...65_535).contains(port), sessions.count < ValkeyRouter.mostServers else { return nil }
         var place = address
         if !host.isEmpty { place.host = host }
@@ -301,7 +298,7 @@ final class ValkeyRouter: @unchecked Sendable {
         return session(for: place)
     }
 
-    /// The newest that a server knows of whose cluster works: one that is cut off may have counted on by itself.
+    /// The newest epoch of the sound servers. A server that is cut off may have increased its epoch alone.
     private var newestEpoch: Int64 { sessions.values.filter(\.isSound).map(\.epoch).max() ?? 0 }
 
     private func askForLayout() {
@@ -312,21 +309,21 @@ final class ValkeyRouter: @unchecked Sendable {
         }
         let pause = NIODeadline.now() - askedAt
         isAsking = true
-        // A cluster in trouble redirects much.
+        // Limits the rate: a cluster that is being reconfigured redirects often.
         loop.scheduleTask(in: pause > .milliseconds(200) ? .zero : .milliseconds(200)) { [self] in
             askedAt = .now()
-            // The layout is at least as new as the epoch that is said before it.
+            // The layout is at least as new as the epoch before it.
             let questions = [RESPCommand("CLUSTER", "INFO"), RESPCommand("CLUSTER", "SLOTS")]
             let request = Request(commands: questions) { [self] result in
                 isAsking = false
                 switch result {
-                case .failure(let error): layoutTrouble = "its cluster's layout isn't known: \(error)"
+                case .failure(let error): layoutTrouble = "its cluster's layout is unknown: \(error)"
                 case .success(let replies):
                     layoutTrouble = nil
                     let epoch = ValkeySession.ClusterFacts(replies[0]).epoch
                     if epoch >= newestEpoch { adopt(replies[1], epoch) }
                 }
-                tellTrouble()
+                updateTrouble()
             }
             send(request, to: session, hops: 0)
         }
@@ -350,18 +347,18 @@ final class ValkeyRouter: @unchecked Sendable {
         unknown = []
         var used: Set<ObjectIdentifier> = []
         members = found.compactMap { $0 }.filter { used.insert(ObjectIdentifier($0)).inserted }
-        // One that can be reached may know more than the one that gave this layout.
+        // Keeps servers that can be reached: they may know a newer layout.
         for (place, session) in sessions
         where !used.contains(ObjectIdentifier(session)) && session !== first && session.isUnreachable {
             sessions[place] = nil
             for space in spaces.keys { spaces[space]?.watches[ObjectIdentifier(session)] = nil }
             session.stop()
         }
-        // One that has no slots any more may have been replaced, and then others told nothing of what it had.
+        // A server without slots may have been replaced; then changes of its keys were not reported.
         let isGone = former.contains { !used.contains(ObjectIdentifier($0)) }
         for (place, space) in spaces {
             if isGone { say(place, isCovered: false) }
-            // One without slots may be one of the others under another name, and would tell of what this process asks of that.
+            // A server without slots may be another name of a tracked one, and would report this process's own changes.
             for session in sessions.values {
                 if used.contains(ObjectIdentifier(session)) {
                     if space.watches[ObjectIdentifier(session)] == nil { watch(space.space, session) }
@@ -371,11 +368,11 @@ final class ValkeyRouter: @unchecked Sendable {
             }
             judge(place)
         }
-        // What it was asked before, it may answer with what others have replaced since, of which nobody tells.
-        for session in former where !used.contains(ObjectIdentifier(session)) { session.startAnew() }
+        // Pending answers may be outdated without a report.
+        for session in former where !used.contains(ObjectIdentifier(session)) { session.reconnect() }
     }
 
-    // MARK: Being told of changes
+    // MARK: Tracking
 
     private func watch(_ space: ValkeySpace, _ session: ValkeySession) {
         let watch = NodeWatch(self, space, session)
@@ -383,7 +380,7 @@ final class ValkeyRouter: @unchecked Sendable {
         session.watch(space.prefix, watch)
     }
 
-    /// Says whether an archive is covered, if that has changed.
+    /// Determines whether an archive is tracked, and notifies its listener of a change.
     fileprivate func judge(_ place: ObjectIdentifier) {
         guard let space = spaces[place] else { return }
         let needed = servers
@@ -391,7 +388,7 @@ final class ValkeyRouter: @unchecked Sendable {
         let isCovered =
             !needed.isEmpty && !(isClustered && (slots.isEmpty || newestEpoch > epoch))
             && (needed + others).allSatisfy {
-                $0.isSound && space.watches[ObjectIdentifier($0)]?.isTold == true
+                $0.isSound && space.watches[ObjectIdentifier($0)]?.isTracked == true
             }
         say(place, isCovered: isCovered)
     }
@@ -403,12 +400,12 @@ final class ValkeyRouter: @unchecked Sendable {
     }
 }
 
-/// What one server tells of an archive's keys. Belongs to the event loop.
+/// The reports of one server on an archive's keys. For one event loop.
 private final class NodeWatch: RemoteListener, @unchecked Sendable {
     private weak var router: ValkeyRouter?
     private let space: ValkeySpace
     private(set) weak var session: ValkeySession?
-    private(set) var isTold = false
+    private(set) var isTracked = false
 
     init(_ router: ValkeyRouter, _ space: ValkeySpace, _ session: ValkeySession) {
         self.router = router
@@ -417,12 +414,12 @@ private final class NodeWatch: RemoteListener, @unchecked Sendable {
     }
 
     func isCovered() {
-        isTold = true
+        isTracked = true
         router?.judge(ObjectIdentifier(space))
     }
 
     func isUncovered() {
-        isTold = false
+        isTracked = false
         router?.judge(ObjectIdentifier(space))
     }
 
@@ -430,11 +427,11 @@ private final class NodeWatch: RemoteListener, @unchecked Sendable {
     func changedAll() { space.listener.changedAll() }
 }
 
-/// Which of a cluster's parts a key is in (<https://valkey.io/topics/cluster-spec/>).
+/// Hash slots of a cluster (<https://valkey.io/topics/cluster-spec/>).
 enum ValkeySlot {
     static let count = 16_384
 
-    /// CRC-16/XMODEM of the key, or of what stands in its first braces, if that isn't nothing.
+    /// CRC-16/XMODEM of the key, or of its hash tag: the text in the first braces, unless it is empty.
     static func of(_ key: [UInt8]) -> Int {
         var part = key[...]
         if let open = key.firstIndex(of: UInt8(ascii: "{")),

@@ -5,12 +5,12 @@ import StorageEngine
 import ValkeyWire
 import VellumRemote
 
-/// The connection to a server, which is made again when it is lost. Belongs to the event loop, with all its fields.
+/// The connection to a server, reopened after a loss. For one event loop.
 final class ValkeySession: @unchecked Sendable {
     enum Event {
         case connected
         case lost
-        /// It has said what it is (``ValkeySession/isSound``, ``ValkeySession/epoch``).
+        /// ``ValkeySession/isSound`` and ``ValkeySession/epoch`` are known.
         case heard
     }
 
@@ -20,11 +20,11 @@ final class ValkeySession: @unchecked Sendable {
     private let loop: any EventLoop
 
     private enum State {
-        /// Requests wait for it.
+        /// Requests are queued.
         case connecting
         case loggingIn(any Channel)
         case connected(any Channel)
-        /// Until the next attempt. Requests are refused, so that nobody waits for a server that is gone.
+        /// Until the next attempt. Requests are refused.
         case paused
         case stopped
 
@@ -37,12 +37,12 @@ final class ValkeySession: @unchecked Sendable {
     }
 
     private struct Request: Sendable {
-        /// How many replies belong to it.
+        /// The number of replies.
         let count: Int
         var replies: [RESPValue] = []
         let bytes: [UInt8]
         var began = NIODeadline.now()
-        /// Whether the session asks it by itself, and looks for errors among the replies.
+        /// Whether it is an internal request, which handles error replies.
         var isOwn = false
         /// `nil` once it has timed out.
         var then: (@Sendable (Result<[RESPValue], RemoteError>) -> Void)?
@@ -55,36 +55,36 @@ final class ValkeySession: @unchecked Sendable {
     }
 
     private var state = State.connecting
-    /// Sent, in the order of their replies.
+    /// Requests sent, in the order of their replies.
     private var sent = CircularBuffer<Request>()
     private var queued: [Request] = []
     private var watches: [ObjectIdentifier: Watch] = [:]
-    /// Prefixes that the server tracks for this connection. It can't be told to forget one.
+    /// Prefixes that the server tracks for this connection. A single one can't be removed.
     private var tracked: Set<[UInt8]> = []
     private var failedAttempts = 0
-    /// The connection's number at the server, and its address: both, because servers count anew when started.
+    /// The connection's ID and address at the server. A restarted server reuses IDs.
     private var connection: (number: Int64, address: String)?
-    /// Lost connections of which the server may get more, now or when the network works again.
+    /// Lost connections whose data may still reach the server.
     private var lost: [(number: Int64, address: String)] = []
     private var isAnswered = false
-    /// Whether the reason of its end says what TLS had to do with it.
+    /// Whether the reason of the loss is an error of TLS.
     private var isExplained = false
-    /// When the last answered request was sent. All changes before it are known, because the server tells of them first.
+    /// The time of sending of the last answered request. All earlier changes are reported, because the server reports them first.
     private var confirmed = NIODeadline.now()
-    /// When the server was last asked what it is.
+    /// The time of the last heartbeat.
     private var asked = NIODeadline.now()
     private var isFlushDue = false
     private(set) var isClustered = false
     private var role = ""
-    /// Whether what it tells of changes is all there is: it is no replica, and its cluster works as it sees it.
+    /// Whether it reports all changes: it is no replica, and its view of the cluster is `ok`.
     private(set) var isSound = false
-    /// The newest change of the cluster that it knows of: a server that the others have replaced is behind them.
+    /// The cluster epoch that it knows. A replaced server has an older one than the others.
     private(set) var epoch: Int64 = 0
     private var timer: RepeatedTask?
 
-    /// Those of all servers of a tier, for any thread.
+    /// Shared by all servers of a tier.
     private let figures: ValkeyFigures
-    /// Why there is no connection.
+    /// Why there is no connection, or why it isn't sound.
     private(set) var trouble: String?
     private let report: (ValkeySession, Event) -> Void
 
@@ -111,15 +111,15 @@ final class ValkeySession: @unchecked Sendable {
         lose("the tier was released", for: .stopped)
     }
 
-    /// What waits for an answer gets none.
-    func startAnew() {
+    /// Reconnects; pending requests fail.
+    func reconnect() {
         let unsent = queued
         queued = []
-        if state.channel != nil { lose("it has none of its cluster's keys any more", for: .paused) }
+        if state.channel != nil { lose("it no longer has keys of its cluster", for: .paused) }
         for request in unsent { refuse(request) }
     }
 
-    /// Tells the listener of changes of keys that begin with these bytes.
+    /// Reports changes of keys with this prefix to the listener.
     func watch(_ prefix: [UInt8], _ listener: any RemoteListener) {
         watches[ObjectIdentifier(listener)] = Watch(prefix: prefix, listener: listener)
         if case .connected(let channel) = state { track([prefix], channel) }
@@ -132,7 +132,7 @@ final class ValkeySession: @unchecked Sendable {
         ask([RESPCommand("CLIENT", "TRACKING", "OFF")], channel) { _ in }
     }
 
-    /// Sends commands, and calls `then` with their replies; the first error makes a failure, though others were carried out.
+    /// Sends commands, and calls `then` with their replies, or with the first error among them.
     func send(
         _ bytes: [UInt8], count: Int, began: NIODeadline = .now(),
         _ then: @escaping @Sendable (Result<[RESPValue], RemoteError>) -> Void
@@ -140,7 +140,7 @@ final class ValkeySession: @unchecked Sendable {
         let request = Request(count: count, bytes: bytes, began: began, then: then)
         switch state {
         case .connected(let channel): write(request, channel)
-        // Nobody waits for a server that several attempts in a row didn't reach.
+        // After several failed attempts, requests fail at once.
         case .connecting, .loggingIn:
             if failedAttempts < 2 { queued.append(request) } else { refuse(request) }
         case .paused, .stopped: refuse(request)
@@ -162,7 +162,7 @@ final class ValkeySession: @unchecked Sendable {
                 then: request.then))
         guard !isFlushDue else { return }
         isFlushDue = true
-        // What others send meanwhile goes with it.
+        // One flush for all requests of this turn of the loop.
         loop.execute { [self] in
             isFlushDue = false
             channel.flush()
@@ -177,8 +177,8 @@ final class ValkeySession: @unchecked Sendable {
 
     fileprivate func received(_ value: RESPValue) {
         isAnswered = true
-        if case .push(let parts) = value { return told(parts) }
-        guard !sent.isEmpty else { return lose("it sent a reply that nobody asked for", for: .paused) }
+        if case .push(let parts) = value { return invalidate(parts) }
+        guard !sent.isEmpty else { return lose("it sent an unexpected reply", for: .paused) }
         sent[sent.startIndex].replies.append(value)
         guard sent[sent.startIndex].replies.count == sent[sent.startIndex].count else { return }
         let request = sent.removeFirst()
@@ -196,15 +196,15 @@ final class ValkeySession: @unchecked Sendable {
         return nil
     }
 
-    /// Twenty times in the time-out.
+    /// Called 20 times per timeout.
     private func tick() {
         let now = NIODeadline.now()
         let timeout = TimeAmount(options.timeout)
         var isLate = false
         for place in sent.indices {
-            // Not in the order of their beginnings: some were sent elsewhere first.
+            // Redirected requests began earlier, so the times aren't in order.
             guard now - sent[place].began > timeout, let then = sent[place].then else { continue }
-            // Its own requests have the connection's limit only. But in a cluster, only another server tells of a replacement.
+            // Internal requests have the connection's timeout, except in a cluster, where only other servers know of a replacement.
             guard !sent[place].isOwn else {
                 isLate = isLate || isClustered
                 continue
@@ -219,13 +219,13 @@ final class ValkeySession: @unchecked Sendable {
         guard let channel = state.channel else { return }
         let longest = options.heartbeat + options.timeout
         if isLate || now - confirmed > TimeAmount(longest) {
-            lose("what was sent \(isLate ? options.timeout : longest) ago is not answered", for: .paused)
+            lose("no answer for \(isLate ? options.timeout : longest)", for: .paused)
         } else if case .connected = state, now - asked >= TimeAmount(options.heartbeat) {
-            askWhatItIs(channel)
+            sendHeartbeat(channel)
         }
     }
 
-    /// `then` looks for errors itself. It isn't called if the connection is lost.
+    /// Sends an internal request. `then` handles error replies, and isn't called if the connection is lost.
     private func ask(
         _ commands: [RESPCommand], _ channel: any Channel, _ then: @escaping @Sendable ([RESPValue]) -> Void
     ) {
@@ -237,16 +237,18 @@ final class ValkeySession: @unchecked Sendable {
         write(request, channel)
     }
 
-    // MARK: What the server is
+    // MARK: Heartbeat
 
-    /// The heartbeat. A server that the others of its cluster have replaced would answer a `PING` for ever.
-    private func askWhatItIs(_ channel: any Channel) {
+    /// Asks for role and epoch: a server that its cluster has replaced would still answer a `PING`.
+    private func sendHeartbeat(_ channel: any Channel) {
         asked = .now()
         var commands = [RESPCommand("HELLO", "3")]
         if isClustered { commands.append(RESPCommand("CLUSTER", "INFO")) }
         ask(commands, channel) { [self] replies in
             let present = ValkeySession.field("role", of: replies[0]) ?? role
-            guard present == role else { return lose("it was \(role), and is \(present) now", for: .paused) }
+            guard present == role else {
+                return lose("its role changed from \(role) to \(present)", for: .paused)
+            }
             heard(replies.dropFirst().first)
         }
     }
@@ -258,7 +260,7 @@ final class ValkeySession: @unchecked Sendable {
             trouble = facts.trouble
         }
         if role == "slave" || role == "replica" {
-            trouble = "it is a replica, which learns of changes later than others"
+            trouble = "it is a replica, which gets changes late"
         }
         isSound = trouble == nil
         report(self, .heard)
@@ -270,7 +272,7 @@ final class ValkeySession: @unchecked Sendable {
 
         init(_ reply: RESPValue?) {
             if case .error(let message)? = reply {
-                trouble = "it doesn't say how its cluster is: \(message)"
+                trouble = "it doesn't report its cluster's state: \(message)"
                 return
             }
             for line in (reply?.text ?? "").split(whereSeparator: \.isNewline) {
@@ -278,7 +280,7 @@ final class ValkeySession: @unchecked Sendable {
                 guard parts.count == 2 else { continue }
                 if parts[0] == "cluster_current_epoch" { epoch = Int64(parts[1]) ?? 0 }
                 if parts[0] == "cluster_state", parts[1] != "ok" {
-                    trouble = "its cluster doesn't work: \(parts[1])"
+                    trouble = "its cluster's state is \(parts[1])"
                 }
             }
         }
@@ -286,7 +288,7 @@ final class ValkeySession: @unchecked Sendable {
 
     // MARK: Changes by others
 
-    private func told(_ parts: [RESPValue]) {
+    private func invalidate(_ parts: [RESPValue]) {
         guard parts.first?.text == "invalidate", parts.count >= 2 else { return }
         guard let keys = parts[1].elements else {
             for watch in watches.values { watch.listener.changedAll() }
@@ -295,7 +297,7 @@ final class ValkeySession: @unchecked Sendable {
         figures.withLock { $0.invalidations += keys.count }
         for case .bytes(let key) in keys {
             for watch in watches.values where key.starts(with: watch.prefix) {
-                // A key that isn't UTF-8 is none of this library.
+                // Keys of this library are UTF-8.
                 guard let name = String(validating: key.dropFirst(watch.prefix.count), as: UTF8.self)
                 else { continue }
                 watch.listener.changed(name)
@@ -303,16 +305,16 @@ final class ValkeySession: @unchecked Sendable {
         }
     }
 
-    /// Asks to be told of changes, and says so to the archives once that is promised.
+    /// Starts tracking, and notifies the listeners when the server has confirmed it.
     private func track(_ prefixes: Set<[UInt8]>, _ channel: any Channel) {
         let new = prefixes.subtracting(tracked)
         tracked.formUnion(new)
         var command = RESPCommand("CLIENT", "TRACKING", "ON", "BCAST", "NOLOOP")
         for prefix in new { command = command + "PREFIX" + prefix }
-        // Without a new prefix, the answer to anything says that it is tracked.
+        // Without a new prefix, any answer confirms the tracking.
         ask([new.isEmpty ? RESPCommand("PING") : command], channel) { [self] replies in
             if let message = ValkeySession.error(in: replies) {
-                return lose("it doesn't tell of changes: \(message)", for: .paused)
+                return lose("it doesn't report changes: \(message)", for: .paused)
             }
             for (place, watch) in watches where prefixes.contains(watch.prefix) && !watch.isCovered {
                 watches[place]?.isCovered = true
@@ -321,7 +323,7 @@ final class ValkeySession: @unchecked Sendable {
         }
     }
 
-    // MARK: Connecting
+    // MARK: Connections
 
     private func connect() {
         if case .stopped = state { return }
@@ -372,7 +374,7 @@ final class ValkeySession: @unchecked Sendable {
                 return lose(refusal(message), for: .paused)
             }
             connection = ValkeySession.connection(replies.last?.text)
-            forgetLost(channel)
+            killLost(channel)
             isClustered = ValkeySession.field("mode", of: replies[0]) == "cluster"
             role = ValkeySession.field("role", of: replies[0]) ?? ""
             state = .connected(channel)
@@ -384,12 +386,13 @@ final class ValkeySession: @unchecked Sendable {
             track(Set(watches.values.map(\.prefix)), channel)
             for request in waiting { write(request, channel) }
             report(self, .connected)
-            if isClustered { askWhatItIs(channel) } else { heard(nil) }
+            if isClustered { sendHeartbeat(channel) } else { heard(nil) }
         }
     }
 
-    /// What a former connection sent must not come behind what is sent now; without this right only the closed socket helps.
-    private func forgetLost(_ channel: any Channel) {
+    /// Closes lost connections at the server, so that their data isn't executed after new requests. Without the right to `CLIENT KILL`
+    /// only the reset of the socket prevents that.
+    private func killLost(_ channel: any Channel) {
         let number = lost.count
         guard number > 0 else { return }
         let commands = lost.map { RESPCommand("CLIENT", "KILL", "ID", "\($0.number)", "ADDR", $0.address) }
@@ -411,11 +414,11 @@ final class ValkeySession: @unchecked Sendable {
     private func refusal(_ message: String) -> String {
         "\(name) refuses: "
             + (message.contains("unknown command")
-                ? "it doesn't know protocol 3, which version 6 or later does"
+                ? "it doesn't support protocol 3 (version 6 or later)"
                 : LogIn.reason(message, without: address.password))
     }
 
-    /// Of the reply to `HELLO`.
+    /// A field of the reply to `HELLO`.
     private static func field(_ name: String, of hello: RESPValue) -> String? {
         let parts = hello.elements ?? []
         guard let place = parts.firstIndex(where: { $0.text == name }), place + 1 < parts.count else {
@@ -429,7 +432,7 @@ final class ValkeySession: @unchecked Sendable {
         lose(reason, for: .paused)
     }
 
-    /// Ends the connection, or the attempt to make one, and begins another after a pause.
+    /// Closes the connection, or ends the attempt to open it, and reconnects after a pause.
     private func lose(_ reason: String, for next: State) {
         if case .stopped = state { return }
         if case .paused = state, case .paused = next { return }
@@ -452,7 +455,7 @@ final class ValkeySession: @unchecked Sendable {
         if let connection { lost = lost.suffix(15) + [connection] }
         connection = nil
         if let channel = former.channel {
-            // What the kernel hasn't sent yet must not be sent when the network works again.
+            // A reset discards unsent data, which must not be sent later.
             _ = (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
             channel.close(promise: nil)
         }
@@ -463,7 +466,7 @@ final class ValkeySession: @unchecked Sendable {
         loop.scheduleTask(in: pause()) { [weak self] in self?.connect() }
     }
 
-    /// What a connection of the other kind meets: silence, bytes that are no answer, or an end.
+    /// A hint for a server that doesn't answer the first request: it may expect TLS, or not.
     private var suspicion: String {
         guard case .loggingIn = state, !isAnswered, !isExplained else { return "" }
         return address.usesTLS
@@ -471,7 +474,7 @@ final class ValkeySession: @unchecked Sendable {
             : " (if \(address.host):\(address.port) expects TLS, write valkeys://)"
     }
 
-    /// A random time, so that those that lost one server don't all come back at the same moment. Up to twice as long each time.
+    /// Randomized exponential backoff.
     private func pause() -> TimeAmount {
         failedAttempts += 1
         let longest = min(options.longestPause, .milliseconds(50) * (1 << min(failedAttempts - 1, 16)))
@@ -492,7 +495,7 @@ final class ValkeySession: @unchecked Sendable {
     }
 }
 
-/// What all connections of a tier have done. Safe from any thread.
+/// The state of all connections of a tier. Safe from any thread.
 final class ValkeyFigures: Sendable {
     private let health = Guarded(RemoteHealth())
 

@@ -8,7 +8,7 @@ extension ValkeySpace {
     func deleteAll(ofOwner owner: String?, _ then: @escaping @Sendable (Result<Int, RemoteError>) -> Void) {
         let deletion = Deletion(of: self)
         let whole: Deletion.Then = { [self] result in
-            router.tell(allBut: self) { $0.changedAll() }
+            router.notify(allBut: self) { $0.changedAll() }
             then(deletion.outcome(result))
         }
         if let owner { return deletion.delete(of: owner, from: "0", whole) }
@@ -19,7 +19,7 @@ extension ValkeySpace {
         }
     }
 
-    /// Runs a script on each of these objects' keys, all at once, each where it is; returns what they return.
+    /// Runs a script for each object's key, concurrently, and returns the results.
     func each(
         _ names: [[UInt8]], _ script: String, _ owner: String,
         _ then: @escaping @Sendable (Result<[Int64], RemoteError>) -> Void
@@ -28,7 +28,7 @@ extension ValkeySpace {
         each(keys, { RESPCommand("EVAL", script, "1") + $0 + owner }, then)
     }
 
-    /// Sends a command for each key, all at once, each where it is; returns the numbers that are answered.
+    /// Sends a command for each key, concurrently, and returns the numbers in the answers.
     fileprivate func each(
         _ keys: [[UInt8]], _ command: ([UInt8]) -> RESPCommand,
         _ then: @escaping @Sendable (Result<[Int64], RemoteError>) -> Void
@@ -51,24 +51,24 @@ extension ValkeySpace {
     }
 }
 
-/// Deletes many keys, not in one step.
+/// Deletes many keys, not atomically.
 private final class Deletion: Sendable {
     typealias Then = @Sendable (Result<Void, RemoteError>) -> Void
 
-    /// At most about so many are looked at or deleted at once.
+    /// About the number of keys in a step.
     private static let portion = 250
-    /// A pass over a cluster misses what moves meanwhile. So there are more while something is found.
+    /// A pass over a cluster misses keys that move, so passes are repeated while they find keys.
     private static let mostPasses = 5
 
     private let space: ValkeySpace
     private let deleted = Atomic(0)
     private let hasBegun = Atomic(false)
-    /// Not of their owners' sets, which don't count.
+    /// Whether deleted keys are counted; owners' sets aren't.
     let isOfObjects = Atomic(true)
 
     init(of space: ValkeySpace) { self.space = space }
 
-    /// Once something was sent, a failure doesn't mean that nothing was changed.
+    /// After the first deletion, a failure is uncertain.
     func outcome(_ result: Result<Void, RemoteError>) -> Result<Int, RemoteError> {
         result.map { deleted.load(ordering: .relaxed) }.mapError {
             hasBegun.load(ordering: .relaxed) ? $0.begun(at: space.tier) : $0
@@ -90,7 +90,7 @@ private final class Deletion: Sendable {
         }
     }
 
-    /// One server after the other.
+    /// Scans one server after the other.
     private func pass(through prefix: [UInt8], at servers: [ValkeySession], _ then: @escaping Then) {
         guard let server = servers.first else { return then(.success(())) }
         scan(prefix, at: server, from: "0") { [self] result in
@@ -126,9 +126,9 @@ private final class Deletion: Sendable {
         ]
     }
 
-    // MARK: Those of an owner
+    // MARK: An owner's objects
 
-    /// Comes to each name that is in the set all the time once, and to an end although others record.
+    /// Scans the owner's set. The scan visits each name that is in the set during the whole scan, and ends although names are added.
     func delete(of owner: String, from cursor: String, _ then: @escaping Then) {
         let set = space.ownerKey(owner)
         let command = RESPCommand("ZSCAN") + set + cursor + "COUNT" + Deletion.portion
@@ -150,7 +150,7 @@ private final class Deletion: Sendable {
 
     // MARK: Steps
 
-    /// What a `SCAN` has found, and where the next begins.
+    /// Passes the keys of a scan's step and the next cursor to `goOn`.
     private func portion(
         of result: Result<[RESPValue], RemoteError>, _ then: @escaping Then,
         _ goOn: ([[UInt8]], _ next: String) -> Void
@@ -158,7 +158,7 @@ private final class Deletion: Sendable {
         guard case .success(let replies) = result else { return then(result.map { _ in }) }
         guard let parts = replies[0].elements, parts.count == 2, let next = parts[0].text else {
             return then(
-                .failure(.refused(tier: space.tier, message: "a scan was answered with something else")))
+                .failure(.refused(tier: space.tier, message: "invalid answer to a scan")))
         }
         goOn((parts[1].elements ?? []).compactMap(\.blob), next)
     }

@@ -3,10 +3,10 @@ import StorageEngine
 import ValkeyWire
 import VellumRemote
 
-/// The keys of one archive at a server. What it asks is sent by its ``ValkeyRouter``.
+/// The keys of one archive at a server or cluster.
 final class ValkeySpace: RemoteSpace {
     let listener: any RemoteListener
-    /// What the archive's keys begin with.
+    /// The beginning of the archive's keys.
     let prefix: [UInt8]
     let router: ValkeyRouter
     let tier: String
@@ -15,7 +15,7 @@ final class ValkeySpace: RemoteSpace {
         self.router = router
         self.listener = listener
         tier = router.name
-        // A colon ends the name, so that no archive's prefix begins with another's. Owners follow a semicolon.
+        // A colon ends the name, so that no prefix is the beginning of another. Owners' sets have a semicolon instead.
         let name = archive.replacing("%", with: "%25").replacing(":", with: "%3A").replacing(";", with: "%3B")
         self.prefix = Array("\(prefix):\(name):".utf8)
         router.add(self)
@@ -25,14 +25,14 @@ final class ValkeySpace: RemoteSpace {
 
     private func key(_ name: String) -> [UInt8] { prefix + name.utf8 }
 
-    /// The sorted set of an owner's keys, by the time at which they expire.
+    /// The key of an owner's sorted set: names of objects by their expiry times.
     func ownerKey(_ owner: String) -> [UInt8] { prefix.dropLast() + ";owner:".utf8 + owner.utf8 }
 
     // MARK: One object
 
     func fetch(_ key: String, _ then: @escaping @Sendable (Result<RemoteObject?, RemoteError>) -> Void) {
         let name = self.key(key)
-        // In one step: what another stores between the two would get the former one's lifetime.
+        // Atomic: an object that is stored between the two commands would get the former one's TTL.
         let commands = [RESPCommand("PTTL") + name, RESPCommand("GET") + name]
         router.send(commands, of: name, atomically: true) { [tier] result in
             then(result.flatMap { ValkeySpace.object(in: $0, key, tier) })
@@ -53,7 +53,7 @@ final class ValkeySpace: RemoteSpace {
             } catch {
                 return .failure(.unreadable(tier: tier, key: key, reason: error.reason))
             }
-        default: return .failure(.unreadable(tier: tier, key: key, reason: "it is no string"))
+        default: return .failure(.unreadable(tier: tier, key: key, reason: "it isn't a string"))
         }
     }
 
@@ -68,18 +68,18 @@ final class ValkeySpace: RemoteSpace {
         }
         guard let owner = object.owner else {
             return router.send([command], of: self.key(key)) { [self] result in
-                told(key, result)
+                notifyOthers(key, result)
                 then(result.map { _ in })
             }
         }
-        // Known to be the owner's before it is there, so that it is deleted with the others.
+        // The name is in the owner's set before the object exists, so that deleting the owner's objects finds it.
         note(key, of: owner, object.lifetime) { [self, command] result in
             if case .failure(let error) = result { return then(.failure(error)) }
             router.send([head(of: key), command], of: self.key(key), atomically: true) { [self] result in
-                told(key, result)
+                notifyOthers(key, result)
                 guard case .success(let replies) = result else { return then(result.map { _ in }) }
                 if let former = ValkeySpace.owner(in: replies), former != owner { forget(key, of: former) }
-                // Who deletes the owner's may have taken it out of the set before it was there.
+                // A concurrent deletion may have removed the name before the object existed.
                 note(key, of: owner, object.lifetime) { [tier] in then($0.begun(at: tier)) }
             }
         }
@@ -88,7 +88,7 @@ final class ValkeySpace: RemoteSpace {
     func delete(_ key: String, _ then: @escaping @Sendable (Result<Bool, RemoteError>) -> Void) {
         let commands = [head(of: key), RESPCommand("UNLINK") + self.key(key)]
         router.send(commands, of: self.key(key), atomically: true) { [self] result in
-            told(key, result)
+            notifyOthers(key, result)
             if case .success(let replies) = result, let owner = ValkeySpace.owner(in: replies) {
                 forget(key, of: owner)
             }
@@ -108,7 +108,7 @@ final class ValkeySpace: RemoteSpace {
             }
         let commands = [head(of: key), RESPCommand("EXISTS") + name, command]
         router.send(commands, of: name, atomically: true) { [self] result in
-            told(key, result)
+            notifyOthers(key, result)
             guard case .success(let replies) = result, let owner = ValkeySpace.owner(in: replies) else {
                 return then(result.map { $0[1].number != 0 })
             }
@@ -116,15 +116,15 @@ final class ValkeySpace: RemoteSpace {
         }
     }
 
-    /// The server doesn't tell of what this connection changes, so other archives of this process are told here.
-    private func told(_ key: String, _ result: Result<[RESPValue], RemoteError>) {
-        // It may be made although no answer came, and the server tells nobody on this connection.
+    /// Notifies other archives of this process, because the server doesn't report changes by this connection. A change without an
+    /// answer may have been executed.
+    private func notifyOthers(_ key: String, _ result: Result<[RESPValue], RemoteError>) {
         if case .failure(let error) = result, !error.isUncertain { return }
-        router.tell(allBut: self) { $0.changed(key) }
+        router.notify(allBut: self) { $0.changed(key) }
     }
 
     private static func milliseconds(_ duration: Duration) -> Int64 {
-        // So clamped that the server's own clock added to it doesn't overflow, which it refuses.
+        // Clamped, because the server refuses an expiry time that overflows.
         duration.clampedMicroseconds / 1000
     }
 
@@ -134,12 +134,12 @@ final class ValkeySpace: RemoteSpace {
         RESPCommand("GETRANGE") + self.key(key) + 0 + (StoredObject.longestHead - 1)
     }
 
-    /// Of the object whose head the first reply is.
+    /// The owner in an object's head, which is the first reply.
     private static func owner(in replies: [RESPValue]) -> String? {
         replies.first?.blob.flatMap { StoredObject.owner(ofHead: $0) }
     }
 
-    /// Notes that an object is the owner's.
+    /// Adds an object's name to the owner's set, and removes stale names that the script returns.
     private func note(
         _ key: String, of owner: String, _ lifetime: Duration?,
         _ then: @escaping @Sendable (Result<Void, RemoteError>) -> Void
@@ -168,10 +168,10 @@ final class ValkeySpace: RemoteSpace {
             + Int.random(in: 0..<1 << 48) + (unlessThere ? "NX" : "")
     }
 
-    /// The name of what was deleted, or is another's. Nobody waits for it: names of nothing do no harm.
+    /// Removes a name from the owner's set, without waiting: stale names are harmless.
     private func forget(_ key: String, of owner: String) { forget([Array(key.utf8)], of: owner) { _ in } }
 
-    /// Takes the names out of the owner's set, but for those that were recorded in the meantime.
+    /// Removes names from the owner's set, and adds those again whose objects exist.
     func forget(
         _ names: [[UInt8]], of owner: String, _ then: @escaping @Sendable (Result<Void, RemoteError>) -> Void
     ) {
@@ -196,14 +196,15 @@ extension RESPValue {
 }
 
 extension Result<Void, RemoteError> {
-    /// Behind a change that was made: whatever this is, the caller can't take it for nothing.
+    /// Makes a failure uncertain, after a part of the change was executed.
     fileprivate func begun(at tier: String) -> Self { mapError { $0.begun(at: tier) } }
 }
 
 extension RemoteError {
-    /// Something else of the same change was made.
+    /// The error of a change that was partly executed.
     func begun(at tier: String) -> RemoteError {
-        isUncertain ? self : .unanswered(tier: tier, reason: "it was begun, and then: \(self)")
+        isUncertain
+            ? self : .unanswered(tier: tier, reason: "a part of the change was executed, then: \(self)")
     }
 }
 #endif

@@ -1,32 +1,30 @@
 #if Valkey
 extension ValkeyTier {
-    /// How the server's certificate is verified, and which one this program shows: for addresses that begin with `valkeys://` or
-    /// `rediss://`. The package's trait `ValkeyTLS` brings TLS.
+    /// TLS settings for addresses that begin with `valkeys://` or `rediss://`. Requires the package's trait `ValkeyTLS`.
     ///
-    /// The files are read whenever a connection is made, so a renewed certificate is used from the next one on.
+    /// The files are read for each connection, so the next connection uses a renewed certificate.
     public struct TLS: Sendable, Hashable {
-        /// Path of a PEM file with the certificates that are trusted; `nil`: those that the system trusts.
+        /// Path of a PEM file with trusted certificates; `nil`: the system's.
         public var roots: String?
-        /// Path of a PEM file with this program's certificate, and those between it and the root behind it; `nil`: it shows none.
+        /// Path of a PEM file with the client certificate and its intermediate certificates; `nil`: no client certificate.
         public var certificate: String?
-        /// Path of a PEM file with the key to ``certificate``, not encrypted; `nil`: it is in the file of the certificate.
+        /// Path of a PEM file with the unencrypted key of ``certificate``; `nil`: the key is in the certificate's file.
         public var key: String?
-        /// The name for which the server's certificate must be, where that isn't the host of the address. Of a cluster, all
-        /// servers' certificates are for it then; `nil`: each one's for its own host, which may be an address.
+        /// The name in the server's certificate, of all servers of a cluster; `nil`: each server's host, which may be an IP address.
         public var serverName: String?
-        /// Whether the certificate must be for that name. Without, whoever has any trusted certificate can pass for the server.
+        /// Whether the certificate must have this name. If not, any server with a trusted certificate is accepted.
         public var verifiesName = true
 
-        /// The system's roots, no certificate of this program, and the host's name.
+        /// The system's roots, no client certificate, and the host's name.
         public init() {}
     }
 }
 
-/// TLS that can't be used as it is set up.
+/// Invalid TLS settings, or a failed handshake.
 public struct ValkeyTLSError: Error, Hashable, CustomStringConvertible {
-    /// What is wrong, and what to do about it.
+    /// The reason and a remedy.
     public var reason: String
-    /// The error in one line, for a person.
+    /// The error in one line.
     public var description: String { "TLS can't be used: \(reason)" }
 }
 #endif
@@ -39,7 +37,7 @@ import StorageEngine
 import SystemC
 
 extension ValkeyTier.TLS {
-    /// What can be known without a server.
+    /// Checks the settings without a connection.
     func validate() throws(ValkeyTLSError) {
         _ = try context()
         if let serverName, ValkeyTier.TLS.isNumeric(serverName) {
@@ -49,12 +47,12 @@ extension ValkeyTier.TLS {
         }
     }
 
-    /// Adds what encrypts to a new connection. Belongs to the connection's event loop.
+    /// Adds TLS to a new connection. Call on the connection's event loop.
     func secure(_ channel: any Channel, to host: String) throws {
         let name = serverName ?? (ValkeyTier.TLS.isNumeric(host) ? nil : host)
         let handler: NIOSSLClientHandler
         do {
-            // Without a name, the certificate must be for the address.
+            // Without a name, the certificate must have the IP address.
             handler = try NIOSSLClientHandler(context: context(), serverHostname: name)
         } catch let error as ValkeyTLSError {
             throw error
@@ -102,7 +100,7 @@ extension ValkeyTier.TLS {
     private func certificates(
         in file: String, _ what: String
     ) throws(ValkeyTLSError) -> [NIOSSLCertificate] {
-        // To read from a pipe would wait for one who writes.
+        // Reading a pipe could block.
         var status = stat()
         guard stat(file, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
             throw ValkeyTLSError(reason: "\"\(file)\" (\(what)) is no file; it takes a PEM file")
@@ -112,9 +110,9 @@ extension ValkeyTier.TLS {
             reason: "no certificates can be read from \"\(file)\" (\(what)); it takes a PEM file")
     }
 
-    // MARK: What went wrong
+    // MARK: Errors
 
-    /// For a person; `nil`: it is nothing of TLS.
+    /// Describes an error of TLS; `nil`: another error.
     func reason(of error: any Error, _ context: ChannelHandlerContext, _ address: ValkeyAddress) -> String? {
         let server = "\(address.host):\(address.port)"
         if let error = error as? NIOSSLError, error == .uncleanShutdown { return "the connection was closed" }
@@ -136,7 +134,7 @@ extension ValkeyTier.TLS {
         return "no handshake with \(server); if it has no TLS at this port, write valkey:// (\(text))"
     }
 
-    /// Of a server that ended the connection when it had seen who asks, or hadn't.
+    /// Describes a server that closed the connection after the handshake.
     func refusal(by address: ValkeyAddress) -> String {
         let shown = certificate.map { "the one in \"\($0)\"" } ?? "none, so give one as certificate"
         return
@@ -159,10 +157,9 @@ extension ValkeyTier.TLS {
     }
 }
 
-/// A certificate has no name that was asked for.
 private struct OtherName: Error {}
 
-/// Sends nothing before the certificate has the wanted name: one for the address alone isn't enough. Belongs to an event loop.
+/// Delays writes until the certificate's name is verified; a certificate for the IP address isn't enough. For one event loop.
 private final class NameCheck: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -170,7 +167,7 @@ private final class NameCheck: ChannelDuplexHandler {
     private let name: [UInt8]
     private let handler: NIOSSLClientHandler
     private var isRight = false
-    /// The log-in, which nobody else is to see.
+    /// Delayed writes, with the credentials.
     private var held: [(data: NIOAny, promise: EventLoopPromise<Void>?)] = []
 
     init(_ name: String, of handler: NIOSSLClientHandler) {
@@ -203,7 +200,7 @@ private final class NameCheck: ChannelDuplexHandler {
         context.fireChannelInactive()
     }
 
-    /// By RFC 6125: a star stands for the whole first label. One without any names was compared by its common name.
+    /// By RFC 6125: a wildcard is the whole first label. NIOSSL has compared the common name of a certificate without names.
     private func hasName(_ certificate: NIOSSLCertificate) -> Bool {
         let names = certificate._subjectAlternativeNames()
         let dot = UInt8(ascii: ".")

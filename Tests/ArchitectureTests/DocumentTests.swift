@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What `Sources/ARCHITECTURE.md` and `README.md` name is there.
+/// Checks that the files named by `Sources/ARCHITECTURE.md`, `README.md` and the manual exist.
 @Suite struct DocumentTests {
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -39,9 +39,19 @@ import Testing
         }
     }
 
-    @Test func everyFileThatTheReadmeLinksToExists() throws {
-        let links = try read("README.md").matches(of: /\]\(([^)\s:]+)\)/).map { String($0.output.1) }
-        #expect(links.count >= 4)
-        for path in links { #expect(exists(path), "\(path)") }
+    @Test func everyFileThatTheReadmeAndTheManualLinkToExists() throws {
+        let names = try FileManager.default.contentsOfDirectory(
+            atPath: Self.root.appending(path: "Assets/manual").path)
+        let pages = ["README.md"] + names.filter { $0.hasSuffix(".md") }.map { "Assets/manual/\($0)" }
+        #expect(pages.count >= 10)
+        for page in pages {
+            let links = try read(page).matches(of: /\]\(([^)\s:#]+)[^)\s:]*\)|(?:src|srcset)="([^"]+)"/)
+            #expect(!links.isEmpty, "\(page)")
+            for link in links {
+                let target = String(link.output.1 ?? link.output.2 ?? "")
+                let path = (page as NSString).deletingLastPathComponent + "/" + target
+                #expect(exists(path), "\(page): \(target)")
+            }
+        }
     }
 }

@@ -58,10 +58,10 @@ struct ActionTests {
 
     /// What broke: keys that found nothing to do, or nothing new, gave no answer.
     @Test(arguments: [
-        ("R", "Reading again."), ("j<enter>-", "Nothing is marked."), ("j<enter>R", "Reading again."),
+        ("R", "Refreshing."), ("j<enter>-", "Nothing is marked."), ("j<enter>R", "Refreshing."),
         ("j<enter><enter>t+", "Nothing to unfold here."),
         ("j<enter><enter>t-", "Nothing to fold here."),
-        ("fR", "Reading again."),
+        ("fR", "Refreshing."),
     ]) func eachKeyHasAnAnswer(keys: String, said: String) throws {
         let browser = try Fixture.browser(Fixture.source(), columns: 100, keys: keys)
         #expect(browser.model.said == said)
@@ -69,15 +69,15 @@ struct ActionTests {
 
     /// A key that no action of the screen has says whether it has one elsewhere, and what lists the keys.
     @Test(arguments: [
-        ("j<enter>Z", "Z does nothing here; ? lists the keys."),
-        ("<ctrl+z>", "ctrl+z does nothing here; ? lists the keys."),
-        ("m", "m (Mark) is a key of the entries screen; ? lists the keys."),
-        ("j<enter><enter>m", "m (Mark) is a key of the entries screen; ? lists the keys."),
-        ("j<enter>a", "a (Ask every) is a key of the query screen; ? lists the keys."),
-        ("jj<enter>u", "Deleted messages can't be brought back."),
-        ("jju", "Deleted messages can't be brought back."),
+        ("j<enter>Z", "Z does nothing here. ? lists the keys."),
+        ("<ctrl+z>", "ctrl+z does nothing here. ? lists the keys."),
+        ("m", "m (Mark) works on the entries screen. ? lists the keys."),
+        ("j<enter><enter>m", "m (Mark) works on the entries screen. ? lists the keys."),
+        ("j<enter>a", "a (Auto-refresh) works on the query screen. ? lists the keys."),
+        ("jj<enter>u", "Deleted messages can't be restored."),
+        ("jju", "Deleted messages can't be restored."),
         ("j<enter>u", "Nothing to undo in City: only deletions and expiries can be undone, for ten minutes."),
-        ("jj<enter>z", "z (Groups) is a key of the archives screen; ? lists the keys."),
+        ("jj<enter>z", "z (Groups) works on the archives screen. ? lists the keys."),
     ]) func aKeyWithoutAnActionSaysWhy(keys: String, said: String) throws {
         let browser = try Fixture.browser(Fixture.source(), columns: 100, keys: keys)
         #expect(browser.frame.lines[22] == said)
@@ -100,13 +100,13 @@ struct ActionTests {
     /// A key of what changes a store has no action where it is only read; the help's key is named as it was assigned.
     @Test func aKeyWithoutAnActionIsSaidOfTheKeysThatThereAre() throws {
         let readOnly = try Fixture.browser(Fixture.source(), isReadOnly: true, keys: "j<enter>D")
-        #expect(readOnly.frame.lines[22] == "D: the store is only read here; ? lists the keys.")
+        #expect(readOnly.frame.lines[22] == "Can't delete: the store is read-only.")
         let model = Model(
             size: Size(columns: 80, rows: 24), look: Fixture.unicode, store: Fixture.storePath,
             now: Fixture.start, keyMap: Self.keyMap("help = Z"))
         var browser = HeadlessBrowser(model, source: Fixture.source(), clock: { Fixture.start })
         browser.press([.character("?")])
-        #expect(browser.frame.lines[22] == "? does nothing here; Z lists the keys.")
+        #expect(browser.frame.lines[22] == "? does nothing here. Z lists the keys.")
     }
 
     @Test("End and Home go to the last and the first line of the help; topics are skipped")
@@ -114,9 +114,9 @@ struct ActionTests {
         var browser = try Fixture.browser(Fixture.source(), keys: "?")
         let first = browser.frame.boxLines
         #expect(
-            first.contains("Open and look") && first.contains("enter, l Open Open what the cursor is on."))
+            first.contains("Open and look") && first.contains("enter, l Open Open the selected row."))
         browser.press([Key(.end)])
-        #expect(browser.frame.boxLines.contains { $0.hasPrefix("PAUSED The screen stands still") })
+        #expect(browser.frame.boxLines.contains { $0.hasPrefix("PAUSED The screen is paused") })
         browser.press([Key(.home), Key(.up)])
         #expect(browser.frame.boxLines == first)
         // The line under the cursor is what Enter runs, below each title.
@@ -135,17 +135,50 @@ struct ActionTests {
     }
 
     @Test(
-        "q closes a view that was opened on top, then leaves the browser",
+        "q goes back a screen at a time and quits on the first",
         arguments: [
-            "jE", "jT", "jzz", "jz", "j<enter><enter>", "j<enter><enter>jjjj", "j<enter>T",
-        ]) func qClosesAView(keys: String) throws
+            ("jE", 2), ("jT", 2), ("jz", 2), ("j<enter>", 2), ("jj<enter>", 2), ("j<enter>/Ja<enter>", 2),
+            ("j<enter><enter>", 3), ("j<enter><enter>jjjj", 3), ("j<enter>T", 3), ("h", 1), ("h<enter>", 2),
+        ]) func qGoesBack(keys: String, presses: Int) throws
     {
         var browser = try Fixture.browser(Fixture.source(), keys: keys)
-        let top = browser.model.screen
+        for _ in 1..<presses {
+            browser.press([.character("q")])
+            #expect(browser.exit == nil)
+        }
         browser.press([.character("q")])
-        #expect(browser.exit == nil && [.archives, .entries].contains(browser.model.screen), "\(top)")
-        browser.press([.character("q")])
-        #expect(browser.exit == .quit, "\(top)")
+        #expect(browser.exit == .quit)
+    }
+
+    @Test("the footer calls q Back where it goes back")
+    func footerNamesQ() throws {
+        let first = try Fixture.browser(Fixture.source(), columns: 200)
+        #expect(first.frame.lines[23].contains("q Quit"), "\(first.frame.plainText)")
+        let list = try Fixture.browser(Fixture.source(), columns: 200, keys: "j<enter>")
+        #expect(list.frame.lines[23].contains("q Back"), "\(list.frame.plainText)")
+    }
+
+    @Test(
+        "the palette finds actions by words of other tools, with their keys",
+        arguments: [
+            ("", "yank", "y"), ("", "truncate", "D, delete"), ("", "vacuum", "K"), ("", "rename", "N"),
+            ("j<enter>", "kill", "D, delete"), ("j<enter>", "ttl", "x"), ("j<enter>", "tail", "F"),
+            ("j<enter>", "evict", "V"), ("j<enter>", "grep", "/"), ("j<enter>", "search", "/"),
+            ("j<enter>", "reload", "R"), ("j<enter>", "describe", "enter, l"),
+            ("j<enter>", "exit", "q, ctrl+c"),
+        ]) func paletteKnowsSynonyms(keys: String, word: String, key: String) throws
+    {
+        let browser = try Fixture.browser(Fixture.source(), columns: 120, keys: keys + ":" + word)
+        let lines = browser.frame.boxLines
+        #expect(lines.contains { $0.hasSuffix(" " + key) || $0.contains(" \(key), ") }, "\(lines)")
+    }
+
+    @Test("V goes to the next entry to be evicted")
+    func nextVictim() throws {
+        var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>V")
+        #expect(browser.model.cursorKey == Fixture.keys.last)
+        browser.press([.character("V")])
+        #expect(browser.model.cursorKey == Fixture.keys.last && browser.model.said != nil)
     }
 
     @Test("a key gives the mouse to the terminal and takes it back")
@@ -171,7 +204,7 @@ struct ActionTests {
         browser.press([Key(.enter)])
         #expect(browser.frame.plainText.contains("key ▲"))
         browser.press(try Key.script("?zzzz"))
-        #expect(browser.frame.plainText.contains("No action is called so."))
+        #expect(browser.frame.plainText.contains("No matching action."))
         browser.press(try Key.script("<enter>"))
         #expect(!browser.frame.plainText.contains("Help:"))
     }
@@ -219,7 +252,7 @@ struct ActionTests {
         ),
         ("jE/ja<enter>", "watch --from-start", "Prints all events; the filter has no command."),
         ("jT", "stats City --watch", "Prints the figures of each second; no command draws graphs."),
-        ("j<enter>M", "--dry-run", "It names 100 of the 117 that are marked."),
+        ("j<enter>M", "--dry-run", "It has 100 of the 117 marked keys."),
         ("j<enter>/é<enter>", "query City 'find @key icontains \"é\"'", "Finds whole characters"),
     ])
     func theCommandLineSaysWhatIsOtherwise(keys: String, words: String, remark: String) throws {
@@ -263,7 +296,7 @@ struct ActionTests {
         #expect(
             CommandLine.words(for: opened.model).hasSuffix(#" query City 'find @key = "City\u0000x"'"#))
         let menu = try Fixture.browser(source, keys: "j<enter>/City<enter>gy")
-        #expect(menu.frame.plainText.contains("no shell passes on the NUL"), "\(menu.frame.plainText)")
+        #expect(menu.frame.plainText.contains("shells can't pass the NUL"), "\(menu.frame.plainText)")
     }
 
     @Test func remappedKeysAreUsedAndShown() throws {

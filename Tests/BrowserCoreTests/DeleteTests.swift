@@ -16,10 +16,10 @@ struct DeleteTests {
 
     /// What broke: marks stay when the list is filtered, and the plan said no word of those that nobody sees any more.
     @Test(arguments: [
-        ("MWpopulation > 2000000<enter>", 16, "12 of them aren't in view, for the list is filtered.", 12),
-        ("mm/Kyiv<enter>", 2, "None of them is in view, for the list is filtered.", 2),
-        ("mm/Jakarta<enter>", 2, "1 of them isn't in view, for the list is filtered.", 1),
-        ("m/Kyiv<enter>", 1, "It isn't in view, for the list is filtered.", 1),
+        ("MWpopulation > 2000000<enter>", 16, "12 are hidden by the filter.", 12),
+        ("mm/Kyiv<enter>", 2, "All are hidden by the filter.", 2),
+        ("mm/Jakarta<enter>", 2, "1 is hidden by the filter.", 1),
+        ("m/Kyiv<enter>", 1, "It is hidden by the filter.", 1),
         ("m/Jakarta<enter>", 1, nil, 0), ("mm/Kyiv<enter><esc>", 2, nil, 0),
         ("mm/Kyiv<enter>-m", 1, nil, 0),
     ])
@@ -105,18 +105,20 @@ struct DeleteTests {
         #expect(browser.frame.boxWords.contains("3 entries, 593 B, in City"))
         let written = isMore ? "65.5 kB are written, or " : ""
         let sentence =
-            (isMore ? "More than is kept for an undo: " : "")
+            (isMore ? "Larger than the undo space: " : "")
             + "u undoes it for ten minutes, or until \(written)the disk is full."
         #expect(browser.frame.boxWords.contains(sentence), "\(browser.frame.plainText)")
-        #expect(browser.frame.boxWords.contains("More than is kept") == isMore)
+        #expect(browser.frame.boxWords.contains("Larger than the undo") == isMore)
         // A put writes a value of the usual size, and some hundred bytes besides.
         let value = source.with { state in
             let sizes = state.archives["City"]?.map(\.entry.valueBytes) ?? []
             return Double(sizes.reduce(0, +)) / Double(max(1, sizes.count))
         }
         let seconds = 65_536 / (Double(records) * (value + 100))
-        let estimate = "As City is written to now, that is some \(Figures.interval(seconds))."
-        #expect(browser.frame.boxWords.contains("As City is written") == soon, "\(browser.frame.plainText)")
+        let estimate = "At the current write rate, about \(Figures.interval(seconds))."
+        #expect(
+            browser.frame.boxWords.contains("At the current write rate") == soon, "\(browser.frame.plainText)"
+        )
         if soon {
             #expect(browser.frame.boxWords.contains(estimate), "\(estimate) \(browser.frame.plainText)")
         }
@@ -134,7 +136,7 @@ struct DeleteTests {
             plan.contains(
                 "u undoes it for ten minutes, or until 4.19 MB are written, or the disk is full."),
             "\(plan)")
-        #expect(!plan.contains("More than is kept"))
+        #expect(!plan.contains("Larger than the undo"))
     }
 
     @Test(arguments: ["<enter>", "<esc>", "n", "<tab><tab><enter>"])
@@ -256,8 +258,8 @@ struct DeleteTests {
         var browser = try Fixture.browser(source, keys: "j<enter>mmmD")
         source.remove("東京都", archive: "City")
         browser.press([.character("y")])
-        #expect(browser.model.said?.contains("1 was absent already") == true)
-        #expect(!browser.frame.plainText.contains("Plan carried out"))
+        #expect(browser.model.said?.contains("1 was already absent") == true)
+        #expect(!browser.frame.plainText.contains("[ Close ]"))
     }
 
     /// The plan's targets are those that were seen when it opened, whatever happens to the rows meanwhile.
@@ -296,11 +298,11 @@ struct DeleteTests {
         }
         let key = try #require(try Key.script(key).first)
         #expect(test.press(key, source, settling: false).isEmpty)
-        #expect(test.model.said == "\(key) isn't taken: the rows aren't there yet; esc ends the wait.")
+        #expect(test.model.said == "\(key) ignored: still loading. Esc cancels.")
         #expect(!test.model.isPlanOpen && test.model.markedKeys.isEmpty)
         test.effects = asked
         test.settle(source)
-        #expect(test.model.said == "The wait is over; press it again.")
+        #expect(test.model.said == "Loaded. Press the key again.")
         _ = test.press(.character("D"), source)
         #expect(test.model.isPlanOpen)
     }
@@ -334,7 +336,7 @@ struct DeleteTests {
         let marking = test.press(.character("M"), source, settling: false)
         #expect(marking.map(\.description) == ["collect all rows"])
         #expect(test.press(.character("D"), source, settling: false).isEmpty)
-        #expect(test.model.planned == nil && test.model.said?.contains("still being marked") == true)
+        #expect(test.model.planned == nil && test.model.said?.contains("Still marking") == true)
         // Stopped, nothing is marked, and nothing is waited for.
         #expect(
             test.press(Key(.escape), source, settling: false).first?.description.hasPrefix("stop") == true)
@@ -343,11 +345,11 @@ struct DeleteTests {
         #expect(test.model.markedKeys.isEmpty)
         let again = test.press(.character("M"), source, settling: false)
         #expect(test.press(.character("D"), source, settling: false).isEmpty)
-        #expect(test.model.said?.contains("still being marked") == true)
+        #expect(test.model.said?.contains("Still marking") == true)
         test.effects = again
         test.settle(source)
         // What broke: typed ahead, the key was dropped, and what was said of it gone with the marking.
-        #expect(test.model.said == "The entries are marked by now; choose it again.")
+        #expect(test.model.said == "The entries are marked now. Press the key again.")
         #expect(test.model.markedKeys == ["Jakarta"])
         _ = test.press(.character("D"), source)
         #expect(test.model.planned?.map(\.key) == ["Jakarta"])

@@ -43,11 +43,14 @@ struct EngineChangeTests {
             try archive.put([UInt8](repeating: 7, count: 50_000), forKey: "key \(number)")
         }
         var browser = try browser("L<ctrl+u>disk 1MB<enter>")
-        #expect(browser.frame.plainText.contains("About 1 MB are evicted"), "\(browser.frame.plainText)")
+        let plan = browser.frame.boxWords
+        #expect(plan.contains("About 20 entries, 1 MB, are evicted, least recently used first"), "\(plan)")
+        #expect(plan.contains("was used "), "\(plan)")
         #expect(try archive.configuration().diskLimit == 4 << 20)
-        browser.press([Key(.escape)])
+        // An eviction needs the archive's name.
+        browser.press(try Key.script("y<enter><esc>"))
         #expect(try archive.configuration().diskLimit == 4 << 20)
-        browser.press(try Key.script("L<ctrl+u>disk 1MB<enter>y"))
+        browser.press(try Key.script("L<ctrl+u>disk 1MB<enter>City<enter>"))
         #expect(try archive.configuration().diskLimit == 1_000_000)
         #expect(browser.model.said?.contains("evictions") == true, "\(browser.frame.plainText)")
         browser.press(try Key.script("K<enter>"))
@@ -66,6 +69,33 @@ struct EngineChangeTests {
     func sizeAloneIsOfTheDisk() throws {
         let browser = try browser("L<ctrl+u>20KB<enter>")
         #expect(browser.frame.plainText.contains("-> 20 kB"), "\(browser.frame.plainText)")
+    }
+
+    @Test("a renamed and a dropped archive leave an event")
+    func removalsLeaveEvents() throws {
+        _ = try store.archive(
+            named: "Town", orCreate: ArchiveConfiguration(diskLimit: 4 << 20, memoryLimit: nil))
+        var browser = try browser("NZoo<enter>y")
+        try store.removeArchive(named: "Town")
+        browser.refresh()
+        let lines = browser.frame.plainText.split(separator: "\n")
+        #expect(
+            lines.contains { $0.contains("City") && $0.contains("renamed") && $0.contains("to Zoo") },
+            "\(browser.frame.plainText)")
+        #expect(lines.contains { $0.contains("Town") && $0.contains("dropped") })
+        #expect(!lines.contains { $0.contains("City") && $0.contains("dropped") })
+    }
+
+    @Test(
+        "limits have units, with or without a space",
+        arguments: [
+            ("500 MB", "-> 500 MB", "memory limit: none"),
+            ("disk 2GiB memory 1.5 GB", "-> 2.15 GB", "-> 1.5 GB"),
+            ("memory 10 kb", "disk limit: 4.19 MB, unchanged", "-> 10 kB"),
+        ]) func limitsHaveUnits(typed: String, disk: String, memory: String) throws
+    {
+        let plan = try browser("L<ctrl+u>\(typed)<enter>").frame.boxWords
+        #expect(plan.contains(disk) && plan.contains(memory), "\(plan)")
     }
 
     @Test("the cursor follows an archive that is renamed")
@@ -103,8 +133,9 @@ struct EngineChangeTests {
     @Test(
         "limits that can't be read change nothing and say why",
         arguments: [
-            ("disk", "write pairs"), ("dsk 1MB", "neither disk nor memory"), ("disk 1XB", "is no size"),
-            ("disk 0", "is no size"), ("", "write pairs"),
+            ("disk", "write pairs"), ("dsk 1MB", "neither disk nor memory"), ("disk 1XB", "not a size"),
+            ("disk 0", "not a size"), ("", "write pairs"), ("9000", "9000 is not a size"),
+            ("disk 9000 memory none", "9000 is not a size"), ("disk 0 MB", "not a size"),
         ]) func wrongLimits(typed: String, said: String) throws
     {
         let browser = try browser("L<ctrl+u>\(typed)<enter>")
@@ -121,6 +152,24 @@ struct EngineChangeTests {
                 .change(ArchiveAddress("City", in: path), .drop, seen: seen) { _ in true }
         }
         #expect(try store.archiveNames() == ["City"])
+    }
+
+    @Test(
+        "an archive that changes while its name is typed is dropped after a second plan",
+        arguments: [false, true])
+    func changesWhileItsNameIsTyped(isReplaced: Bool) throws {
+        var browser = try browser("DCit")
+        if isReplaced {
+            try store.removeArchive(named: "City")
+            _ = try store.archive(named: "City", orCreate: ArchiveConfiguration(diskLimit: 4 << 20))
+        } else {
+            try archive.put([1], forKey: "new")
+        }
+        browser.refresh()
+        browser.press(try Key.script("y<enter>"))
+        #expect(try store.archiveNames() == ["City"])
+        browser.press(try Key.script("DCity<enter>"))
+        #expect(try store.archiveNames() == [], "\(browser.frame.plainText)")
     }
 
     private func planned() throws -> [PlannedEntry] {
@@ -143,7 +192,7 @@ struct EngineChangeTests {
         var browser = try browser("<enter>/big<enter>M<esc>D")
         let plan = browser.frame.boxWords
         #expect(plan.contains("10 entries, 2.6 MB, in City"), "\(plan)")
-        let bound = "More than is kept for an undo: u undoes it for ten minutes, or until 210 kB are written"
+        let bound = "Larger than the undo space: u undoes it for ten minutes, or until 210 kB are written"
         #expect(plan.contains(bound), "\(plan)")
         let before = try archive.status()
         #expect(before.entries == 13, "nothing is written yet")

@@ -125,7 +125,7 @@ struct EngineSourceTests {
         #expect(try archive.status().entries == 47)
         #expect(browser.frame.plainText.contains("Deleted 3 entries, 39 B; u undoes it."))
         browser.press(try Key.script("u"))
-        #expect(browser.frame.plainText.contains("3 entries come back to City, 39 B"))
+        #expect(browser.frame.plainText.contains("Restores 3 entries, 39 B, in City"))
         #expect(browser.frame.plainText.contains("by this browser"))
         browser.press(try Key.script("y"))
         #expect(try archive.entries().map { $0.recency } == before)

@@ -229,6 +229,29 @@ struct EventTests {
             browser.frame.plainText.contains("Evicted or removed since: Lima"), "\(browser.frame.plainText)")
     }
 
+    @Test("b in the list shows the history of the selected entry")
+    func historyFromTheList() throws {
+        let browser = try Fixture.browser(source(), keys: "j<enter>jjb")
+        #expect(browser.frame.plainText.contains("Key history of 東京都"), "\(browser.frame.plainText)")
+        #expect(browser.frame.plainText.contains("promoted"))
+    }
+
+    @Test("a long history opens at its newest event", arguments: ["b", "<enter>b"])
+    func historyOpensAtTheNewest(keys: String) throws {
+        let source = Fixture.source()
+        for second in 0..<60 {
+            source.happen(
+                second == 0 ? .record : second == 59 ? .rejection : .update, "Jakarta", archive: "City",
+                bytes: 9,
+                at: Fixture.start.adding(seconds: Double(second)))
+        }
+        var browser = try Fixture.browser(source, keys: "j<enter>" + keys)
+        #expect(browser.frame.boxWords.contains(EventKind.rejection.label), "\(browser.frame.plainText)")
+        #expect(!browser.frame.boxWords.contains(EventKind.record.label))
+        browser.press([Key(.home)])
+        #expect(browser.frame.boxWords.contains(EventKind.record.label))
+    }
+
     @Test(
         "A bound without a unit gets the one of its graph",
         arguments: [

@@ -54,7 +54,7 @@ struct ExpireTests {
         let none = try Fixture.browser(source, keys: "j<enter>gx<down><down><enter>")
         #expect(entry("Jakarta", source)?.expires == nil)
         #expect(!none.model.isPlanOpen)
-        #expect(none.frame.plainText.contains("The entry has no deadline; nothing was changed."))
+        #expect(none.frame.plainText.contains("The entry has no expiry time. Nothing was changed."))
         // Of three that are marked one has a deadline: the plan is about that one.
         var one = try Fixture.browser(source, keys: "j<enter>gmmmx<down><down><enter>")
         #expect(one.model.planned?.map(\.key) == ["東京都"])
@@ -67,7 +67,7 @@ struct ExpireTests {
             state.archives["City"]?[index].entry.expires = nil
         }
         one.press([.character("y")])
-        #expect(one.model.said == "Nothing was changed; 1 had no deadline.")
+        #expect(one.model.said == "Nothing was changed; 1 had no expiry time.")
         #expect(source.with { $0.undoable["City"]?.isEmpty ?? true })
     }
 
@@ -94,6 +94,7 @@ struct ExpireTests {
         var browser = try Fixture.browser(
             source, clock: clock, keys: "j<enter>/ta<enter>x<up><ctrl+u>30s<enter>")
         #expect(browser.frame.plainText.contains("Expire 11 entries idle over 30s?"))
+        #expect(browser.frame.boxWords.contains("all idle entries of City"))
         #expect(browser.model.planned?.first?.key == Fixture.keys[5])
         // One is used before the plan is carried out: it isn't idle any more.
         source.access(Fixture.keys[7], archive: "City", at: clock.now)
@@ -104,16 +105,30 @@ struct ExpireTests {
         #expect(browser.frame.plainText.contains("was used after the plan was made"))
     }
 
+    @Test("the title and the first line state the scope of the selected choice")
+    func scopeFollowsTheChoice() throws {
+        var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>jx")
+        for (key, title, scope) in [
+            (nil, "Expire 1 entry", "1 entry of City."),
+            (Key(.up), "Expire idle entries of City", "All idle entries of City, filtered or not."),
+            (Key(.down), "Expire 1 entry", "1 entry of City."),
+        ] {
+            if let key { browser.press([key]) }
+            #expect(browser.frame.plainText.contains("┌ \(title) ─"), "\(browser.frame.plainText)")
+            #expect(browser.frame.boxWords.hasPrefix(scope), "\(browser.frame.plainText)")
+        }
+    }
+
     @Test func noneIsIdleThatLong() throws {
         let browser = try Fixture.browser(Fixture.source(), keys: "j<enter>x<up><ctrl+u>2d<enter>")
         #expect(!browser.model.isPlanOpen)
-        #expect(browser.frame.plainText.contains("No entry of City is idle longer than 2d."))
+        #expect(browser.frame.plainText.contains("No entry of City is idle over 2d."))
     }
 
     /// In an archive without entries in view only the choice of idle ones is left.
     @Test func withoutAnEntryOnlyIdleOnesCanBeChosen() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>/zzz<enter>x<up><down>")
-        #expect(browser.frame.plainText.contains("Expire entries of City"))
+        #expect(browser.frame.plainText.contains("Expire idle entries of City"))
         browser.press(try Key.script("<ctrl+u>30s<enter>"))
         #expect(browser.frame.plainText.contains("Expire 11 entries idle over 30s?"))
     }

@@ -6,16 +6,17 @@ import Testing
 struct LegendTests {
     /// Of the top bar, on each screen of a store.
     private static let bar = [
-        "touches Accesses that the store booked to this browser; looking makes none.",
+        "touches Accesses that the store counted for this browser; browsing makes none.",
         "writes Entries and messages that you changed or deleted here.",
-        "lock The longest that a change of yours took: no lock was held longer.",
+        "lock Longest time one of your changes held a lock.",
         "live The screen follows the store; following: the cursor stays at the newest row.",
-        "frozen Rows keep their order while you move or type, for so many seconds by now.",
-        "UNREACHABLE The store can't be read now; what was read before is still shown.",
-        "REMOVED The archive is gone; what was in it is still shown.",
-        "PAUSED The screen stands still until you go on; graphs and alarms miss nothing.",
+        "frozen Rows keep their order while you move or type; seconds since then.",
+        "UNREACHABLE The store can't be read; the last data is shown.",
+        "REMOVED The archive was removed; its last data is shown.",
+        "PAUSED The screen is paused; graphs and alarms continue.",
+        "paste Keys faster than typing count as text: they change nothing, confirm nothing.",
     ]
-    private static let asked = "asked So long ago: the rows stay as they are until you ask again."
+    private static let asked = "asked Age of these rows: R refreshes them."
 
     /// All of it on a screen on which the help has room.
     private func legend(_ keys: String, store: String? = Fixture.storePath) throws -> [String] {
@@ -37,21 +38,21 @@ struct LegendTests {
         (
             "j<enter>?",
             [
-                "● Marked: the next delete or expiry is about it.",
-                "▼ Among the next that the cache evicts.", "x Gone since the list was made.",
-                "listed So long ago: so many entries are listed less often.",
+                "● Marked: included in the next delete or expiry.",
+                "▼ Among the next to be evicted.", "x Removed since the list was read.",
+                "listed Age of this list: long lists refresh less often.",
             ]
         ),
         (
             "E?",
             [
-                "missed Events that were overwritten before the browser read them, as in a pause.",
-                "promoted A process took the value into its memory.",
+                "missed Events that were overwritten before the browser read them.",
+                "promoted A process loaded the value into its memory.",
             ]
         ), ("jz?", [asked]), ("jQ<f1><f1>", [asked]),
         (
             "j<enter><enter>?",
-            ["read So long ago the store held this; it holds another value by now, or none."]
+            ["read Age of this value: the store has changed or removed it since."]
         ),
     ])
     func theHelpExplainsTheSignsOfItsScreen(keys: String, meanings: [String]) throws {
@@ -61,8 +62,8 @@ struct LegendTests {
 
     @Test func theListOfStoresHasNoCounters() throws {
         let lines = try legend("?", store: nil)
-        #expect(lines.contains("★ A favourite: it stands first."))
-        #expect(lines.contains("1 The key that shows it: it is open, and stays as you left it."))
+        #expect(lines.contains("★ A favourite, listed first."))
+        #expect(lines.contains("1 The key that shows this open store."))
         #expect(!lines.contains { $0.hasPrefix("touches ") || $0.hasPrefix("● ") })
     }
 
@@ -73,7 +74,7 @@ struct LegendTests {
         #expect(browser.frame.lines.contains { $0.hasPrefix("\(dying) ") }, "\(browser.frame.plainText)")
         browser.press(try Key.script("g"))
         #expect(browser.frame.lines.contains { $0.hasPrefix("\(marked) Jakarta") })
-        for (typed, sign) in [("next delete", marked), ("evicts", dying)] {
+        for (typed, sign) in [("next delete", marked), ("evicted", dying)] {
             browser.press(try Key.script("?\(typed)"))
             #expect(browser.frame.lines.contains { $0.contains(" \(sign)             ") }, "\(sign)")
             browser.press([Key(.escape)])
@@ -82,11 +83,11 @@ struct LegendTests {
 
     /// On a small screen a line is cut; what it says in full stands below the list. There is nothing in it to run.
     @Test func aMeaningIsSearchedAndReadInFull() throws {
-        var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>?booked")
+        var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>?counted")
         #expect(browser.frame.boxLines.contains { $0.hasPrefix("touches Accesses") && $0.hasSuffix("…") })
         #expect(
             browser.frame.boxWords.contains(
-                "touches: Accesses that the store booked to this browser; looking makes none."))
+                "touches: Accesses that the store counted for this browser; browsing makes none."))
         let before = browser.frame
         browser.press([Key(.enter)])
         #expect(browser.frame == before)

@@ -171,7 +171,9 @@ struct LogTests {
         var browser = try Fixture.browser(source, clock: clock, keys: "jj<enter>D")
         #expect(!browser.model.isPlanOpen && browser.model.said?.contains("ctrl+x") == true)
         browser.press([.control("x")])
-        #expect(browser.frame.boxWords.contains("This can't be undone: every message of Trace goes"))
+        #expect(
+            browser.frame.boxWords.contains(
+                "of Trace, and any that arrive before you confirm. This can't be undone."))
         // None of these confirms: a button's keys, another name, a part of the name, a paste's line end.
         for keys in ["y", "<enter>", "<ctrl+u>City<enter>", "<ctrl+u>Trac<enter>", "<tab><enter>"] {
             browser.press(try Key.script(keys))

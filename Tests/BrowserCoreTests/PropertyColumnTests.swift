@@ -236,12 +236,12 @@ struct PropertyColumnTests {
         #expect(end.shown == Array(all.dropFirst(steps)) && end.shown.last == "owner", "\(last)")
         #expect(lines(browser)[3].hasPrefix("  Jakarta "))
         browser.press([Key(.right, modifiers: .shift)])
-        #expect(browser.frame.plainText.contains("There is no column further right."))
+        #expect(browser.frame.plainText.contains("No more columns to the right."))
         #expect(lines(browser)[2] == last)
         for _ in 0..<steps { browser.press([.character("<")]) }
         #expect(lines(browser)[2] == first)
         browser.press([Key(.left, modifiers: .shift)])
-        #expect(browser.frame.plainText.contains("There is no column further left."))
+        #expect(browser.frame.plainText.contains("No more columns to the left."))
     }
 
     /// On the way to the right each column is in view once: what stands beside the key isn't left out for its little weight.

@@ -62,12 +62,12 @@ extension QueryScreenTests {
         var browser = try browser("Qdistinct address.city | sort address.city<enter>")
         #expect(browser.frame.plainText.contains("Bogor"), "\(browser.frame.plainText)")
         for (keys, answer) in [
-            ("D", "There is no entry to delete. The row stands for several."),
-            ("x", "There is no entry to expire. The row stands for several."),
+            ("D", "No entry to delete. The row stands for several."),
+            ("x", "No entry to expire. The row stands for several."),
             ("m", "Nothing to mark: the row stands for several entries."),
             ("M", "Nothing to mark: the rows stand for several entries."),
             ("<enter>", "No value to open: the row stands for several entries."),
-            ("o", "There is no value here to open."),
+            ("o", "No value to open here."),
         ] {
             browser.press(try Key.script(keys))
             #expect(browser.frame.plainText.contains(answer), "\(keys): \(browser.frame.plainText)")
@@ -121,7 +121,7 @@ extension QueryScreenTests {
         #expect(browser.frame.plainText.contains("column11") && lines(browser)[3].contains("<"))
         #expect(lines(browser)[4].contains("wide"), "the first column stays")
         browser.press(try Key.script("<gt><gt><gt><gt>"))
-        #expect(browser.frame.plainText.contains("There is no column further right."))
+        #expect(browser.frame.plainText.contains("No more columns to the right."))
         for _ in 0..<12 { browser.press([Key(.left, modifiers: .shift)]) }
         #expect(!lines(browser)[3].contains("<") && !browser.frame.plainText.contains("column11"))
         // Those that aren't wanted make room for others.

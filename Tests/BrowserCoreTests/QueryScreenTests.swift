@@ -220,7 +220,9 @@ struct QueryScreenTests {
         )
         try "old".write(toFile: path + ".csv", atomically: true, encoding: .utf8)
         browser.press(try Key.script("w<ctrl+u>\(path).csv<enter>"))
-        #expect(words(browser).contains("Replace the file?") && words(browser).contains("is there already"))
+        #expect(
+            words(browser).contains("Replace the file?")
+                && words(browser).contains("Its contents will be lost."))
         browser.press(try Key.script("<enter>"))
         #expect(browser.frame.plainText.contains("Nothing was written."))
         #expect(try String(contentsOfFile: path + ".csv", encoding: .utf8) == "old", "the default is Cancel")

@@ -48,13 +48,14 @@ struct RefusalTests {
         let clock = TestClock()
         var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: "jz/D")
         let before = browser.model.screen
-        #expect(browser.frame.plainText.contains("Esc takes keys again."), "\(browser.frame.plainText)")
+        #expect(browser.frame.plainText.contains("Esc accepts keys again."), "\(browser.frame.plainText)")
         browser.press([Key(.escape)])
-        #expect(!browser.frame.plainText.contains("Esc takes keys again.") && browser.model.screen == before)
+        #expect(
+            !browser.frame.plainText.contains("Esc accepts keys again.") && browser.model.screen == before)
         browser.press(try Key.script("/D"))
         clock.advance(1.1)
         browser.refresh()
-        #expect(!browser.frame.plainText.contains("Esc takes keys again."))
+        #expect(!browser.frame.plainText.contains("Esc accepts keys again."))
     }
 
     @Test(

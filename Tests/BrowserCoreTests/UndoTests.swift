@@ -12,7 +12,7 @@ struct UndoTests {
         browser.press([.character("u")])
         let plan = browser.frame.plainText
         #expect(plan.contains("Undo this?"))
-        #expect(plan.contains("3 entries come back to City, 593 B"))
+        #expect(plan.contains("Restores 3 entries, 593 B, in City"))
         #expect(plan.contains("deleted 0s ago by this browser; can be undone for 10m, or"))
         browser.press([.character("y")])
         #expect(source.with { $0.archives["City"]?.count } == 16)
@@ -109,7 +109,7 @@ struct UndoTests {
         #expect(list.contains("expired 1 entry, 190 B, 12s ago by this browser; 9m48s or 61.4 kB"))
         #expect(list.contains("deleted 1,204 entries, 241 kB, 2m10s ago by api (4133); 7m50s or"))
         browser.press(try Key.script("j<enter>"))
-        #expect(browser.frame.plainText.contains("1,204 entries come back to City, 241 kB"))
+        #expect(browser.frame.plainText.contains("Restores 1,204 entries, 241 kB, in City"))
         browser.press(try Key.script("<tab><enter>"))
         #expect(source.with { $0.undoable["City"]?.map(\.action.id) } == [8, 5])
     }
@@ -171,7 +171,7 @@ struct UndoTests {
         for answer in test.answers(to: undo, source, isStopped: true) {
             test.send(answer, expecting: ["load figures of \(Fixture.storePath)"])
         }
-        #expect(test.text.contains("Stopped: restored 1 entry, 190 B; u takes back the rest."))
+        #expect(test.text.contains("Stopped: restored 1 entry, 190 B; u undoes the rest."))
     }
 
     /// An undo says how much of it is done, and whether it can be stopped.
@@ -229,7 +229,7 @@ struct UndoTests {
         browser.press([.character("y")])
         #expect(
             browser.frame.plainText.contains(
-                "can't be undone any more: somebody did so, its time is over, or its"))
+                "Can't undo: already undone, older than ten minutes, or its space was reused."))
     }
 
     /// The undo begins on the list of archives too, with the archive under the cursor.
@@ -237,7 +237,7 @@ struct UndoTests {
         let source = Fixture.source()
         Fixture.addUndoable(source)
         let browser = try Fixture.browser(source, keys: "ju")
-        #expect(browser.frame.plainText.contains("1 entry comes back to City"))
+        #expect(browser.frame.plainText.contains("Restores 1 entry, "))
     }
 
     /// An answer that comes when something else is open must not take its place.

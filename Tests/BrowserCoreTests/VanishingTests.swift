@@ -115,4 +115,19 @@ struct VanishingTests {
         let row = browser.frame.plainText.split(separator: "\n").first { $0.hasPrefix("x key 3") }
         #expect(row != nil, "\(browser.frame.plainText)")
     }
+
+    @Test("the pane loads an entry that is present again")
+    func restoredEntryIsLoaded() throws {
+        let source = source(20)
+        let clock = TestClock()
+        var browser = try Fixture.browser(source, columns: 120, rows: 40, clock: clock, keys: "j<enter>")
+        let removed = source.with { $0.archives["City"]?.remove(at: 3) }
+        browser.press(try Key.script("jjj"))
+        #expect(browser.frame.plainText.contains("The entry is gone."))
+        let record = try #require(removed)
+        source.with { $0.archives["City"]?.insert(record, at: 3) }
+        clock.advance(1.1)
+        browser.refresh()
+        #expect(browser.paneKey == "key 3", "\(browser.frame.plainText)")
+    }
 }

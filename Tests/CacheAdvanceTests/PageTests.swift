@@ -61,13 +61,13 @@ struct MyMessageType: Codable, Equatable {
         let text: String
     }
 
-    /// The example in README.md.
+    /// The example in Assets/manual/Library.md.
     @Test func aLogInOneFile() throws {
         let url = try FileManager.default.url(forEmptyFile: "log")
         defer { try? FileManager.default.removeItem(at: url) }
 
         let log = try CacheAdvance<Line>(file: url, maximumBytes: 1_000_000, shouldOverwriteOldMessages: true)
-        try log.append(message: Line(text: "ready"))  // there when it returns, also after a kill -9
+        try log.append(message: Line(text: "ready"))  // stored on return, also after a kill -9
         print(try log.messages())  // the oldest first
 
         #expect(try log.messages().map(\.text) == ["ready"])
@@ -77,9 +77,9 @@ struct MyMessageType: Codable, Equatable {
         let code = try ArticleCode("Sources/CacheAdvance/CacheAdvance.docc/CacheAdvance.md")
         #expect(code.blocks == 5)
         for block in code.missing { Issue.record("not compiled here: \(block)") }
-        let read = try ArticleCode("README.md", section: "A log in one file")
+        let read = try ArticleCode("Assets/manual/Library.md", section: "A log in one file")
         #expect(read.blocks == 1)
-        for block in read.missing { Issue.record("README.md: not compiled here: \(block)") }
+        for block in read.missing { Issue.record("Library.md: not compiled here: \(block)") }
     }
 }
 

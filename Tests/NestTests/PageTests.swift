@@ -68,9 +68,9 @@ import Testing
         let code = try ArticleCode("Sources/Nest/Nest.docc/Nest.md")
         #expect(code.blocks == 3)
         for block in code.missing { Issue.record("not compiled here: \(block)") }
-        let read = try ArticleCode("README.md", section: "Items with a time of their own")
+        let read = try ArticleCode("Assets/manual/Library.md", section: "Items with their own lifetimes")
         #expect(read.blocks == 1)
-        for block in read.missing { Issue.record("README.md: not compiled here: \(block)") }
+        for block in read.missing { Issue.record("Library.md: not compiled here: \(block)") }
     }
 }
 
@@ -122,12 +122,12 @@ private func settings(_ folder: URL) {
     pictures.persistanceIntervals.long = 30 * 86_400
 }
 
-/// The example in README.md.
+/// The example in Assets/manual/Library.md.
 private func owned() {
     let key = Nest.key(with: "UserController", parameters: ["userData", "ada"])
     Nest.shared.add(item: ["age": 36], withKey: key, expirationPolicy: .short, andPersistancePolicy: .medium)
     let item = Nest.shared[key] as? [String: Int]
-    Nest.shared.clear(ItemsOf: "UserController")  // and nobody else's
+    Nest.shared.clear(ItemsOf: "UserController")  // of no other owner
 
     _ = item
 }

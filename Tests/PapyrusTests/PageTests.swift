@@ -60,9 +60,9 @@ import Testing
         let code = try ArticleCode("Sources/Papyrus/Papyrus.docc/Papyrus.md")
         #expect(code.blocks == 6)
         for block in code.missing { Issue.record("not compiled here: \(block)") }
-        let read = try ArticleCode("README.md", section: "Objects with relations")
+        let read = try ArticleCode("Assets/manual/Library.md", section: "Objects with relations")
         #expect(read.blocks == 1)
-        for block in read.missing { Issue.record("README.md: not compiled here: \(block)") }
+        for block in read.missing { Issue.record("Library.md: not compiled here: \(block)") }
     }
 }
 
@@ -352,7 +352,7 @@ private enum Renamed {
     }
 }
 
-/// The example in README.md, with its line breaks.
+/// The example in Assets/manual/Library.md, with its line breaks.
 // swift-format-ignore
 private func objectsWithRelations() async throws {
     typealias Car = Relations.Car
@@ -365,7 +365,7 @@ private func objectsWithRelations() async throws {
     let store = PapyrusStore()
     await store.save(Manufacturer(id: "tesla", cars: [Car(id: "s", model: "Model S")]))  // both, at once
     let cars = await store.objects(type: Car.self).filter { $0.model.hasPrefix("Model") }.execute()
-    await store.merge(with: Array(cars.dropLast()))  // these, and no others, from one moment to the next
+    await store.merge(with: Array(cars.dropLast()))  // these, and no others, atomically
     for try await manufacturers in store.objects(type: Manufacturer.self).stream() {
         print(manufacturers)  // now, and after each change
     }

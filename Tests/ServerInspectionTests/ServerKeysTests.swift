@@ -19,10 +19,12 @@ struct ServerKeysTests {
             }.map { UInt8($0) }
             #expect(KeyName.bytes(KeyName.text(bytes)) == bytes)
         }
-        // The characters that stand for bytes, as a key.
-        let mark = Array("\u{10ffff}\u{10ff41}".utf8)
-        #expect(KeyName.bytes(KeyName.text(mark)) == mark)
         #expect(KeyName.text(Array("Zürich".utf8)) == "Zürich")
+        #expect(KeyName.text([0x63, 0xe9]) == "h'63e9'")
+        // A text that looks like bytes, as a key.
+        let text = Array("h'63e9'".utf8)
+        #expect(KeyName.text(text) == "\\h'63e9'")
+        #expect(KeyName.bytes(KeyName.text(text)) == text)
     }
 
     @Test(arguments: [
@@ -112,6 +114,49 @@ struct ServerKeysTests {
         #expect(try json("stream", "stream") == #"{"7-1":{"event":"login"}}"#)
         #expect(try served.connection.value(of: Array("none".utf8), type: "hash", in: 0) == nil)
         #expect(try served.connection.value(of: Array("none".utf8), type: "string", in: 0) == nil)
+    }
+
+    @Test("a stream's entry with a repeated field is a list of pairs")
+    func repeatedFields() async throws {
+        let served = try await Served()
+        try served.ask("XADD", "stream", "7-1", "a", "1", "b", "2", "a", "3")
+        try served.ask("XADD", "stream", "7-2", "a", "4")
+        let value = try #require(
+            try served.connection.value(of: Array("stream".utf8), type: "stream", in: 0))
+        let json = try RecognizedValue(value.bytes, encoding: value.encoding).json(.compact)
+        #expect(
+            String(decoding: json, as: UTF8.self)
+                == #"{"7-1":[["a","1"],["b","2"],["a","3"]],"7-2":{"a":"4"}}"#)
+    }
+
+    @Test("infinite scores are numbers")
+    func infiniteScores() async throws {
+        let served = try await Served()
+        try served.ask("ZADD", "scores", "inf", "most", "-inf", "least", "1.5", "middle")
+        let value = try #require(try served.connection.value(of: Array("scores".utf8), type: "zset", in: 0))
+        guard case .map(let map) = try CBORReader.decode(value.bytes) else {
+            Issue.record("no map")
+            return
+        }
+        #expect(
+            map[key: .text("most")] == .float(.infinity) && map[key: .text("least")] == .float(-.infinity))
+        let plan = QueryPlan(try QueryPipeline("find most > 1e300 and least < middle"))
+        let rows = try plan.rows(of: ServerQuery(served.connection, database: 0, for: plan.pipeline)).rows
+        #expect(rows.compactMap { $0.entry?.key } == ["scores"])
+    }
+
+    @Test("a query names keys that aren't UTF-8 by their bytes")
+    func queriesOfBinaryKeys() async throws {
+        let served = try await Served()
+        _ = try served.client.command(RESPCommand("SET") + [UInt8]([0x63, 0xe9]) + "1")
+        try served.ask("SET", "h'63e9'", "2")
+        func keys(_ text: String) throws -> [String] {
+            let plan = QueryPlan(try QueryPipeline(text))
+            return try plan.rows(of: ServerQuery(served.connection, database: 0, for: plan.pipeline)).rows
+                .compactMap { $0.entry?.key }.sorted()
+        }
+        #expect(try keys("find @size > 0") == ["\\h'63e9'", "h'63e9'"])
+        #expect(try keys("find @key = \"h'63e9'\"") == ["h'63e9'"])
     }
 
     @Test(arguments: ["hash", "set", "list", "zset", "stream"])

@@ -60,6 +60,20 @@ struct ServerScreensTests {
         #expect(browser.frame.plainText.contains("contents to see"))
     }
 
+    @Test(
+        "actions that a server doesn't support say why at once",
+        arguments: [
+            ("<enter>n", "Can't edit"), ("<enter>e", "Can't edit"), ("<enter>b", "history"), ("L", "Only"),
+        ])
+    func disabledActionsSayWhy(keys: String, reason: String) async throws {
+        let served = try await Served()
+        try served.fill()
+        var browser = browser(served)
+        browser.press(try Key.script(keys))
+        #expect(browser.model.said?.contains(reason) == true, "\(browser.frame.plainText)")
+        #expect(!browser.frame.plainText.contains("key of the new entry"))
+    }
+
     @Test func deletingAndUndoing() async throws {
         let served = try await Served()
         try served.fill()
@@ -75,6 +89,49 @@ struct ServerScreensTests {
         #expect(browser.frame.plainText.contains("by this browser"), "\(browser.frame.plainText)")
         browser.press(try Key.script("<esc>uy"))
         #expect(try served.ask("EXISTS", "scores").number == 1, "\(browser.frame.plainText)")
+    }
+
+    @Test("refuses to edit or add an entry before text is typed")
+    func editing() async throws {
+        let served = try await Served()
+        try served.fill()
+        var browser = browser(served)
+        for keys in ["<enter>n", "e", "<enter>b"] {
+            browser.press(try Key.script(keys))
+            let text = browser.frame.plainText
+            #expect(!text.contains("key of the new entry") && !text.contains("Key history of"), "\(text)")
+        }
+        #expect(try served.ask("DBSIZE").number == 7)
+    }
+
+    @Test("the list and the value show one size")
+    func sizes() async throws {
+        let served = try await Served()
+        try served.fill()
+        let memory = try #require(try served.connection.facts(of: [Array("scores".utf8)], in: 0)[0]).memory
+        var browser = browser(served)
+        browser.press(try Key.script("<enter>/scores<enter><enter><enter>"))
+        let text = browser.frame.plainText
+        #expect(text.contains("zset, \(Figures.bytes(UInt64(memory)))"), "\(text)")
+        browser.press([.character("D")])
+        let plan = browser.frame.plainText
+        #expect(plan.contains("1 entry, \(Figures.bytes(UInt64(memory)))"), "\(plan)")
+    }
+
+    @Test("an undone expiry restores the keys that it made expire, as its plan says")
+    func undoneExpiry() async throws {
+        let served = try await Served()
+        try served.fill()
+        let set = try served.changes().carryOut(
+            .setLifetime(.milliseconds(100)), on: try served.targets(["scores"]))
+        #expect(set.outcome.entries == 1)
+        #expect(try await eventually { try served.ask("EXISTS", "scores").number == 0 })
+        var browser = browser(served)
+        browser.press(try Key.script("<enter>u"))
+        let plan = browser.frame.plainText
+        #expect(plan.contains("expired since are restored"), "\(plan)")
+        browser.press([.character("y")])
+        #expect(try served.ask("EXISTS", "scores").number == 1)
     }
 
     @Test("exports the key and metadata that a result shows, without values that were not read")

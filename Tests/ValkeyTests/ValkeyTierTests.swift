@@ -527,24 +527,25 @@ struct ValkeyTierTests {
     }
 }
 
-/// What the example of the README keeps.
+/// The objects of the example in Assets/manual/Library.md.
 struct User: ArchiveCodable, Sendable {
     var primaryKey: String { userName }
     var userName: String
     var age: Int
 }
 
-@Suite struct SharedReadmeTests {
+@Suite struct ManualExampleTests {
     @Test func theExampleIsTheOneThatIsCompiledHere() throws {
         let root = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+        let page = try String(
+            contentsOf: root.appending(path: "Assets/manual/Library.md"), encoding: .utf8)
         let source = try String(
-            contentsOf: root.appending(path: "Tests/ValkeyTests/ReadmeExample.swift"), encoding: .utf8)
+            contentsOf: root.appending(path: "Tests/ValkeyTests/ManualExample.swift"), encoding: .utf8)
         let code = source.split(separator: "\n", omittingEmptySubsequences: false).dropFirst().dropLast(2)
             .joined(separator: "\n")
         #expect(code.hasPrefix("import Vellum\n"))
-        #expect(readme.contains("```swift\n\(code)\n```\n"))
+        #expect(page.contains("```swift\n\(code)\n```\n"))
     }
 }
 

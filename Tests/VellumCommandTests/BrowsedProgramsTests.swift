@@ -46,7 +46,7 @@ struct BrowsedProgramsTests {
             "pager",
             "cat \"$1\" >'\(log)'; stat -c %a \"$1\" >>'\(log)'; stty -echo; printf '\\033[?25l\\033[31m'; exit 4"
         )
-        let (status, text) = try await run(["PAGER": pager], [("oslo", "o"), ("exit code 4", "q")])
+        let (status, text) = try await run(["PAGER": pager], [("oslo", "o"), ("exit code 4", "\u{3}")])
         #expect(status == 0)
         let read = try String(contentsOfFile: log, encoding: .utf8)
         #expect(read.contains("\"name\": \"Oslo\"") && read.hasSuffix("600\n"))
@@ -110,7 +110,7 @@ struct BrowsedProgramsTests {
             [:],
             [
                 ("oslo", "|"), ("pipe to", "grep -c Oslo"), ("c Oslo", "\r"), ("Enter goes back", "\r"),
-                ("oslo", "q"),
+                ("oslo", "\u{3}"),
             ])
         #expect(status == 0)
         #expect(text.contains("[exit code 0; Enter goes back to vellum]"))
@@ -118,11 +118,11 @@ struct BrowsedProgramsTests {
     }
 
     @Test func aCopyIsSentToTheTerminal() async throws {
-        let steps = [("oslo", "y"), ("Copy", "k"), ("Copied", "\rq")]
+        let steps = [("oslo", "y"), ("Copy", "k"), ("Copied", "\r\u{3}")]
         #expect(try await run([:], steps).text.contains("\u{1b}]52;c;b3Nsbw==\u{7}"))
         let inside = try await run(["TMUX": "/tmp/tmux-0/default,1,0"], steps).text
         #expect(inside.contains("\u{1b}Ptmux;\u{1b}\u{1b}]52;c;b3Nsbw==\u{7}\u{1b}\\"))
-        let without = [("oslo", "y"), ("Copy", "k"), ("clipboard", "\rq")]
+        let without = [("oslo", "y"), ("Copy", "k"), ("clipboard", "\r\u{3}")]
         #expect(try await !run(["TERM": "vt100"], without).text.contains("]52;"))
     }
 

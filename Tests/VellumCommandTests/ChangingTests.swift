@@ -74,7 +74,7 @@ struct ChangingTests {
     @Test func anArchiveThatIsThereKeepsItsKindAndLimits() throws {
         try store.done("put", "A", "k", "--disk", "1KB", input: "1")
         let result = try store.done("put", "A", "k", "--disk", "2KB", input: "2")
-        #expect(result.errors == "vellum: archive \"A\" is there already and keeps its own kind and limits\n")
+        #expect(result.errors == "vellum: archive \"A\" already exists and keeps its kind and limits\n")
         #expect(try store.archives()["A"]?["diskLimit"] as? Int == 1000)
         #expect(try store.done("get", "A", "k", "--json").text == "2\n")
     }

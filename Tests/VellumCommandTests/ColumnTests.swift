@@ -174,7 +174,7 @@ struct ColumnTests {
         // TSV has nothing to tell them apart with, and says so.
         #expect(
             try store.done("export", "A", store.folder / "a.tsv").errors.contains(
-                "\"v\", \"w\", which hold both"))
+                "\"v\", \"w\", which have both"))
     }
 
     @Test func whatTSVCannotHoldIsEscapedAndComesBack() throws {

@@ -70,6 +70,38 @@ struct DialectTests {
         #expect(try importing("a.ndjson", "{\"id\":1}\n", ["--trim"]).status == 2)
     }
 
+    @Test("refuses a quote that the file names as its delimiter, and no other")
+    func quoteIsNoDelimiter() throws {
+        let refused = try importing("a.csv", "sep=;\nid;name\n1;Jakarta\n", ["--quote", ";"])
+        #expect(refused.status == 2 && refused.errors.contains("--quote"), "\(refused.errors)")
+        #expect(try objects("b.csv", "id;name\n1;Jakarta\n2;Bogor\n", ["--quote", ","]).lines == Self.two)
+    }
+
+    @Test("skips and counts repetitions of the header", arguments: ["a.csv", "a.tsv"])
+    func repeatedHeaders(name: String) throws {
+        let content = "id,name,n\n1,Jakarta,5\nid,name,n\n2,Bogor,6\nid,name,n\nid,name\n"
+        let found = try objects(name, name == "a.csv" ? content : content.replacing(",", with: "\t"))
+        #expect(
+            found.lines == [#"{"id":1,"name":"Jakarta","n":5}"#, #"{"id":2,"name":"Bogor","n":6}"#])
+        #expect(found.errors.contains("2 lines equal to the header"), "\(found.errors)")
+        #expect(found.errors.contains(":6: found 2 fields"), "\(found.errors)")
+    }
+
+    @Test("an entry that equals the header comes back")
+    func entryLikeHeader() throws {
+        let lines = [#"{"id":"id","name":"name"}"#, #"{"id":"x","name":"y"}"#]
+        try store.done("import", "A", "-", "--key", "id", input: lines.joined(separator: "\n"))
+        let tables = [
+            try store.done("export", "A", "--format", "csv"),
+            try store.done("query", "A", "select id, name", "--csv"),
+        ]
+        for table in tables {
+            try store.done("import", "B", "-", "--format", "csv", "--key", "id", input: table.text)
+            #expect(try store.done("export", "B").lines.sorted() == lines)
+            try store.done("drop", "B", "--yes")
+        }
+    }
+
     @Test("refuses a file without a header that two delimiters divide evenly")
     func refusesAmbiguousDelimiter() throws {
         let content = "1;2,5\n2;3,5\n"
@@ -232,7 +264,7 @@ struct DialectTests {
         let behind = try importing("a.csv", "id,v\n1,\"x\"y\n2,ok\n")
         #expect(
             behind.errors.contains(
-                "a.csv:2: found text behind the closing quote of field 2, at byte 6 of line 2"))
+                "a.csv:2: found text after the closing quote of field 2, at byte 6 of line 2"))
         let open = try importing("b.csv", "id,v\n1,\"a\nb\"\n2,\"never\n3,x\n")
         #expect(
             open.status == 1 && open.errors.contains("b.csv:4: the quote of field 2, at byte 3 of line 4"))

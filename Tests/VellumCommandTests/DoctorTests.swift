@@ -47,7 +47,7 @@ struct DoctorTests {
 
     @Test func theTerminal() throws {
         let pipe = try finding("terminal")
-        #expect(pipe.state == "note" && pipe.finding.contains("standard output is none"), "\(pipe)")
+        #expect(pipe.state == "note" && pipe.finding.contains("standard output isn't a terminal"), "\(pipe)")
         let words = "doctor --store '\(store.path)'"
         let terminal = try PseudoTerminal.run(words, columns: 91)
         #expect(terminal.status == 0, "\(terminal.text)")
@@ -56,17 +56,17 @@ struct DoctorTests {
         )
         #expect(terminal.text.contains("ok     \(store.path): A: a collection, 1 entry, 2 B\r\n"))
         let dumb = try PseudoTerminal.run(words, environment: ["TERM": "dumb"])
-        #expect(dumb.status == 1 && dumb.text.contains("wrong  terminal: TERM says"), "\(dumb.text)")
+        #expect(dumb.status == 1 && dumb.text.contains("wrong  terminal: TERM is not set"), "\(dumb.text)")
         #expect(dumb.text.contains("       → export TERM=xterm-256color"), "\(dumb.text)")
     }
 
     @Test func aStoreThatOthersMayEnter() throws {
-        #expect(try finding(store.path).finding == "opens, for this user alone")
+        #expect(try finding(store.path).finding == "accessible only to this user")
         let findings = try findings(status: 0).filter { $0.subject == store.path }
         #expect(findings.contains { $0.finding.hasSuffix(" free on its file system") }, "\(findings)")
         try #require(chmod(store.path, 0o755) == 0)
         let open = try finding(store.path)
-        #expect(open.state == "note" && open.finding == "others may enter the folder (mode 755)", "\(open)")
+        #expect(open.state == "note" && open.finding == "other users can enter the folder (mode 755)", "\(open)")
         #expect(open.advice == "chmod 700 \(store.path)")
         let advised = try Vellum.shell(try #require(open.advice))
         #expect(advised.status == 0)

@@ -273,9 +273,9 @@ struct DoorTests {
         #expect(story.contains("created   \(shown), "), "\(story)")
         #expect(story.contains("  \(shown)  2 B  recorded by "), "\(story)")
         #expect(try screen("<enter><enter>", environment: own).contains("created \(shown)"))
-        let biography = try screen("<enter><enter>b", environment: own)
-        #expect(biography.contains("created   \(shown), "), "\(biography)")
-        #expect(biography.contains("\(shown)  2 B  recorded by "), "\(biography)")
+        let history = try screen("<enter><enter>b", environment: own)
+        #expect(history.contains("created   \(shown), "), "\(history)")
+        #expect(history.contains("\(shown)  2 B  recorded by "), "\(history)")
         #expect(try screen("E", environment: own).contains("\(shown.suffix(8)) "))
         let (_, table) = try PseudoTerminal.run(
             "query A 'select @created' --store '\(store.path)'", environment: own)

@@ -90,7 +90,7 @@ struct EmulatedScreenTests {
         }
         // The graphs have figures, and the list of stores times, that nothing printed has.
         try emulator.press("T")
-        try emulator.shows("› graphs", "hit ratio", "operations", "q Close")
+        try emulator.shows("› graphs", "hit ratio", "operations", "q Back")
         #expect(try !emulator.lines().contains { $0.contains("footprint") || $0.contains("appended") })
         #expect(try emulator.lines().count == 35)
         try emulator.press("h")
@@ -191,7 +191,7 @@ struct EmulatedScreenTests {
             (["hello-log", "1 message"], "", ["f", "hel", "Enter"]), (["find \"hel\": 1 of 1"], "", ["h"]),
             (["2 archives"], "", ["?"]), (["type to search"], "", ["Escape"]),
             (["2 archives"], "type to search", ["h"]), (["2 stores in"], "", ["k", "Enter"]),
-            (["1 archive "], "", ["q"]), (["ended 0"], "", []),
+            (["1 archive "], "", ["C-c"]), (["ended 0"], "", []),
         ]
         for step in steps {
             try emulator.wait("\(step)") {
@@ -230,11 +230,11 @@ struct EmulatedScreenTests {
         #expect(try holds { try evictions() > before + 1000 }, "the load went on")
         #expect(try Vellum.run(["keys", "Country", "--store", path]).lines.isEmpty)
         try emulator.press("u")
-        try emulator.shows("esc Cancel", "enter Press it")
+        try emulator.shows("esc Cancel", "enter Confirm")
         try emulator.press("y")
         try emulator.shows("171 entries", "country:ZW")
         #expect(try Vellum.run(["keys", "Country", "--store", path]).lines.count == 171)
-        try emulator.press("q")
+        try emulator.press("C-c")
         try emulator.shows("ended 0")
     }
 }

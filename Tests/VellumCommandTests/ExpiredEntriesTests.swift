@@ -84,7 +84,7 @@ struct ExpiredEntriesTests {
         #expect(Double(gone.pipe[1].dropFirst(8)) == deadline && gone.pipe[2].isEmpty, "\(gone.pipe)")
         #expect(
             try #require(gone.terminal.first).wholeMatch(
-                of: /"gone" is not in A: it expired (just now|.+ ago), and is not cleared away yet/) != nil,
+                of: /"gone" is not in A: it expired (just now|.+ ago), and has not been removed yet/) != nil,
             "\(gone.terminal)")
 
         let kept = try told("kept")

@@ -79,7 +79,7 @@ struct ExpiringTests {
         let list = try store.done("keys", "A")
         #expect(list.lines.count == 1 && list.text.hasPrefix("a\\nb\\tc\\u{2028}d\t"), "\(list.text)")
         let help = try Vellum.run(["keys", "--help"]).text.replacing(/\s+/, with: " ")
-        #expect(help.contains("are spelled \\n, \\t or \\u{2028}; --json gives them exactly"), "\(help)")
+        #expect(help.contains("are escaped as \\n, \\t or \\u{2028}; --json prints them exactly"), "\(help)")
     }
 
     @Test func keysAreChosenByOwnerAndSortedByDeadline() throws {
@@ -150,7 +150,7 @@ struct ExpiringTests {
         let refused = try store.run("expire", "A", "--all", "--in", "1h", "--yes")
         let advice = "vellum --store \(store.path) expire --in 1h --yes -- A --all"
         #expect(
-            refused.status == 2 && refused.errors.hasSuffix("put it behind --: \(advice)\n"), "\(refused)")
+            refused.status == 2 && refused.errors.hasSuffix("put it after --: \(advice)\n"), "\(refused)")
         let followed = try Vellum.run(
             ["--store", store.path, "expire", "--in", "1h", "--yes", "--", "A", "--all"])
         #expect(followed.status == 0 && followed.errors.hasPrefix("set 1 entry"), "\(followed)")
@@ -166,7 +166,7 @@ struct ExpiringTests {
             let none = try Vellum.run(["expire", "A", "--never", "--yes", "--store", store.path] + arguments)
             #expect(none.status == 1)
             if !arguments.contains("--dry-run") {
-                #expect(none.errors == "vellum: nothing changed: 1 entry has no deadline already\n")
+                #expect(none.errors == "vellum: nothing changed: 1 entry already has no expiry time\n")
             }
         }
         #expect(try store.run("undo", "A").status == 1)

@@ -125,7 +125,7 @@ struct InstallationTests {
         for field in [
             "Package: vellum", "Version: \(version)", "Architecture: ", "Maintainer: The Vellum authors <",
             "Installed-Size: ",
-            "Depends: libc6 (", "Section: ", "Priority: optional", "Description: look into",
+            "Depends: libc6 (", "Section: ", "Priority: optional", "Description: inspect",
         ] {
             #expect(parts[0].contains("\n" + field), "\(field)")
         }

@@ -61,11 +61,11 @@ struct LogTests {
     @Test func aMissingLogIsMadeOnlyWithALimit() throws {
         try store.done("put", "A", "k", input: "1")
         let missing = try store.run("append", "L", "x")
-        #expect(missing.status == 1 && missing.errors.contains("--disk 1MB makes one"))
+        #expect(missing.status == 1 && missing.errors.contains("--disk 1MB creates one"))
         #expect(try store.archives()["L"] == nil)
         try store.done("append", "L", "x", "--disk", "1KB")
         let other = try store.done("append", "L", "y", "--disk", "2KB")
-        #expect(other.errors.hasPrefix("vellum: log \"L\" is there already and keeps its own limit"))
+        #expect(other.errors.hasPrefix("vellum: log \"L\" already exists and keeps its limit"))
         #expect(try store.archives()["L"]?["diskLimit"] as? Int == 1000)
         for arguments in [["L", "x", "--whole"], ["L", "x", "--disk", "0"], []] {
             #expect(try Vellum.run(["append", "--store", store.path] + arguments).status == 2)
@@ -216,7 +216,7 @@ struct LogTests {
         let tail = try store.run("tail", "L", "--raw")
         #expect(tail.status == 3)
         #expect(tail.lines == ["first", "second", "third"].filter { $0 != message })
-        #expect(tail.errors == "vellum: some messages are damaged and left out; vellum check tells where\n")
+        #expect(tail.errors == "vellum: some messages are damaged and left out; vellum check shows where\n")
     }
 
     /// What broke: what is gone altogether isn't there to be found damaged, so nothing was said.

@@ -46,7 +46,7 @@ struct MendingTests {
         try Data(count: 1 << 20).write(to: URL(fileURLWithPath: left + "/00000001.segment"))
         let check = try store.done("check")
         #expect(
-            check.errors.hasPrefix("removed archives and unfinished copies still take 1"), "\(check.errors)")
+            check.errors.hasPrefix("removed archives and unfinished copies still use 1"), "\(check.errors)")
         try store.done("put", "A", "k", input: "1")
         #expect(try store.done("check").errors.isEmpty)
         #expect(!FileManager.default.fileExists(atPath: left))
@@ -55,7 +55,7 @@ struct MendingTests {
     @Test func saysWhatBecameOfAnArchiveWithoutItsDescriptor() throws {
         try FileManager.default.removeItem(atPath: store.path + "/A.archive/descriptor")
         let repair = try store.done("check", "--repair")
-        #expect(repair.text.hasPrefix("A: mended, 5 entries, 20 B, 1 damaged\n"))
+        #expect(repair.text.hasPrefix("A: repaired, 5 entries, 20 B, 1 damaged\n"))
         #expect(repair.text.contains("The archive is now a collection"))
         #expect(!repair.text.contains("bytes 0 to 0"))
         #expect(try store.archives()["A"]?["kind"] as? String == "collection")
@@ -91,7 +91,7 @@ struct MendingTests {
             ["browse", "--store", store.path, "--size", "200x30", "--keys", "k", "--print", "text"])
         #expect(browser.text.contains("unreadable") && browser.text.contains("A.archive is empty"))
         let repair = try store.done("check", "--repair")
-        #expect(repair.text.contains("A: mended") && repair.text.contains("is removed"))
+        #expect(repair.text.contains("A: repaired") && repair.text.contains("is removed"))
         #expect(!FileManager.default.fileExists(atPath: folder))
         #expect(try store.run("ls").status == 0)
     }
@@ -126,7 +126,7 @@ struct MendingTests {
             check.text.contains("A: NOT CLEAN") && check.text.contains("the log is missing from byte 64 of"))
         let repair = try store.done("check", "--repair")
         #expect(
-            repair.text.contains("A: mended, 0 entries") && repair.text.contains("the log is missing from"))
+            repair.text.contains("A: repaired, 0 entries") && repair.text.contains("the log is missing from"))
         #expect(try store.done("check").text.hasPrefix("A: clean, 0 entries"))
     }
 

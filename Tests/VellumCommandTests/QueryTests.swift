@@ -161,9 +161,10 @@ struct QueryTests {
         #expect(result.status == 2 && result.errors.contains("vellum tail"))
     }
 
-    /// Every query of README's block, so that none goes stale.
-    @Test func theExamplesOfTheReadme() throws {
-        let page = try String(contentsOf: Vellum.root.appendingPathComponent("README.md"), encoding: .utf8)
+    /// The examples of the manual's page about queries.
+    @Test func theExamplesOfTheManual() throws {
+        let page = try String(
+            contentsOf: Vellum.root.appendingPathComponent("Assets/manual/QueryLanguage.md"), encoding: .utf8)
         let block = try #require(
             page.components(separatedBy: "```query\n").dropFirst().first?.components(separatedBy: "```").first
         )

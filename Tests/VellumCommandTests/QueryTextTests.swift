@@ -78,7 +78,7 @@ struct QueryTextTests {
             "query W 'sort property0' --store '\(store.path)'", columns: 80)
         let shown = heads(text.split(whereSeparator: \.isNewline).first.map(String.init))
         #expect(status == 0 && shown.first == "KEY" && shown.count < 17, "\(shown)")
-        #expect(text.contains("left out \(all.count - shown.count) columns for want of room: "), "\(text)")
+        #expect(text.contains("left out \(all.count - shown.count) columns that did not fit: "), "\(text)")
     }
 
     /// What broke: the entry's key and a property `key` were both KEY, and so were properties that differ in capitals.

@@ -26,16 +26,16 @@ struct RingFileTests {
 
     @Test func appendBeginsItAndTailShowsIt() throws {
         let missing = try run("append", path, "x")
-        #expect(missing.status == 1 && missing.errors.contains("--disk 1MB begins a ring file there"))
+        #expect(missing.status == 1 && missing.errors.contains("--disk 1MB creates a ring file there"))
         #expect(try run("tail", path).status == 1)
         try Data().write(to: URL(fileURLWithPath: path))
-        #expect(try run("append", path, "x").errors.contains("is empty; --disk 1MB begins"))
+        #expect(try run("append", path, "x").errors.contains("is empty; --disk 1MB creates"))
         #expect(try run("append", path, "first", "--disk", "100B").status == 0)
         #expect(try run("append", path, input: "second\n\nthird\n").status == 0)
         #expect(
             try ring().messages().map { String(decoding: $0, as: UTF8.self) } == ["first", "second", "third"])
         #expect(
-            try run("append", path, "4th", "--disk", "1KB").errors.contains("keeps what it was made with"))
+            try run("append", path, "4th", "--disk", "1KB").errors.contains("already exists and keeps its settings"))
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
         #expect(try run("tail", path, "-n", "2").text == "\t\tthird\n\t\t4th\n")
         #expect(try run("tail", path, "--raw", "-n", "0").output.isEmpty)
@@ -63,7 +63,7 @@ struct RingFileTests {
         // What broke: whatever was on the screen, it was the messages.
         for (keys, words) in [
             ("c", "vellum tail"), ("<enter>c", "vellum tail"), ("<enter>Ec", "vellum watch"),
-            ("<enter>Tc", "No command shows this of a ring file"),
+            ("<enter>Tc", "No command prints this"),
         ] {
             let screen = try run("browse", path, "--size", "80x12", "--keys", keys)
             #expect(screen.text.contains(words), "\(keys): \(screen.text)")

@@ -25,6 +25,10 @@ struct ServerCommandTests {
         deinit { withExtendedLifetime(server) {} }
 
         func run(_ arguments: String..., store: String? = nil) throws -> Vellum.Result {
+            try run(arguments, store: store)
+        }
+
+        func run(_ arguments: [String], store: String? = nil) throws -> Vellum.Result {
             try Vellum.run(
                 ["--store", store ?? server.url] + arguments, environment: ["XDG_STATE_HOME": folder.path])
         }
@@ -129,7 +133,7 @@ struct ServerCommandTests {
         for words in [["check"], ["drop", "db0"], ["watch"], ["touch", "db0", "k"], ["compact"]] {
             let result = try Vellum.run(["--store", machine.server.url] + words)
             #expect(result.status == 2, "\(words)")
-            #expect(result.errors.contains("is a server, and this command works on stores"), "\(words)")
+            #expect(result.errors.contains("is a server; only browse"), "\(words)")
         }
         let elsewhere = try machine.run("rm", "db0", "k", "--yes", store: "valkey://192.0.2.1")
         #expect(elsewhere.status == 2)
@@ -199,6 +203,44 @@ struct ServerCommandTests {
         #expect(try machine.client.command("GET", "page").text == "<p>hello</p>")
         #expect((3500...3600).contains(try machine.client.command("TTL", "page").number ?? 0))
         #expect(try machine.run("export", "db0", "--format", "csv", "--touch").status == 2)
+    }
+
+    @Test("keys that aren't UTF-8 are written as bytes, and read back", arguments: [true, false])
+    func binaryKeys(isLossless: Bool) async throws {
+        let machine = try await Machine()
+        try machine.client.command("FLUSHDB")
+        let script = #"""
+            redis.call('SET', 'caf\233', 'bytes')
+            redis.call('SET', "h'636166e9'", 'text')
+            """#
+        try machine.client.command("EVAL", script, "0")
+        #expect(Set(try machine.keys()) == ["h'636166e9'", #"\h'636166e9'"#])
+        #expect(try machine.run("get", "db0", "h'636166e9'", "--raw").text == "bytes")
+        #expect(try machine.run("get", "db0", #"\h'636166e9'"#, "--raw").text == "text")
+        let file = machine.folder.path + "/keys.ndjson"
+        let options = isLossless ? ["--lossless"] : ["--with-keys"]
+        #expect(try machine.run(["export", "db0", file, "--touch"] + options).status == 0)
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(text.contains(#""h'636166e9'""#) && text.contains(#""\\h'636166e9'""#), "\(text)")
+        let reading = isLossless ? ["--lossless"] : ["--key", "key", "--value", "value"]
+        #expect(try machine.run(["import", "db1", file] + reading).status == 0)
+        for (key, value) in [("h'636166e9'", "bytes"), (#"\h'636166e9'"#, "text")] {
+            #expect(try machine.run("get", "db1", key, "--raw").text == value)
+        }
+    }
+
+    @Test("an import into a server reports values whose bytes became texts")
+    func nestedBytes() async throws {
+        let machine = try await Machine()
+        let file = machine.folder.path + "/nested.ndjson"
+        let lines = [
+            #"{"key":"a","value":"h'ff'"}"#, #"{"key":"b","value":{"n":"h'ff'"}}"#,
+            #"{"key":"c","value":["h'00'","h'01'"]}"#,
+        ]
+        try lines.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)
+        let read = try machine.run("import", "db1", file, "--key", "key", "--value", "value")
+        #expect(read.status == 0)
+        #expect(read.errors.contains("2 values have byte strings") && read.errors.contains("first \"b\""))
     }
 
     @Test("a server behind a tunnel is changed only with --write")

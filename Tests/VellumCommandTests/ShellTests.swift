@@ -63,11 +63,11 @@ struct ShellTests {
             ("get City nobody", 1, "nobody"), ("find population >", 2, "^"), ("count", 2, "use ARCHIVE"),
             ("use Citi", 1, "did you mean"), ("cuont", 2, "did you mean count?"), ("use", 2, "Other Archive"),
             ("use City Other", 2, "which archive"), ("!exit 143", 143, "line 3"), ("!exit 77", 77, "line 3"),
-            ("exit 3", 2, "stands alone"),
+            ("exit 3", 2, "takes no argument"),
             ("(ls)", 2, "begins with a command"), ("; ls", 2, "begins with"), ("> f", 2, "begins with"),
-            ("| head", 2, "begins with"), ("history | head", 2, "stands alone"),
+            ("| head", 2, "begins with"), ("history | head", 2, "takes no argument"),
             ("find name = \"" + String(repeating: "x", count: 140_000) + "\"", 2, "--file FILE"),
-            ("!echo a\0b", 2, "NUL"), ("get 'City", 2, "line 3"), ("shell", 2, "there is no command"),
+            ("!echo a\0b", 2, "NUL"), ("get 'City", 2, "line 3"), ("shell", 2, "unknown command"),
         ] {
             let start = line == "count" ? "" : "use City"
             let result = try script("\(start)\n# \n\(line)\nput City never --json\n")

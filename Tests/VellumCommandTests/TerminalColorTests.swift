@@ -19,7 +19,7 @@ struct TerminalColorTests {
             typing: [
                 ("City", "\r"), ("bergen", "\r"), ("291189", "h"), ("oslo", "Q"),
                 ("for example", "\u{1b}"),
-                ("oslo", "?"), ("search the actions", "\u{1b}"), ("oslo", "E"), ("recorded", "\u{3}"),
+                ("oslo", "?"), ("type to search", "\u{1b}"), ("oslo", "E"), ("recorded", "\u{3}"),
             ], environment: variables)
         #expect(status == 0, "\(text.suffix(1000))")
         return text

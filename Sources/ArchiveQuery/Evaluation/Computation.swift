@@ -35,6 +35,16 @@ final class Computation: RowFunction {
     enum Side {
         case access(RowShape.Access)
         case constant(StoredItem)
+
+        init(_ access: RowShape.Access) {
+            guard case .computed(let function) = access,
+                let constant = (function as? Computation)?.constant
+            else {
+                self = .access(access)
+                return
+            }
+            self = .constant(constant)
+        }
     }
 
     private let left: Side
@@ -55,17 +65,20 @@ final class Computation: RowFunction {
         }
     }
 
+    /// The result, if both sides are constants and have one.
+    var constant: StoredItem? {
+        guard case .constant(let left) = left, case .constant(let right) = right else { return nil }
+        return Self.result(left, sign, right)
+    }
+
     func result(_ row: RowReader) throws(RowFault) -> StoredItem {
         let (left, right) = (try value(left, row).orDate, try value(right, row).orDate)
-        if case .number(let a) = left, case .number(let b) = right {
-            guard let number = Self.result(a, sign, b) else { return failures.note(.quotient, row) }
-            return .number(number)
-        }
+        if let result = Self.result(left, sign, right) { return result }
         switch (left, right) {
         case (.failed, _), (_, .failed): return .failed
         case (.absent, _), (_, .absent): return .absent
+        case (.number, .number): return failures.note(.quotient, row)
         default:
-            if let result = Self.result(left, sign, right) { return result }
             let isRightWrong = left.isNumberOrDate && !(right.isNumberOrDate && left.isNumber)
             return failures.note(isRightWrong ? right.kind : left.kind, row)
         }
@@ -78,10 +91,11 @@ final class Computation: RowFunction {
         }
     }
 
-    /// Calculates with dates; nil for other kinds.
+    /// Nil for other kinds than numbers and dates, and where there is no result.
     private static func result(_ left: StoredItem, _ sign: QueryOperator, _ right: StoredItem) -> StoredItem?
     {
         switch (left, right) {
+        case (.number(let a), .number(let b)): result(a, sign, b).map { .number($0) }
         case (.date(let date), .number(let seconds)) where !sign.isProduct:
             Microseconds.date(date, after: sign == .plus ? seconds.double : -seconds.double).map { .date($0) }
         case (.number(let seconds), .date(let date)) where sign == .plus:
@@ -142,7 +156,7 @@ extension StoredItem {
 /// Calculates with dates in microseconds, because a `Double` of seconds has no tenths, and would add to that error.
 enum Microseconds {
     /// Seconds from 1970 to 2001.
-    static let reference = Int64(Date.timeIntervalBetween1970AndReferenceDate)
+    private static let reference = Int64(Date.timeIntervalBetween1970AndReferenceDate)
     /// 1970-01-01 in the seconds of ``StoredItem/date(_:)``.
     static let start = StoredItem.date(microseconds: 0)
     /// 136 years. Up to there a `Double` tells microseconds apart.
@@ -162,10 +176,18 @@ enum Microseconds {
         return Double(end - start) / 1_000_000
     }
 
+    /// The date's microseconds since 1970, to the nearest; nil if 64 bits don't hold them.
+    static func since1970(_ date: Double) -> Int64? {
+        let (seconds, fraction) = (date.rounded(.down), date - date.rounded(.down))
+        guard seconds.magnitude < 0x1p63 / 1_000_000 else { return nil }
+        let microseconds =
+            (Int128(seconds) + Int128(reference)) * 1_000_000 + Int128((fraction * 1_000_000).rounded())
+        return Int64(exactly: microseconds)
+    }
+
     /// The date's microseconds since 1970; nil if it isn't a whole number of them.
     private static func moment(_ date: Double) -> Int64? {
-        guard date.magnitude < longest else { return nil }
-        let moment = Int64((date * 1_000_000).rounded()) + reference * 1_000_000
+        guard date.magnitude < longest, let moment = since1970(date) else { return nil }
         // The nearest date counted from 1970, as most are stored, or from 2001, as Swift counts.
         return StoredItem.date(microseconds: moment) == date || count(date) != nil ? moment : nil
     }

@@ -22,10 +22,12 @@ extension QueryPredicate {
         func asked(
             _ property: QueryProperty, _ kinds: KindSet, numbers: Bool? = nil
         ) -> (RowShape.Access, Sight) {
-            (
+            // The text may be a date.
+            let readsDates = kinds.contains(.date) && shape.isText(property)
+            return (
                 numbers ?? kinds.contains(.number)
                     ? shape.numericAccess(to: property) : shape.access(to: property),
-                answers.sight(property, wanting: kinds, description)
+                answers.sight(property, wanting: readsDates ? kinds.union(.text) : kinds, description)
             )
         }
         switch self {
@@ -36,11 +38,14 @@ extension QueryPredicate {
             let (access, sight) = asked(property, literal.kind)
             return Condition.comparison(access, relation, literal, sight)
         case .relate(let property, let relation, let other):
-            let (access, sight) = asked(property, .comparable, numbers: true)
+            let areNumbers = !shape.isText(property) && !shape.isText(other)
+            let (access, sight) = asked(property, .comparable, numbers: areNumbers)
             let pairs = answers.sight(property, wanting: [], description)
             let ignored = answers.sight(property, wanting: [], description, .silent)
             return Relation(
-                access, relation, shape.numericAccess(to: other), sight, counting: pairs, ignored: ignored)
+                access, relation,
+                areNumbers ? shape.numericAccess(to: other) : shape.access(to: other), sight,
+                counting: pairs, ignored: ignored)
         case .between(let property, let low, let high):
             let (access, sight) = asked(property, low.kind.union(high.kind))
             // Counts a value that fits neither end only once.
@@ -70,7 +75,7 @@ extension QueryPredicate {
                 return Truth(relation.holds(count < number ? -1 : count > number ? 1 : 0))
             }
         case .isIn(let property, let literals):
-            let values = LiteralSet(literals, storesNumbersAsText: shape.storesNumbersAsText)
+            let values = LiteralSet(literals, readsNumbers: shape.readsNumbers(in: property))
             let (access, sight) = asked(
                 property, literals.contains(.null) ? [] : values.kinds, numbers: false)
             return PropertyCondition(access, sight, notesKinds: false) { values.test($0, sight) }
@@ -78,7 +83,7 @@ extension QueryPredicate {
             return try searching(shape, answers)
         case .hasAny(let property, let literals), .hasAll(let property, let literals):
             let needsAll = if case .hasAll = self { true } else { false }
-            let values = LiteralSet(literals, storesNumbersAsText: shape.storesNumbersAsText)
+            let values = LiteralSet(literals, readsNumbers: shape.readsNumbers(in: property))
             let (access, sight) = asked(property, .list)
             return PropertyCondition(access, sight) { (item) throws(CBORError) in
                 guard case .array = item else { return item.truthWithoutContent(sight) }

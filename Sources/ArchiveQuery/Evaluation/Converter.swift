@@ -83,9 +83,7 @@ extension StoredItem {
         switch self {
         case .boolean(let flag): flag ? "true" : "false"
         case .number(let number): number.text
-        case .date(let date) where (-63_113_904_000.0..<252_423_993_600).contains(date):
-            DateText.text(
-                microseconds: Int64((date * 1_000_000).rounded()) + Microseconds.reference * 1_000_000)
+        case .date(let date): Microseconds.since1970(date).map { DateText.text(microseconds: $0) }
         default: withText { UTF8Text.string($0) }
         }
     }
@@ -112,17 +110,17 @@ extension NumberValue {
         self = number
     }
 
-    /// The number in JSON's grammar, an integer without a point; or `inf`, `-inf` or `nan`.
+    /// The exact number in JSON's grammar, without a point if it is whole and less than 10^30; or `inf`, `-inf` or `nan`.
     var text: String {
         let text =
             switch self {
             case .integer(let number): number.description
+            case .float(let number) where number == number.rounded() && number.magnitude < 1e30:
+                Int128(number).description
             case .float(let number):
-                number.isFinite
-                    ? DecimalNumber(text: (number == 0 ? 0 : number).description.utf8).text
-                    : number.description
-            case .decimal(let number): number.text
+                number.isFinite ? DecimalNumber(text: number.description.utf8).text : number.description
+            case .decimal(let number): number.integer?.description ?? number.text
             }
-        return String(text.dropLast(text.hasSuffix(".0") ? 2 : text.hasSuffix(".") ? 1 : 0))
+        return String(text.dropLast(text.hasSuffix(".0") ? 2 : 0))
     }
 }

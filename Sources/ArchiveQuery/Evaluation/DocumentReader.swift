@@ -6,8 +6,6 @@ final class DocumentReader {
     private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     /// Values that had to be converted.
     private(set) var transcoded = 0
-    /// Property lists that are nested too deeply or expand too much.
-    private(set) var oversized = 0
     /// Bytes of memory that a conversion may take.
     private let mostBytes: Int
 
@@ -15,22 +13,17 @@ final class DocumentReader {
 
     deinit { room.deallocate() }
 
-    /// Nil if the value doesn't match its encoding; CBOR is unchecked. Throws `tooMuchMemory` if it is too long to convert.
+    /// Throws if the value doesn't match its encoding, which isn't checked for CBOR, or is too long to convert.
     func document(
         _ value: UnsafeRawBufferPointer, _ encoding: ValueEncoding
-    ) throws(QueryError) -> UnsafeRawBufferPointer? {
+    ) throws(ValueFault) -> UnsafeRawBufferPointer {
         if encoding == .cbor || encoding == .unknown && ValueRecognizer.seemsCBOR(value) { return value }
         // What is converted, and the copy that is kept.
-        guard value.count <= mostBytes / 2 else { throw .tooMuchMemory(limit: mostBytes) }
+        guard value.count <= mostBytes / 2 else { throw .long }
         transcoded += 1
         var writer = CBORWriter(capacity: value.count + 9)
-        do throws(ValueFault) {
-            _ = try ValueRecognizer.transcode(value, encoding, into: &writer)
-            return keep(writer.bytes)
-        } catch {
-            if error == .oversized { oversized += 1 }
-            return nil
-        }
+        _ = try ValueRecognizer.transcode(value, encoding, into: &writer)
+        return keep(writer.bytes)
     }
 
     private func keep(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {

@@ -32,7 +32,7 @@ struct KindSet: OptionSet, Hashable {
     /// `3 texts that are no dates and 1 list`, where `wanted` are the kinds that were expected.
     static func amounts(_ count: (KindSet) -> Int, wanted: KindSet = []) -> String {
         let parts = each.map { ($0, count($0)) }.filter { $0.1 > 0 }.map { kind, count in
-            let isUndated = kind == .text && wanted.contains(.date) && !wanted.contains(.text)
+            let isUndated = kind == .text && wanted.contains(.date)
             let name = isUndated ? ("text that is no date", "texts that are no dates") : plural(kind)
             return "\(count) \(count == 1 ? name.0 : name.1)"
         }

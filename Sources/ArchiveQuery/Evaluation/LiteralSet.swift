@@ -19,10 +19,10 @@ struct LiteralSet {
     /// The number of different values.
     var count: Int { places.count }
 
-    /// - Parameter storesNumbersAsText: see ``QueryCursor/storesNumbersAsText``.
-    init(_ literals: [QueryLiteral], storesNumbersAsText: Bool) {
+    /// - Parameter readsNumbers: see ``RowShape/readsNumbers(in:)``.
+    init(_ literals: [QueryLiteral], readsNumbers: Bool) {
         kinds = literals.reduce([]) { $0.union($1.kind) }
-        readsNumbers = storesNumbersAsText && kinds.contains(.number)
+        self.readsNumbers = readsNumbers && kinds.contains(.number)
         for literal in literals {
             let key = GroupKey(scalar: StoredItem(literal)) ?? .absent
             let place = places[key] ?? places.count

@@ -1,12 +1,6 @@
 import CBOR
 import StorageEngine
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Why a row can't be read.
 enum RowFault: Error {
     /// Its value is in an unknown encoding, or held only in the memory of another process.
@@ -54,7 +48,10 @@ final class RowReader {
     private(set) var inMemoryOnly = 0
     var transcoded: Int { documents.transcoded }
     /// Unreadable values that are property lists beyond the limits.
-    var oversized: Int { documents.oversized }
+    private(set) var oversized = 0
+    /// Unreadable values that are too long for the query's memory, and the key of the first.
+    private(set) var tooLong = 0
+    private(set) var firstTooLong: String?
 
     private enum State {
         case unread
@@ -151,11 +148,9 @@ final class RowReader {
             inMemoryOnly += 1
             throw .unreadable
         }
-        let converted: UnsafeRawBufferPointer?
-        do { converted = try documents.document(value, found.encoding) } catch { throw .source(error) }
-        guard let document = converted else {
-            unreadable += 1
-            throw .unreadable
+        let document: UnsafeRawBufferPointer
+        do throws(ValueFault) { document = try documents.document(value, found.encoding) } catch {
+            throw rejected(error)
         }
         valuesRead += 1
         bytesRead += value.count
@@ -164,10 +159,22 @@ final class RowReader {
             try scan.pointee.begin(document)
             state = .readable
         } catch {
-            unreadable += 1
             content = nil
-            throw .unreadable
+            throw rejected(.malformed)
         }
+    }
+
+    /// Counts the value as unreadable.
+    private func rejected(_ fault: ValueFault) -> RowFault {
+        unreadable += 1
+        switch fault {
+        case .malformed: break
+        case .oversized: oversized += 1
+        case .long:
+            tooLong += 1
+            if firstTooLong == nil { firstTooLong = isEntry ? source.key : facts?.key }
+        }
+        return .unreadable
     }
 
     /// Reads the entry, and returns whether it still exists and isn't damaged: of one that is, not even the key is known.
@@ -305,7 +312,9 @@ final class RowReader {
         for place in try places(elements) {
             let found = try element(at: place)
             let item = elements.readsNumbers ? found.orNumber : found
-            if case .absent = item {
+            if found.isText, !item.isText {
+                items.append((item, Self.encoded(item)))
+            } else if case .absent = item {
                 items.append((item, nil))
             } else if let place {
                 items.append((item, try encoded(at: place)))
@@ -323,11 +332,9 @@ final class RowReader {
         return UnsafeRawBufferPointer(rebasing: content[place..<reader.offset])
     }
 
-    /// A copy that may be kept. Throws if it would take too much memory.
+    /// A copy that may be kept. Throws if it would take too much memory, which makes the value unreadable.
     func copy(_ bytes: UnsafeRawBufferPointer) throws(RowFault) -> [UInt8] {
-        guard bytes.count <= mostBytes / 2 else {
-            throw .source(QueryError.tooMuchMemory(limit: mostBytes))
-        }
+        guard bytes.count <= mostBytes / 2 else { throw spoiled(.long) }
         return Array(bytes)
     }
 
@@ -408,7 +415,7 @@ final class RowReader {
         return places
     }
 
-    /// - Throws: `tooMuchMemory` if a copy of the elements of a list or map may take more than the query's memory.
+    /// - Throws: if a copy of the elements of a list or map may take more than the query's memory.
     func checkElements(of item: StoredItem) throws(RowFault) {
         // An element in memory takes some 40 bytes.
         let most = max(mostBytes / 64, 64 << 10)
@@ -429,16 +436,14 @@ final class RowReader {
         } catch {
             throw spoiled()
         }
-        guard reader.offset - start.offset <= most else {
-            throw .source(QueryError.tooMuchMemory(limit: mostBytes))
-        }
+        guard reader.offset - start.offset <= most else { throw spoiled(.long) }
     }
 
     /// Marks the value as unreadable, for a fault that was found after its start.
-    func spoiled() -> RowFault {
-        if state != .unreadable { unreadable += 1 }
+    func spoiled(_ fault: ValueFault = .malformed) -> RowFault {
+        guard state != .unreadable else { return .unreadable }
         state = .unreadable
-        return .unreadable
+        return rejected(fault)
     }
 
     // MARK: Ways through a value
@@ -567,7 +572,7 @@ final class RowReader {
         case .number(let number): writer.write(number.double)
         case .date(let seconds):
             writer.write(tag: 1)
-            writer.write(Date(timeIntervalSinceReferenceDate: seconds).timeIntervalSince1970)
+            writer.write(Microseconds.seconds(from: Microseconds.start, to: seconds))
         default: return nil
         }
         return writer.bytes

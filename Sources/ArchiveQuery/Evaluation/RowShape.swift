@@ -40,6 +40,8 @@ struct RowShape {
     /// The names of the columns; nil if rows are whole entries.
     private(set) var columns: [QueryProperty]?
     private var keyColumns: Set<Int> = []
+    /// Columns of texts that never count as numbers.
+    private var textColumns: Set<Int> = []
     /// Whether the source stores numbers as texts (``QueryCursor/storesNumbersAsText``).
     var storesNumbersAsText = false
     /// Where calculations count values that they have no result for; nil while a query is only planned.
@@ -56,8 +58,11 @@ struct RowShape {
     func with(columns: [QueryProperty], from sources: [QueryProperty?], hasEntry: Bool) -> RowShape {
         var shape = self
         shape.columns = columns
-        shape.keyColumns = Set(
-            sources.indices.filter { index in sources[index].map { access(to: $0).isKey } ?? false })
+        func indices(where isIncluded: (QueryProperty) -> Bool) -> Set<Int> {
+            Set(sources.indices.filter { sources[$0].map(isIncluded) ?? false })
+        }
+        shape.keyColumns = indices { access(to: $0).isKey }
+        shape.textColumns = indices(where: isText)
         shape.places = Dictionary(
             columns.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         shape.hasEntry = self.hasEntry && hasEntry
@@ -80,16 +85,33 @@ struct RowShape {
             guard property.isMany else { return .property(number, rest, way: way) }
             return .elements(Elements(start: .property(number, way: way), steps: rest))
         case .computed(let left, let sign, let right):
-            return .computed(Computation(side(left), sign, side(right), sight(property)))
+            let computation = Computation(side(left), sign, side(right), sight(property))
+            if case .date(let date)? = computation.constant, let moment = Microseconds.since1970(date) {
+                QueryClock.note("\(property)", moment)
+            }
+            return .computed(computation)
         case .converted(let conversion, let source):
             return .computed(Converter(access(to: source), conversion, sight(property)))
         }
     }
 
+    /// Whether the property is a text wherever it is present: a text of the metadata, `text(x)`, or a column of these.
+    func isText(_ property: QueryProperty) -> Bool {
+        switch (property, column(of: property)) {
+        case (_, .column(let index, [])?), (_, .keyColumn(let index)?): textColumns.contains(index)
+        case (.metadata(let metadata), _): metadata.kind == .text
+        case (.converted(.text, _), _): true
+        default: false
+        }
+    }
+
+    /// Whether texts that are numbers as a whole count as numbers in the property.
+    func readsNumbers(in property: QueryProperty) -> Bool { storesNumbersAsText && !isText(property) }
+
     /// Like ``access(to:)``, for a question about numbers, which texts count as if the source stores numbers as texts.
     func numericAccess(to property: QueryProperty) -> Access {
         let access = access(to: property)
-        guard storesNumbersAsText else { return access }
+        guard readsNumbers(in: property) else { return access }
         switch access {
         case .property, .column: return .computed(TextNumber(access))
         case .elements(var elements):
@@ -105,7 +127,7 @@ struct RowShape {
 
     private func side(_ operand: QueryOperand) -> Computation.Side {
         switch operand {
-        case .property(let property): .access(numericAccess(to: property))
+        case .property(let property): Computation.Side(numericAccess(to: property))
         case .value(let value): .constant(StoredItem(value))
         }
     }

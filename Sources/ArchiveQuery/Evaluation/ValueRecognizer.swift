@@ -23,7 +23,7 @@ enum ValueFault: Error, Equatable {
     case malformed
     /// A property list that is nested too deeply or expands too much.
     case oversized
-    /// A property list that is longer than the most that is to be converted.
+    /// Longer than the most that is to be converted or copied.
     case long
 }
 

@@ -192,7 +192,7 @@ final class QueryExecution {
     private func report() -> QueryReport {
         for member in members { chain.answers.absorb(member.chain.answers) }
         let (answers, room) = (chain.answers, chain.room)
-        let (damaged, oversized) = (sum { $0.damaged }, sum { $0.oversized })
+        let (damaged, oversized, tooLong) = (sum { $0.damaged }, sum { $0.oversized }, sum { $0.tooLong })
         let inMemoryOnly = sum { $0.inMemoryOnly }
         var report = QueryReport()
         report.threads = max(1, members.count)
@@ -210,7 +210,16 @@ final class QueryExecution {
         report.kindRemarks = answers.remarks
         report.unevaluated = answers.undecidedRows
         if damaged > 0 { report.warnings.append(chain.cursor.damageWarning(damaged)) }
-        let invalid = report.unreadable - damaged - oversized
+        if tooLong > 0 {
+            let first = readers.lazy.compactMap(\.firstTooLong).first.map {
+                "; first: \(QueryText.quoted($0))"
+            }
+            let line =
+                "\(tooLong) value\(tooLong == 1 ? "" : "s") not evaluated, too long for the query's memory\(first ?? "")"
+            report.warnings.append(line)
+            report.kindRemarks.append(line)
+        }
+        let invalid = report.unreadable - damaged - oversized - tooLong
         if invalid > 0 {
             report.warnings.append(
                 "\(invalid) value\(invalid == 1 ? " is" : "s are") not what the encoding says, and matched nothing"

@@ -101,7 +101,8 @@ public struct QueryReport: Sendable, Hashable {
     public var valuesRead = 0
     /// Bytes of these values.
     public var bytesRead = 0
-    /// Values that couldn't be queried: damaged, or not in their declared encoding. They match nothing.
+    /// Values that couldn't be queried: damaged, not in their declared encoding, or too long for ``QueryOptions/memoryLimit``. They
+    /// match nothing.
     public var unreadable = 0
     /// Of these, values whose bytes fail their checksum.
     public var damaged = 0
@@ -125,8 +126,8 @@ public struct QueryReport: Sendable, Hashable {
     public var dates: [String] = []
     /// Warnings about the result for a person, one line each.
     public var warnings: [String] = []
-    /// Of these, the lines that only report values of kinds that a condition, an aggregate or a sort isn't for. The other warnings
-    /// suggest a mistake in the query, or missing data.
+    /// Of these, the lines that only report values that were left out: of kinds that a condition, an aggregate or a sort isn't for, or
+    /// too long for the query's memory. The other warnings suggest a mistake in the query, or missing data.
     public var kindRemarks: [String] = []
     /// Entries and rows that were left out because a condition could not be evaluated for them.
     public var unevaluated = 0

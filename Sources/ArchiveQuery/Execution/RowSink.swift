@@ -277,7 +277,8 @@ extension RowReader {
             case .columns:
                 document = try self.document().map { (bytes) throws(RowFault) in try copy(bytes) }
                 hasColumns = true
-            case .value: document = try self.document().map { (bytes) throws(RowFault) in try copy(bytes) }
+            // Without the value where it is too long, like a row whose value can't be read.
+            case .value: document = try self.document().flatMap { try? copy($0) }
             case .properties(let names): document = try properties(names)
             }
             return KeptRow(facts: try entryFacts(), document: document, hasColumns: hasColumns)

@@ -62,9 +62,16 @@ final class QueryClock: Sendable {
     static func moment(of date: QueryDate) -> Int64 {
         let clock = running ?? QueryClock(now: .now(), zone: .local)
         let moment = date.moment(at: clock.now, in: clock.zone)
-        let offset = clock.zone.offset(DateText.floorDivide(moment, 1_000_000).0)
-        let line = "\(date) is " + DateText.text(microseconds: moment, offset: offset)
-        clock.resolved.withLock { if !$0.contains(line) { $0.append(line) } }
+        clock.note("\(date)", moment)
         return moment
+    }
+
+    /// Adds the date and its moment, in microseconds since 1970, to those of the query that runs.
+    static func note(_ text: String, _ moment: Int64) { running?.note(text, moment) }
+
+    private func note(_ text: String, _ moment: Int64) {
+        let offset = zone.offset(DateText.floorDivide(moment, 1_000_000).0)
+        let line = "\(text) is " + DateText.text(microseconds: moment, offset: offset)
+        resolved.withLock { if !$0.contains(line) { $0.append(line) } }
     }
 }

@@ -63,7 +63,8 @@ struct Lexer {
     /// Spellings of other languages, and their equivalents here.
     private static let advice = [
         "&&": "write and", "||": "write or", "<>": "write !=", "!": "write not", "'": "texts stand in \"…\"",
-        "`": "names stand in \"…\"", "%": "write contains or matches", "{": "lists stand in […]",
+        "`": "names stand in \"…\"", "{": "lists stand in […]",
+        "%": "there is no modulo operator; patterns stand behind like",
         "~": "write matches",
     ]
 

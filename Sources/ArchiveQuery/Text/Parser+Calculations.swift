@@ -144,6 +144,13 @@ extension QueryOperand {
         return "\(date) is a date; a property of that name is written \"\(date)\""
     }
 
+    fileprivate var isDate: Bool {
+        switch self {
+        case .property(let property): property.isDate
+        case .value(let value): value.kind == .date
+        }
+    }
+
     /// Why the value can't be used in a calculation.
     fileprivate var objection: String? {
         switch self {
@@ -157,6 +164,17 @@ extension QueryOperand {
 }
 
 extension QueryProperty {
+    /// Whether it is a date wherever it is present.
+    var isDate: Bool {
+        switch self {
+        case .metadata(let metadata): metadata.kind == .date
+        case .converted(let conversion, _): conversion == .date
+        case .computed(let left, .plus, let right): left.isDate || right.isDate
+        case .computed(let left, .minus, .value(let right)): left.isDate && right.kind == .number
+        case .computed, .path: false
+        }
+    }
+
     package var isMany: Bool {
         if case .path(let steps) = self { steps.contains(.each) } else { false }
     }

@@ -80,7 +80,9 @@ extension Parser {
         let isOrdered = relation != .equal && relation != .notEqual
         let start = token
         switch (left, try operand(.right(isOrdered: isOrdered))) {
-        case (.property(let property), .value(let value)): return .compare(property, relation, value)
+        case (.property(let property), .value(let value)):
+            try check(value, at: start, against: property)
+            return .compare(property, relation, value)
         case (.property(let property), .property(let other)): return .relate(property, relation, other)
         case (.value(let value), .property(let property)):
             return .compare(property, relation.reversed, value)
@@ -126,11 +128,11 @@ extension Parser {
             if accept("all") { return .hasAll(property, try list()) }
             return .hasAll(property, [try value()])
         }
-        if accept("in") { return .isIn(property, try list()) }
+        if accept("in") { return .isIn(property, try list(against: property)) }
         if accept("between") {
-            let low = try orderedValue()
+            let low = try orderedValue(against: property)
             try expect("and")
-            return .between(property, low, try orderedValue())
+            return .between(property, low, try orderedValue(against: property))
         }
         throw failure()
     }
@@ -256,18 +258,34 @@ extension Parser {
 
     // MARK: Values
 
-    private mutating func value() throws(QuerySyntaxError) -> QueryLiteral {
+    private mutating func value(
+        against property: QueryProperty? = nil
+    ) throws(QuerySyntaxError) -> QueryLiteral {
         note(.value)
         guard let literal = literal else { throw failure(advice: unquotedAdvice) }
+        try check(literal, at: token, against: property)
         advance()
         return shifted(literal)
     }
 
-    private mutating func orderedValue() throws(QuerySyntaxError) -> QueryLiteral {
+    private mutating func orderedValue(
+        against property: QueryProperty
+    ) throws(QuerySyntaxError) -> QueryLiteral {
         note(.orderedValue)
         guard let literal = literal, literal.isOrdered else { throw failure(advice: unquotedAdvice) }
+        try check(literal, at: token, against: property)
         advance()
         return shifted(literal)
+    }
+
+    /// - Throws: if the property is a date, and the value a text that is none.
+    private func check(
+        _ value: QueryLiteral, at place: Token, against property: QueryProperty?
+    ) throws(QuerySyntaxError) {
+        guard let property, property.isDate, value.kind == .text else { return }
+        throw QuerySyntaxError(
+            range: place.range, found: place.shown, expected: [],
+            advice: "\(property) is a date, and the text is none")
     }
 
     /// The date with the durations that follow, as in `today - 3d`; other values unchanged.
@@ -316,12 +334,14 @@ extension Parser {
         return text
     }
 
-    private mutating func list() throws(QuerySyntaxError) -> [QueryLiteral] {
+    private mutating func list(
+        against property: QueryProperty? = nil
+    ) throws(QuerySyntaxError) -> [QueryLiteral] {
         if case .symbol(.openParenthesis) = token.kind { throw failure(advice: "lists stand in […]") }
         try expect(.openBracket)
         var values: [QueryLiteral] = []
         if accept(.closeBracket) { return values }
-        repeat { values.append(try value()) } while accept(.comma)
+        repeat { values.append(try value(against: property)) } while accept(.comma)
         try expect(.closeBracket)
         return values
     }

@@ -71,7 +71,7 @@ extension Parser {
         if case .symbol(let symbol) = following.kind {
             QueryRelation(rawValue: symbol.rawValue) != nil
         } else {
-            false
+            isFollowedByForeignOperator
         }
     }
 
@@ -79,7 +79,7 @@ extension Parser {
         if case .symbol(let symbol) = following.kind, QueryOperator(rawValue: symbol.rawValue) != nil {
             return true
         }
-        return following.isOperator || following.isWord("not")
+        return following.isOperator || following.isWord("not") || isFollowedByForeignOperator
     }
 
     /// Advice for what is no stage.

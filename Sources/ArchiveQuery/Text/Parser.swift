@@ -32,6 +32,12 @@ struct Parser {
         tokens[min(position + distance, tokens.count - 1)].isOperator
     }
 
+    /// Whether an operator of another language is next, of which an error then says what to write.
+    var isFollowedByForeignOperator: Bool {
+        guard case .invalid = following.kind else { return false }
+        return ["<>", "!", "%", "~"].contains(String(decoding: bytes[following.range], as: UTF8.self))
+    }
+
     var isRelationBehindParentheses: Bool {
         var depth = 0
         for (place, token) in tokens[(position + 1)...].enumerated() {

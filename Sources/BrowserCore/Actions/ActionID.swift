@@ -1,17 +1,18 @@
 import StoreInspection
 import TerminalKit
 
-/// The screens, from the widest view to the closest.
+/// The screens, from stores down to a value.
 package enum Screen: String, Sendable, Hashable, CaseIterable {
     case stores, archives, entries, groups, value, query, messages, monitor
 }
 
-/// Every action by the name that key assignments and documents use.
+/// Actions by their names in key assignments and documents.
 package enum ActionID: String, Sendable, Hashable, CaseIterable {
     case open, back, quit
     case up, down, pageUp = "page-up", pageDown = "page-down", first, last
     case halfPageUp = "half-page-up", halfPageDown = "half-page-down"
     case filter, condition, find, findNext = "find-next", findPrevious = "find-previous", search, clear
+    case nextVictim = "next-victim"
     case sort, reverse
     case sortByKey = "sort-by-key", sortBySize = "sort-by-size", sortByTier = "sort-by-tier"
     case sortByIdle = "sort-by-idle", sortByAge = "sort-by-age", sortByExpires = "sort-by-expires"
@@ -19,7 +20,7 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
     case mark, markAll = "mark-all", unmarkAll = "unmark-all", delete
     case expire, undo, undoList = "undo-list", deleteAll = "delete-all"
     case events, monitor, processes, monitorPart = "monitor-part", graphs, span, alarm, entry, earlier, later
-    case eventKind = "event-kind", eventArchive = "event-archive", biography
+    case eventKind = "event-kind", eventArchive = "event-archive", history
     case pause, follow, refresh, preview
     case fold, unfoldAll = "unfold-all", foldAll = "fold-all", mode
     case groups, groupBy = "group-by", list, frequency
@@ -38,12 +39,11 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
         .store1, .store2, .store3, .store4, .store5, .store6, .store7, .store8, .store9,
     ]
 
-    /// Whether the title begins with what is done.
+    /// Whether the title begins with a verb.
     var isVerb: Bool {
         switch self {
         case .open, .fold, .foldAll, .unfoldAll, .filter, .sort, .mark, .markAll, .delete, .expire,
-            .editValue,
-            .follow, .closeStore, .resizeArchive, .renameArchive, .compactArchive, .dropArchive:
+            .editValue, .follow, .closeStore, .resizeArchive, .renameArchive, .compactArchive, .dropArchive:
             true
         default: false
         }
@@ -56,15 +56,15 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether it does something with the row under the cursor, or with those that are marked.
+    /// Whether it acts on the selected row or the marked rows.
     var isAboutRows: Bool {
         switch self {
-        case .open, .mark, .delete, .expire, .copy, .pager, .pipe, .write, .editValue, .biography: true
+        case .open, .mark, .delete, .expire, .copy, .pager, .pipe, .write, .editValue, .history: true
         default: false
         }
     }
 
-    /// Whether it is usually followed by text.
+    /// Whether it usually opens a text field.
     var leadsToText: Bool {
         switch self {
         case .filter, .condition, .find, .search, .query, .edit, .saveQuery, .export, .pipe, .write,

@@ -1,6 +1,6 @@
 import TerminalKit
 
-/// The one table of all actions: footer, help, palette and the documents' lists of keys come from it. Immutable.
+/// The table of all actions. Footer, help, palette and the key lists of the documents are made from it.
 package enum ActionTable {
     private static let all = Set(Screen.allCases)
     private static let ofStore = all.subtracting([.stores])
@@ -11,7 +11,7 @@ package enum ActionTable {
     private static let ofEntries: Set<Screen> = [.entries, .query]
     private static let sortable: Set<Screen> = ofEntries.union([.archives, .groups])
 
-    /// The key map as it is shipped. In a store that is only read the actions that change it are absent.
+    /// The default key map. Of a read-only store it lacks the actions that change a store.
     package static func keyMap(readOnly: Bool = false) -> BrowserKeyMap {
         let map = KeyMap(topics.flatMap(\.actions))
         return readOnly ? map.without(.destructive) : map
@@ -26,29 +26,27 @@ package enum ActionTable {
     ]
 
     private static let looking: [BrowserAction] = [
-        action(
-            .open, "Open", "Open what the cursor is on.", [Key(.enter), "l", Key(.right)],
-            opening, .footer),
+        action(.open, "Open", "Open the selected row.", [Key(.enter), "l", Key(.right)], opening, .footer),
         action(
             .fold, "Fold", "Fold or unfold; open a text in full.",
             [Key(.enter), "l", Key(.right), " "], [.value], .footer),
         action(
-            .back, "Back", "Fold the part, or go back a screen.",
-            ["h", Key(.left), Key(.backspace)], all.subtracting([.stores])),
+            .back, "Back", "Go back one screen.", ["h", Key(.left), Key(.backspace)],
+            all.subtracting([.stores])),
         action(
-            .filter, "Filter", "Show only what holds what you type.", ["/"],
+            .filter, "Filter", "Show only rows that contain a text.", ["/"],
             [.stores, .archives, .entries, .query, .monitor, .messages], .footer),
-        action(.condition, "Where", "Show only what meets a condition.", ["W"], [.entries]),
+        action(.condition, "Where", "Show only entries that match.", ["W"], [.entries]),
         action(.find, "Find", "Find text or bytes in the whole value.", ["/"], [.value], .footer),
-        action(.search, "Find", "Find by a pattern; ! before it: others.", ["f"], [.messages], .footer),
+        action(.search, "Find", "Find a pattern; ! before it inverts.", ["f"], [.messages], .footer),
         action(.findNext, "Next match", "Go to the next match.", ["n"], [.value, .messages]),
-        action(.findPrevious, "Previous match", "Go to the match before.", ["N"], [.value, .messages]),
+        action(.findPrevious, "Previous match", "Go to the previous match.", ["N"], [.value, .messages]),
+        action(.nextVictim, "Next victim", "Go to the next entry to be evicted.", ["V"], [.entries]),
         action(
-            .mode, "View as", "Show it as a tree, as text or as bytes.",
-            ["t", Key(.tab)], [.value], .footer),
-        action(.unfoldAll, "Unfold all", "Unfold every part of the value.", ["+"], [.value]),
-        action(.foldAll, "Fold all", "Fold every part of the value.", ["-"], [.value]),
-        action(.preview, "Value pane", "Show or hide the value of the entry.", ["p"], [.entries]),
+            .mode, "View as", "Switch between tree, text and bytes.", ["t", Key(.tab)], [.value], .footer),
+        action(.unfoldAll, "Unfold all", "Unfold the whole value.", ["+"], [.value]),
+        action(.foldAll, "Fold all", "Fold the whole value.", ["-"], [.value]),
+        action(.preview, "Value pane", "Show or hide the value pane.", ["p"], [.entries]),
     ]
 
     private static let asking: [BrowserAction] = [
@@ -58,65 +56,66 @@ package enum ActionTable {
             .frequency, "Count by", "Count the values of a column.", ["f"],
             [.entries, .groups, .query], .footer),
         action(.list, "Entries", "List the entries of the group.", ["v"], [.groups], .footer),
-        action(.query, "Query", "Ask for entries by their values.", ["Q"], ofStore, .footer),
-        action(.edit, "Write", "Write the query.", ["i", Key(.tab)], [.query], .footer),
-        action(.explain, "Explain", "Show how the query was carried out.", ["X"], [.query], .footer),
-        action(.saveQuery, "Save query", "Give the query a name.", [.control("s")], [.query]),
-        action(.savedQueries, "Saved queries", "Take a query that has a name.", [.control("o")], [.query]),
-        action(.copySwift, "In Swift", "Show the query as Swift source.", ["S"], [.query]),
+        action(.query, "Query", "Query entries by value.", ["Q"], ofStore, .footer),
+        action(.edit, "Edit query", "Edit the query.", ["i", Key(.tab)], [.query], .footer),
+        action(.explain, "Explain", "Show the query plan and timing.", ["X"], [.query], .footer),
+        action(.saveQuery, "Save query", "Save the query under a name.", [.control("s")], [.query]),
+        action(.savedQueries, "Saved queries", "Open a saved query.", [.control("o")], [.query]),
+        action(.copySwift, "As Swift", "Show the query as Swift source.", ["S"], [.query]),
         action(.export, "Export", "Write the result to a file.", ["w"], [.query], .footer),
-        action(.askEvery, "Ask every", "Ask every 1, 5 or 30 s, or by R alone.", ["a"], [.query], .footer),
+        action(
+            .askEvery, "Auto-refresh", "Refresh every 1, 5 or 30 s, or never.", ["a"], [.query], .footer),
     ]
 
     private static let watching: [BrowserAction] = [
         action(.events, "Event pane", "Show or hide the latest events.", ["t"], [.archives, .entries]),
-        action(.monitor, "Events", "All events, with filters.", ["E"], all, .footer),
-        action(.processes, "Processes", "The processes that have it open.", ["P"], all),
-        action(.graphs, "Graphs", "Graphs of the last minutes to hours.", ["T"], all),
-        action(.span, "Span", "Show graphs of a longer time.", ["s"], [.monitor], .footer),
+        action(.monitor, "Events", "Show all events, with filters.", ["E"], all, .footer),
+        action(.processes, "Processes", "Show the processes that use the store.", ["P"], all),
+        action(.graphs, "Graphs", "Show graphs over minutes to hours.", ["T"], all),
+        action(.span, "Span", "Change the time span of the graphs.", ["s"], [.monitor], .footer),
         action(
-            .earlier, "Earlier", "Read a column before, as left does.",
+            .earlier, "Earlier", "Read the previous column; also left.",
             ["<", Key(.left, modifiers: .shift)], [.monitor], .footer),
         action(
-            .later, "Later", "Read a column after, as right does.",
+            .later, "Later", "Read the next column; also right.",
             [">", Key(.right, modifiers: .shift)], [.monitor]),
-        action(.alarm, "Alarm", "Ring the bell when it crosses a bound.", ["A"], ofStore, .footer),
+        action(.alarm, "Alarm", "Set a bound that rings the bell.", ["A"], ofStore, .footer),
         action(.entry, "Entry", "Open the entry of the event.", ["v"], [.monitor], .footer),
-        action(.monitorPart, "Other part", "Events, processes or graphs.", [Key(.tab)], [.monitor]),
-        action(.eventKind, "Kind", "Show only the next kind of event.", ["t"], [.monitor], .footer),
-        action(.eventArchive, "Archive", "Show only the next archive.", ["a"], [.monitor], .footer),
+        action(.monitorPart, "Next view", "Switch events, processes, graphs.", [Key(.tab)], [.monitor]),
+        action(.eventKind, "Kind", "Filter by the next kind of event.", ["t"], [.monitor], .footer),
+        action(.eventArchive, "Archive", "Filter by the next archive.", ["a"], [.monitor], .footer),
         action(
-            .biography, "Biography", "What the events tell of the entry.", ["b"],
-            [.value, .monitor],
+            .history, "Key history", "Show the events of the key.", ["b"], [.entries, .value, .monitor],
             .footer),
     ]
 
     private static let arranging: [BrowserAction] = [
         action(.sort, "Sort", "Sort by the next column.", ["s"], sortable, .footer),
-        action(.reverse, "Reverse", "Turn the order round.", ["r"], sortable),
-        action(.columns, "Columns", "Choose the columns that are shown.", ["C"], ofEntries),
+        action(.reverse, "Reverse", "Reverse the order.", ["r"], sortable),
+        action(.columns, "Columns", "Choose and order the columns.", ["C"], ofEntries),
         action(
-            .columnsLeft, "Columns before", "Show the columns further left.",
+            .columnsLeft, "Columns left", "Scroll the columns left.",
             ["<", Key(.left, modifiers: .shift)], ofEntries),
         action(
-            .columnsRight, "Columns behind", "Show the columns further right.",
+            .columnsRight, "Columns right", "Scroll the columns right.",
             [">", Key(.right, modifiers: .shift)], ofEntries),
         action(.sortByKey, "Sort by key", "Sort by key.", ["1"], [.entries]),
         action(.sortBySize, "Sort by size", "Sort by the size of the value.", ["2"], [.entries]),
-        action(.sortByTier, "Sort by tier", "Sort by where entries are held.", ["3"], [.entries]),
-        action(.sortByIdle, "Sort by idle time", "In LRU order, the last used first.", ["4"], [.entries]),
+        action(.sortByTier, "Sort by tier", "Sort by tier: disk or memory.", ["3"], [.entries]),
+        action(.sortByIdle, "Sort by idle time", "Most recently used first.", ["4"], [.entries]),
         action(.sortByAge, "Sort by age", "Sort by the time of creation.", ["5"], [.entries]),
-        action(.sortByExpires, "Sort by expiry", "Sort by deadline.", ["6"], [.entries]),
-        action(.sortByHits, "Sort by hits", "Sort by the number of accesses.", ["7"], [.entries]),
+        action(.sortByExpires, "Sort by expiry", "Sort by expiry time.", ["6"], [.entries]),
+        action(.sortByHits, "Sort by hits", "Sort by the number of hits.", ["7"], [.entries]),
         action(.sortByOwner, "Sort by owner", "Sort by owner.", ["8"], [.entries]),
     ]
 
     private static let choosingStores: [BrowserAction] =
         [
-            action(.favourite, "Favourite", "List the store first, or no longer.", ["f"], [.stores], .footer),
-            action(.closeStore, "Close", "Forget what was seen of an open store.", ["X"], [.stores]),
+            action(
+                .favourite, "Favourite", "Add to or remove from the favourites.", ["f"], [.stores], .footer),
+            action(.closeStore, "Close", "Close an open store.", ["X"], [.stores]),
             action(.nextStore, "Next store", "Show the next open store.", ["]"], all),
-            action(.previousStore, "Store before", "Show the open store before this.", ["["], all),
+            action(.previousStore, "Previous store", "Show the previous open store.", ["["], all),
         ]
         + ActionID.stores.enumerated().map { place, id in
             action(
@@ -126,63 +125,56 @@ package enum ActionTable {
         }
 
     private static let acting: [BrowserAction] = [
+        action(.demo, "Demo", "Open a demo store under load.", ["d"], [.stores], .footer),
+        action(.mark, "Mark", "Mark or unmark the entry.", ["m", Key(.insert)], ofEntries, .footer),
+        action(.markAll, "Mark all", "Mark all entries of the list or result.", ["M", "*"], ofEntries),
+        action(.unmarkAll, "Unmark all", "Remove all marks.", ["-"], ofEntries),
         action(
-            .demo, "Demo", "Look at a store under a workload.",
-            ["d"], [.stores], .footer),
-        action(
-            .mark, "Mark", "Mark the entry, or take its mark away.",
-            ["m", Key(.insert)], ofEntries, .footer),
-        action(.markAll, "Mark all", "Mark every entry of the list or result.", ["M", "*"], ofEntries),
-        action(.unmarkAll, "Unmark all", "Take all marks away.", ["-"], ofEntries),
-        action(
-            .delete, "Delete", "Plan to delete what is marked, or this.",
-            ["D", Key(.delete)], [.entries, .groups, .value, .query], [.destructive, .footer]),
-        action(
-            .expire, "Expire", "Plan when it expires: soon, now, never.", ["x"],
+            .delete, "Delete", "Delete the marked or selected entries.", ["D", Key(.delete)],
             [.entries, .groups, .value, .query], [.destructive, .footer]),
         action(
-            .deleteAll, "Delete all", "Delete all messages, for good.", [.control("x")], [.messages],
+            .expire, "Expire", "Expire entries later, now or never.", ["x"],
+            [.entries, .groups, .value, .query], [.destructive, .footer]),
+        action(
+            .deleteAll, "Delete all", "Delete all messages; no undo.", [.control("x")], [.messages],
             .destructive),
-        action(.resizeArchive, "Resize archive", "Plan other limits.", ["L"], [.archives], .destructive),
         action(
-            .compactArchive, "Compact archive", "Plan to release unused space.", ["K"],
+            .resizeArchive, "Resize archive", "Change the limits of the archive.", ["L"], [.archives],
+            .destructive),
+        action(
+            .compactArchive, "Compact archive", "Release unused disk space.", ["K"], [.archives],
+            .destructive),
+        action(.renameArchive, "Rename archive", "Rename the archive.", ["N"], [.archives], .destructive),
+        action(
+            .dropArchive, "Drop archive", "Delete the archive and its entries.", ["D", Key(.delete)],
             [.archives], .destructive),
-        action(.renameArchive, "Rename archive", "Plan another name.", ["N"], [.archives], .destructive),
-        action(
-            .dropArchive, "Drop archive", "Remove it, if you type its name.",
-            ["D", Key(.delete)], [.archives], .destructive),
-        action(.undo, "Undo", "Take back the last delete or expiry.", ["u"], inArchive, .destructive),
-        action(.undoList, "Undo which", "Choose what to take back.", ["U"], inArchive, .destructive),
+        action(.undo, "Undo", "Undo the last delete or expiry.", ["u"], inArchive, .destructive),
+        action(.undoList, "Undo list", "Choose the change to undo.", ["U"], inArchive, .destructive),
     ]
 
     private static let handing: [BrowserAction] = [
         action(
             .copy, "Copy", "Copy key, value, JSON, command or path.", ["y"],
             [.archives, .entries, .value, .query, .messages]),
-        action(.pager, "Open in a pager", "Read the value in $PAGER.", ["o"], withValue),
-        action(.pipe, "Pipe", "Give the value to a command.", ["|"], withValue),
+        action(.pager, "Open in a pager", "Open the value in $PAGER.", ["o"], withValue),
+        action(.pipe, "Pipe", "Pipe the value to a command.", ["|"], withValue),
         action(.write, "Write", "Write the value to a file.", ["w"], [.entries, .value]),
-        action(
-            .editValue, "Edit value", "Edit it in $EDITOR, then see a plan.", ["e"], withValue,
-            .destructive),
-        action(.newEntry, "New entry", "Name a key and write its value.", ["n"], [.entries], .destructive),
+        action(.editValue, "Edit value", "Edit the value in $EDITOR.", ["e"], withValue, .destructive),
+        action(.newEntry, "New entry", "Add an entry with $EDITOR.", ["n"], [.entries], .destructive),
     ]
 
     private static let general: [BrowserAction] = [
-        action(.pause, "Pause", "Stop the screen, or let it go on.", [" "], opening, .footer),
-        action(.follow, "Follow", "Keep to the newest row.", ["F"], [.entries, .messages, .monitor]),
-        action(.refresh, "Refresh", "Read the store again now.", ["R"], all),
-        action(.clear, "Clear", "Leave filter, search or marks; go back.", [Key(.escape)], all),
-        action(.commandLine, "Command", "Show the command line for the same.", ["c"], all),
-        action(.palette, "Actions", "Choose an action by its name.", [":"], all),
+        action(.pause, "Pause", "Pause or resume the screen.", [" "], opening, .footer),
+        action(.follow, "Follow", "Follow the newest row.", ["F"], [.entries, .messages, .monitor]),
+        action(.refresh, "Refresh", "Read the store again.", ["R"], all),
+        action(.clear, "Clear", "Clear filter, search, marks; go back.", [Key(.escape)], all),
+        action(.commandLine, "Command", "Show the equivalent shell command.", ["c"], all),
+        action(.palette, "Actions", "Search the actions by name.", [":", .control("p")], all),
+        action(.help, "Help", "Search all keys; Enter runs one.", ["?", Key(.function(1))], all, .footer),
+        action(.hints, "Hints", "Show or hide the hint line.", ["H"], all),
         action(
-            .help, "Help", "List keys; type to search, Enter runs.",
-            ["?", Key(.function(1))], all, .footer),
-        action(.hints, "Hints", "Hide the line of hints, or show it.", ["H"], all),
-        action(
-            .mouse, "Mouse", "Give the mouse to the terminal, or not.", [.control("t"), Key(.function(2))],
-            all),
-        action(.quit, "Quit", "Leave the browser.", ["q", .control("c")], all, .footer),
+            .mouse, "Mouse", "Turn mouse capture on or off.", [.control("t"), Key(.function(2))], all),
+        action(.quit, "Quit", "Go back; quit on the first screen.", ["q", .control("c")], all, .footer),
     ]
 
     private static let moving: [BrowserAction] = [
@@ -196,10 +188,30 @@ package enum ActionTable {
         action(.last, "Last", "To the last row.", [Key(.end), "G"], all),
     ]
 
+    /// Words of other tools by which the palette finds an action.
+    private static let keywords: [ActionID: String] = [
+        .open: "describe enter select view", .back: "return", .quit: "close exit leave",
+        .filter: "grep search", .condition: "grep search", .find: "grep search", .search: "grep search",
+        .nextVictim: "evict lru", .mode: "hex raw", .preview: "peek", .groups: "du prefix usage",
+        .frequency: "facet histogram top", .query: "select sql", .export: "dump save", .askEvery: "watch",
+        .monitor: "log tail", .processes: "clients ps", .graphs: "chart stats", .alarm: "alert threshold",
+        .history: "audit describe log", .sortByIdle: "lru", .sortByExpires: "ttl", .columns: "fields",
+        .mark: "select", .markAll: "select", .delete: "evict flush kill purge remove rm truncate",
+        .expire: "evict persist ttl", .deleteAll: "flush purge truncate", .undo: "restore revert",
+        .undoList: "restore revert", .resizeArchive: "evict limit maxmemory quota",
+        .compactArchive: "defrag gc shrink vacuum", .renameArchive: "move mv",
+        .dropArchive: "delete flush kill purge remove truncate", .copy: "clipboard yank",
+        .pager: "cat less", .pipe: "shell", .write: "dump export save", .editValue: "change set",
+        .newEntry: "add create insert put set", .pause: "freeze stop", .follow: "tail",
+        .refresh: "reload", .clear: "cancel escape", .commandLine: "cli shell", .palette: "command",
+    ]
+
     private static func action(
         _ id: ActionID, _ title: String, _ help: String, _ keys: [Key], _ screens: Set<Screen>,
         _ flags: ActionFlags = []
     ) -> BrowserAction {
-        Action(id, title: title, help: help, keys: keys, contexts: screens, flags: flags)
+        Action(
+            id, title: title, help: help, keys: keys, contexts: screens, flags: flags,
+            keywords: keywords[id] ?? "")
     }
 }

@@ -1,34 +1,34 @@
 import ArchiveQuery
 import StoreInspection
 
-/// The command line that gives what a screen shows. Stateless; safe to call from any thread.
+/// The shell command for the data on a screen.
 package enum CommandLine {
-    /// What stands behind the program's name and the store.
+    /// The command without the program's name and the store.
     struct Words {
         var name: String
         var arguments: [String]
         var options: [String]
-        /// What the screen shows otherwise than the command does; nil: nothing.
+        /// A difference between the screen and the command's output.
         var remark: String?
 
         init(_ name: String, _ arguments: [String] = [], options: [String] = []) {
             (self.name, self.arguments, self.options) = (name, arguments, options)
         }
 
-        /// An option with a value; one that begins with a dash would be taken for another option.
+        /// An option with a value. A value with a leading dash needs `=`.
         static func option(_ name: String, _ value: String) -> [String] {
             value.utf8.first == UInt8(ascii: "-") ? ["\(name)=\(value)"] : [name, value]
         }
 
-        /// Marked keys that are spelled out; a shell takes no longer line anyway.
+        /// Maximum number of keys in a command.
         private static let maximumKeys = 100
 
-        /// What shows an entry. No word of a command has a NUL in it: a shell ends it there, and another key is asked for.
+        /// Shows an entry. A key with a NUL needs a query, because shells can't pass it.
         static func showing(_ key: String, in archive: String, options: [String] = []) -> Words {
             guard ShellWord.isPassedOn(key) else {
                 let wanted = QueryPredicate.compare(.metadata(.key), .equal, .text(key))
                 var words = Words("query", [archive, QueryPipeline([.find(wanted)]).description])
-                words.remark = "No shell passes on the NUL in the key, so it is asked for."
+                words.remark = "Shells can't pass the NUL in the key, so this is a query."
                 return words
             }
             return Words("get", [archive, key], options: options)
@@ -42,7 +42,7 @@ package enum CommandLine {
                 ? Words("rm", [archive.name] + keys, options: ["--dry-run"])
                 : Words("rm", [archive.name], options: ["--where", wanted.description, "--dry-run"])
             if marks.count > maximumKeys {
-                words.remark = "It names \(maximumKeys) of the \(Figures.count(marks.count)) that are marked."
+                words.remark = "It has \(maximumKeys) of the \(Figures.count(marks.count)) marked keys."
             }
             return words
         }
@@ -63,10 +63,10 @@ package enum CommandLine {
         guard let file = model.store, model.isOfRingFile else {
             return (words, model.store)
         }
-        // All there is of a ring file are its messages and what happens to them.
+        // A ring file has only messages.
         if words.name == "stats" {
             words = Words("tail")
-            words.remark = "No command shows this of a ring file; that one prints its messages."
+            words.remark = "No command prints this; this one prints the messages."
         }
         if words.name != "watch" { words.name = "tail" }
         words.arguments = [file]

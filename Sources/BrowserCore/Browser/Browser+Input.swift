@@ -21,7 +21,7 @@ extension Browser {
             }
             paste(&model, text, into: overlay)
         case .pasteUnfinished:
-            // It stands for as long as it is true.
+            // Stays until the paste ends.
             sayOfInput(&model, event.words, seconds: 1e9)
         case .pasteDropped:
             model.unsay(InputEvent.pasteUnfinished.words)
@@ -32,7 +32,7 @@ extension Browser {
         return []
     }
 
-    /// Whether a character is inserted into a text, as one that is pasted is.
+    /// Whether typed and pasted characters are inserted into a text.
     static func takesText(_ model: Model) -> Bool {
         switch model.overlay {
         case .search, .actions: true
@@ -42,7 +42,7 @@ extension Browser {
         }
     }
 
-    /// What must have been seen before it is answered, for the answer changes something or runs something.
+    /// Dialogs and prompts whose answer changes or runs something: they must be on screen before a key answers them.
     enum Question: Hashable {
         case plan, name, edit, expire, undoList, choice, pipe, write, archive
     }
@@ -65,12 +65,12 @@ extension Browser {
         }
     }
 
-    /// Seconds for which keys wait for the rows that they are about.
+    /// Seconds for which keys wait for requested rows.
     private static let patience = 0.25
-    /// The same of keys that only go to another row: no longer than a moment in which nothing moves may be.
+    /// The same for keys that move the cursor.
     private static let patienceToMove = 0.05
 
-    /// Whether a person asked for rows, or for marks, a moment ago that aren't there yet. What is typed meanwhile is about these.
+    /// Whether requested rows or marks are still loading, so that the next key must wait for them.
     static func awaitsRows(_ model: Model, before event: InputEvent?) -> Bool {
         guard let event, model.overlay == nil, model.prompt == nil else { return false }
         var isMove = false
@@ -78,26 +78,24 @@ extension Browser {
         case .key(let key):
             isMove = !model.isTyping && model.keyMap.action(for: key, in: model.screen)?.id.isMove == true
         case .mouse, .paste: break
-        // What nobody typed would only keep what is behind it.
         default: return false
         }
         let patience = isMove ? patienceToMove : patience
         if let job = model.job, !job.isChange, (0..<patience).contains(model.now.seconds(since: job.since)) {
             let (entries, query) = (model.entries, model.query)
-            // Who goes on writing isn't kept from it.
             if isAsking(model) || !model.isTyping && job.ticket == query?.ticket { return true }
             if !model.isTyping, [entries?.ticket, entries?.marking, query?.marking].contains(job.ticket) {
                 return true
             }
         }
-        // Who only goes on to other rows needn't wait for these.
+        // A key that moves needs no row data.
         guard case .key = event, !isMove, !model.isTyping, model.entries?.isCursorUnread == true,
             let touched = model.touched
         else { return false }
         return (0..<patience).contains(model.now.seconds(since: touched))
     }
 
-    /// Whether a query's first rows are still to come, and its text is as it was asked.
+    /// Whether a query's first rows are loading and its text is unchanged.
     static func isAsking(_ model: Model) -> Bool {
         guard model.screen == .query, let job = model.job, let query = model.query else { return false }
         return query.isTyping && job.ticket == query.ticket && query.field.text == query.asked
@@ -105,23 +103,23 @@ extension Browser {
 
     static func sayTypedAhead(_ model: inout Model) {
         model.doubtedAt = model.now
-        sayOfInput(&model, "What came with the key isn't taken.")
+        sayOfInput(&model, "Ignored: typed too early.")
     }
 
     static func sayNoAnswer(_ model: inout Model) {
         model.doubtedAt = model.now
-        sayOfInput(&model, "What came at once isn't taken: pasted?", seconds: 5)
+        sayOfInput(&model, "Ignored: looks like pasted text.", seconds: 5)
     }
 
     static func sayPasteIsNoKeys(_ model: inout Model) {
-        sayOfInput(&model, "A pasted text isn't taken as keys.")
+        sayOfInput(&model, "Ignored: pasted text is not keys.")
     }
 
     static func sayEnterIsCut(_ model: inout Model) {
-        sayOfInput(&model, "Enter came with the text and isn't taken.")
+        sayOfInput(&model, "Ignored: Enter came with the text.")
     }
 
-    /// A prompt stands where the text would be said, so that goes behind what is typed. Each is short enough for 40 columns.
+    /// Shows a notice, or the prompt's own while one is open. At most 40 columns.
     private static func sayOfInput(_ model: inout Model, _ text: String, seconds: Double = 4) {
         if model.prompt == nil {
             model.say(text, seconds: seconds)
@@ -131,12 +129,14 @@ extension Browser {
     }
 
     private static func press(_ model: inout Model, _ key: Key) -> [Effect] {
-        // Another key in between takes back what is to be asked for twice.
+        // Another key cancels an action that must be repeated to confirm it.
         model.askedFirst?.isNew = false
         defer { if model.askedFirst?.isNew == false { model.askedFirst = nil } }
         if key == .control("c") { return quit(&model, key) }
         if model.isStillHeld(key) {
-            if model.notice == nil { model.say("\(key) is held down; it has answered.", seconds: 3) }
+            if model.notice == nil {
+                model.say("\(key) is held down: ignored after its first answer.", seconds: 3)
+            }
             return []
         }
         if let overlay = model.overlay { return press(&model, key, in: overlay) }
@@ -163,7 +163,7 @@ extension Browser {
         }
         let id = model.parts.action(for: key, action.id, model)
         if id.isAboutRows { model.entries?.follows = false }
-        let isOfUse = model.parts.isOfUse(id, model)
+        let isOfUse = model.isOfUse(id)
         let screen = model.screen
         let effects = perform(&model, id)
         if !isOfUse, effects.isEmpty, model.notice == nil, model.overlay == nil {
@@ -171,7 +171,7 @@ extension Browser {
             model.say(
                 id.isVerb ? "Nothing to \(verb) here." : "\(action.title) is not available here.", seconds: 3)
         }
-        // Text that was to be typed there follows.
+        // Text for the refused prompt may follow.
         if action.id.leadsToText, effects.isEmpty, !takesText(model), model.overlay == nil,
             model.screen == screen
         {
@@ -184,21 +184,19 @@ extension Browser {
         if job.isChange {
             guard job.isStoppable else {
                 if job.title != Job.stopping {
-                    model.say("It is one step that can't be stopped.", seconds: 3)
+                    model.say("This step can't be stopped.", seconds: 3)
                 }
                 return []
             }
-            // What was done and what not is said when it has stopped.
             model.job?.title = Job.stopping
             model.job?.isStoppable = false
             return [.stop(ticket: job.ticket)]
         }
         model.job = nil
         if model.entries?.ticket == job.ticket {
-            // Without a first listing there is nothing to stay with.
             if model.entries?.arrangement == nil { return model.parts.back(&model) }
             model.entries?.ticket = nil
-            // What was asked for isn't what is shown, so it is taken back.
+            // The rows on screen belong to the previous request.
             if let arrangement = model.entries?.arrangement {
                 model.entries?.order = arrangement.order
                 model.entries?.filter = arrangement.filter
@@ -223,74 +221,78 @@ extension Browser {
         return [.stop(ticket: job.ticket)]
     }
 
-    /// Leaves for the demo. What is open goes with that, so it is asked for twice then.
+    /// Ends the browser to start the demo; the key must be repeated while stores are open.
     private static func startDemo(_ model: inout Model) -> [Effect] {
         if let problem = model.surroundings.demoProblem {
-            model.say("There is no demo: \(problem)", role: .error)
+            model.say("The demo is not available: \(problem)", role: .error)
             return []
         }
         let open = model.openStores.count
         if open == 0 || model.isAskedAgain(.demo) { return [.startDemo] }
         let stores = Figures.count(open, "open store", "open stores")
         model.say(
-            "\(stores) would be closed; \(keyName(model, .demo)) again leaves for the demo.", role: .warning,
+            "This closes \(stores); press \(keyName(model, .demo)) again to start the demo.", role: .warning,
             seconds: 5)
         return []
     }
 
-    /// Leaves; while something changes a store only if it is asked for twice.
+    /// Ends the browser; the key must be repeated while a change is running.
     private static func quit(_ model: inout Model, _ key: Key) -> [Effect] {
         guard let job = model.job, job.isChange, !model.isAskedAgain(.quit) else { return [.quit] }
         model.say(
             job.isStoppable
-                ? "A change is under way; \(key) again stops it where it is, and leaves."
-                : "A change is under way; \(key) again leaves when it is over.", role: .warning, seconds: 5)
+                ? "A change is running; press \(key) again to stop it and quit."
+                : "A change is running; press \(key) again to quit when it ends.", role: .warning, seconds: 5)
         return []
-    }
-
-    /// Whether the screen was opened over a list, which it leads back to.
-    static func isOnTop(_ model: Model) -> Bool {
-        [.value, .query, .groups, .monitor].contains(model.screen)
     }
 
     private static func close(_ model: inout Model) -> [Effect] {
         if model.screen == .value { return ValueScreen.leave(&model) }
         guard model.screen == .groups else { return model.parts.back(&model) }
         var effects: [Effect] = []
-        // Each level of groups has its own way back.
+        // All levels of groups are one screen.
         while model.screen == .groups, model.groups != nil { effects += model.parts.back(&model) }
         return effects
     }
 
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
         model.notice = nil
+        if let reason = model.objection(to: id) {
+            model.say(reason, role: .warning)
+            return []
+        }
         if let column = id.column { return EntriesScreen.sort(&model, by: .column(column)) }
         if let place = ActionID.stores.firstIndex(of: id) { return showStore(&model, number: place + 1) }
+        if let reason = disabledReason(id, model) {
+            model.say(reason, role: .warning)
+            return []
+        }
         switch id {
-        case .quit where isOnTop(model): return close(&model)
+        case .quit where !model.isFirstScreen: return close(&model)
         case .quit: return quit(&model, model.keyMap.action(.quit)?.keys.first ?? .character("q"))
         case .nextStore: return showStore(&model, after: 1)
         case .previousStore: return showStore(&model, after: -1)
         case .help, .palette:
-            let hint = id == .help ? "type to search the actions" : "an action"
+            let hint = id == .help ? "type to search" : "an action"
             model.overlay = .actions(
                 ActionList(isHelp: id == .help, field: TextField(placeholder: hint)))
         case .commandLine:
-            model.overlay = .message("The same on the command line", CommandLine.lines(for: model))
+            model.overlay = .message("Shell command", CommandLine.lines(for: model))
         case .pause:
             model.pausedSince = model.pausedSince == nil ? model.now : nil
             model.archives.pausedHistories = model.pausedSince == nil ? nil : model.archives.histories
             return refreshUnlessPaused(&model)
         case .refresh:
             if model.pausedSince != nil { model.pausedSince = model.now }
-            model.say("Reading again.", seconds: 2)
+            model.say("Refreshing.", seconds: 2)
             return refresh(&model, isForced: true)
         case .hints: return toggleHints(&model)
         case .mouse:
             model.capturesMouse.toggle()
             model.say(
                 model.capturesMouse
-                    ? "The mouse moves the cursor." : "The mouse selects text, as the terminal does it.")
+                    ? "Mouse captured: clicks move the cursor." : "Mouse released: the terminal selects text."
+            )
             return [.captureMouse(model.capturesMouse)]
         case .demo: return startDemo(&model)
         case .open: return model.parts.open(&model)
@@ -308,7 +310,7 @@ extension Browser {
                 return []
             }
             let effects = showMonitor(&model, .graphs)
-            model.say("Choose a graph; \(keyName(model, .alarm)) sets its alarm.")
+            model.say("Select a graph, then press \(keyName(model, .alarm)).")
             return effects
         case .delete: return planDelete(&model)
         case .expire: return askExpiry(&model)

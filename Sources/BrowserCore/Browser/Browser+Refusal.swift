@@ -1,11 +1,11 @@
 import TerminalKit
 
-/// Refused keys, and text behind them: it was written for another screen, so it starts no actions.
+/// Refused keys, and the text after them, which was meant for another screen and starts no actions.
 extension Browser {
-    /// Seconds without a character after which characters are keys again.
+    /// Seconds without input after which characters are keys again.
     private static let textPause = 1.0
 
-    /// Whether a key plans a change of the store, and so is refused within text.
+    /// Whether a key starts a destructive action, so that it is refused within text.
     static func isRisky(_ model: Model, _ event: InputEvent?) -> Bool {
         guard case .key(let key)? = event, key != .control("c"), model.overlay == nil, model.prompt == nil,
             !model.isTyping, let action = model.keyMap.action(for: key, in: model.screen)
@@ -19,7 +19,7 @@ extension Browser {
         model.say("\(key) ignored: looks like pasted text. Press it alone.", role: .warning, seconds: 5)
     }
 
-    /// Whether a key is text behind a refused one. A pause or another kind of key ends such text.
+    /// Whether a key is text after a refused one. A pause or another kind of key ends such text.
     static func isRefusedText(_ model: inout Model, _ key: Key) -> Bool {
         guard let last = model.textRefusedAt else { return false }
         let isText = key.text != nil || [.enter, .tab, .backspace].contains(key.code)
@@ -31,31 +31,50 @@ extension Browser {
         }
         model.textRefusedAt = model.now
         model.say(
-            "Ignored: text behind a refused key. Esc takes keys again.", role: .warning, seconds: textPause)
+            "Ignored: text after a refused key. Esc accepts keys again.", role: .warning, seconds: textPause)
         return true
     }
 
-    /// Says of a key without an action where it has one.
+    /// Says why a key has no action here.
     static func sayWhyNothing(_ model: inout Model, _ key: Key) {
         let help = "\(keyName(model, .help)) lists the keys."
         if model.isReadOnly, let action = ActionTable.keyMap().action(for: key, in: model.screen) {
             if action.id.leadsToText { model.textRefusedAt = model.now }
-            return model.say("\(key): the store is only read here; \(help)", seconds: 3)
+            return model.say(readOnly(action), seconds: 3)
         }
-        // Where going back leads first.
         let near: [Screen] = (model.entries == nil ? [] : [.entries]) + [.archives, .stores]
         let other = (near + Screen.allCases).first { model.keyMap.action(for: key, in: $0) != nil }
         guard let other, let action = model.keyMap.action(for: key, in: other) else {
-            return model.say("\(key) does nothing here; \(help)", seconds: 3)
+            return model.say("\(key) does nothing here. \(help)", seconds: 3)
         }
         if action.id.leadsToText { model.textRefusedAt = model.now }
         if model.screen == .messages, model.keyMap.action(.delete)?.keys.contains(key) == true {
             let all = keyName(model, .deleteAll)
-            return model.say("A log deletes no single message; \(all) deletes all of them.", seconds: 4)
+            return model.say("Can't delete single messages. \(all) deletes all.", seconds: 4)
         }
         if model.screen == .messages, action.id == .undo || action.id == .undoList {
             return model.say(lostMessages, seconds: 4)
         }
-        model.say("\(key) (\(action.title)) is a key of the \(other.rawValue) screen; \(help)", seconds: 3)
+        model.say("\(key) (\(action.title)) works on the \(other.rawValue) screen. \(help)", seconds: 3)
+    }
+
+    /// `Can't delete: the store is read-only.`
+    static func readOnly(_ action: BrowserAction) -> String {
+        let title = action.id.isVerb ? "Can't \(action.title.lowercased())" : action.title
+        return "\(title): the store is read-only."
+    }
+
+    /// Why an action can't run on this kind of store; nil if it can. Known before any prompt opens.
+    static func disabledReason(_ id: ActionID, _ model: Model) -> String? {
+        switch id {
+        case .editValue, .newEntry:
+            if model.isOfServer { return "Can't edit values of a server. Delete and expire work." }
+        case .history:
+            if model.isOfServer { return "A server keeps no history of keys." }
+        case .resizeArchive, .compactArchive, .renameArchive, .dropArchive:
+            if model.isOfServer || model.isOfRingFile { return "Only archives of a store can be changed." }
+        default: break
+        }
+        return nil
     }
 }

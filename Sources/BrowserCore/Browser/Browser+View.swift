@@ -1,8 +1,7 @@
 import TerminalKit
 
 extension Browser {
-    /// Draws the model. It reads nothing but the model, so that the same model always looks the same; only rows in
-    /// view are looked at.
+    /// Draws the model. Reads the model alone, and of lists only the rows in view.
     package static func view(_ model: Model, into frame: inout Frame) {
         let layout = model.layout
         frame.fill(frame.bounds, style: model.look[.text])
@@ -10,7 +9,7 @@ extension Browser {
         model.parts.draw(model, layout, into: &frame)
         HintLine.draw(model, into: &frame, in: layout.hints)
         FooterView.draw(model, into: &frame, in: layout.footer)
-        // What a box would stand over half of is said in the last row.
+        // On low screens the box would cover the status line.
         if model.overlay == nil || model.size.rows >= OverlayPlaces.leastRows {
             StatusView(model).draw(into: &frame, in: layout.status, model)
         }

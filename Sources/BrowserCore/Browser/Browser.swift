@@ -1,6 +1,6 @@
 import StorageEngine
 
-/// The browser as three pure functions: how it starts, what a message changes, how the model looks.
+/// The browser as pure functions: start, update, view.
 package enum Browser {
     package static func start(_ model: inout Model) -> [Effect] {
         guard let store = model.store else { return StoresScreen.load(&model) }
@@ -30,7 +30,7 @@ package enum Browser {
         return effects.map { $0.of(model.workspace) }
     }
 
-    /// Time passes: what was shown for a while goes.
+    /// Removes notices and highlights that have timed out.
     private static func advance(_ model: inout Model, to now: Timestamp) {
         if now < model.now { setBack(&model, to: now) }
         model.now = now
@@ -40,7 +40,7 @@ package enum Browser {
         }
     }
 
-    /// The clock was set back: what waits for a moment would wait for all the time until the clock is there again.
+    /// Moves times that are now in the future back, so that nothing waits until the clock has caught up.
     private static func setBack(_ model: inout Model, to now: Timestamp) {
         let jump = now.seconds(since: model.now)
         func atLatestNow(_ moment: inout Timestamp?) { moment = moment.map { min($0, now) } }
@@ -64,12 +64,11 @@ package enum Browser {
         }
     }
 
-    /// A moment that somebody held stays.
     static func refreshUnlessPaused(_ model: inout Model) -> [Effect] {
         model.pausedSince == nil ? refresh(&model, isForced: true) : []
     }
 
-    /// Requests what the screen shows from the store again. A forced refresh also ends what is frozen.
+    /// Reads the screen's data again. A forced refresh also unfreezes the order.
     static func refresh(_ model: inout Model, isForced: Bool) -> [Effect] {
         let effects = ArchivesScreen.loadFigures(&model, isForced: isForced)
         if case .paused = model.pace, !isForced { return effects }

@@ -1,50 +1,49 @@
 import StorageEngine
 import StoreInspection
 
-/// What the model wants done outside of itself. A value; safe to share between threads.
+/// A side effect that an update requests.
 package enum Effect: Sendable {
     case question(Question)
-    /// Stops the question with that ticket; nothing is heard of it any more.
+    /// Stops the request with that ticket; its response is dropped.
     case stop(ticket: Int)
     case quit
     case startDemo
-    /// Sends the terminal what it obeys: a sequence that fills its clipboard.
+    /// Sends an escape sequence that sets the terminal's clipboard.
     case send([UInt8])
-    /// Lets the mouse be the browser's, or the terminal's, which selects text with it.
+    /// Turns mouse reporting on or off.
     case captureMouse(Bool)
-    /// Gives the terminal to a program until that ends.
+    /// Runs a program on the terminal and waits for its end.
     case program(TerminalProgram)
 }
 
-/// Something to read in a store, or to change there once a person confirmed it, with what its answer does to the model. The
-/// screen that asks says both in one place. A value; safe to share between threads.
+/// A read or a confirmed change of a store, together with the update that its response causes.
 package struct Question: Sendable {
-    /// One line, for tests and for traces.
+    /// One line, for tests and traces.
     package let description: String
-    /// Of long work: it shows its progress under this number, and can be stopped.
+    /// Identifies long work, which reports progress and can be stopped.
     package let ticket: Int?
-    /// The store that it is about: its number among those that are open.
+    /// Number of the open store.
     fileprivate(set) var workspace = 0
     let answer: @Sendable (QuestionContext) -> Answer
 }
 
-/// What a question is answered with. For one thread.
+/// For one thread.
 struct QuestionContext {
     let source: any StoreSource
     let clock: @Sendable () -> Timestamp
-    /// Takes the share that is done, 0 to 1, and says whether to go on.
+    /// Reports the completed share, 0 to 1; false: stop.
     let progress: (Double) -> Bool
 }
 
-/// What a store's answer does to the model, which may have moved on since it asked. A value; safe to share between threads.
+/// The update that a response causes. The model may have changed since the request.
 package struct Answer: Sendable {
-    /// Nil: the store that is shown.
+    /// Nil: the current store.
     var workspace: Int?
     let apply: @Sendable (inout Model) -> [Effect]
 }
 
 extension Effect {
-    /// Asks a store. `read` runs off the drawing thread; `then` takes what came of it into the model.
+    /// Requests something of a store. `read` runs off the drawing thread; `then` applies the result to the model.
     static func ask<Found: Sendable>(
         _ description: String, ticket: Int? = nil,
         _ read: @escaping @Sendable (QuestionContext) throws(SourceError) -> Found,
@@ -57,7 +56,7 @@ extension Effect {
             })
     }
 
-    /// The same, asked for a store that is open, unless it was for another already.
+    /// The same for an open store, unless it has one already.
     func of(_ workspace: Int) -> Effect {
         guard case .question(var question) = self, question.workspace == 0 else { return self }
         question.workspace = workspace

@@ -1,6 +1,6 @@
 import TerminalKit
 
-/// The bottom row: keys and what they do here, from the table of actions.
+/// The bottom row: keys and their actions on this screen.
 enum FooterView {
     /// The most used actions, which are named first.
     private static let mostUsed: [ActionID] = [
@@ -18,14 +18,14 @@ enum FooterView {
             }
         }
         let hints = (added + model.keyMap.hints(in: model.screen)).filter {
-            model.parts.isOfUse($0.id, model) && isNamed($0.id, on: model.screen)
+            model.isOfUse($0.id) && isNamed($0.id, on: model.screen)
         }.enumerated().sorted {
             (rank($0.element), $0.offset) < (rank($1.element), $1.offset)
         }.map(\.element).map { hint in
             // The title names the next effect of a toggle.
             var title = hint.id == .pause && model.pausedSince != nil ? "Resume" : hint.title
             if hint.id == .fold, model.value?.load == nil { title = "Read value" }
-            if hint.id == .quit, Browser.isOnTop(model) { title = "Close" }
+            if hint.id == .quit, !model.isFirstScreen { title = "Back" }
             return KeyHint(id: hint.id, key: hint.key, title: title)
         }
         // Where not all fit, help is first, since it lists the rest.
@@ -36,7 +36,7 @@ enum FooterView {
         return [help] + hints.filter { $0.id != .help }
     }
 
-    /// Whether the footer names a key of every screen on this one.
+    /// Whether this screen's footer shows a key that works on every screen.
     private static func isNamed(_ id: ActionID, on screen: Screen) -> Bool {
         switch id {
         case .alarm: screen == .monitor
@@ -46,29 +46,29 @@ enum FooterView {
         }
     }
 
-    /// The keys of what stands over the screen; they are the same everywhere and can't be reassigned.
+    /// The keys of overlays and prompts, which can't be reassigned.
     private static func overlayHints(_ model: Model) -> [KeyHint<String>]? {
         let pairs: [(key: String, title: String)]
         switch model.overlay {
-        case .actions: pairs = [("enter", "Run"), ("esc", "Close"), ("up/down", "Choose")]
+        case .actions: pairs = [("enter", "Run"), ("esc", "Close"), ("up/down", "Select")]
         case .plan(let plan) where plan.name != nil:
-            pairs = [("esc", "Cancel"), ("enter", "Delete once the name is typed")]
+            pairs = [("esc", "Cancel"), ("enter", "Confirm the typed name")]
         case .plan: pairs = buttonKeys("Cancel")
         case .expire:
             pairs = [
-                ("enter", "Continue"), ("esc", "Cancel"), ("up/down", "Choose"), ("tab", "Other button"),
+                ("enter", "Continue"), ("esc", "Cancel"), ("up/down", "Select"), ("tab", "Switch button"),
             ]
-        case .undoList: pairs = [("enter", "Choose"), ("esc", "Close")]
+        case .undoList: pairs = [("enter", "Undo"), ("esc", "Close")]
         case .search(let list): pairs = list.keys
         case .columns(let choice):
             pairs =
                 [("enter", "Show or hide")]
                 + (choice.isOfProperties
-                    ? [("a", "Add another"), ("shift+j/k", "Move")] : [("*", "All or none")])
+                    ? [("a", "Add property"), ("shift+j/k", "Move")] : [("*", "All or none")])
                 + [("esc", "Close")]
         case .message: pairs = [("enter", "Close")]
         case .choice(let choice): pairs = buttonKeys(choice.buttons[0])
-        case .copy: pairs = [("enter", "Copy"), ("esc", "Close"), ("up/down", "Choose")]
+        case .copy: pairs = [("enter", "Copy"), ("esc", "Close"), ("up/down", "Select")]
         case .edit: pairs = buttonKeys("Cancel") + [("e", "Edit again"), ("up/down", "Scroll")]
         case nil:
             guard let keys = model.prompt?.keys ?? model.parts.typingKeys(model) else { return nil }
@@ -79,7 +79,7 @@ enum FooterView {
 
     /// The keys of a dialog with two buttons; Esc takes the first.
     private static func buttonKeys(_ first: String) -> [(key: String, title: String)] {
-        [("esc", first), ("y", "Yes"), ("n", "No"), ("tab", "Other button"), ("enter", "Press it")]
+        [("esc", first), ("y", "Yes"), ("n", "No"), ("tab", "Switch button"), ("enter", "Confirm")]
     }
 
     static func draw(_ model: Model, into frame: inout Frame, in rect: Rect) {

@@ -2,16 +2,15 @@ import Foundation
 import StoreInspection
 import TerminalKit
 
-/// One line for who opens the browser for the first time, whatever the store; once it was hidden it stays away.
+/// One line for new users, until it is hidden permanently.
 enum HintLine {
-    /// On smaller screens each row is of more use.
     static let leastRows = 12
 
-    /// What is told, in this order, where the screen has it. The last two are always told.
+    /// In order of importance; the last two are always shown.
     private static let told: [(id: ActionID, words: String)] = [
         (.open, "opens"), (.fold, "unfolds"), (.demo, "starts the demo"), (.filter, "filters"),
-        (.query, "asks by values"), (.back, "goes back"), (.help, "lists all keys"),
-        (.hints, "hides this line for good"),
+        (.query, "queries by value"), (.back, "goes back"), (.help, "lists all keys"),
+        (.hints, "hides this line"),
     ]
 
     private static let beginning = "New here?"
@@ -24,15 +23,15 @@ enum HintLine {
         guard model.overlay == nil, !takesText else {
             let spans = [
                 Span(beginning, look[.accent]),
-                Span(takesText ? "  Keys write text now; " : "  The row below names its keys; "),
-                Span("esc", look[.key]), Span(" leaves it", look[.hint]),
+                Span(takesText ? "  You are typing; " : "  The row below shows its keys; "),
+                Span("esc", look[.key]), Span(" cancels", look[.hint]),
             ]
             frame.write(spans, at: rect.inset(left: 1).origin, within: rect)
             return
         }
         var parts = told.compactMap { part -> (key: String, words: String)? in
             guard let action = model.keyMap.action(part.id), action.contexts.contains(model.screen),
-                model.parts.isOfUse(part.id, model), let key = action.keys.first
+                model.isOfUse(part.id), let key = action.keys.first
             else { return nil }
             return (key.description, part.words)
         }
@@ -61,7 +60,7 @@ extension Browser {
         } then: { model, result in
             switch result {
             case .success:
-                if !isShown { model.say("The line of hints stays away; \(key) brings it back.") }
+                if !isShown { model.say("Hints are hidden. \(key) shows them again.") }
             case .failure(let error):
                 model.say("For this session only: \(error.description)", role: .warning, seconds: 10)
             }

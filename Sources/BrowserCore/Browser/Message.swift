@@ -1,14 +1,14 @@
 import StorageEngine
 import TerminalKit
 
-/// What happened. A value; safe to share between threads.
+/// An event that changes the model.
 package enum Message: Sendable {
-    /// It is that time now; nothing is refreshed.
+    /// The current time; no refresh.
     case clock(Timestamp)
-    /// It is that time now, and time for a refresh.
+    /// The current time, with a refresh.
     case tick(Timestamp)
     case input(InputEvent)
-    /// How far long work is, 0 to 1.
+    /// Completed share of long work, 0 to 1.
     case progress(ticket: Int, Double)
     case answer(Answer)
 }

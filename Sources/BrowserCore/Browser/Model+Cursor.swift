@@ -9,7 +9,10 @@ extension Model {
 
     var archiveInView: ArchiveAddress? { parts.archive(self) }
 
-    /// The screen that a screen which opens now goes back to: the one in view, unless that was opened from it.
+    /// Whether `q` quits here instead of going back: the list of stores, or archives from which the list was never opened.
+    var isFirstScreen: Bool { screen == .stores || screen == .archives && stores.stores == nil }
+
+    /// The screen to return to from `new`: the current one, or the origin of `new` if it is open below.
     func origin(opening new: Screen) -> Screen {
         var place = screen
         for _ in Screen.allCases {
@@ -27,7 +30,7 @@ extension Model {
         return screen
     }
 
-    /// Goes back to a screen, or where nothing of it is left to the closest one that is.
+    /// Goes back to a screen, or to the closest one that is still open.
     mutating func goBack(to origin: Screen) {
         let isThere =
             switch origin {
@@ -46,7 +49,6 @@ extension Model {
 
     package var markedKeys: [String] { entries?.marks.list.map(\.key) ?? [] }
 
-    /// Whether a plan is open: only its button writes.
     package var isPlanOpen: Bool {
         if case .plan = overlay { return true }
         return false

@@ -2,7 +2,7 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// All that the browser knows: what it shows follows from this alone. A value; one thread changes it, any may read a copy.
+/// The complete state of the browser.
 package struct Model: Sendable {
     package var size: Size
     package var look: Look
@@ -15,17 +15,17 @@ package struct Model: Sendable {
 
     package internal(set) var screen: Screen
     package let folder: String
-    /// The store that is open; nil on the stores screen.
+    /// The current store; nil on the stores screen.
     package internal(set) var store: String?
-    /// Its number among those that were opened; 0: the list of stores is shown.
+    /// Number of the current store in the order of opening; 0: none.
     var workspace: Int
-    /// The key that leads to it, 1 to 9; 0: the list of stores is shown.
+    /// The digit that shows it, 1 to 9; 0: none.
     var place: Int
     var lastWorkspace: Int
     var kept: [Workspace] = []
-    /// When their figures were asked for last.
+    /// When their figures were last requested.
     var watchedKept: Timestamp?
-    /// Whether it stands for a store that isn't shown at this moment (``inWorkspace(_:_:)``).
+    /// Whether an update of a store in the background is running (``inWorkspace(_:_:)``).
     var isInBackground = false
     var stores = StoresState()
     var archives = ArchivesState()
@@ -33,10 +33,10 @@ package struct Model: Sendable {
     var groups: GroupsState?
     var value: ValueState?
     var query: QueryState?
-    /// Queries of this session and of earlier ones, the latest last.
+    /// Oldest first, with those of earlier sessions.
     var queryHistory: [PastQuery] = []
     var savedQueries: [SavedQuery] = []
-    /// Those of them that could be saved for this session only.
+    /// Queries saved for this session only.
     var unkeptQueries: [SavedQuery] = []
     var knowsEarlierQueries = false
     var log: LogState?
@@ -46,35 +46,35 @@ package struct Model: Sendable {
     var showsHints: Bool
     var capturesMouse: Bool
     var overlay: Overlay?
-    /// When something came, while a question waited, that may be of a text that nobody typed as an answer.
+    /// When input that looks like pasted text was last refused as an answer to a dialog.
     var doubtedAt: Timestamp?
-    /// The last time that a key was refused behind which text may follow, or that such text came.
+    /// When a key that opens a text field, or text after it, was last refused.
     var textRefusedAt: Timestamp?
     var prompt: Prompt?
     var notice: Notice?
-    /// Long work that a person waits for, the latest last: what changes a store, and for each store at most one other.
+    /// Long work, latest last: changes, and at most one other job for each store.
     private var jobs: [Job] = []
     var undoWatch: UndoWatch?
     var pausedSince: Timestamp?
-    /// The last time that a person moved or typed: the order of rows is frozen for a while after it.
+    /// The last key that moved or typed; the order of rows is frozen for a while after it.
     var touched: Timestamp?
-    /// Since when it is, without a break.
+    /// Since when the order is frozen without a break.
     var heldSince: Timestamp?
     var cost = StoreCost()
-    /// Commands that values were piped to in this session, the latest last.
+    /// Commands of pipes in this session, latest last.
     var pipes: [String] = []
-    /// What would lose something, and is done if it is asked for again soon.
+    /// An action that must be repeated to confirm it.
     var askedFirst: (action: ActionID, since: Timestamp, last: Timestamp, isNew: Bool)?
-    /// The key that answered a question last, and when it came last: one that is held down repeats.
+    /// The last key that answered a dialog, and its latest repetition.
     var answeredBy: (key: Key, last: Timestamp)?
-    /// Whether it was said what to do if the clipboard stays empty.
+    /// Whether the notice about an empty clipboard was shown.
     var hasExplainedClipboard = false
     private var lastTicket = 0
 
     /// - Parameters:
     ///   - store: the folder of a store; nil lists the stores of `folder`.
-    ///   - now: the moment that the first frame shows.
-    ///   - problems: what of the person's settings can't be used; a line each.
+    ///   - now: the time of the first frame.
+    ///   - problems: invalid settings, one line each.
     package init(
         size: Size, look: Look, folder: String = "", store: String? = nil, isReadOnly: Bool = false,
         now: Timestamp, keyMap: BrowserKeyMap = ActionTable.keyMap(), problems: [String] = [],
@@ -96,21 +96,21 @@ package struct Model: Sendable {
         place = workspace
         if !problems.isEmpty {
             overlay = .message(
-                "Not all settings can be used",
-                problems + ["", "For these the defaults hold; vellum config shows all."])
+                "Some settings are invalid",
+                problems + ["", "Their defaults are used. vellum config shows all settings."])
         }
     }
 
     package var isReadOnly: Bool { onlyLooks || archives.figures?.isOfAnotherUser == true }
     package var keyMap: BrowserKeyMap { isReadOnly ? lookingKeys : allKeys }
 
-    /// A number that no other request has, so that an answer is known to be the one that is waited for.
+    /// A new number that identifies a request and its response.
     mutating func ticket() -> Int {
         lastTicket += 1
         return lastTicket
     }
 
-    /// The work that is in view: what changes a store until it is over, so that Esc reaches it; else that on the store shown.
+    /// The visible job: the latest change, else the job of the current store.
     var job: Job? {
         get { jobs.last(where: \.isChange) ?? jobs.last { $0.workspace == workspace } }
         set {
@@ -126,13 +126,13 @@ package struct Model: Sendable {
         jobs.append(new)
     }
 
-    /// The work with that ticket is over; `false`: somebody stopped it.
+    /// Ends a job; false: it was stopped before.
     @discardableResult
     mutating func ends(_ ticket: Int) -> Bool {
         guard let place = jobs.firstIndex(where: { $0.ticket == ticket }) else { return false }
         jobs.remove(at: place)
         if [entries?.ticket, query?.ticket].contains(ticket) {
-            unsay(Model.awaited, instead: "The wait is over; press it again.")
+            unsay(Model.awaited, instead: "Loaded. Press the key again.")
         }
         return true
     }
@@ -142,12 +142,11 @@ package struct Model: Sendable {
         jobs[place].share = share
     }
 
-    /// Nobody waits any more for what doesn't change the store that is shown.
     mutating func endOtherWork() {
         jobs.removeAll { !$0.isChange && !$0.leadsToQuestion && $0.workspace == workspace }
     }
 
-    /// What work does, with its store's name if that isn't shown.
+    /// Describes a job, with its store's name if that isn't the current one.
     func words(of job: Job) -> String {
         guard let other = kept.first(where: { $0.id == job.workspace }) else { return job.text }
         return "\(other.place):\(StorePath.name(other.store)): \(job.text)"
@@ -162,22 +161,22 @@ package struct Model: Sendable {
         notice = Notice(text: place + text, role: role, until: now.adding(seconds: seconds))
     }
 
-    static let awaited = " isn't taken: the rows aren't there yet; esc ends the wait."
+    static let awaited = " ignored: still loading. Esc cancels."
 
-    /// Takes back what was said, where it still stands and has become untrue, and says `instead` there.
+    /// Replaces a notice that is no longer true.
     mutating func unsay(_ text: String, instead: String? = nil) {
         guard let notice, notice.text.hasSuffix(text) else { return }
         self.notice = nil
         if let instead { say(instead, role: .warning) }
     }
 
-    /// Seconds after something that may be of a text, in which no answer is taken; and after a question, for it must be read.
+    /// Seconds after refused text in which dialogs accept no answer, and the least time between the two presses of a confirmation.
     static let doubt = 0.5
 
-    /// Whether an answer may be the rest of a text that comes in pieces.
+    /// Whether a key may be the rest of refused text.
     var isInDoubt: Bool { doubtedAt.map { abs(now.seconds(since: $0)) < Model.doubt } ?? false }
 
-    /// Seconds after which the next of a key that answered isn't its repeating any more: keyboards wait at most so long before that.
+    /// Seconds within which the same key counts as held down: the longest delay of keyboards before they repeat a key.
     private static let repeating = 0.7
 
     mutating func isStillHeld(_ key: Key) -> Bool {
@@ -191,8 +190,7 @@ package struct Model: Sendable {
         return true
     }
 
-    /// Whether an action is asked for again, within seconds but not at once: a key that is held down, some thirty times a second, is
-    /// no answer, however long.
+    /// Whether an action is confirmed by a second press within 5 s. A key held down doesn't confirm.
     mutating func isAskedAgain(_ action: ActionID) -> Bool {
         let before = askedFirst
         askedFirst = (action, now, now, true)
@@ -201,15 +199,14 @@ package struct Model: Sendable {
         return now.seconds(since: before.since) >= Model.doubt && now.seconds(since: before.last) >= 0.2
     }
 
-    /// How the screen stands to the store.
     package enum Pace: Sendable, Hashable {
         case live
-        /// The order of rows stays while a person types or moves; seconds for which it does.
+        /// Seconds since the order of rows was frozen by typing or moving.
         case frozen(Double)
         case paused(Double)
     }
 
-    /// How long the order stays frozen after a key, in seconds.
+    /// Seconds for which the order stays frozen after a key.
     static let freeze = 3.0
 
     package var pace: Pace {
@@ -228,32 +225,31 @@ package struct Model: Sendable {
 
     func address(_ name: String) -> ArchiveAddress? { store.map { ArchiveAddress(name, in: $0) } }
 
-    /// What is known of an archive; nil also where it is another store's.
+    /// The figures of an archive; nil if it belongs to another store.
     func sample(_ archive: ArchiveAddress) -> ArchiveSample? {
         address(archive.name) == archive ? archives.summary(archive.name) : nil
     }
 
-    /// How a process is called: by its name if it still has the store open.
+    /// The name of a process, if it still has the store open, with its number.
     func processName(_ pid: Int32) -> String {
         let process = archives.figures?.processes.first { $0.pid == pid }
         return ProcessName.words(pid, pid == archives.figures?.ownPid ? "this browser" : process?.name)
     }
 
-    /// The moment that ages are counted to: a paused screen stands still.
+    /// The time that ages are relative to: that of the pause on a paused screen.
     var shownNow: Timestamp { pausedSince ?? now }
 }
 
-/// What the browser has cost the store since it was opened. A value; safe to share between threads.
+/// The browser's own cost to the store since it was opened.
 struct StoreCost: Sendable, Hashable {
-    /// Accesses that the store booked to this process, by its own table of processes.
+    /// Accesses that the store counted for this process.
     private(set) var touches: UInt64 = 0
-    /// Those that it had booked before the browser looked.
+    /// Those counted before the browser's first read.
     private var earlierAccesses: UInt64?
     private(set) var writes = 0
-    /// The longest that a write took, in seconds: an upper bound of the time a lock was held.
+    /// Seconds of the longest write, an upper bound of the time that a lock was held.
     private(set) var longestLock = 0.0
 
-    /// What a person did.
     mutating func note(writes count: Int, longestCall: Double) {
         writes += count
         longestLock = max(longestLock, longestCall)
@@ -279,12 +275,11 @@ struct Job: Sendable, Hashable {
     var since: Timestamp
     /// 0 to 1.
     var share = 0.0
-    /// Of how many entries; nil where only the share is known.
+    /// Number of entries; nil: unknown.
     var total: Int?
-    /// Whether it has become part of something that can no longer be stopped.
     var isStoppable = true
     var isChange = false
-    /// Whether a question comes of it, which no other work may cost.
+    /// Whether it ends in a dialog, so that other work doesn't replace it.
     var leadsToQuestion = false
     var workspace = 0
 
@@ -300,25 +295,25 @@ struct Job: Sendable, Hashable {
 
     static let stopping = "stopping after"
 
-    /// Seconds after which work is called long and shown.
+    /// Seconds after which a job is shown.
     static let patience = 0.25
 }
 
 struct Prompt: Sendable {
     var label: String
     var field: TextField
-    /// What Esc brings back.
+    /// The text that Esc restores.
     var before = ""
     var keys: [(key: String, title: String)]
     var purpose = Purpose.screen
-    /// What stands behind the field; nil: what the screen has to say there.
+    /// Text after the field; nil: the screen's own.
     var note: String?
-    /// What was said of the last input. It stands there instead, and where there is no room in another row.
+    /// A notice about the last input, shown instead of the note.
     var said: String?
-    /// How many texts of its history the one that is shown lies back; nil: what was typed.
+    /// Position in the history, 0 the latest; nil: the typed text.
     var recalled: Int?
 
-    /// Whose prompt it is. What it is about is frozen when it opens.
+    /// Its target is fixed when the prompt opens.
     enum Purpose: Sendable {
         case screen
         case condition
@@ -328,12 +323,11 @@ struct Prompt: Sendable {
         case pipe(EntryAddress)
         case write(EntryAddress)
         case newEntry(ArchiveAddress)
-        /// Of an archive, or of all.
+        /// Nil: all archives.
         case alarm(Metric, String?)
         case archive(ActionID, ArchiveAddress)
     }
 
-    /// What stands behind the field as long as nothing is said of the input.
     func remark(_ model: Model) -> String { note ?? (isOfScreen ? model.parts.promptNote(model) : "") }
 
     var isOfScreen: Bool {

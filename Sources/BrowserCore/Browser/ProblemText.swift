@@ -1,10 +1,9 @@
 import TerminalKit
 
-/// What went wrong, in full: the end of such a line often says the most. A value; safe to share between threads.
+/// A problem, wrapped so that its end is visible.
 struct ProblemText: Widget {
     let text: String
     var role = Role.danger
-    /// Whether it stands in the middle of the rectangle instead of at its top.
     var isCentered = false
 
     func draw(into frame: inout Frame, in rect: Rect, look: Look) {

@@ -1,22 +1,22 @@
 import TerminalKit
 
-/// Where the parts of the screen stand: for drawing, for the mouse and for the length of a page.
+/// The rectangles of a screen's parts, for drawing, the mouse and the length of a page.
 struct ScreenLayout: Sendable, Hashable {
     let title: Rect
-    /// What the list is of, above it; empty on small screens.
+    /// Facts above the list; empty on small screens.
     let info: Rect
     let list: Rect
     /// The value beside or below the entries, the details below the archives; empty when there is no room.
     let pane: Rect
-    /// The latest events; empty when there is no room or nobody wants them.
+    /// The latest events; empty when hidden or without space.
     let events: Rect
     let isBeside: Bool
-    /// Prompts, progress and notices. On small screens it takes the footer's place while there is something to say.
+    /// Prompts, progress and notices; on small screens in place of the footer.
     let status: Rect
     let hints: Rect
     let footer: Rect
 
-    /// A line that says what they are, and three events.
+    /// A title and three events.
     static let eventRows = 4
 
     struct Parts {

@@ -1,7 +1,7 @@
 import StoreInspection
 import TerminalKit
 
-/// The line above the footer: a prompt, progress, something that went wrong, a notice, or what the cursor is on.
+/// The line above the footer: a prompt, progress, a problem, a notice, or the selected row.
 struct StatusView {
     enum Content {
         case prompt(Prompt)
@@ -11,7 +11,7 @@ struct StatusView {
 
     let content: Content?
 
-    /// Columns that a field of a prompt has at least, if the screen has them.
+    /// Least columns of a prompt's field.
     private static let leastField = 10
 
     init(_ model: Model) {
@@ -19,7 +19,6 @@ struct StatusView {
         if let prompt = model.prompt {
             content = .prompt(prompt)
         } else if let notice = model.notice, let job = StatusView.longJob(model) {
-            // What was said isn't hidden by work that goes on or begins.
             content = .line([Span(notice.text, look[notice.role])], right: model.words(of: job))
         } else if let job = StatusView.longJob(model) {
             content = .progress(job)
@@ -44,7 +43,7 @@ struct StatusView {
         let look = model.look
         switch content {
         case .prompt(let prompt):
-            // What is typed needs room before what it is for.
+            // The field has priority over the label and the note.
             let labelRoom = max(0, rect.columns - StatusView.leastField)
             let label =
                 TextWidth.width(of: prompt.label) <= labelRoom
@@ -58,7 +57,6 @@ struct StatusView {
             if prompt.said == nil, let job = StatusView.longJob(model) {
                 figures = "  \(Figures.percent(job.share)) \(model.words(of: job))"
             }
-            // What is typed needs room before what is said of it.
             let needed = TextWidth.width(of: figures) + 1
             let hasRoom = rect.columns >= 40 && rect.columns - width - needed >= 8
             let (field, right) = rect.split(left: width).rest.split(right: hasRoom ? needed : 0)
@@ -76,7 +74,7 @@ struct StatusView {
             ProgressBar(fraction: job.share > 0 ? job.share : nil, text: model.words(of: job), phase: phase)
                 .draw(into: &frame, in: rect, look: look)
         case .line(let spans, let right):
-            // What is left to take back stands at the end, unless there is more to say than fits beside it.
+            // The undo hint is at the end if it fits.
             let isNotice = model.notice != nil
             let left = spans.reduce(0) { $0 + TextWidth.width(of: $1.text) }
             let undo = model.undoWords(

@@ -1,7 +1,7 @@
 import StoreInspection
 import TerminalKit
 
-/// The top bar: where one is, whether the screen is live, and what looking has cost the store.
+/// The top bar: the path, the age of the screen, and the cost to the store.
 enum TitleView {
     static func draw(_ model: Model, into frame: inout Frame, in rect: Rect) {
         let look = model.look
@@ -19,7 +19,7 @@ enum TitleView {
         }
         right.append(pace(model))
         if model.isReadOnly { right += [Span(" "), Span(" READ ONLY ", look[.badge])] }
-        // The pace and the badge stay; the path gives way, its beginning first.
+        // The path is cut at its start; pace and badges are never cut.
         let reserved = right.suffix(model.store == nil ? 3 : right.count - 1)
             .reduce(0) { $0 + TextWidth.width(of: $1.text) }
         let room = max(6, rect.columns - reserved - 2)
@@ -55,7 +55,7 @@ enum TitleView {
         Figures.decimal(seconds * 1000, digits: seconds < 0.01 ? 1 : 0)
     }
 
-    /// Whether the store has no longer the archive whose entries are shown: they stay on the screen.
+    /// Whether the archive on the screen was removed from the store.
     static func isArchiveRemoved(_ model: Model) -> Bool {
         guard model.parts.isOfOneArchive, model.archives.figures != nil,
             let archive = model.parts.archive(model), model.address(archive.name) == archive
@@ -68,14 +68,14 @@ enum TitleView {
         if model.archives.problem != nil { return Span(" UNREACHABLE ", look[.badge]) }
         if isArchiveRemoved(model) { return Span(" REMOVED ", look[.badge]) }
         switch model.pace {
-        // Rows that old are as good as live, and a sign with every key would only flicker.
+        // A sign with every key would flicker.
         case .live, .frozen(..<1):
             if let age = model.parts.age(model) {
                 return Span(
                     "\(age.verb) \(Figures.duration(age.seconds)) ago ",
                     look[age.seconds < 1 ? .titleGood : .titleWarning])
             }
-            // Only the order of use has the newest row at the top.
+            // Only LRU order has the newest row at the top.
             let isFollowing =
                 model.parts.follows(model) && (model.screen != .entries || model.entries?.order == .recency)
             return Span(

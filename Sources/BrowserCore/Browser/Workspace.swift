@@ -2,14 +2,13 @@ import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
-/// What the browser shows of one store, as it is kept while another one is shown. A value; safe to share between threads.
+/// The saved state of an open store while another one is shown.
 struct Workspace: Sendable {
     let id: Int
-    /// The key that leads to it, 1 to 9.
+    /// The digit that shows it, 1 to 9.
     let place: Int
     let store: String
     let left: Timestamp
-    /// Everything of the model that is about the store.
     private let screen: Screen
     private let archives: ArchivesState
     private let entries: EntriesState?
@@ -21,15 +20,14 @@ struct Workspace: Sendable {
     private let events: EventLog
     private let cost: StoreCost
     private let pausedSince: Timestamp?
-    /// What is asked or said about it, which waits until it is shown.
     fileprivate let overlay: Overlay?
     private let prompt: Prompt?
     private let undoWatch: UndoWatch?
 
-    /// Stores that are open at once, so that a key can choose each.
+    /// Maximum number of open stores, one for each digit.
     static let most = 9
 
-    /// `nil`: no store is shown.
+    /// Nil if no store is shown.
     fileprivate init?(of model: Model) {
         guard let store = model.store else { return nil }
         (id, place, left) = (model.workspace, model.place, model.now)
@@ -51,7 +49,8 @@ struct Workspace: Sendable {
     fileprivate var ringing: [String] {
         archives.ringing.map { "\(place):\(StorePath.name(store))/\($0)" }
     }
-    /// Whether somebody relies on its being open.
+
+    /// Whether closing it would lose alarms, marks or an open dialog.
     fileprivate var isNeeded: Bool {
         !archives.alarms.isEmpty || overlay != nil || entries?.marks.isEmpty == false
     }
@@ -61,11 +60,24 @@ extension Model {
     var isOfRingFile: Bool { archives.figures?.isRingFile == true }
 
     var isOfServer: Bool { archives.figures?.server != nil }
+
+    /// Why a server doesn't support an action; nil: it does, or the source is no server.
+    func objection(to id: ActionID) -> String? {
+        guard isOfServer else { return nil }
+        return switch id {
+        case .editValue, .newEntry: ServerSource.notEdited
+        case .history: "A server records no events of its keys."
+        default: nil
+        }
+    }
+
+    func isOfUse(_ id: ActionID) -> Bool { objection(to: id) == nil && parts.isOfUse(id, self) }
+
     func reports(_ metadata: QueryMetadata) -> Bool {
         archives.figures?.unreported.contains(metadata) != true
     }
 
-    /// The stores that are open, by the keys that lead to them; the one that is shown among them.
+    /// The open stores by their digits, the current one among them.
     var openStores: [(place: Int, store: String)] {
         let shown = store.map { [(place: place, store: $0)] } ?? []
         return (kept.map { ($0.place, $0.store) } + shown).sorted { $0.place < $1.place }
@@ -90,8 +102,8 @@ extension Model {
         screen = .stores
     }
 
-    /// Shows a store instead of what is shown: as it was left or, if it isn't open, with its archives, which are to be read.
-    /// - Returns: the name of a store that was closed for it.
+    /// Shows a store in its saved state, or opens it with its archives, which must be read.
+    /// - Returns: the name of the store that was closed for it, if any.
     @discardableResult
     mutating func showStore(_ path: String) -> String? {
         if store.map(ExactText.init) == ExactText(path) { return nil }
@@ -108,7 +120,7 @@ extension Model {
         return closed
     }
 
-    /// Closes the store that was shown longest ago, of those that nobody relies on if there is one.
+    /// Closes the store that was shown longest ago, preferably one without jobs, alarms, marks or dialogs.
     private mutating func closeOne() -> String? {
         func rank(_ workspace: Workspace) -> (Int, Timestamp) {
             (isBusy(workspace.id) ? 2 : workspace.isNeeded ? 1 : 0, workspace.left)
@@ -120,9 +132,7 @@ extension Model {
     }
 
     enum Closing: Sendable, Hashable {
-        case closed, isNotOpen
-        /// What becomes of work on it is to be said.
-        case isBusy
+        case closed, isNotOpen, isBusy
     }
 
     mutating func closeStore(_ path: String) -> Closing {
@@ -134,21 +144,21 @@ extension Model {
         return .closed
     }
 
-    /// Does something to the store whose question was answered, wherever it is kept by now; nothing if it was closed. What is asked
-    /// or said in a box about a store that isn't shown waits until it is.
+    /// Runs an update on the state of an open store, current or saved; no effect if it was closed. Dialogs of a saved store open
+    /// when it is shown.
     mutating func inWorkspace(_ id: Int, _ body: (inout Model) -> [Effect]) -> [Effect] {
         guard id != workspace, id != 0 else { return body(&self) }
         guard let place = kept.firstIndex(where: { $0.id == id }) else { return [] }
         let (shown, overlay, prompt, list) = (Workspace(of: self), self.overlay, self.prompt, screen)
         let (hold, pause) = ((touched, heldSince), pausedSince)
-        // It is one of the open ones meanwhile, and has its number among them.
+        // The current store stays in the list of open ones during the update.
         let before = kept.remove(at: place)
         before.show(in: &self)
         if let shown { kept.append(shown) }
         isInBackground = true
         let effects = body(&self).map { $0.of(id) }
         if let title = self.overlay?.title, before.overlay == nil {
-            say("\(title) (shown when you go there)", role: .warning, seconds: 10)
+            say("\(title). Go there to see it.", role: .warning, seconds: 10)
         }
         isInBackground = false
         let changed = Workspace(of: self)
@@ -164,7 +174,7 @@ extension Model {
         return effects
     }
 
-    /// Once a second the figures of the stores that are kept are read as well: graphs miss nothing, and alarms ring.
+    /// Reads the figures of saved stores once a second, for graphs and alarms.
     mutating func watchKeptStores() -> [Effect] {
         if let watchedKept, abs(now.seconds(since: watchedKept)) < 1 { return [] }
         watchedKept = now
@@ -178,13 +188,12 @@ extension Browser {
     static func showStore(_ model: inout Model, number: Int) -> [Effect] {
         let open = model.openStores
         guard let chosen = open.first(where: { $0.place == number }) else {
-            let rest =
-                open.isEmpty ? "none is open yet" : "\(open.count) of at most \(Workspace.most) are open"
-            model.say("There is no store \(number): \(rest).", seconds: 4)
+            let stores = Figures.count(open.count, "store is", "stores are")
+            model.say("Store \(number) is not open: \(stores) open.", seconds: 4)
             return []
         }
         guard model.place != number else {
-            model.say("This is store \(number).", seconds: 3)
+            model.say("Store \(number) is shown already.", seconds: 3)
             return []
         }
         model.showStore(chosen.store)
@@ -198,7 +207,7 @@ extension Browser {
         }
         guard places.count > 1 else {
             model.say(
-                "No other store is open; \(keyName(model, .back)) leads to the list of stores.", seconds: 4)
+                "No other store is open. \(keyName(model, .back)) lists the stores.", seconds: 4)
             return []
         }
         return showStore(&model, number: places[(present + step + places.count) % places.count])

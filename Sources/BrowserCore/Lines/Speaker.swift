@@ -176,7 +176,7 @@ package struct Speaker: Sendable {
         // Events before the screen was opened aren't spoken.
         guard let arrived, last.time >= arrived else { return [] }
         let words = [
-            last.kind.label, EventText.key(last, look: model.look), "in", last.archive,
+            last.label, EventText.key(last, look: model.look), "in", last.archive,
             last.cause.label(of: last.kind).map { "(\($0))" } ?? "",
         ].filter { !$0.isEmpty }.joined(separator: " ")
         let count = all.upperBound - max(first, all.lowerBound)

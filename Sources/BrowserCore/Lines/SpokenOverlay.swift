@@ -50,7 +50,7 @@ struct SpokenOverlay: Sendable {
             let item = menu.items.indices.contains(menu.selected) ? menu.items[menu.selected] : nil
             self.init(["Copy"], item.map { "\($0.letter): \($0.name), \($0.preview)" })
         case .actions(let list):
-            var words = Browser.selected(in: list, model).map(OverlayView.words)
+            var words = Browser.selected(in: list, model).map { OverlayView.words(of: $0, model) }
             if case .action(let action)? = Browser.selected(in: list, model) {
                 words = "\(action.keyList): \(action.title). \(action.help)"
             }
@@ -81,7 +81,7 @@ extension ExpireForm {
         case .after: "in \(after.text)"
         case .now: "now"
         case .never: "never"
-        case .idle: "entries idle for more than \(idle.text)"
+        case .idle: "all idle over \(idle.text)"
         }
     }
 }

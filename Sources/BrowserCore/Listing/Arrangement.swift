@@ -2,77 +2,75 @@ import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
-/// A listing as a table shows it: sorted and filtered. Immutable; safe to share between threads.
+/// A sorted and filtered listing.
 package struct Arrangement: Sendable {
     package let listing: any EntryListing
     package let order: EntryOrder
     package let filter: String
-    /// The group that the rows are of; `nil`: of all.
+    /// Nil: all groups.
     let group: GroupMembership?
-    /// What the rows' entries meet; `nil`: nothing is asked of them.
+    /// The condition that rows meet; nil: none.
     package let condition: EntryCondition?
     /// All entries in `order`.
     let sorted: Positions
-    /// Those of `sorted` that are of the group and meet the condition.
+    /// Entries of the group that meet the condition.
     let members: Positions
-    /// What couldn't be read on the way.
+    /// Entries that could not be read.
     package let unread: Unread
-    /// Those of `members` whose key matches the filter: the rows.
+    /// Members whose key matches the filter.
     package var rows: Positions
     package var rowBytes: UInt64
-    /// Entries of the listing that were seen to be gone; they have no rows.
+    /// Listed entries that were removed since; they have no rows.
     var gone = 0
-    /// The listing's indices of the entries that are evicted next; empty when there is room.
+    /// Listing indices of the next entries to be evicted.
     package let victims: Range<Int>
     package let made: Timestamp
-    /// Whether only the most recent entries are listed, which are shown until all are.
+    /// Whether it has only the most recent entries, until all are listed.
     package var isPart = false
 
     package var count: Int { rows.count }
 
-    /// Whether some entries have no row because a person doesn't want to see them.
     var isFiltered: Bool { !filter.isEmpty || group != nil || condition != nil }
 
-    /// What is known of entries whose values couldn't be read. A value; safe to share between threads.
+    /// Counts of entries that could not be read, and remarks about values.
     package struct Unread: Sendable, Hashable {
-        /// Those that a property sorts, and that stand last for it.
+        /// Unreadable for sorting; they are last.
         package var sorted = 0
-        /// Those of which nobody knows whether they are of the group or meet the condition.
+        /// Unreadable for the group or the condition.
         package var chosen = 0
-        /// Those of which nobody knows whether the filter matches their key.
+        /// Unreadable for the filter.
         package var filtered = 0
         package var warnings: [String] = []
-        /// What is known of the kinds of values that a property sorts by.
+        /// About the kinds of the sorted values.
         package var remarks: [String] = []
-        /// Those for which the condition is unknown.
+        /// Entries for which the condition could not be evaluated.
         package var undecided = 0
     }
 }
 
-/// What an arrangement is to be made of. A value; safe to share between threads.
+/// A request for an arrangement.
 package struct ArrangementRequest: Sendable {
     package var archive: ArchiveAddress
     package var order: EntryOrder
     package var filter: String
-    /// The group that the rows are of; `nil`: of all.
     package var group: GroupMembership?
-    /// What entries have to meet; `nil`: nothing.
     package var condition: EntryCondition?
-    /// The properties that rows show; `nil`: those that were chosen for the archive in an earlier session.
+    /// Properties in columns; nil: those of an earlier session.
     package var columns: [QueryProperty]? = []
+    /// An arrangement whose listing and results are reused.
     package var base: Arrangement?
-    /// The key whose row is looked for.
+    /// The key whose row is wanted.
     package var anchor: String?
-    /// Where the anchor was, to look there first and to stay there when it is gone.
+    /// The anchor's previous row, used if its key is gone.
     package var anchorRow: Int
-    /// Rows in view, and how far below the top one the anchor is.
+    /// Number of visible rows, and the anchor's offset from the first.
     package var visible: Int
     package var anchorOffset: Int
-    /// Keys in view, of which those that went are wanted.
+    /// Visible keys, to report which of them were removed.
     package var shown: [String] = []
-    /// How many entries there may be, for telling how far it is.
+    /// Expected number of entries, for progress.
     var expected = 0
-    /// The marked entries, of which those that have no row are counted.
+    /// Marked entries, to count those without a row.
     var marks = Marks()
 
     var isWholeInOrder: Bool {
@@ -89,45 +87,44 @@ package struct ArrangementRequest: Sendable {
     }
 }
 
-/// An arrangement with the rows that are in view first. A value; safe to share between threads.
+/// An arrangement with its visible rows.
 package struct Arranged: Sendable {
     package var arrangement: Arrangement
-    /// Where the anchor stands now; nil when it is gone or filtered out.
+    /// Nil if the anchor was removed or filtered out.
     package var anchorRow: Int?
     package var rows: ListedRows
-    /// What was chosen for the archive in an earlier session, if it was asked for.
+    /// The columns of an earlier session, if requested.
     package var remembered: Result<ChosenColumns?, SourceError>?
-    /// The keys of ``ArrangementRequest/shown`` that are no entries any more.
+    /// Keys of ``ArrangementRequest/shown`` that were removed.
     package var vanished: Set<String>
-    /// How many of the marked entries have no row.
+    /// Marked entries without a row.
     var hiddenMarks = 0
-    /// Whether the listing was taken for it.
+    /// Whether the listing is new.
     var isNew = true
-    /// What it cost, in seconds, so that refreshing takes a bounded share of the time.
+    /// Seconds of work, which limit how often it is repeated.
     package var cost: Double
 }
 
-/// Some rows of an arrangement, as they were read. A value; safe to share between threads.
+/// Rows of an arrangement that were read.
 package struct ListedRows: Sendable {
-    /// The rows that were looked at; what is neither in `entries` nor in `problems` is gone.
+    /// Rows in neither `entries` nor `problems` were removed.
     package var range = 0..<0
     package var entries: [Int: EntryMetadata] = [:]
     package var problems: [Int: String] = [:]
-    /// Keys of entries that are gone, and are shown as they were.
+    /// Keys of removed entries that are still shown.
     package var vanished: Set<String> = []
-    /// Of each row what it shows of ``properties``.
+    /// Cells of ``properties`` for each row.
     package var cells: [Int: [ValueCell]] = [:]
     package var properties: [QueryProperty] = []
 }
 
 extension Arrangement {
-    /// What an action on all rows is about; `nil`: it was stopped.
+    /// Collects the targets of all rows; nil if it was stopped.
     func targets(_ progress: (Double) -> Bool) -> CollectedTargets? {
         CollectedTargets(listing, (0..<count).lazy.map { rows.index(atRow: $0) }, progress)
     }
 
-    /// Those of some keys that have no row: they are filtered away, or their entries have gone. Reads the key of each row.
-    /// - Returns: `nil` if it was stopped.
+    /// The keys without a row, filtered out or removed; nil if it was stopped. Reads the key of each row.
     func missing(of keys: Set<ExactText>, _ progress: (Double) -> Bool) -> Set<ExactText>? {
         var missing = keys
         for start in stride(from: 0, to: count, by: 4096) where !missing.isEmpty {

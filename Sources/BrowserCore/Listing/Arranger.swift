@@ -2,7 +2,7 @@ import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
-/// Thrown through a job that a person stopped.
+/// Thrown by a job that the user stopped.
 struct Stopped: Error {}
 
 package struct Arranger {
@@ -10,7 +10,7 @@ package struct Arranger {
     private let clock: @Sendable () -> Timestamp
     private let progress: (Double) -> Bool
 
-    /// - Parameter progress: hears the share done, 0 to 1, now and then, and says whether to go on.
+    /// - Parameter progress: called with the completed share; false: stop.
     package init(
         source: any StoreSource, clock: @escaping @Sendable () -> Timestamp,
         progress: @escaping (Double) -> Bool = { _ in true }
@@ -24,7 +24,7 @@ package struct Arranger {
         if !progress(share) { throw Stopped() }
     }
 
-    /// - Returns: nil when it was stopped.
+    /// - Returns: nil if it was stopped.
     package func arrange(_ request: ArrangementRequest) throws(SourceError) -> Arranged? {
         let start = clock()
         guard let listing = try listing(for: request) else { return nil }
@@ -56,7 +56,7 @@ package struct Arranger {
         }
     }
 
-    /// What rows show: what is asked for, or what was chosen in an earlier session.
+    /// The requested columns, or those of an earlier session.
     private func columns(
         of request: ArrangementRequest
     ) -> (remembered: Result<ChosenColumns?, SourceError>?, shown: [QueryProperty]) {
@@ -66,7 +66,6 @@ package struct Arranger {
         return (remembered, [])
     }
 
-    /// Nil: it was stopped.
     private func listing(for request: ArrangementRequest) throws(SourceError) -> (any EntryListing)? {
         func goesOn(_ found: Int) -> Bool {
             progress(min(0.9, Double(found) / Double(max(1, request.expected))))
@@ -76,17 +75,16 @@ package struct Arranger {
                 try source.listing(in: request.archive, holding: "", while: goesOn)
             }
         guard let whole, whole.isCut, !request.filter.isEmpty else { return whole }
-        // What isn't listed is looked for where it is.
+        // The server searches entries that aren't listed.
         return try source.listing(in: request.archive, holding: request.filter, while: goesOn)
     }
 
-    /// Of how many entries on an archive is shown before all of it is listed, and how much of it.
+    /// Number of entries from which the first ones are shown while the rest is listed.
     static let large = 200_000
-    /// The same of a server, which lists no faster than it can beside its work.
     static let largeOfServer = 2_000
     private static let first = 2_000
 
-    /// What a large archive begins with, in LRU order, to be shown while all of it is listed.
+    /// Arranges the most recent entries, to be shown while all are listed.
     func arrangeFirst(_ request: ArrangementRequest) throws(SourceError) -> Arranged {
         let start = clock()
         let listing = try source.recentEntries(Arranger.first, in: request.archive)
@@ -104,7 +102,7 @@ package struct Arranger {
             cost: max(0, clock().seconds(since: start)))
     }
 
-    /// The keys that were in view and are gone; one that can't be asked about counts as there.
+    /// The visible keys that were removed; unreadable ones count as present.
     private func vanished(_ request: ArrangementRequest, beside entries: [Int: EntryMetadata]) -> Set<String>
     {
         guard !request.shown.isEmpty else { return [] }
@@ -161,7 +159,7 @@ package struct Arranger {
                 try work.tell(share)
             }
             rows = .some(found)
-            // What can't be read isn't among the rows of the wider filter.
+            // The rows of the wider filter lack its unreadable entries.
             unread.filtered = (wider == nil ? 0 : unread.filtered) + unreadable
         }
         var bytes = listing.valueBytes
@@ -178,7 +176,7 @@ package struct Arranger {
             made: made)
     }
 
-    /// Work in parts, each of which counts the same.
+    /// Progress over parts of equal weight.
     private struct Work {
         private let parts: Int
         private let checkpoint: (Double) throws(Stopped) -> Void
@@ -221,7 +219,7 @@ package struct Arranger {
         return .some(members)
     }
 
-    /// The same entries in another order, without asking them again.
+    /// The same entries in another order.
     private func reordered(
         _ members: Positions, as sorted: Positions, _ listing: any EntryListing
     ) -> Positions {
@@ -231,8 +229,7 @@ package struct Arranger {
             (0..<sorted.count).lazy.map { sorted.index(atRow: $0) }.filter { isMember[$0] }.map { Int32($0) })
     }
 
-    /// The rows of a filter that this one makes narrower: what doesn't hold `jak` doesn't hold `jaka`. What doesn't hold a backslash
-    /// may hold the character whose escape that begins.
+    /// The rows of the previous filter if the new one extends it. A backslash may begin an escape of a character, so it doesn't count.
     private func narrowed(_ request: ArrangementRequest) -> Positions? {
         guard let base = request.base, base.order == request.order, base.group == request.group,
             base.condition == request.condition, !base.filter.isEmpty,
@@ -241,7 +238,7 @@ package struct Arranger {
         return base.rows
     }
 
-    /// The entries at the old end that go when 1 % of the limit, or one average entry if that is more, is stored.
+    /// The entries that are evicted when 1 % of the limit, or one average entry if that is more, is stored.
     private func victims(_ listing: any EntryListing, limit: UInt64?) -> Range<Int> {
         let count = listing.count
         guard let limit, count > 0 else { return count..<count }
@@ -255,14 +252,13 @@ package struct Arranger {
         return first..<count
     }
 
-    /// Entries that are looked at one by one when the listing can't tell where a key is.
+    /// Maximum length of a listing without an index of keys that is searched completely.
     private static let searched = 50_000
-    /// Of a longer list, how many of the most recent, and how many rows on either side of the old place.
+    /// Numbers of recent entries and of rows on either side of the old row that are searched in longer listings.
     private static let searchedRecent = 5_000
     private static let searchedNearby = 1_000
 
-    /// The row of a key. A listing can't tell when the entry was used after the list was made; such an entry is
-    /// used often, so it is among the most recent.
+    /// The row of a key. The index of a listing misses entries that were used after it was made, which are among the most recent.
     private func find(_ key: String?, near old: Int, in arrangement: Arrangement) -> Int? {
         guard let key else { return nil }
         func isIt(_ index: Int) -> Bool {
@@ -282,7 +278,7 @@ package struct Arranger {
         return nearby.first { isIt(rows.index(atRow: $0)) }
     }
 
-    /// The rows that will be in view when the anchor keeps its place on the screen.
+    /// The visible rows if the anchor keeps its place on the screen.
     private func view(
         of arrangement: Arrangement, around anchor: Int?, _ request: ArrangementRequest
     ) -> Range<Int> {

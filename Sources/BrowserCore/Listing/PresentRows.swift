@@ -2,10 +2,9 @@ import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
-/// Rows of a list that is older than the store: those whose entries went since are left out, and the next ones take their place.
-/// A value; safe to share between threads.
+/// Reads rows of a listing; rows of entries that were removed since are replaced by the next ones.
 struct PresentRows: Sendable {
-    /// Rows that are looked at to fill the places of those that went.
+    /// Maximum number of rows read to replace removed ones.
     private static let most = 20_000
 
     private(set) var arrangement: Arrangement
@@ -13,10 +12,9 @@ struct PresentRows: Sendable {
     private var gone: [Int] = []
 
     /// - Parameters:
-    ///   - range: the rows that are wanted.
-    ///   - properties: of the values, which the rows show.
-    ///   - now: what ages are counted to.
-    ///   - seen: rows that a person has seen: they stay, and are named among those that vanished.
+    ///   - properties: properties in columns.
+    ///   - now: the time that ages are relative to.
+    ///   - seen: rows that were on screen; if removed, they stay and are reported as vanished.
     init(
         of arrangement: Arrangement, in range: Range<Int>, showing properties: [QueryProperty] = [],
         now: Timestamp, seen: [Int: EntryMetadata] = [:]
@@ -37,7 +35,7 @@ struct PresentRows: Sendable {
 
     private mutating func find(_ range: Range<Int>, _ seen: [Int: EntryMetadata]) {
         rows = ListedRows(range: range)
-        // What can't be asked for all at once is asked for row by row, and said there.
+        // On failure each row is read alone and reports its problem.
         try? arrangement.listing.prepare(range.map { arrangement.rows.index(atRow: $0) })
         for row in range {
             guard !look(row), let entry = seen[row] else { continue }
@@ -49,7 +47,7 @@ struct PresentRows: Sendable {
         replaceGone(range)
     }
 
-    /// Reads a row. False: its entry is gone.
+    /// Reads a row; false if its entry was removed.
     private mutating func look(_ row: Int) -> Bool {
         do throws(SourceError) {
             rows.entries[row] = try arrangement.listing.entry(at: arrangement.rows.index(atRow: row))
@@ -80,7 +78,7 @@ struct PresentRows: Sendable {
         for (old, problem) in old.problems { rows.problems[row(old)] = problem }
     }
 
-    /// Where a row stands now; one that was left out, where the next one does.
+    /// The new position of a row, or of its successor if it was removed.
     func row(_ old: Int) -> Int {
         var (low, high) = (0, gone.count)
         while low < high {
@@ -92,7 +90,7 @@ struct PresentRows: Sendable {
 }
 
 extension Arrangement {
-    /// The same list without some of its rows, which are in order.
+    /// Removes rows, given in ascending order.
     fileprivate func without(_ gone: [Int]) -> Arrangement {
         var left: [Int32] = []
         left.reserveCapacity(count)

@@ -3,12 +3,12 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Deleting and expiring: from the key to what is said when it is done.
+/// Deleting and expiring entries, from the key to the report.
 extension Browser {
     static func planDelete(_ model: inout Model) -> [Effect] {
         withChosen(&model) { model, chosen in
             guard !chosen.targets.isEmpty else {
-                model.say("There is no entry to delete.\(chosen.absence)")
+                model.say("No entry to delete.\(chosen.absence)")
                 return
             }
             model.overlay = .plan(
@@ -19,7 +19,7 @@ extension Browser {
     static func askExpiry(_ model: inout Model) -> [Effect] {
         withChosen(&model) { model, chosen in
             guard chosen.canBeOthers || !chosen.targets.isEmpty else {
-                model.say("There is no entry to expire.\(chosen.absence)")
+                model.say("No entry to expire.\(chosen.absence)")
                 return
             }
             model.overlay = .expire(
@@ -27,12 +27,11 @@ extension Browser {
         }
     }
 
-    /// Untrue as soon as they are marked.
-    static let stillMarking = "Entries are still being marked; choose it again when they are."
-    static let nowMarked = "The entries are marked by now; choose it again."
-    static let notRead = "The row isn't read yet; choose it again in a moment."
+    static let stillMarking = "Still marking. Try again when it is done."
+    static let nowMarked = "The entries are marked now. Press the key again."
+    static let notRead = "The row is still loading. Try again."
 
-    /// Goes on with the entries that the screen chose, once all is known of them.
+    /// Calls `body` with the chosen entries, after their missing facts are loaded.
     private static func withChosen(
         _ model: inout Model, _ body: @escaping @Sendable (inout Model, ChosenEntries) -> Void
     ) -> [Effect] {
@@ -68,7 +67,7 @@ extension Browser {
     static func press(_ model: inout Model, _ key: Key, in old: ExpireForm) -> [Effect] {
         var form = old
         let choices = ExpireForm.Choice.allCases
-        // Without entries under the cursor only those of the whole archive can be chosen.
+        // Without a selected entry only the choice of idle entries is left.
         let step = form.targets.isEmpty ? 0 : 1
         switch key.code {
         case .enter where form.button == 1: return plan(&model, form)
@@ -94,7 +93,7 @@ extension Browser {
         return []
     }
 
-    /// Makes the plan that the form asks for; that of idle entries has to look for them first.
+    /// Opens the plan of the form's choice; idle entries are collected first.
     private static func plan(_ model: inout Model, _ old: ExpireForm) -> [Effect] {
         var form = old
         let change: PlannedAction
@@ -114,13 +113,12 @@ extension Browser {
         return []
     }
 
-    /// Only what has a deadline has one to lose.
     private static func planNever(_ model: inout Model, _ form: ExpireForm) -> [Effect] {
         let targets = form.targets.filter(\.hasDeadline)
         guard !targets.isEmpty else {
             model.overlay = nil
-            let which = form.targets.count == 1 ? "The entry has no" : "None of the entries has a"
-            model.say("\(which) deadline; nothing was changed.")
+            let which = form.targets.count == 1 ? "The entry has no" : "No entry has an"
+            model.say("\(which) expiry time. Nothing was changed.")
             return []
         }
         model.overlay = .plan(
@@ -128,7 +126,7 @@ extension Browser {
         return []
     }
 
-    /// What was typed; otherwise the form has the problem.
+    /// Parses the text; if it is invalid, sets the form's problem.
     private static func duration(_ text: String, _ form: inout ExpireForm) -> Duration? {
         do throws(DurationFault) {
             return try DurationText.interval(text)
@@ -148,7 +146,7 @@ extension Browser {
     ) -> Effect {
         let before = model.now.adding(seconds: -(idle / .seconds(1)))
         let ticket = model.ticket()
-        model.begin(Job(ticket: ticket, title: "looking for idle entries", since: model.now))
+        model.begin(Job(ticket: ticket, title: "collecting idle entries", since: model.now))
         return .ask(
             "collect idle of \(archive.name) before \(before.microseconds / 1_000_000)", ticket: ticket
         ) { (context) throws(SourceError) in
@@ -172,7 +170,7 @@ extension Browser {
         if let omission = found.omission { model.say(omission, role: .warning) }
         guard !found.targets.isEmpty else {
             if found.omission == nil {
-                model.say("No entry of \(archive.name) is idle longer than \(DurationText.text(idle)).")
+                model.say("No entry of \(archive.name) is idle over \(DurationText.text(idle)).")
             }
             return
         }
@@ -200,13 +198,16 @@ extension Browser {
         case .undo(let action):
             job.title = "undoing"
             job.total = action.entries
-            // What was removed comes back by one word, at once.
+            // Undoing a removal is a single step.
             job.isStoppable = action.kind == .deadline
             return [undo(action, in: plan.archive, ticket)]
         case .clearLog:
             job.title = "deleting"
             job.isStoppable = false
             return [MessagesScreen.clearLog(plan.archive, ticket)]
+        case .archive(let change, let sample, _):
+            job.title = "changing \(plan.archive.name)"
+            return [ArchivesScreen.carryOut(change, sample, plan.archive, ticket)]
         case .replaceFile: return []
         }
     }
@@ -243,16 +244,14 @@ extension Browser {
         let rest = [outcome.finality, carried.stopped].compactMap { $0 }
         let leftAlone = outcome.skips.filter { $0.reason != .absent }.map(\.key)
         if leftAlone.isEmpty, rest.isEmpty {
-            // Absent entries are as planned, and so are those without a deadline to lose.
             let absent = outcome.skips.count
-            if absent > 0 { summary += "; \(Figures.count(absent, "was", "were")) absent already" }
-            if outcome.unchanged > 0 { summary += "; \(Figures.count(outcome.unchanged)) had no deadline" }
+            if absent > 0 { summary += "; \(Figures.count(absent, "was", "were")) already absent" }
+            if outcome.unchanged > 0 { summary += "; \(Figures.count(outcome.unchanged)) had no expiry time" }
             model.say(summary.asSentence, role: .good, seconds: 10)
         } else {
-            let offersUndo = outcome.action != nil && plan.archive == model.archiveInView
             model.overlay = reportOverlay(
                 [summary.asSentence] + outcome.remarks(listing: 100) + rest, change, leftAlone, plan.archive,
-                offersUndo: offersUndo)
+                offersUndo: outcome.action != nil && plan.archive == model.archiveInView)
         }
         let isGone = if case .setLifetime = change { false } else { outcome.entries > 0 }
         let effects = isGone ? model.parts.targetsWent(&model) : []
@@ -261,16 +260,17 @@ extension Browser {
 }
 
 extension Browser {
-    /// The report of a plan; where entries were left alone it leads to a plan for them.
+    /// The report of a plan, with a button that plans the skipped entries again.
     private static func reportOverlay(
         _ lines: [String], _ change: PlannedAction, _ leftAlone: [String], _ archive: ArchiveAddress,
         offersUndo: Bool
     ) -> Overlay {
+        let title = change == .delete ? "Deleted" : change.isOfDeadlines ? "Expiry changed" : "Expired"
         guard !leftAlone.isEmpty else {
-            return .message(MessageBox(title: "Plan carried out", lines: lines, offersUndo: offersUndo))
+            return .message(MessageBox(title: title, lines: lines, offersUndo: offersUndo))
         }
         var choice = Choice(
-            title: "Plan carried out", lines: lines, leave: "Close",
+            title: title, lines: lines, leave: "Close",
             button: "\(OverlayPlaces.button(change)) \(Figures.count(leftAlone.count)) too"
         ) { model in
             [planAgain(change, leftAlone, in: archive)]
@@ -293,9 +293,9 @@ extension Browser {
             guard model.overlay == nil, model.prompt == nil, model.archiveInView == archive else { return [] }
             switch result {
             case .failure(let error): model.say(error.description, role: .error)
-            case .success(let targets) where targets.isEmpty: model.say("They are absent by now.")
+            case .success(let targets) where targets.isEmpty: model.say("The entries no longer exist.")
             case .success(let targets):
-                // They aren't idle any more.
+                // They were used since, so they are no longer idle.
                 let again = if case .expireIdle = change { PlannedAction.expireNow } else { change }
                 model.overlay = .plan(Plan(again, archive: archive, targets: targets))
             }
@@ -305,7 +305,6 @@ extension Browser {
 }
 
 extension Model {
-    /// What a plan was about is marked no longer, on whichever screen it was.
     fileprivate mutating func unmark(_ plan: Plan) {
         if entries?.archive == plan.archive { entries?.marks.remove(plan.targets) }
         if query?.archive == plan.archive { query?.marks.remove(plan.targets) }

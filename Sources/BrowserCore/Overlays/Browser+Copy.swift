@@ -6,9 +6,9 @@ import TerminalKit
 
 extension Browser {
     static func showCopyMenu(_ model: inout Model) {
-        // Swift reaches a server by other means.
+        // The Swift source is for stores only.
         let items = model.parts.copyable(model).filter { !model.isOfServer || $0.letter != "s" }
-        guard !items.isEmpty else { return model.say("There is nothing here to copy.") }
+        guard !items.isEmpty else { return model.say("Nothing to copy here.") }
         model.overlay = .copy(CopyMenu(items: items))
     }
 
@@ -58,20 +58,20 @@ extension Browser {
         }
     }
 
-    /// Values of which no form can fit are not read.
+    /// Larger values are not read.
     private static let mostRead = 1 << 20
 
-    /// - Returns: nil for what is too long to be copied.
+    /// - Returns: nil if the value is too large to copy.
     private static func read(
         _ part: CopyItem.Part, of address: EntryAddress, from source: any StoreSource
     ) throws(SourceError) -> [UInt8]? {
         guard let entry = try source.entry(address.key, in: address.archive) else {
-            throw SourceError("the entry is gone")
+            throw SourceError("the entry no longer exists")
         }
         guard entry.valueBytes <= mostRead else { return nil }
         guard let bytes = try source.bytes(address.key, range: 0..<entry.valueBytes, in: address.archive)
         else {
-            throw SourceError("its value is gone, or in the memory of a process only")
+            throw SourceError("the value was removed, or is only in the memory of a process")
         }
         let value = RecognizedValue(bytes, encoding: entry.encoding)
         do {
@@ -89,7 +89,7 @@ extension Browser {
         }
     }
 
-    /// - Parameter bytes: nil where they are too many to have been read.
+    /// - Parameter bytes: nil if too many to read.
     private static func copy(_ model: inout Model, _ bytes: [UInt8]?, of item: CopyItem) -> [Effect] {
         guard let bytes, bytes.count <= Clipboard.mostBytes else {
             let size = bytes.map { ": \(Figures.bytes(UInt64($0.count)))" } ?? ""
@@ -97,7 +97,7 @@ extension Browser {
             model.overlay = .message(
                 "Nothing was copied",
                 [
-                    "It is too much for a clipboard\(size), and terminals take \(most) at most.",
+                    "Too large for a clipboard\(size). Terminals accept at most \(most).",
                     wayOut(model),
                 ])
             return []
@@ -117,20 +117,20 @@ extension Browser {
         return [.send(sequence)]
     }
 
-    /// What to do when a paste gives nothing; no terminal answers whether it took the text.
+    /// Help for an empty clipboard: terminals don't report whether they accept the text.
     private static func explanation(_ clipboard: Clipboard) -> String {
-        let rest = "This is said once a session."
+        let rest = "This message is shown once a session."
         switch clipboard {
         case .tmux:
             return
-                "If a paste gives nothing, tmux keeps it to itself: \"tmux set -g set-clipboard on\", or \"tmux set -g "
-                + "allow-passthrough on\", changes that. \(rest)"
+                "If the clipboard stays empty, run \"tmux set -g set-clipboard on\" or \"tmux set -g "
+                + "allow-passthrough on\". \(rest)"
         case .screen:
             return
-                "If a paste gives nothing, the terminal outside of screen doesn't allow it, or this is a tmux "
-                + "that ssh hides: there, start vellum with TERM=tmux-256color. \(rest)"
+                "If the clipboard stays empty, the terminal outside screen doesn't allow it. In tmux over ssh, "
+                + "start vellum with TERM=tmux-256color. \(rest)"
         case .direct, .none:
-            return "If a paste gives nothing, the terminal doesn't know OSC 52 or doesn't allow it (xterm: "
+            return "If the clipboard stays empty, the terminal lacks OSC 52 or doesn't allow it (xterm: "
                 + "allowWindowOps; iTerm2: applications may access the clipboard). \(rest)"
         }
     }
@@ -145,7 +145,7 @@ extension Browser {
         return "\(keyName(model, key)) writes \(key == .write ? "the value" : "the result") to a file."
     }
 
-    /// The text itself, to be copied by hand.
+    /// Shows the text, to be selected with the mouse.
     private static func show(_ model: inout Model, _ bytes: [UInt8], _ item: CopyItem, _ type: String) {
         let text = String(decoding: bytes, as: UTF8.self)
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)

@@ -8,7 +8,6 @@ extension Browser {
             return askUndo(&model, choosing: false)
         }
         if isNoAnswer(&model, key, to: overlay) { return [] }
-        // What was said of a key before it has been read.
         model.notice = nil
         let asked = question(model)
         let effects =
@@ -28,8 +27,8 @@ extension Browser {
         return effects
     }
 
-    /// A text that comes one by one, or in pieces, over a slow line looks as if it were typed. What means nothing to a question is
-    /// said, and what comes right behind it can only leave the question.
+    /// Whether a key is refused as an answer. Pasted text may arrive slowly, so a character without a meaning is refused, and for a
+    /// moment after it only keys that cancel count.
     private static func isNoAnswer(_ model: inout Model, _ key: Key, to overlay: Overlay) -> Bool {
         guard let known = overlay.knownCharacters else { return false }
         let isKnown =
@@ -41,21 +40,21 @@ extension Browser {
             }
         if !isKnown {
             model.doubtedAt = model.now
-            model.say("\(key) is no answer; press y or n.", seconds: 3)
+            model.say("\(key) is not an answer. Press y or n.", seconds: 3)
             return true
         }
         let leaves = key == Key(.escape) || key == .character("n") || key == .character("q")
         guard model.isInDoubt, !leaves else { return false }
-        model.say("\(key) isn't taken so soon: press again.", seconds: 5)
+        model.say("\(key) ignored: too soon. Press it again.", seconds: 5)
         return true
     }
 
     static func sayUseless(_ model: inout Model, _ key: Key) -> [Effect] {
-        model.say("\(key) does nothing here; esc leaves it.", seconds: 3)
+        model.say("\(key) does nothing here. Esc closes.", seconds: 3)
         return []
     }
 
-    /// A text that is pasted, with a terminal that says so.
+    /// Bracketed paste.
     static func paste(_ model: inout Model, _ text: String, into overlay: Overlay) {
         switch overlay {
         case .search(var list):
@@ -89,7 +88,7 @@ extension Browser {
                 model.overlay = nil
                 return []
             }
-            // A sign is explained and does nothing.
+            // Lines of the legend have no action.
             guard case .action(let action) = row else { return [] }
             model.overlay = nil
             return perform(&model, action.id)
@@ -107,7 +106,7 @@ extension Browser {
         if rows.indices.contains(list.selected), rows[list.selected].isTopic {
             list.selected += step < 0 && list.selected > 0 ? -1 : 1
         }
-        // With the first line of a topic its title is in view.
+        // The title of a topic is visible with its first line.
         let top = list.selected > 0 && rows[list.selected - 1].isTopic ? list.selected - 1 : list.selected
         list.first = Table.firstRow(
             showing: list.selected, of: rows.count, in: page, from: min(list.first, top))
@@ -115,16 +114,16 @@ extension Browser {
         return []
     }
 
-    /// The line under the cursor; nil: no line holds what was typed.
+    /// The selected line; nil if no line matches.
     static func selected(in list: ActionList, _ model: Model) -> ActionList.Row? {
         rows(of: list, model).dropFirst(list.selected).first { !$0.isTopic }
     }
 
-    /// The lines of the help or the palette: actions, in the help by task and before the meanings of signs.
+    /// The lines of the help (actions by topic, then the legend) or the palette.
     static func rows(of list: ActionList, _ model: Model) -> [ActionList.Row] {
         let actions = model.keyMap.search(list.field.text, in: model.screen).filter { action in
             guard let place = ActionID.stores.firstIndex(of: action.id) else { return true }
-            // One line of the help stands for all numbers; the palette has those of open stores.
+            // The help has one line for all store digits, the palette those of open stores.
             return list.isHelp ? place == 0 : model.openStores.contains { $0.place == place + 1 }
         }
         guard list.isHelp else { return actions.map { .action($0) } }
@@ -147,7 +146,7 @@ extension Browser {
                 return []
             }
             guard ExactText(name.text) == ExactText(plan.archive.name), !model.isInDoubt else {
-                model.say("Nothing deleted yet: type \(plan.archive.name), then enter.", role: .warning)
+                model.say("Type \(plan.archive.name), then press Enter.", role: .warning)
                 return []
             }
             return carryOut(&model, plan)
@@ -224,7 +223,7 @@ extension Plan {
     fileprivate var refusal: String {
         switch act {
         case .change(.delete), .clearLog: "Nothing was deleted."
-        case .change, .undo: "Nothing was changed."
+        case .change, .undo, .archive: "Nothing was changed."
         case .replaceFile: "Nothing was written."
         }
     }

@@ -3,7 +3,7 @@ import StoreInspection
 import TerminalKit
 
 extension Browser {
-    static let lostMessages = "Deleted messages can't be brought back."
+    static let lostMessages = "Deleted messages can't be restored."
 
     static func askUndo(_ model: inout Model, choosing: Bool) -> [Effect] {
         guard let archive = model.archiveInView else { return [] }
@@ -15,7 +15,6 @@ extension Browser {
             (context) throws(SourceError) in
             try context.source.reversible(in: archive)
         } then: { model, result in
-            // Something else was opened while the answer was under way.
             guard model.overlay == nil, model.prompt == nil, archive == model.archiveInView else {
                 return []
             }
@@ -69,7 +68,7 @@ extension Browser {
             case .success(nil):
                 forgetUndo(&model, action, in: archive)
                 model.say(
-                    "That can't be undone any more: somebody did so, its time is over, or its room was needed.",
+                    "Can't undo: already undone, older than ten minutes, or its space was reused.",
                     role: .warning)
                 return []
             case .success(let carried?):
@@ -84,7 +83,7 @@ extension Browser {
         model.cost.note(writes: outcome.entries, longestCall: carried.longestCall)
         var summary = outcome.summary
         if !outcome.isComplete {
-            let rest = model.isInBackground ? "" : "; \(keyName(model, .undo)) takes back the rest"
+            let rest = model.isInBackground ? "" : "; \(keyName(model, .undo)) undoes the rest"
             summary = "stopped: \(summary)\(rest)"
         }
         let remarks = outcome.remarks(listing: 100) + [carried.stopped].compactMap { $0 }

@@ -1,24 +1,24 @@
 import ArchiveQuery
 import TerminalKit
 
-/// Which columns a table shows, to choose. A value; safe to share between threads.
+/// The dialog that chooses the columns of a table.
 struct ColumnChoice: Sendable {
     struct Item: Sendable, Hashable {
         var title: String
         var isShown: Bool
-        /// The property that it shows; nil for what every row has.
+        /// Nil: a column of metadata.
         var property: QueryProperty?
         var note = ""
     }
 
     var items: [Item]
     var title = "Columns"
-    /// Whether properties can be put in order, and others be named.
+    /// Whether properties can be ordered and added.
     var isOfProperties = false
     var selected = 0
     var first = 0
 
-    /// Titles of the columns that nobody wants to see, properties aside.
+    /// Titles of the hidden columns of metadata.
     var hidden: Set<String> { Set(items.filter { $0.property == nil && !$0.isShown }.map(\.title)) }
     var properties: [QueryProperty] { items.filter(\.isShown).compactMap(\.property) }
 
@@ -26,7 +26,7 @@ struct ColumnChoice: Sendable {
         items = titles.map { Item(title: $0, isShown: !hidden.contains($0)) }
     }
 
-    /// The properties that are shown before those that could be, and then what every row has.
+    /// Lists the shown properties, other properties, and metadata.
     init(
         shown: [QueryProperty], others: [QueryProperty], note: (QueryProperty) -> String, titles: [String],
         hidden: Set<String>
@@ -56,7 +56,7 @@ struct ColumnChoice: Sendable {
 extension Browser {
     static func chooseColumns(_ model: inout Model) -> [Effect] {
         guard let choice = model.parts.columnChoice(model) else {
-            model.say("There are no columns to choose from.")
+            model.say("No columns to choose here.")
             return []
         }
         model.overlay = .columns(choice)
@@ -66,10 +66,10 @@ extension Browser {
     static func scroll(_ model: inout Model, columns: Int) {
         guard let table = model.parts.table(model) else { return }
         if columns > 0, table.layout(in: model.layout.list).leftOut == 0 {
-            return model.say("There is no column further right.", seconds: 3)
+            return model.say("No more columns to the right.", seconds: 3)
         }
         if columns < 0, table.columnsBefore == 0 {
-            return model.say("There is no column further left.", seconds: 3)
+            return model.say("No more columns to the left.", seconds: 3)
         }
         model.parts.scroll(columns: columns, &model)
     }
@@ -111,7 +111,7 @@ extension Browser {
         guard choice.items.indices.contains(choice.selected) else { return }
         let item = choice.items[choice.selected]
         if item.property != nil, !item.isShown, choice.properties.count >= ChosenColumns.mostProperties {
-            return model.say("There are \(ChosenColumns.mostProperties) at most.", role: .warning)
+            return model.say("At most \(ChosenColumns.mostProperties) properties.", role: .warning)
         }
         choice.items[choice.selected].isShown.toggle()
     }
@@ -119,8 +119,8 @@ extension Browser {
     private static func nameColumn(_ model: inout Model) -> [Effect] {
         guard let archive = model.archiveInView else { return [] }
         var prompt = Prompt(
-            label: "column: ", field: TextField(placeholder: "a property, such as address.city or tags[0]"),
-            keys: [("enter", "Show it"), ("esc", "Leave")])
+            label: "column: ", field: TextField(placeholder: "property, such as address.city"),
+            keys: [("enter", "Add"), ("esc", "Cancel")])
         prompt.purpose = .column(archive)
         model.prompt = prompt
         return []

@@ -16,14 +16,14 @@ struct CopyItem: Sendable {
     }
 
     enum Part: Sendable {
-        /// As text; hexadecimal where it isn't any.
+        /// Text, or hexadecimal digits of binary values.
         case value
-        /// Metadata and value as one object of JSON.
+        /// Metadata and value as a JSON object.
         case row
     }
 
     let letter: Character
-    /// Behind `Copied`.
+    /// Follows `Copied`.
     let name: String
     let content: Content
 
@@ -44,7 +44,7 @@ struct CopyItem: Sendable {
             ShellWord.isPassedOn(entry.key)
                 ? CopyItem(
                     "c", "the shell command", command("get", [archive.name, entry.key], archive.store))
-                : CopyItem("c", "the shell command", .absent("no shell passes on the NUL in the key")),
+                : CopyItem("c", "the shell command", .absent("shells can't pass the NUL in the key")),
             CopyItem("s", "the Swift", archiveSource(archive) + ".peek(\(literal(entry.key)))"),
             path(archive),
         ]
@@ -73,8 +73,8 @@ struct CopyItem: Sendable {
     var preview: String {
         switch content {
         case .ready(let text): text
-        case .read(_, .value): "as text, or in hexadecimal where it isn't text"
-        case .read(_, .row): "as vellum get --json --meta prints it"
+        case .read(_, .value): "text, or hexadecimal if it is binary"
+        case .read(_, .row): "as printed by vellum get --json --meta"
         case .absent(let reason): reason
         }
     }
@@ -96,14 +96,7 @@ extension OverlayView {
         let look = model.look
         frame.cursor = nil
         let places = OverlayPlaces.copy(menu, model)
-        frame.fill(places.box, style: look[.dialog])
-        let hasBorder = places.list.column > places.box.column
-        if hasBorder {
-            frame.border(places.box, style: look[.dialogBorder].over(look[.dialog]), glyphs: look.glyphs)
-        }
-        frame.write(
-            " Copy ", at: Point(column: places.box.column + (hasBorder ? 2 : 0), row: places.box.row),
-            style: look[.title].over(look[.dialog]), within: places.box)
+        drawBox(places.box, around: places.list, title: " Copy ", into: &frame, look)
         let widest = menu.items.map { TextWidth.width(of: $0.name) }.max() ?? 0
         let items = menu.items.map { item in
             let room = places.list.columns - widest - 6

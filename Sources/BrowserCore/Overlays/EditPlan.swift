@@ -1,7 +1,7 @@
 import StoreInspection
 import TerminalKit
 
-/// What an edit would store, line by line, before it is stored.
+/// The difference that an edit would store, shown before it is stored.
 struct EditPlan: Sendable {
     let draft: Draft
     let edit: StoredEdit
@@ -11,16 +11,16 @@ struct EditPlan: Sendable {
     var button = 0
     var first = 0
 
-    /// A line of the difference, or a part of one that is longer than the box is wide.
+    /// A line of the difference, or a part of a long one.
     struct Row: Sendable, Hashable {
         let kind: LineDiff.Kind
         let text: String
     }
 
-    /// Lines of the difference that are shown; of more than these nobody reads each.
+    /// Maximum number of lines shown.
     private static let mostLines = 5_000
 
-    /// All of it, in rows of that many columns: nothing that changes is cut off at the side.
+    /// The whole difference in rows of at most `columns`.
     func rows(columns: Int) -> [Row] {
         let room = max(1, columns - 2)
         var rows: [Row] = []
@@ -47,7 +47,7 @@ struct EditPlan: Sendable {
         return rows
     }
 
-    /// A line in parts of that many columns, with all its spaces.
+    /// Splits a line into parts of at most `columns`, keeping all spaces.
     private static func parts(of line: String, columns: Int) -> [String] {
         var parts: [String] = []
         var part = ""
@@ -76,12 +76,12 @@ extension OverlayPlaces {
         if screen.rows >= 16 {
             body.append(
                 isNew
-                    ? "Stored only if there still is no entry of that key."
-                    : "Stored only if nobody changed it meanwhile; lifetime and owner stay. It can't be undone."
+                    ? "Stored only if the key is still unused."
+                    : "Stored only if it is unchanged. Expiry time and owner are kept. No undo."
             )
         }
         let isSmall = screen.rows < 9
-        // Two lines of border, the button and an empty line above it stay.
+        // The border, the buttons and an empty line above them take five rows.
         let room = screen.rows - (isSmall ? 2 : 5 + body.count)
         return Dialog(
             title: (isNew ? "New entry " : "Change ") + key + "?", body: isSmall ? [] : body,

@@ -2,7 +2,7 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// What stands over a screen and has the keyboard.
+/// A dialog, menu or list over the screen, which has the keyboard.
 enum Overlay: Sendable {
     case actions(ActionList)
     case plan(Plan)
@@ -15,13 +15,13 @@ enum Overlay: Sendable {
     case copy(CopyMenu)
     case edit(EditPlan)
 
-    /// What it is, where it isn't shown.
+    /// For a notice about a store in the background.
     var title: String {
         if case .message(let box) = self { return box.title }
-        return "a question waits"
+        return "Waiting for your answer"
     }
 
-    /// Whether the key that undoes works there.
+    /// Whether the undo key works here.
     var offersUndo: Bool {
         switch self {
         case .message(let box): box.offersUndo
@@ -30,7 +30,7 @@ enum Overlay: Sendable {
         }
     }
 
-    /// The characters that mean something to a question with two buttons; nil of others.
+    /// The characters that a dialog with two buttons accepts; nil for other overlays.
     var knownCharacters: String? {
         switch self {
         case .plan(let plan) where plan.name != nil: nil
@@ -42,7 +42,7 @@ enum Overlay: Sendable {
 }
 
 struct ActionList: Sendable {
-    /// The help shows a sentence for each action, the palette its name alone.
+    /// Help or palette.
     var isHelp: Bool
     var field: TextField
     var selected = 0
@@ -55,31 +55,31 @@ struct ActionList: Sendable {
     }
 }
 
-/// What an action that writes will do. Its targets are frozen: they are the entries that were seen, whatever happens
-/// to their rows meanwhile.
+/// A change to confirm. Its targets are fixed when it opens.
 struct Plan: Sendable {
     enum Act: Sendable, Hashable {
         case change(PlannedAction)
         case undo(ReversibleAction)
-        /// Deletes so many messages of a log.
+        /// Deletes this number of messages.
         case clearLog(Int)
         case replaceFile(String)
+        case archive(ArchiveChange, ArchiveSample, Evictions)
     }
 
     var act: Act
     var archive: ArchiveAddress
     var targets: [Target] = []
-    /// How many of the targets the screen doesn't show.
+    /// Targets that the screen doesn't show.
     var hidden = 0
-    /// Of the targets' values, of what comes back, or of the messages.
+    /// Size of the targets, the restored entries or the messages.
     var bytes: UInt64
-    /// What chose the targets, if not a person one by one: they are idle for longer than this.
+    /// Idle time that selected the targets among all entries of the archive.
     var idle: Duration?
     /// 0 is Cancel.
     var button = 0
-    /// The archive's name as far as it is typed, where only that confirms; nil: a button does.
+    /// The archive's name, to be typed to confirm; nil: a button confirms.
     var name: TextField?
-    /// The first line in view: on a small screen not all fit.
+    /// First visible line.
     var first = 0
 
     init(
@@ -112,9 +112,19 @@ struct Plan: Sendable {
         self.archive = archive
         bytes = log.diskBytes
     }
+
+    init(
+        _ change: ArchiveChange, of sample: ArchiveSample, at archive: ArchiveAddress,
+        evicting evictions: Evictions = Evictions()
+    ) {
+        act = .archive(change, sample, evictions)
+        self.archive = archive
+        bytes = evictions.bytes
+        if change == .drop || evictions.entries > 0 { name = TextField(placeholder: "type \(archive.name)") }
+    }
 }
 
-/// How entries are to expire, before the plan is made. Its targets are frozen as a plan's are.
+/// The form that chooses how entries expire. Its targets are fixed when it opens.
 struct ExpireForm: Sendable {
     enum Choice: Int, Sendable, Hashable, CaseIterable { case after, now, never, idle }
 
@@ -157,7 +167,7 @@ struct MessageBox: Sendable, Hashable {
     var title: String
     var lines: [String]
     var first = 0
-    /// Whether the key that opened it leads on to the list of actions.
+    /// Whether F1 opens the help.
     var leadsToActions = false
     var offersUndo = false
 }
@@ -168,12 +178,12 @@ extension Overlay {
     }
 }
 
-/// A question with two answers, of which the first leaves everything as it is.
+/// A dialog with two buttons, the first of which cancels.
 struct Choice: Sendable {
     var title: String
     var lines: [String]
     var buttons: [String]
-    /// 0 leaves.
+    /// 0 cancels.
     var selected = 0
     var first = 0
     var offersUndo = false
@@ -192,7 +202,7 @@ struct Choice: Sendable {
         self.left = left
     }
 
-    /// Enter presses the second button at first: neither changes anything.
+    /// The same with the second button selected first.
     var preferringTheSecond: Choice {
         var choice = self
         choice.selected = 1

@@ -1,8 +1,8 @@
 import TerminalKit
 
-/// Where the parts of an overlay stand: for drawing and for the mouse.
+/// The rectangles of an overlay's parts, for drawing and the mouse.
 enum OverlayPlaces {
-    /// The box of the help or the palette, and within it the field, the list, and what is said of its selected line.
+    /// The box of the help or palette with its field, list and description of the selected line.
     static func actions(
         _ list: ActionList, _ model: Model
     ) -> (box: Rect, field: Rect, list: Rect, detail: Rect) {
@@ -19,10 +19,10 @@ enum OverlayPlaces {
         return (box, field, parts.rest, parts.bottom)
     }
 
-    /// On lower screens dialogs stand over the line where something is said.
+    /// On lower screens dialogs cover the status line.
     static let leastRows = 12
 
-    /// Where dialogs stand: above the line where something is said and the hints, unless the screen is too low.
+    /// The area of dialogs: above the status line and the hints, unless the screen is too low.
     static func dialogs(_ model: Model) -> Rect {
         let screen = Rect(model.size)
         return screen.split(bottom: screen.rows >= leastRows ? 2 : screen.rows >= 9 ? 1 : 0).rest
@@ -39,7 +39,7 @@ enum OverlayPlaces {
             maximumColumns: messageColumns(model) + 4)
     }
 
-    /// The widest that a line of a message is, beside its border and a space.
+    /// Maximum columns of a message's line.
     static func messageColumns(_ model: Model) -> Int { max(16, min(96, model.size.columns - 8)) }
 
     static func dialog(_ choice: Choice) -> Dialog {
@@ -52,7 +52,7 @@ enum OverlayPlaces {
 enum OverlayView {
     static func draw(_ model: Model, into frame: inout Frame) {
         drawBox(model, into: &frame)
-        // What is said of it goes before its hints, if need be before its last row.
+        // On low screens a notice replaces the last row.
         guard model.overlay != nil, let notice = model.notice, model.size.rows < OverlayPlaces.leastRows
         else { return }
         Bar(left: [Span(notice.text, model.look[notice.role])], role: .text)
@@ -84,7 +84,7 @@ enum OverlayView {
         }
     }
 
-    /// The box of a list, which on a small screen has no border.
+    /// Draws the box of a list; small screens have no border.
     static func drawBox(_ box: Rect, around list: Rect, title: String, into frame: inout Frame, _ look: Look)
     {
         frame.fill(box, style: look[.dialog])
@@ -92,7 +92,6 @@ enum OverlayView {
         if hasBorder {
             frame.border(box, style: look[.dialogBorder].over(look[.dialog]), glyphs: look.glyphs)
         }
-        // A border has its corners, and a bit of line beside them.
         let line = box.line(0).inset(left: hasBorder ? 2 : 0)
         let room = line.columns - (hasBorder ? 2 : 0)
         frame.write(
@@ -113,7 +112,7 @@ enum OverlayView {
         let items = rows.map { row in
             switch row {
             case .topic(let title): List.Item([Span(title, look[.header].over(look[.dialog]))])
-            case .action(let action): item(action, list, columns: places.list.columns, look: look)
+            case .action(let action): item(action, list, model, columns: places.list.columns)
             case .sign(let line): item(line, columns: places.list.columns, look: look)
             }
         }
@@ -122,14 +121,14 @@ enum OverlayView {
             .draw(into: &frame, in: places.list, look: look)
         if items.isEmpty {
             frame.write(
-                "No action is called so.", at: places.list.origin, style: look[.dim].over(look[.dialog]),
+                "No matching action.", at: places.list.origin, style: look[.dim].over(look[.dialog]),
                 within: places.list)
         }
         if let selected, !places.detail.isEmpty {
             frame.fill(
                 places.detail.line(0), style: look[.dialogBorder].over(look[.dialog]),
                 character: look.glyphs.horizontal)
-            let lines = TextWrap.lines(words(of: rows[selected]), columns: places.detail.columns)
+            let lines = TextWrap.lines(words(of: rows[selected], model), columns: places.detail.columns)
             for (row, line) in lines.prefix(2).enumerated() {
                 frame.write(
                     line, at: places.detail.line(row + 1).origin, style: look[.dialog], within: places.detail)
@@ -138,15 +137,15 @@ enum OverlayView {
         list.field.draw(into: &frame, in: places.field, look: look)
     }
 
-    static func words(of row: ActionList.Row) -> String {
+    static func words(of row: ActionList.Row, _ model: Model) -> String {
         switch row {
         case .topic(let title): title
-        case .action(let action): "\(keys(action)): \(action.help)"
+        case .action(let action): "\(keys(action)): \(model.objection(to: action.id) ?? action.help)"
         case .sign(let line): "\(line.sign): \(line.words)"
         }
     }
 
-    /// All keys of an action; of the stores the first and the last number.
+    /// All keys of an action; `1 to 9` for the stores.
     private static func keys(_ action: BrowserAction) -> String {
         action.id == .store1 ? (action.keys.first.map { "\($0) to 9" } ?? "") : action.keyList
     }
@@ -158,23 +157,25 @@ enum OverlayView {
         ])
     }
 
-    private static func item(_ action: BrowserAction, _ list: ActionList, columns: Int, look: Look)
-        -> List.Item
-    {
+    private static func item(
+        _ action: BrowserAction, _ list: ActionList, _ model: Model, columns: Int
+    ) -> List.Item {
+        let look = model.look
         guard list.isHelp else { return List.Item(action.title, trailing: action.keyList) }
-        // As many of the keys as fit; what is said of the selected line names them all.
+        // The keys that fit; the description of the selected line has all.
         var keys = action.id == .store1 ? keys(action) : ""
         for key in action.keys where action.id != .store1 {
             let longer = keys.isEmpty ? key.description : "\(keys), \(key.description)"
             if keys.isEmpty || longer.count <= 13 { keys = longer }
         }
         var spans = [Span(TextWidth.pad(keys, to: 13) + " ", look[.key])]
-        // A column stays for the scroll bar.
+        // One column is for the scroll bar.
         let room = columns - 14 - 18 - 1
         if room >= 16 {
             spans.append(Span(TextWidth.pad(action.title, to: 17) + " "))
+            let help = model.objection(to: action.id) ?? action.help
             spans.append(
-                Span(TextWidth.truncate(action.help, to: room, ellipsis: look.glyphs.ellipsis), look[.dim]))
+                Span(TextWidth.truncate(help, to: room, ellipsis: look.glyphs.ellipsis), look[.dim]))
         } else {
             spans.append(Span(action.title))
         }

@@ -3,7 +3,7 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The dialogs before something is written: where their parts stand, for drawing and for the mouse, and what they say.
+/// The dialogs that confirm a change: layout and text.
 extension OverlayPlaces {
     static func dialog(_ plan: Plan, _ model: Model) -> Dialog {
         var body: [String]
@@ -14,69 +14,73 @@ extension OverlayPlaces {
             words = (change.question(count, idle: plan.idle), button(change))
             var undoing = [grace(plan, change, model)]
             if !change.isOfDeadlines {
-                undoing.append("Undo won't replace keys that were stored again since.")
+                undoing.append("Undo keeps keys that were written again since.")
             }
-            // A server numbers no changes.
+            // Servers have no sequence numbers.
             let exception =
                 model.isOfServer
-                ? "Keys changed since the list are \(change.isOfDeadlines ? "changed" : "deleted") too."
-                : "Entries that changed after they were listed are left alone."
-            // Where not all is in view, whether it can be undone counts most.
+                ? "Keys written since they were listed are \(change.isOfDeadlines ? "changed" : "deleted") too."
+                : "Entries written since they were listed are kept unchanged."
+            // On low screens the undo line comes first.
             let isTall = model.size.rows >= 16
             body = targets(plan, model) + (isTall ? [exception] + undoing : undoing + [exception])
         case .undo(let action):
             words = ("Undo this?", "Undo")
+            let amount = Figures.amount(action.entries, bytes: action.bytes)
+            let restored = action.kind == .deadline ? "the former expiry of " : ""
             body = [
-                action.kind == .deadline
-                    ? "\(Figures.count(action.entries, "entry", "entries")) of \(TitleView.name(of: plan.archive, model)) "
-                        + "\(action.entries == 1 ? "gets its" : "get their") former expiry, \(Figures.bytes(action.bytes))"
-                    : "\(Figures.count(action.entries, "entry", "entries")) \(action.entries == 1 ? "comes" : "come") "
-                        + "back to \(TitleView.name(of: plan.archive, model)), \(Figures.bytes(action.bytes))",
+                "Restores \(restored)\(amount), in \(TitleView.name(of: plan.archive, model))",
                 UndoText.story(action, model),
+                exceptions(toUndoing: action.kind, model),
             ]
-            body.append(
-                action.kind == .deadline
-                    ? "Entries that changed or expired meanwhile stay as they are."
-                    : "Keys recorded anew meanwhile stay as they are."
-                        + (model.isOfServer
-                            ? "" : " Where the limit has no room for all, present entries are evicted first.")
-            )
         case .replaceFile(let path):
             words = ("Replace the file?", "Replace")
-            body = ["\(TerminalText.sanitized(path)) is there already. What is in it goes for good."]
+            body = ["\(TerminalText.sanitized(path)) exists. Its contents will be lost."]
         case .clearLog(let count):
             words = ("Delete all messages?", "Delete")
             body = [
-                "This can't be undone: every message of \(TitleView.name(of: plan.archive, model)) goes, now "
-                    + "\(Figures.count(count, "message", "messages")), \(Figures.bytes(plan.bytes)), including "
-                    + "those that arrive before you confirm.",
-                "Type the log's name, \(plan.archive.name), and press enter:",
+                "\(Figures.count(count, "message", "messages")), \(Figures.bytes(plan.bytes)), of "
+                    + "\(TitleView.name(of: plan.archive, model)), and any that arrive before you confirm. "
+                    + "This can't be undone."
             ]
+        case .archive(let change, let sample, let evictions):
+            (words, body) = change.dialog(sample, evictions)
         }
+        if plan.name != nil { body.append("Type \(plan.archive.name) and press Enter:") }
         return Dialog(
             title: words.title, body: body, buttons: plan.name == nil ? ["Cancel", words.button] : [],
             selectedButton: plan.button, firstLine: plan.first, contentRows: plan.name == nil ? 0 : 1)
     }
 
-    /// How long it can be undone, and how soon that may be over.
+    /// Entries that an undo leaves unchanged. A server's undo has copies of the keys that expired because of the change.
+    private static func exceptions(toUndoing kind: ReversibleAction.Kind, _ model: Model) -> String {
+        switch (kind, model.isOfServer) {
+        case (.deadline, true): "Keys that have expired since are restored. Keys changed since are kept unchanged."
+        case (.deadline, false): "Entries that changed or expired since are kept unchanged."
+        case (_, true): "Keys written again since are kept. Keys whose own expiry time has passed aren't restored."
+        case (_, false):
+            "Keys written again since are kept. Present entries may be evicted to stay within the limit."
+        }
+    }
+
+    /// How long the change can be undone.
     private static func grace(_ plan: Plan, _ change: PlannedAction, _ model: Model) -> String {
         if model.isOfServer {
             return
-                "\(Browser.keyName(model, .undo)) undoes it for ten minutes, on this machine, which keeps copies as long."
+                "\(Browser.keyName(model, .undo)) undoes it for ten minutes, on this machine only."
         }
-        // An archive of which nothing is known yet has no budget.
         let sample = model.sample(plan.archive).flatMap { $0.undoBudget.values == .max ? nil : $0 }
         let room = sample.flatMap {
             change.undoRoom(in: $0.status, entries: plan.targets.count, bytes: plan.bytes)
         }
         let undoes = "\(Browser.keyName(model, .undo)) undoes it \(PlannedAction.grace(room: room))."
         guard let room else { return undoes }
-        let start = change.isOfDeadlines ? undoes : "More than is kept for an undo: \(undoes)"
+        let start = change.isOfDeadlines ? undoes : "Larger than the undo space: \(undoes)"
         guard let sample, let rates = model.archives.histories[ExactText(plan.archive.name)]?.now,
             let seconds = rates.seconds(toWrite: room, in: sample.status), seconds < 600
         else { return start }
         return
-            "\(start) As \(TitleView.name(of: plan.archive, model)) is written to now, that is some \(Figures.interval(seconds))."
+            "\(start) At the current write rate, about \(Figures.interval(seconds))."
     }
 
     static func button(_ change: PlannedAction) -> String {
@@ -87,38 +91,34 @@ extension OverlayPlaces {
         }
     }
 
-    /// What a list that is filtered doesn't show of what is meant; nil: nothing.
+    /// Targets that the filter hides; nil: none.
     private static func hidden(_ hidden: Int, of count: Int) -> String? {
         guard hidden > 0 else { return nil }
-        let which =
-            count == 1
-            ? "It isn't"
-            : hidden == count
-                ? "None of them is" : Figures.count(hidden, "of them isn't", "of them aren't")
-        return "\(which) in view, for the list is filtered."
+        let which = hidden == count ? (count == 1 ? "It is" : "All are") : Figures.count(hidden, "is", "are")
+        return "\(which) hidden by the filter."
     }
 
-    /// How many entries the condition of the list or of the query could not be evaluated for; nil: none.
+    /// Entries for which the condition could not be evaluated; nil: none.
     private static func undecided(_ model: Model) -> String? {
         let count =
             model.screen == .query
             ? model.query?.answer?.report.unevaluated : model.entries?.arrangement?.unread.undecided
         guard let count, count > 0 else { return nil }
         return
-            "The condition could not be evaluated for \(Figures.count(count, "entry", "entries")), left out."
+            "The condition could not be evaluated for \(Figures.count(count, "entry", "entries"))."
     }
 
     private static func targets(_ plan: Plan, _ model: Model) -> [String] {
         let count = plan.targets.count
+        let scope = plan.idle == nil ? "in" : "all idle entries of"
         var body = [
-            "\(Figures.amount(count, bytes: plan.bytes)), in \(TitleView.name(of: plan.archive, model))"
+            "\(Figures.amount(count, bytes: plan.bytes)), \(scope) \(TitleView.name(of: plan.archive, model))"
         ]
         if let hidden = hidden(plan.hidden, of: count) { body.append(hidden) }
-        if let undecided = undecided(model) { body.append(undecided) }
+        if plan.idle == nil, let undecided = undecided(model) { body.append(undecided) }
         let shown = max(1, min(8, model.size.rows - 9))
         let bullet = model.look.glyphs.bullet
-        // A key is one line: one with line breaks or of a thousand characters mustn't pass for the plan's own words or
-        // push the others out of sight.
+        // One line for each key, whatever it contains.
         let columns = max(1, min(model.size.columns, Dialog.defaultColumns) - 4 - 2)
         body += plan.targets.prefix(shown).map { target in
             let key = TextWidth.truncate(
@@ -132,30 +132,29 @@ extension OverlayPlaces {
     // MARK: Expiry
 
     static func dialog(_ form: ExpireForm, _ model: Model) -> Dialog {
-        let count = form.targets.count
+        let entries = Figures.count(form.targets.count, "entry", "entries")
+        let archive = TitleView.name(of: form.archive, model)
+        let isIdle = form.choice == .idle
         var body: [String] = []
         if let problem = form.problem {
             body.append(problem)
         } else if model.size.rows >= 10 {
-            body.append(
-                count == 0
-                    ? "No entry is chosen; those idle for long can be."
-                    : "\(Figures.count(count, "entry", "entries")) of \(TitleView.name(of: form.archive, model)); nothing is written before the plan."
-            )
-            // Where there is no room for it the plan says it.
-            if model.size.rows >= 12, let hidden = hidden(form.hidden.count, of: count) {
+            let scope =
+                isIdle ? "All idle entries of \(archive), filtered or not" : "\(entries) of \(archive)"
+            body.append("\(scope). You will see a preview first.")
+            if model.size.rows >= 12, !isIdle,
+                let hidden = hidden(form.hidden.count, of: form.targets.count)
+            {
                 body.append(hidden)
             }
         }
         return Dialog(
-            title: count == 0
-                ? "Expire entries of \(TitleView.name(of: form.archive, model))"
-                : "Expire \(Figures.count(count, "entry", "entries"))",
-            body: body, buttons: ["Cancel", "Continue"], selectedButton: form.button,
+            title: isIdle ? "Expire idle entries of \(archive)" : "Expire \(entries)", body: body,
+            buttons: ["Cancel", "Continue"], selectedButton: form.button,
             contentRows: ExpireForm.Choice.allCases.count)
     }
 
-    /// The first choice in view: on a small screen not all fit.
+    /// The first visible choice.
     static func firstChoice(_ form: ExpireForm, in content: Rect) -> Int {
         Table.firstRow(
             showing: form.choice.rawValue, of: ExpireForm.Choice.allCases.count, in: content.rows, from: 0)
@@ -196,7 +195,6 @@ extension OverlayView {
                 }
                 column = place.endColumn
             }
-            // Half a hint is none.
             guard column + 1 + TextWidth.width(of: rest) <= line.endColumn else { return }
             frame.write(
                 rest, at: Point(column: column + 1, row: line.row), style: look[.dim].over(look[.dialog]),

@@ -1,9 +1,9 @@
 import TerminalKit
 
-/// A list to search and to choose one of: queries that were asked, properties to count by.
+/// A list with a search field: past queries, properties.
 struct SearchList: Sendable {
     struct Item: Sendable, Hashable {
-        /// What it belongs to, before its text.
+        /// Shown before the text, such as the archive of a query.
         var origin = ""
         var text: String
         var note = ""
@@ -13,16 +13,16 @@ struct SearchList: Sendable {
     let items: [Item]
     var field: TextField
     let nothing: String
-    var keys = [("enter", "Take it"), ("esc", "Close"), ("up/down", "Choose")]
+    var keys = [("enter", "Select"), ("esc", "Close"), ("up/down", "Move")]
     var isOfFrequencies = false
     var isOfSavedQueries = false
-    /// A place among those that hold what was typed.
+    /// Position among the matches.
     var selected = 0
     var first = 0
     let chosen: @Sendable (inout Model, Int) -> [Effect]
-    /// Takes what was typed, where no item holds it.
+    /// Called with the typed text if no item matches.
     var typed: (@Sendable (inout Model, String) -> [Effect])?
-    /// Takes the number of an item that is to go.
+    /// Removes an item by its index.
     var removed: (@Sendable (inout Model, Int) -> [Effect])?
 
     init(
@@ -33,7 +33,7 @@ struct SearchList: Sendable {
         field = TextField(placeholder: placeholder)
     }
 
-    /// The numbers of the items that hold what was typed; those that are just that come first.
+    /// Indices of the matching items, exact matches first.
     var found: [Int] {
         let wanted = field.text.lowercased()
         guard !wanted.isEmpty else { return Array(items.indices) }
@@ -74,7 +74,7 @@ extension Browser {
             guard let removed = list.removed, found.indices.contains(list.selected) else { return [] }
             return removed(&model, found[list.selected])
         case (.up, _), (.character("p"), .control): list.selected -= 1
-        // Pressed again what opened it goes on to the next, as in shells.
+        // The key that opened the list moves on, as in shells.
         case (.down, _), (.character("n"), .control), (.character("r"), .control),
             (.character("o"), .control):
             list.selected += 1
@@ -110,10 +110,9 @@ extension OverlayView {
         let places = OverlayPlaces.search(list, model)
         drawBox(places.box, around: places.list, title: " \(list.title) ", into: &frame, look)
         let found = list.found
-        // A column stays for the scroll bar.
+        // One column is for the scroll bar.
         let room = max(0, places.list.columns - 1)
         let ellipsis = look.glyphs.ellipsis
-        // A long name leaves room for what it is the name of.
         let widest = found.reduce(0) { max($0, TextWidth.width(of: list.items[$1].origin)) }
         let origins = min(widest, max(8, room / 3))
         let items = found.map { number in

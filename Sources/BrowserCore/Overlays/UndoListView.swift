@@ -12,8 +12,7 @@ enum UndoText {
             + " left"
     }
 
-    /// `deleted 12s ago by this browser; can be undone for 9m30s, or until 1.2 MB are written`: whichever end of the
-    /// grace is reached first.
+    /// `deleted 12s ago by this browser; can be undone for 9m30s, or until 1.2 MB are written`
     static func story(_ action: ReversibleAction, _ model: Model) -> String {
         "\(action.kind.participle) \(ago(action, model)); can be undone for \(time(action, model))"
             + (action.bytesLeft.map { ", or until \(Figures.bytes($0)) are written" } ?? "")
@@ -32,12 +31,11 @@ enum UndoText {
 }
 
 extension OverlayPlaces {
-    /// Where the list of what can be taken back stands. Each action is told in full, on as many lines as the longest
-    /// needs, so that who did it when is not cut off on a narrow screen.
+    /// The undo list. All actions have the same number of lines, so that none is cut.
     struct UndoListPlaces {
         var box: Rect
         var list: Rect
-        /// The lines of each action, all equally many.
+        /// The lines of each action.
         var items: [[String]]
 
         var rowsPerItem: Int { max(1, items.first?.count ?? 1) }
@@ -48,7 +46,7 @@ extension OverlayPlaces {
         let screen = dialogs(model)
         let isSmall = screen.rows < 6 || screen.columns < 30
         let columns = isSmall ? screen.columns : min(screen.columns - 4, 120)
-        // A column stays for the scroll bar, and two set off what belongs to the line above.
+        // One column is for the scroll bar, two indent further lines.
         let room = max(1, columns - (isSmall ? 1 : 5))
         var items = list.actions.map { action in
             TextWrap.lines(UndoText.summary(action, model), columns: max(1, room - 2)).enumerated()

@@ -2,13 +2,11 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// What a person did here, while it can be taken back: looked at with each refresh, so that the time left is shown and its end
-/// is said. A value; safe to share between threads.
+/// This browser's last change while it can be undone; refreshed to show the remaining time.
 struct UndoWatch: Sendable {
     let archive: ArchiveAddress
-    /// What was done here last.
     var own: ReversibleAction
-    /// What the next undo takes back: another process may have done something since.
+    /// The change that the next undo reverts, possibly of another process.
     var latest: ReversibleAction
     var isPending = false
 
@@ -26,10 +24,8 @@ extension Browser {
         return .ask("look at what can be undone in \(archive.name)") { (context) throws(SourceError) in
             try context.source.reversible(in: archive)
         } then: { model, result in
-            // Something else was done since the store was asked.
             guard model.undoWatch?.archive == archive, model.undoWatch?.own.id == id else { return [] }
             model.undoWatch?.isPending = false
-            // A store that can't be read for a moment says nothing about it.
             if case .success(let actions) = result { show(&model, actions) }
             return []
         }
@@ -42,7 +38,7 @@ extension Browser {
             model.undoWatch?.latest = actions[0]
             return
         }
-        // It is being taken back, or one beside it, which needs its room.
+        // An undo is running.
         guard model.job?.isChange != true else { return }
         model.undoWatch = nil
         model.say(
@@ -56,7 +52,7 @@ extension Browser {
 }
 
 extension Model {
-    /// How long what was done in the archive in view can be taken back, in at most so many columns.
+    /// The remaining time of the undo in the current archive, in at most `columns`.
     func undoWords(columns: Int) -> String? {
         guard let watch = undoWatch, watch.archive == archiveInView, !isReadOnly else { return nil }
         let key = Browser.keyName(self, .undo)

@@ -2,24 +2,23 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Editing a value, and writing a new one: from the key over the editor and the plan to what is said when it is stored.
+/// Editing a value or writing a new one, from the key to the report.
 extension Browser {
     static func edit(_ model: inout Model) -> [Effect] {
-        guard mayEdit(&model) else { return [] }
         guard let entry = chosenEntry(model) else {
-            model.say("There is no value here to edit.")
+            model.say("No value to edit here.")
             return []
         }
-        return begin(&model, entry, "It can't be edited") { (folder, source) throws(SourceError) in
+        return begin(&model, entry, "Can't edit") { (folder, source) throws(SourceError) in
             try Draft(editing: entry, in: folder, from: source)
         }
     }
 
     static func askNewKey(_ model: inout Model) {
-        guard mayEdit(&model), let archive = model.archiveInView else { return }
+        guard let archive = model.archiveInView else { return }
         var prompt = Prompt(
             label: "key of the new entry: ", field: TextField(),
-            keys: [("enter", "Write its value"), ("esc", "Leave")])
+            keys: [("enter", "Edit its value"), ("esc", "Cancel")])
         prompt.purpose = .newEntry(archive)
         model.prompt = prompt
     }
@@ -27,16 +26,9 @@ extension Browser {
     static func begin(_ model: inout Model, new key: String, in archive: ArchiveAddress) -> [Effect] {
         guard !key.isEmpty else { return [] }
         let entry = EntryAddress(key, in: archive)
-        return begin(&model, entry, "There is no new entry") { (folder, source) throws(SourceError) in
+        return begin(&model, entry, "Can't add the entry") { (folder, source) throws(SourceError) in
             try Draft(new: entry, in: folder, from: source)
         }
-    }
-
-    /// Whether there is anything to edit with; otherwise says why not.
-    private static func mayEdit(_ model: inout Model) -> Bool {
-        guard model.isReadOnly else { return true }
-        model.say("The store is only read here: nothing in it can be edited.", role: .warning)
-        return false
     }
 
     private static func begin(
@@ -78,18 +70,18 @@ extension Browser {
     ) {
         switch result {
         case .success(.removed):
-            let lines = ["The editor removed the file with the text, so there is none to store or to keep."]
+            let lines = ["The editor removed the file."]
             model.overlay = .message("Not stored", lines + (complaint.map { [$0] } ?? []))
-        case .failure(let error): leave(&model, draft, "The edited text can't be read: \(error).")
+        case .failure(let error): leave(&model, draft, "Can't read the edited text: \(error).")
         case .success(.unchanged):
             let said = draft.stored == nil ? "Nothing was written" : "Nothing was changed"
             model.say("\(said). \(complaint ?? "")", role: complaint == nil ? .text : .warning)
-        // Editors end so where a person gives up, or when they break down: what they wrote isn't to be lost, nor stored.
+        // A failed editor may have saved a part: the text is kept, but not stored.
         case .success where complaint != nil: leave(&model, draft, complaint ?? "")
         case .success(.mistaken(let mistake)):
             model.overlay = .choice(
                 Choice(
-                    title: "This can't be stored", lines: [mistake], leave: "Leave it", button: "Edit again"
+                    title: "Can't store this", lines: [mistake], leave: "Cancel", button: "Edit again"
                 ) { model in
                     [editor(model, draft)]
                 } left: { model in
@@ -99,10 +91,10 @@ extension Browser {
         }
     }
 
-    /// Ends an edit without storing it. The text stays where it is, and that is said.
+    /// Ends an edit without storing it and shows where the text is kept.
     private static func leave(_ model: inout Model, _ draft: Draft, _ reason: String) {
         draft.file.keep()
-        model.overlay = .message("Not stored", [reason, "The text is kept in \(draft.file.path)"])
+        model.overlay = .message("Not stored", [reason, "Your text is kept in \(draft.file.path)"])
     }
 
     // MARK: The plan
@@ -138,7 +130,7 @@ extension Browser {
 
     private static func store(_ model: inout Model, _ plan: EditPlan) -> [Effect] {
         model.overlay = nil
-        guard mayEdit(&model) else { return [] }
+        guard !model.isReadOnly else { return [] }
         let ticket = model.ticket()
         var job = Job(ticket: ticket, title: "storing", since: model.now)
         (job.isStoppable, job.isChange) = (false, true)
@@ -147,10 +139,10 @@ extension Browser {
         return .ask("store \(entry), \(edit.bytes.count) bytes", ticket: ticket) {
             (context) throws(SourceError) in
             let carried = try context.source.store(edit, in: entry.archive)
-            // Who came first is of interest only where somebody did.
+            // Only a conflict needs the history.
             let past =
                 carried.outcome
-                ? nil : try? context.source.biography(of: entry.key, in: entry.archive)
+                ? nil : try? context.source.history(of: entry.key, in: entry.archive)
             return (carried, past)
         } then: { model, result in
             model.ends(ticket)
@@ -171,14 +163,13 @@ extension Browser {
         return refresh(&model, isForced: true)
     }
 
-    /// Who changed what, as far as events tell.
+    /// The conflict, with the key's latest event.
     private static func conflict(_ plan: EditPlan, _ past: KeyHistory?, _ model: Model) -> String {
         let key = TerminalSafe.quoted(plan.edit.key)
         let what =
             plan.edit.replacing == nil
-            ? "there is an entry of the key \(key) by now"
-            : "\(key) isn't what it was when the edit began"
+            ? "the key \(key) is in use now" : "\(key) changed after the edit began"
         let latest = past?.lines(by: model.processName).last.map { " Its latest event: \($0)." }
-        return "Nothing was stored: \(what)." + (latest ?? " No event tells who changed it.")
+        return "Nothing was stored: \(what)." + (latest ?? " The event log doesn't show by which process.")
     }
 }

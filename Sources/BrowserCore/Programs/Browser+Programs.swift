@@ -1,9 +1,9 @@
 import StoreInspection
 import TerminalKit
 
-/// The value under the cursor in other programs' hands: opened in a pager, piped to a command, written to a file.
+/// Opens the selected value in a pager, pipes it to a command, or writes it to a file.
 extension Browser {
-    /// The entry that the cursor is on, or whose value is shown.
+    /// The selected entry, or the one whose value is shown.
     static func chosenEntry(_ model: Model) -> EntryAddress? {
         guard let key = model.cursorKey, let archive = model.archiveInView else { return nil }
         return EntryAddress(key, in: archive)
@@ -11,7 +11,7 @@ extension Browser {
 
     static func open(_ model: inout Model) -> [Effect] {
         guard let entry = chosenEntry(model) else {
-            model.say("There is no value here to open.")
+            model.say("No value to open here.")
             return []
         }
         let pager = model.surroundings.pager
@@ -27,10 +27,10 @@ extension Browser {
     // MARK: A pipe
 
     static func askPipe(_ model: inout Model) {
-        guard let entry = chosenEntry(model) else { return model.say("There is no value here to pipe.") }
+        guard let entry = chosenEntry(model) else { return model.say("No value to pipe here.") }
         var prompt = Prompt(
-            label: "pipe to: ", field: TextField(placeholder: "a command, such as jq .name"),
-            keys: [("enter", "Run"), ("esc", "Leave"), ("up/down", "Commands before")])
+            label: "pipe to: ", field: TextField(placeholder: "command, such as jq .name"),
+            keys: [("enter", "Run"), ("esc", "Cancel"), ("up/down", "History")])
         prompt.purpose = .pipe(entry)
         model.prompt = prompt
     }
@@ -48,7 +48,7 @@ extension Browser {
         ]
     }
 
-    /// A program that gets a private file, which goes when the program has ended.
+    /// A program with a private file, which is removed when the program ends.
     private static func run(
         _ description: String, _ script: String, _ arguments: [String], with file: PrivateFile,
         complaint: @escaping @Sendable (Result<Int32, SourceError>) -> String?
@@ -63,7 +63,7 @@ extension Browser {
         }
     }
 
-    /// Writes the value into a file that only this user can read, and gives that to a program.
+    /// Writes the value to a file that only this user can read, and starts a program on it.
     private static func handOver(
         _ model: inout Model, _ entry: EntryAddress, _ title: String,
         to program: @escaping @Sendable (PrivateFile) -> TerminalProgram
@@ -74,7 +74,6 @@ extension Browser {
         return .ask("copy \(entry) into a private file", ticket: ticket) { (context) throws(SourceError) in
             try privateFile(of: entry, folder, context)
         } then: { model, result in
-            // Nobody waits for it any more.
             guard model.ends(ticket) else { return [] }
             switch result {
             case .success(let file?): return [.program(program(file))]
@@ -103,15 +102,14 @@ extension Browser {
     // MARK: A file
 
     static func askFile(_ model: inout Model) {
-        guard let entry = chosenEntry(model) else { return model.say("There is no value here to write.") }
+        guard let entry = chosenEntry(model) else { return model.say("No value to write here.") }
         var prompt = Prompt(
             label: "write to: ",
             field: TextField(fileName(entry.key, ending: isDocument(model) ? "json" : "")),
-            keys: [("enter", "Write"), ("esc", "Leave")])
-        // The first character typed replaces it.
+            keys: [("enter", "Write"), ("esc", "Cancel")])
         prompt.field.isSuggestion = true
         prompt.purpose = .write(entry)
-        prompt.note = "  .json: as JSON; else the stored bytes"
+        prompt.note = "  .json writes JSON, other names the stored bytes"
         model.prompt = prompt
     }
 
@@ -120,10 +118,10 @@ extension Browser {
         return load?.entry.key == model.cursorKey && load?.content.tree != nil
     }
 
-    /// A name for a file of what is called so in a store: letters, digits and a few signs.
+    /// Turns a key into a file name of ASCII letters, digits, `.`, `_` and `-`.
     static func fileName(_ name: String, ending: String) -> String {
         let plain = name.map { character -> Character in
-            // A letter with marks is one that files may have; a line break of two characters counts as ASCII.
+            // CR LF is one ASCII character of two bytes.
             let isPlain = character.isLetter || character.isNumber || "._".contains(character)
             return character.utf8.count == 1 && isPlain ? character : "-"
         }
@@ -132,7 +130,7 @@ extension Browser {
         return ending.isEmpty || hidden.hasSuffix("." + ending) ? hidden : "\(hidden).\(ending)"
     }
 
-    /// - Parameter replaces: a person said that the file that is there may go.
+    /// - Parameter replaces: whether an existing file is replaced.
     private static func write(
         _ model: inout Model, _ entry: EntryAddress, to path: String, replaces: Bool = false
     ) -> [Effect] {
@@ -148,7 +146,6 @@ extension Browser {
             case .success(.stopped): break
             case .success(.isThere): askToReplace(&model, entry, path)
             case .success(.written(let report)):
-                // What was written comes before a path that may not fit.
                 let what = report.isJSON ? "of JSON" : "as they are stored"
                 model.say(
                     "\(Figures.bytes(report.bytes)) \(what) written to \(path).", role: .good, seconds: 10
@@ -192,11 +189,8 @@ extension Browser {
     private static func askToReplace(_ model: inout Model, _ entry: EntryAddress, _ path: String) {
         model.overlay = .choice(
             Choice(
-                title: "Replace the file?",
-                lines: [
-                    "There is a file \(path) already. If it is replaced, what is in it is lost; until the new one is whole "
-                        + "it stays as it is."
-                ], button: "Replace"
+                title: "Replace the file?", lines: ["\(path) exists. Its contents will be lost."],
+                button: "Replace"
             ) { model in
                 write(&model, entry, to: path, replaces: true)
             } left: { model in
@@ -222,7 +216,7 @@ extension Browser {
         }
     }
 
-    /// Up and down in a prompt that remembers: what was typed before, the latest first.
+    /// Up and down in a prompt with a history, latest first.
     static func recall(_ model: inout Model, _ prompt: Prompt, step: Int) {
         guard case .pipe = prompt.purpose else { return }
         var prompt = prompt

@@ -1,31 +1,31 @@
 import StorageEngine
 import StoreInspection
 
-/// An entry in a person's editor. A value; safe to share between threads.
+/// An entry that is being edited.
 struct Draft: Sendable {
     let entry: EntryAddress
-    /// What was stored when the edit began; nil: the entry is new.
+    /// The value when the edit began; nil: a new entry.
     let stored: StoredValue?
     let editable: EditableValue?
     let file: PrivateFile
 
-    /// Reads an entry and puts its text into a private file.
-    /// - Throws: why it can't be edited; one line.
+    /// Writes the text of an entry to a private file.
+    /// - Throws: why it can't be edited, in one line.
     init(
         editing entry: EntryAddress, in folder: String, from source: any StoreSource
     ) throws(SourceError) {
         if let objection = source.objectionToWriting(in: entry.archive) { throw objection }
         guard let metadata = try source.entry(entry.key, in: entry.archive) else {
-            throw SourceError("The entry is gone.")
+            throw SourceError("The entry no longer exists.")
         }
         guard metadata.valueBytes <= EditableValue.mostBytes else {
             let most = Figures.bytes(UInt64(EditableValue.mostBytes))
             throw SourceError(
-                "It is \(Figures.bytes(UInt64(metadata.valueBytes))), and values over \(most) aren't edited here."
+                "The value has \(Figures.bytes(UInt64(metadata.valueBytes))); the limit of edits is \(most)."
             )
         }
         guard let stored = try source.stored(entry.key, in: entry.archive) else {
-            throw SourceError("Its value is gone, or in the memory of a process only.")
+            throw SourceError("The value was removed, or is only in the memory of a process.")
         }
         self.entry = entry
         self.stored = stored
@@ -34,14 +34,14 @@ struct Draft: Sendable {
         file = try Draft.file(editable.text, isText: editable.form == .text, in: folder)
     }
 
-    /// Begins with an empty text.
-    /// - Throws: why there can be no such entry; one line.
+    /// Creates an empty text.
+    /// - Throws: why there can be no such entry, in one line.
     init(
         new entry: EntryAddress, in folder: String, from source: any StoreSource
     ) throws(SourceError) {
         if let objection = source.objectionToWriting(in: entry.archive) { throw objection }
         guard try source.entry(entry.key, in: entry.archive) == nil else {
-            throw SourceError("There is an entry of that key already.")
+            throw SourceError("The key is in use.")
         }
         self.entry = entry
         stored = nil
@@ -61,15 +61,14 @@ struct Draft: Sendable {
 
     enum Result: Sendable {
         case unchanged
-        /// The editor removed the file, so there is no text any more.
+        /// The editor removed the file.
         case removed
-        /// It can't be stored as it is; one line.
+        /// The text can't be stored; one line.
         case mistaken(String)
         case changed(EditPlan)
     }
 
-    /// Reads what the editor left.
-    /// - Throws: where that can't be read.
+    /// Reads the edited text.
     func result() throws(SourceError) -> Result {
         guard file.isThere else { return .removed }
         let text = try file.bytes(limit: 2 * EditableValue.mostBytes)

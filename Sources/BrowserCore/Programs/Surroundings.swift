@@ -1,28 +1,26 @@
 import StoreInspection
 import TerminalKit
 
-/// What the browser has around it besides the store: the terminal's clipboard, a pager, an editor, a folder for what these
-/// are given. A value; safe to share between threads.
+/// The browser's environment: clipboard, pager, editor and folders.
 package struct Surroundings: Sendable, Hashable {
     package var clipboard = Clipboard.direct
-    /// A command line of the shell; nil: `less`, or where there is none `more`.
+    /// A shell command; nil: `less`, or `more` if it is missing.
     package var pager: String?
     package var editor = "vi"
     package var temporaryFolder = "/tmp"
-    /// Where a file is written whose name has no folder; empty: the working folder.
+    /// Folder of written files with relative paths; empty: the working folder.
     package var writingFolder = ""
 
-    /// Is there when the line of hints was hidden for good; nil: nobody remembers.
+    /// Exists if the hint line is hidden permanently; nil: not stored.
     package var hintsFile: StateFile?
     package var showsHints = false
-    /// Whether the terminal sends the events of the mouse at first.
     package var capturesMouse = true
-    /// Why the demo can't be shown; one line.
+    /// Why the demo can't start; one line.
     package var demoProblem: String?
 
     package init() {}
 
-    /// Reads `TERM`, `TMUX` and `STY`, `PAGER`, `VISUAL` and then `EDITOR`, and `TMPDIR`. An empty variable is none.
+    /// Reads `TERM`, `TMUX` and `STY`, `PAGER`, `VISUAL` and then `EDITOR`, and `TMPDIR`. Ignores empty variables.
     package init(environment: [String: String]) {
         func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
         clipboard = Clipboard(environment: environment)

@@ -1,16 +1,16 @@
 import StoreInspection
 
-/// A program that gets the terminal until it ends, and what its end does to the model. A value; safe to share between threads.
+/// A program that runs on the terminal, and the update at its end.
 package struct TerminalProgram: Sendable {
-    /// One line, for tests and for traces.
+    /// One line, for tests and traces.
     package let description: String
     /// A script for `/bin/sh`.
     package let script: String
-    /// The script's `$1` and so on, which no shell interprets.
+    /// The script's positional parameters.
     package let arguments: [String]
     private let ended: @Sendable (inout Model, Result<Int32, SourceError>) -> [Effect]
 
-    /// `ended` gets the exit status, as a shell gives it, or why the program could not be started.
+    /// - Parameter ended: called with the exit status as shells report it, or the reason why the program didn't start.
     init(
         _ description: String, script: String, arguments: [String],
         ended: @escaping @Sendable (inout Model, Result<Int32, SourceError>) -> [Effect]
@@ -25,30 +25,27 @@ package struct TerminalProgram: Sendable {
         .answer(Answer { model in ended(&model, result) })
     }
 
-    /// What is said of a program that did not end as it should; nil of one that did. `role` says what it was for. The command
-    /// comes last, for it may be too long to be seen whole.
+    /// The message for a failed program; nil if it succeeded. The command is last because it may be long.
     static func complaint(
         _ role: String, _ command: String, _ result: Result<Int32, SourceError>
     ) -> String? {
         let what: String
         switch result {
         case .success(0): return nil
-        case .success(126): what = "can't be run, this user may not or it is no program"
-        case .success(127): what = "can't be run, there is no such command"
-        case .success(let status) where status > 128: what = "was ended by signal \(status - 128)"
+        case .success(126): what = "can't run: permission denied"
+        case .success(127): what = "can't run: command not found"
+        case .success(let status) where status > 128: what = "was killed by signal \(status - 128)"
         case .success(let status): what = "ended with exit code \(status)"
-        case .failure(let error): what = "can't be run, \(error)"
+        case .failure(let error): what = "can't run: \(error)"
         }
         return "\(role) \(what): \(command)"
     }
 
     // MARK: The scripts
 
-    /// Does what `script` says, and then removes the folder of the private file `$1`. The browser does so too, but SIGHUP and
-    /// SIGTERM end it at once, and the program may go on then.
+    /// Runs `script`, then removes the folder of the private file `$1`: SIGHUP and SIGTERM may end the browser before the program.
     static func removingFile(_ script: String) -> String {
-        // The script has a shell of its own without the traps, whose place the program may take. They wait until that has
-        // ended. What interrupts the program doesn't end this shell.
+        // A subshell without the traps, so that `exec` in the script doesn't lose them. SIGINT ends the program only.
         """
         trap 'rm -rf -- "${1%/*}"' EXIT
         trap 'exit 129' HUP
@@ -70,7 +67,7 @@ package struct TerminalProgram: Sendable {
     /// Edits `$1`.
     static func editorScript(_ editor: String) -> String { editor + " \"$@\"" }
 
-    /// Gives `$1` to the command line `$2`, and leaves what that says on the screen until Enter is pressed.
+    /// Pipes `$1` to the command `$2` and keeps its output on the screen until Enter.
     static let pipeScript = """
         sh -c "$2" <"$1"
         status=$?

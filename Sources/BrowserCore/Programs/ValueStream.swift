@@ -3,11 +3,10 @@ import CBOR
 import StorageEngine
 import StoreInspection
 
-/// Reads a value in windows, so that one of any size is never in memory as a whole, for a file or a program. For one thread.
+/// Copies a value of any size in windows, for a file or a program. For one thread.
 struct ValueStream {
     enum Form: Sendable, Hashable {
-        /// A document that is no longer than ``StoreInspection/ValueContent/decodingLimit`` as indented JSON, anything else as
-        /// it is stored.
+        /// A document up to ``StoreInspection/ValueContent/decodingLimit`` as indented JSON, other values unchanged.
         case shown
         case stored
     }
@@ -15,26 +14,25 @@ struct ValueStream {
     let entry: EntryAddress
     let form: Form
     let source: any StoreSource
-    /// Takes the share that is done, and says whether to go on.
+    /// Reports the completed share; false: stop.
     let progress: (Double) -> Bool
 
     private var key: String { entry.key }
     private var archive: ArchiveAddress { entry.archive }
 
-    /// Bytes that are read at once.
+    /// Bytes of one read.
     static let window = 1 << 20
-    /// How often a value that others store anew meanwhile is begun again.
+    /// Attempts for a value that is replaced during the copy.
     private static let attempts = 4
 
-    /// What was read: bytes of one version of the entry.
+    /// The copied bytes of one version of the entry.
     struct Report: Sendable, Hashable {
         var bytes: UInt64
         var isJSON: Bool
     }
 
-    /// Writes the value through what `open` gives, which is asked once for each attempt, and told how a file of it is called:
-    /// `json`, `txt` or `bin`.
-    /// - Returns: nil when it was stopped.
+    /// Writes the value to the output of `open`, which is called for each attempt with `json`, `txt` or `bin`.
+    /// - Returns: nil if it was stopped.
     func write(
         to open: (String) throws(SourceError) -> OutputWriter
     ) throws(SourceError) -> Report? {
@@ -56,11 +54,11 @@ struct ValueStream {
             if after.sequence == entry.sequence, after.created == entry.created { return report }
         }
         throw SourceError(
-            "\(TerminalSafe.quoted(key)) is stored anew all the time; none of \(ValueStream.attempts) attempts read one "
-                + "version of it")
+            "\(TerminalSafe.quoted(key)) was replaced during each of \(ValueStream.attempts) attempts to read it"
+        )
     }
 
-    /// The value as JSON, if it is a document that is to be shown as one.
+    /// The value as JSON if ``form`` wants it and it is a document.
     private func document(_ entry: EntryMetadata) throws(SourceError) -> [UInt8]? {
         guard form == .shown, entry.valueBytes <= ValueContent.decodingLimit,
             let bytes = try source.bytes(key, range: 0..<entry.valueBytes, in: archive)
@@ -78,7 +76,7 @@ struct ValueStream {
         repeat {
             let end = min(entry.valueBytes, offset + ValueStream.window)
             guard let bytes = try source.bytes(key, range: offset..<end, in: archive) else { throw gone }
-            // Cut off: another value is there by now, which the look at the entry finds out.
+            // A shorter value replaced it, which the caller detects.
             guard bytes.count == end - offset else { break }
             if output == nil { output = try open(ending(of: bytes, entry)) }
             try output?.write(bytes)
@@ -98,7 +96,6 @@ struct ValueStream {
 
     private var gone: SourceError {
         SourceError(
-            "\(TerminalSafe.quoted(key)) can't be read any more: it was evicted or removed, or is in the memory of a "
-                + "process only")
+            "\(TerminalSafe.quoted(key)) was evicted or removed, or is only in the memory of a process")
     }
 }

@@ -2,25 +2,25 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// What the browser needs of a terminal. Used by one thread, but for ``waker``.
+/// A terminal for the browser. For one thread, except ``waker``.
 package protocol BrowserTerminal {
     var size: Size { get }
-    /// Shows a frame; sends the terminal only what changed.
+    /// Shows a frame; sends only the difference.
     mutating func present(_ frame: Frame)
-    /// Shows what a model has; `frame` is it drawn.
+    /// Shows a model; `frame` is its drawing.
     mutating func show(_ model: Model, drawnAs frame: Frame)
-    /// Whether it has to be shown what it was shown already.
+    /// Whether an unchanged frame must be shown again.
     var wantsAgain: Bool { get }
-    /// The next event; nil when none came within so many seconds. 0 doesn't wait.
+    /// The next event; nil after `timeout` seconds. 0 doesn't wait.
     mutating func nextEvent(timeout: Double) -> InputEvent?
     /// Makes a waiting ``nextEvent(timeout:)`` return ``InputEvent/wake``. Called from any thread.
     var waker: @Sendable () -> Void { get }
-    /// Sends bytes that the terminal obeys and that show nothing.
+    /// Sends a control sequence.
     mutating func send(_ bytes: [UInt8])
-    /// Gets the events of the mouse, or leaves them to the terminal.
+    /// Turns mouse reporting on or off.
     mutating func capture(mouse: Bool)
-    /// Gives the terminal to a script of `/bin/sh` and waits for its end; the next frame is drawn completely.
-    /// - Returns: the exit status; 128 plus the signal's number if a signal ended it; 127 if there is no such command.
+    /// Runs a `/bin/sh` script on the terminal and waits for its end; the next frame is drawn completely.
+    /// - Returns: the exit status as shells report it.
     mutating func run(_ script: String, arguments: [String]) throws(SourceError) -> Int32
 }
 
@@ -36,10 +36,10 @@ package enum BrowserExit: Sendable, Hashable {
 }
 
 package enum BrowserLoop {
-    /// Seconds between two refreshes.
+    /// Seconds between refreshes.
     package static let refreshInterval = 0.2
 
-    /// Runs until a person leaves or the terminal goes away. Draws only when the picture changed.
+    /// Runs until the user quits or the terminal hangs up. Draws only changed frames.
     package static func run<Terminal: BrowserTerminal>(
         _ start: Model, source: any StoreSource, terminal: inout Terminal,
         refreshInterval: Double = refreshInterval, clock: @escaping @Sendable () -> Timestamp
@@ -58,13 +58,13 @@ package enum BrowserLoop {
         var pending = Browser.start(&model)
         var pacing = FramePacing(refreshInterval: refreshInterval, start: model.now)
         var input = TypedInput(clock: clock)
-        // What is asked and hasn't been on the screen, and whether something was typed with what asked it.
+        // The open dialog, and the burst of keys that opened it.
         var question: Browser.Question?
-        // The burst of keys in which it was asked.
         var questionBurst: Int?
+        // Whether the dialog wasn't drawn yet, and whether keys were typed before it was.
         var isUnseen = false
         var isTypedAhead = false
-        // Whether what is dropped may still come.
+        // Whether more of a dropped text may follow.
         var isFlowing = false
         while true {
             let now = clock()
@@ -82,7 +82,6 @@ package enum BrowserLoop {
                     dropTypedAhead()
                     inbox.add(run(program, on: &terminal))
                     wake()
-                    // What is on the terminal now isn't what was shown last.
                     shown = nil
                 default: runner.run(effect)
                 }
@@ -135,10 +134,8 @@ package enum BrowserLoop {
                     effects = Browser.update(&model, .input(.paste(pasted.text)))
                     if pasted.isCut { Browser.sayEnterIsCut(&model) }
                 } else if let event = input.take() {
-                    // What is on the terminal now isn't what was shown last.
                     if event == .resumed { shown = nil }
                     effects = Browser.update(&model, .input(event))
-                    // Nobody did anything.
                     if event == .wake { continue }
                 }
                 pacing.noteInput(at: model.now)
@@ -154,7 +151,7 @@ package enum BrowserLoop {
             isFlowing = !dropped.hasEnded
         }
 
-        /// Whether something is asked that wasn't before: what was typed before it is seen is no answer to it.
+        /// Notes a new dialog: keys typed before it is drawn don't answer it. Returns whether there is one.
         @discardableResult func noteQuestion() -> Bool {
             let asked = Browser.question(model)
             defer { question = asked }

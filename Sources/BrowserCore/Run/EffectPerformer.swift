@@ -1,12 +1,12 @@
 import StorageEngine
 import StoreInspection
 
-/// Carries out one effect and says what came of it. Safe from any thread, as far as the source is.
+/// Performs one effect and sends its response. As thread-safe as the source.
 package struct EffectPerformer: Sendable {
     let source: any StoreSource
     let clock: @Sendable () -> Timestamp
 
-    /// Seconds between two reports of progress.
+    /// Seconds between progress reports.
     private static let reportInterval = 0.05
 
     package init(source: any StoreSource, clock: @escaping @Sendable () -> Timestamp) {
@@ -14,7 +14,7 @@ package struct EffectPerformer: Sendable {
         self.clock = clock
     }
 
-    /// - Parameter isStopped: asked now and then by long work.
+    /// - Parameter isStopped: polled by long work.
     package func perform(_ effect: Effect, isStopped: @escaping () -> Bool, send: @escaping (Message) -> Void)
     {
         guard case .question(let question) = effect else { return }

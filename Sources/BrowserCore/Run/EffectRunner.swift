@@ -2,17 +2,17 @@ import Dispatch
 import StorageEngine
 import Synchronization
 
-/// Runs effects off the drawing thread, in order, with one queue for long work and one for quick reads. Safe from any thread.
+/// Runs effects off the drawing thread, in order, on one queue for long work and one for quick reads. Safe from any thread.
 package final class EffectRunner: Sendable {
     private let performer: EffectPerformer
     private let deliver: @Sendable (Message) -> Void
     private let quick = DispatchQueue(label: "vellum.browser.quick", qos: .userInitiated)
     private let long = DispatchQueue(label: "vellum.browser.long", qos: .userInitiated)
-    /// Tickets whose work is to stop, of those that are queued or under way.
+    /// Tickets of queued or running work to stop.
     private let stopped = Mutex<Set<Int>>([])
     private let isEnding = Atomic<Bool>(false)
 
-    /// - Parameter deliver: called from any thread with what effects have to say.
+    /// - Parameter deliver: called from any thread.
     package init(
         source: any StoreSource, clock: @escaping @Sendable () -> Timestamp,
         deliver: @escaping @Sendable (Message) -> Void
@@ -21,8 +21,8 @@ package final class EffectRunner: Sendable {
         self.deliver = deliver
     }
 
-    /// Stops long work where it can be stopped, and waits until all that was asked for is over, for some seconds at most: what a
-    /// person chose is kept then, and half a file taken away.
+    /// Stops long work and waits, for at most `seconds` of time, until all effects have ended, so that choices are stored and partial
+    /// files removed.
     package func finish(within seconds: Double) {
         isEnding.store(true, ordering: .relaxed)
         let end = DispatchTime.now() + seconds

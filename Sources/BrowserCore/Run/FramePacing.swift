@@ -1,9 +1,9 @@
 import StorageEngine
 
-/// When the store is asked anew, and when the screen is drawn: at once while a person types, and otherwise a moment after the
-/// first result, so that a refresh with several is drawn once. A value. A clock that jumps back delays neither.
+/// Schedules refreshes and frames. Frames are drawn at once during typing, otherwise a moment after the first result, so that a refresh
+/// with several results is drawn once. A clock set back delays neither.
 package struct FramePacing: Sendable {
-    /// Seconds after the last key in which every result is drawn at once.
+    /// Seconds after the last key during which results are drawn at once.
     package static let attention = 0.5
     /// Seconds that a frame waits otherwise.
     package static let gathering = 0.03
@@ -18,7 +18,7 @@ package struct FramePacing: Sendable {
         (nextTick, lastInput) = (start, start)
     }
 
-    /// Whether the store is to be asked anew; the next time is counted from `now` then.
+    /// Whether a refresh is due; if so, schedules the next one from `now`.
     package mutating func isTick(at now: Timestamp) -> Bool {
         let isDue = now >= nextTick
         if isDue || nextTick.seconds(since: now) > refreshInterval {
@@ -29,7 +29,7 @@ package struct FramePacing: Sendable {
 
     package mutating func noteInput(at now: Timestamp) { lastInput = now }
 
-    /// Whether a frame is to be drawn that may differ from what is shown; if not, it waits. `mustNotWait`: it can't.
+    /// Whether a changed frame is due.
     package mutating func isFrameDue(at now: Timestamp, orNow mustNotWait: Bool) -> Bool {
         let isWatched = now.seconds(since: lastInput) < FramePacing.attention
         let hasWaited = drawAt.map { $0 <= now || $0.seconds(since: now) > FramePacing.gathering } ?? false
@@ -38,7 +38,7 @@ package struct FramePacing: Sendable {
         return isDue
     }
 
-    /// Seconds until something is due; 0: it is.
+    /// Seconds until a refresh or a frame is due.
     package func wait(from now: Timestamp) -> Double {
         max(0, min(nextTick, drawAt ?? nextTick).seconds(since: now))
     }

@@ -2,26 +2,26 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The browser without a terminal. Completes all work of a key before the next one, and refreshes nothing automatically: frames
-/// depend on the keys and the store alone. A value; for one thread at a time.
+/// The browser without a terminal. Completes all work of a key before the next one and never refreshes automatically, so that frames
+/// depend only on the keys and the store. For one thread.
 package struct HeadlessBrowser: Sendable {
     package private(set) var model: Model
-    /// What ended the browser; nil while it runs. Further keys change nothing then.
+    /// Nil while the browser runs.
     package private(set) var exit: BrowserExit?
-    /// What a terminal would have been sent besides the frames.
+    /// Control sequences that a terminal would have received.
     package private(set) var sent: [[UInt8]] = []
-    /// Stands in for the programs that would get the terminal.
+    /// Replaces programs that would run on the terminal.
     private let programs: @Sendable (TerminalProgram) -> Result<Int32, SourceError>
     private let performer: EffectPerformer
     private let clock: @Sendable () -> Timestamp
     private let trace: (@Sendable (Effect) -> Void)?
 
-    /// Starts the browser and waits until its first screen is complete.
+    /// Starts the browser and completes its first screen.
     package init(
         _ model: Model, source: any StoreSource, clock: @escaping @Sendable () -> Timestamp,
         trace: (@Sendable (Effect) -> Void)? = nil,
         programs: @escaping @Sendable (TerminalProgram) -> Result<Int32, SourceError> = { _ in
-            .failure(SourceError("there is no terminal here"))
+            .failure(SourceError("no terminal"))
         }
     ) {
         self.programs = programs
@@ -33,7 +33,7 @@ package struct HeadlessBrowser: Sendable {
         carryOut(Browser.start(&self.model))
     }
 
-    /// Presses keys one after the other, each after all that the one before it caused is done.
+    /// Presses keys, each after all work of the previous one.
     package mutating func press(_ keys: [Key]) {
         for key in keys { send(.input(.key(key))) }
     }

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Messages on their way to the model. Safe from any thread.
+/// Queue of messages to the model. Safe from any thread.
 final class Inbox: Sendable {
     private let messages = Mutex<[Message]>([])
 
     func add(_ message: Message) { messages.withLock { $0.append(message) } }
 
-    /// All messages that came since the last call, in their order.
+    /// Removes and returns all messages, in order.
     func take() -> [Message] {
         messages.withLock { messages in
             defer { messages.removeAll() }

@@ -1,24 +1,23 @@
 import StorageEngine
 import TerminalKit
 
-/// Input from the terminal that wasn't handled yet. Separates keys from pasted text, which a terminal without bracketed paste
-/// doesn't mark: a burst of keys less than ``gap`` seconds apart with two different characters. In text, keys that plan a change or
-/// leave the browser are refused and the rest is dropped. No key answers a question that its own burst opened. A value.
+/// Pending terminal input. Recognizes pasted text from terminals without bracketed paste: a burst of keys less than ``gap`` seconds apart
+/// with two different characters. Destructive keys within text are refused and the rest is dropped. No key answers a dialog that its
+/// own burst opened.
 struct TypedInput {
     /// Seconds of silence that end a burst.
     static let gap = 0.03
-    /// Fewer characters are keys, however fast they come.
+    /// Fewer characters in a text field count as typed.
     private static let leastPasted = 8
-    /// Events that are taken before the screen is drawn, so that a held key can't keep it from being drawn.
+    /// Maximum number of events between frames, so that a held key doesn't block drawing.
     private static let most = 32
-    /// The same where they are entered as one text.
+    /// The same in a text field.
     private static let mostOfText = 65_536
-    /// Seconds without input after which what came at once has ended: a long text comes in several pieces.
+    /// Seconds without input that end a text, which may arrive in pieces.
     private static let pause = 0.02
-    /// The same where a line end behind it would run something. A character isn't shown before that, so who looks before pressing
-    /// Enter isn't taken for a text that comes piece by piece.
+    /// The same where Enter runs something. Typed characters appear only after this time, so Enter after reading them is later.
     private static let pauseBeforeRunning = 0.05
-    /// Pauses after which the screen is drawn and keys are looked at, though text still comes.
+    /// Number of pauses after which the screen is drawn although text still arrives.
     private static let mostPauses = 8
 
     private struct Arrival {
@@ -28,11 +27,11 @@ struct TypedInput {
 
     private var arrivals: ArraySlice<Arrival> = []
     private var events: [InputEvent] { arrivals.map(\.event) }
-    /// The number of the burst that the last key belongs to.
+    /// Number of the current burst.
     private(set) var burst = 0
-    /// Seconds of silence since the last key: only time spent waiting counts, because a key may wait unread during other work.
+    /// Seconds of waiting since the last key. Other time doesn't count: a key may be unread during other work.
     private var silence = gap
-    /// The characters handled so far of the burst that was handled last.
+    /// The characters of the last burst handled so far.
     private var handled: (burst: Int, keys: Set<InputEvent>) = (0, [])
     private let clock: () -> Timestamp
 
@@ -42,13 +41,13 @@ struct TypedInput {
     var isEmpty: Bool { arrivals.isEmpty }
     var next: InputEvent? { arrivals.first?.event }
 
-    /// A question was asked or shown: it is answered after a silence. Returns the burst that holds no answer.
+    /// Notes that a dialog was opened or drawn, which needs a silence before its answer. Returns the burst that can't answer it.
     mutating func ask() -> Int {
         silence = 0
         return burst
     }
 
-    /// Whether the next key belongs to that burst. A wake-up may stand before it.
+    /// Whether the next key belongs to that burst.
     func isNext(of burst: Int?) -> Bool {
         arrivals.first { TypedInput.isTyped($0.event) }.map { $0.burst == burst } ?? false
     }
@@ -79,25 +78,29 @@ struct TypedInput {
         }
     }
 
-    /// Waits up to these seconds for an event and takes what arrived with it. `runs`: Enter runs or writes the text. `answers`: a
-    /// key answers a question. `isHeld`: pending ones aren't handled yet. `isRisky`: whether a key is refused within text.
+    /// Waits up to `timeout` seconds for an event and reads all that arrived with it.
+    /// - Parameters:
+    ///   - runs: whether Enter runs or writes the text.
+    ///   - answers: whether a key answers a dialog.
+    ///   - isHeld: whether pending events must wait.
+    ///   - isRisky: whether a key is refused within text.
     mutating func wait<Terminal: BrowserTerminal>(
         on terminal: inout Terminal, timeout: Double, takesText: Bool, runs: Bool, answers: Bool,
         isHeld: Bool, isRisky: (InputEvent) -> Bool
     ) {
         var timeout = arrivals.isEmpty ? timeout : isHeld ? min(timeout, TypedInput.pause) : 0
         var characters = 0
-        // What comes right behind the first key tells whether it is an answer.
+        // The input right after the first key shows whether it is an answer.
         var isFirst = answers
         var (isPaused, wakes) = (false, 0)
         let most = takesText ? TypedInput.mostOfText : TypedInput.most
-        // What may be a line end within a text is told by what follows it.
+        // The input after a line end shows whether it is part of a text.
         while arrivals.count < most || arrivals.last.map({ TypedInput.isLineEnd($0.event) }) == true,
             let event = read(from: &terminal, timeout: timeout)
         {
             arrivals.append(Arrival(event: event, burst: burst))
             if event == .wake { wakes += 1 }
-            // Nothing comes with either, and the second comes without end.
+            // Wake-ups may repeat without end.
             if event == .hangUp || event == .wake && (!isPaused || wakes > 3) {
                 return
             }
@@ -108,7 +111,7 @@ struct TypedInput {
                 continue
             }
             let pause = runs ? TypedInput.pauseBeforeRunning : TypedInput.pause
-            // What follows a risky key shows whether it is a part of text.
+            // The input after a risky key shows whether it is part of a text.
             isPaused = takesText ? characters >= (runs ? 1 : TypedInput.leastPasted) : isRisky(event)
             timeout = isPaused ? pause : 0
         }
@@ -119,15 +122,15 @@ struct TypedInput {
         return arrivals.popFirst()?.event
     }
 
-    /// The text that is next, if it was pasted; a line end within it is a part of it, and one behind it a key. `dropsLineEnd`: that one
-    /// would run or write what may not have been read, so it is dropped, behind however short a text, and `isCut`.
+    /// Removes the next text if it was pasted, with the line ends within it; a line end after it is a key. `dropsLineEnd` also drops
+    /// that one, because it would run unread text; `isCut` reports it.
     mutating func takePasted(dropsLineEnd: Bool) -> (text: String, isCut: Bool)? {
         let events = events
         let run = events.prefix { TypedInput.character($0) != nil || TypedInput.isLineEnd($0) }
         guard let last = run.lastIndex(where: { TypedInput.character($0) != nil }) else { return nil }
         let text = run[...last]
         let isCut = dropsLineEnd && run[(last + 1)...].contains(.key(Key(.enter)))
-        // A line end between characters is one of a text; behind Enter alone other keys may follow.
+        // Typed keys may follow a leading Enter, so only inner line ends prove a paste.
         let hasInnerEnd = TypedInput.character(text[0]) != nil && text.contains(where: TypedInput.isLineEnd)
         let isPasted =
             isCut || hasInnerEnd || dropsLineEnd && text.contains(.key(Key(.enter)))
@@ -139,8 +142,8 @@ struct TypedInput {
         return (String(text.map { TypedInput.character($0) ?? "\n" }), isCut)
     }
 
-    /// Whether what came at once is no person's answer to a question: they press one key, or the same one again, or go to a button
-    /// with arrows and press Enter. `hasText`: text can be typed there, which may come at once, with Enter behind it; a question follows.
+    /// Whether pending input isn't an answer: answers are one key, the same key repeated, or arrows and Enter.
+    /// - Parameter hasText: whether the dialog has a text field, where text with a final Enter counts.
     func isNoAnswer(hasText: Bool) -> Bool {
         let keys = events.filter { if case .mouse = $0 { false } else { TypedInput.isTyped($0) } }
         guard Set(keys).count > 1 else { return false }
@@ -149,8 +152,8 @@ struct TypedInput {
         return keys.contains { TypedInput.character($0) != nil || TypedInput.isLineEnd($0) }
     }
 
-    /// Drops input that was typed, except Ctrl-C and reports of the terminal. `goesOn`: continues an earlier call.
-    /// - Returns: how many keys, clicks and pasted texts were dropped, and whether they have ended; if not, call it again later.
+    /// Drops typed input except Ctrl-C and reports of the terminal. `goesOn`: continues an earlier call.
+    /// - Returns: the number of dropped events, and whether the input has ended; if not, call it again later.
     mutating func forget<Terminal: BrowserTerminal>(
         on terminal: inout Terminal, goesOn: Bool
     ) -> (count: Int, hasEnded: Bool) {
@@ -175,7 +178,6 @@ struct TypedInput {
         return (dropped, false)
     }
 
-    /// Ends the program, whenever it was pressed.
     private static let interrupt = InputEvent.key(.control("c"))
 
     private static func isTyped(_ event: InputEvent) -> Bool {

@@ -58,7 +58,7 @@ extension EngineSource {
                 throw SourceError("\(new) has the readable part; \(name) stays, for some of it is damaged.")
             }
             version = copied.version
-        } else if now.nextEvent != seen.nextEvent || now.identity != seen.identity {
+        } else if !now.isSame(as: seen) {
             throw SourceError("\(name) has changed since it was shown; nothing was dropped.")
         }
         let isRemoved = try SourceError.translating { () throws(StorageError) in

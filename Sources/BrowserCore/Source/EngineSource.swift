@@ -212,7 +212,7 @@ package final class EngineSource: StoreSource {
         }
     }
 
-    package func biography(
+    package func history(
         of key: String, in archive: ArchiveAddress
     ) throws(SourceError) -> KeyHistory {
         try looking(at: archive) { (archive) throws(StorageError) in

@@ -25,7 +25,7 @@ package final class ServerSource: QueriedSource {
 
     private struct SeenValue {
         var content: ServerValue
-        var type: String
+        var facts: KeyFacts
         var entry: EntryMetadata
         var read: Timestamp
     }
@@ -152,11 +152,8 @@ package final class ServerSource: QueriedSource {
 
     // MARK: Values
 
-    /// Why values are not to be read just to look at them; nil: nothing speaks against it.
     private func objectionToReading() throws(SourceError) -> String? {
-        let traits = try connection.traits()
-        guard !traits.keepsIdleTimes else { return nil }
-        return "\(traits.product) has no CLIENT NO-TOUCH: to read a value counts as a use of its key"
+        try connection.traits().objectionToReading
     }
 
     package func allowUse(of key: String, in archive: ArchiveAddress) {
@@ -181,7 +178,11 @@ package final class ServerSource: QueriedSource {
     }
 
     package func typeName(of key: String, in archive: ArchiveAddress) -> String? {
-        seen(key, in: archive).flatMap { $0.type == "string" ? nil : $0.type }
+        seen(key, in: archive).flatMap { $0.facts.type == "string" ? nil : $0.facts.type }
+    }
+
+    package func memory(of key: String, in archive: ArchiveAddress) -> Int? {
+        seen(key, in: archive)?.facts.memory
     }
 
     /// The value that was read last, if it is that of the key.
@@ -206,7 +207,7 @@ package final class ServerSource: QueriedSource {
         }
         let isAllowed = state.withLock { $0.allowed.contains(EntryAddress(key, in: archive)) }
         if !isAllowed, let reason = try objectionToReading() {
-            throw SourceError("\(reason). Open it and press enter again to read it; that counts as a use.")
+            throw SourceError("\(reason). Open it and press enter again to read it.")
         }
         guard let content = try connection.value(of: name, type: facts.type, in: number) else { return nil }
         var hasher = Hasher()
@@ -215,7 +216,7 @@ package final class ServerSource: QueriedSource {
         entry.valueBytes = content.bytes.count
         entry.encoding = content.encoding
         entry.owner = content.owner
-        let seen = SeenValue(content: content, type: facts.type, entry: entry, read: now)
+        let seen = SeenValue(content: content, facts: facts, entry: entry, read: now)
         state.withLock { $0.value = (key, archive, seen) }
         return seen
     }
@@ -239,12 +240,10 @@ package final class ServerSource: QueriedSource {
         {
             columns.append(QueryColumn(property))
         }
-        guard let sparing = try connection.traits().sparing(plan, showing: columns) else {
-            throw SourceError(
-                "\(try objectionToReading() ?? "reading counts"), and the conditions would read every value; use @key, @size "
-                    + "and other metadata")
-        }
-        return sparing
+        if let plan = try connection.traits().withoutAccesses(plan, showing: columns) { return plan }
+        let reason = try objectionToReading() ?? ""
+        throw SourceError(
+            "\(reason), and the conditions read every value; use @key, @size and other metadata")
     }
 
     func run(
@@ -254,7 +253,7 @@ package final class ServerSource: QueriedSource {
         let source = try ServerQuery(connection, database: database(request.archive), for: request.pipeline)
         var report = try plan.run(over: source, progress: progress, damage: { nil }, body)
         if plan.readsValues != QueryPlan(request.pipeline).readsValues {
-            report?.warnings.append("values are not read here: that would count as a use of each key")
+            report?.warnings.append("values are not read here: that would count as an access to each key")
         }
         return report
     }
@@ -276,8 +275,10 @@ package final class ServerSource: QueriedSource {
     // MARK: What a person confirmed
 
     package func objectionToWriting(in archive: ArchiveAddress) -> SourceError? {
-        SourceError("Values of a server aren't edited here; keys are deleted and expired.")
+        SourceError(ServerSource.notEdited)
     }
+
+    static let notEdited = "Values of a server aren't edited here; keys are deleted and expired."
 
     private func changes(in archive: ArchiveAddress) throws(SourceError) -> ServerChanges {
         guard let undoFolder else {

@@ -46,7 +46,10 @@ package protocol StoreSource: Sendable {
     /// A server's type of a value that was read and isn't a string; `nil`: it is a string, or the source is no server.
     func typeName(of key: String, in archive: ArchiveAddress) -> String?
 
-    /// Lets the value of a key be read although that counts as a use.
+    /// Bytes that a value takes at a server, as its lists state them; nil: it isn't of a server, and takes its length.
+    func memory(of key: String, in archive: ArchiveAddress) -> Int?
+
+    /// Lets the value of a key be read although that counts as an access.
     func allowUse(of key: String, in archive: ArchiveAddress)
 
     /// Who is connected to a server, and which commands took long there; nil: it is none.
@@ -56,7 +59,7 @@ package protocol StoreSource: Sendable {
     func events(in archive: ArchiveAddress, from: UInt64?) throws(SourceError) -> EventBatch
 
     /// What the events tell of a key.
-    func biography(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory
+    func history(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory
 
     /// Messages of a log, oldest first, at most `count`, beginning with the one that `behind` others followed when
     /// `nextEvent` was the number of the event to come.
@@ -144,6 +147,7 @@ extension StoreSource {
     ) throws(SourceError) -> (any EntryListing)? { try listing(in: archive) }
     package func remark(on key: String, in archive: ArchiveAddress) -> String? { nil }
     package func typeName(of key: String, in archive: ArchiveAddress) -> String? { nil }
+    package func memory(of key: String, in archive: ArchiveAddress) -> Int? { nil }
     package func change(
         _ archive: ArchiveAddress, _ change: ArchiveChange, seen: ArchiveSample, progress: (Double) -> Bool
     ) throws(SourceError) -> Carried<String> { throw SourceError("Only archives of a store can be changed.") }
@@ -170,7 +174,7 @@ extension StoreSource {
     package func events(in archive: ArchiveAddress, from: UInt64?) throws(SourceError) -> EventBatch {
         EventBatch(events: [], next: from ?? 0)
     }
-    package func biography(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory {
+    package func history(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory {
         KeyHistory(events: [])
     }
     package func reversible(in archive: ArchiveAddress) throws(SourceError) -> [ReversibleAction] { [] }

@@ -1,4 +1,3 @@
-/// An array index as a step of a coding path.
 struct IndexKey: CodingKey {
     let index: Int
 
@@ -20,7 +19,8 @@ struct SuperKey: CodingKey {
     var intValue: Int? { nil }
 }
 
-/// `value` as `Target` if its type is exactly that, which makes the bit cast safe. A dynamic cast takes dozens of times as long.
+/// `value` as `Target` if its type is exactly that, which makes the bit cast safe. A dynamic cast takes dozens of times as
+/// long.
 @inline(__always)
 func exactly<Source, Target>(_ value: Source, _: Target.Type) -> Target? {
     Source.self == Target.self ? unsafeBitCast(value, to: Target.self) : nil

@@ -1,11 +1,10 @@
-/// Sendable value type; safe to use from any thread. Why bytes are not CBOR, and where.
+/// Why bytes are not CBOR, and where.
 public struct CBORError: Error, Sendable, Hashable {
-    /// What is wrong with the bytes.
+    /// A fault of the bytes.
     public enum Reason: Sendable, Hashable {
         /// The input ends within an item.
         case truncated
-        /// A string, array or map claims more content than the remaining input can hold. Nothing was allocated for
-        /// it.
+        /// A string, array or map claims more content than the remaining input. Nothing was allocated for it.
         case lengthExceedsInput(claimed: UInt64)
         /// Additional information 28...30, or 31 where nothing can be indefinite (RFC 8949, section 3).
         case reservedAdditionalInformation(UInt8)
@@ -13,8 +12,7 @@ public struct CBORError: Error, Sendable, Hashable {
         case invalidSimpleValue(UInt8)
         /// A text, or a chunk of one, that isn't valid UTF-8.
         case invalidUTF8
-        /// A break outside an indefinite-length item, or in place of a tag's content or of an item of a definite
-        /// one.
+        /// A break outside an indefinite-length item, or in place of a tag's content or of an item of a definite one.
         case unexpectedBreak
         /// A break after the key of a map's entry.
         case keyWithoutValue
@@ -26,10 +24,10 @@ public struct CBORError: Error, Sendable, Hashable {
         case trailingBytes(count: Int)
     }
 
-    /// Bytes from the start of the input to the item at fault. For truncated input this is its end, for trailing
-    /// bytes the first of them, and for invalid UTF-8 the first byte of the bad sequence.
+    /// Bytes from the start of the input to the item at fault. For truncated input this is its end, for trailing bytes the
+    /// first of them, and for invalid UTF-8 the first byte of the bad sequence.
     public let offset: Int
-    /// What is wrong there.
+    /// The fault at the offset.
     public let reason: Reason
 
     /// Creates an error for the byte `offset` bytes from the start of the input.

@@ -1,5 +1,5 @@
-/// Sendable value type; safe to use from any thread. The head of an item. For a number or simple value this is the
-/// whole item, for a string or container its length. A nil count means an indefinite length that a break ends.
+/// The head of an item: for a number or simple value the whole item, for a string or container its length. A nil count means an
+/// indefinite length, which a break ends.
 public enum CBORHead: Sendable, Hashable {
     /// The number itself.
     case unsigned(UInt64)

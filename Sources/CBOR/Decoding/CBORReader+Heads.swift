@@ -1,8 +1,6 @@
 extension CBORReader {
-    /// Reads the head of the next item. A break is an error: where an indefinite-length container may end, call
-    /// ``readBreak()`` first.
-    ///
-    /// A returned count never exceeds what the remaining input can hold.
+    /// Reads the head of the next item. A break is an error: where an indefinite-length container may end, call ``readBreak()``
+    /// first. A returned count never exceeds the remaining input.
     public mutating func readHead() throws(CBORError) -> CBORHead {
         let start = offset
         let initial = try readInitialByte()

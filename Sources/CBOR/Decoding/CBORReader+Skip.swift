@@ -1,6 +1,6 @@
 extension CBORReader {
-    /// Skips the next item with everything inside it and checks that it is well-formed. O(size); strings cost only
-    /// their heads, unless `checkingText` also validates their UTF-8.
+    /// Skips the next item with everything inside it and checks that it is well-formed. O(size); strings cost only their heads,
+    /// unless `checkingText` also validates their UTF-8.
     public mutating func skipItem(checkingText: Bool = false) throws(CBORError) {
         try skipItem(depth: 0, checkingText: checkingText)
     }
@@ -62,11 +62,11 @@ extension CBORReader {
         }
     }
 
-    /// Moves from the start of a map to the value of the first entry with this text key. Cost: the heads of the
-    /// entries before it.
+    /// Moves from the start of a map to the value of the first entry with this text key. Cost: the heads of the entries before
+    /// it.
     ///
-    /// - Returns: false, with the reader after the item, if there is no such entry or the item isn't a map. Keys in
-    ///   indefinite-length texts are not recognised.
+    /// - Returns: false, with the reader after the item, without such an entry or map. Indefinite-length keys are not
+    ///   recognised.
     public mutating func enterMap(atKey key: String) throws(CBORError) -> Bool {
         let start = offset
         guard case .map(let count) = try readHead() else {

@@ -1,6 +1,6 @@
 extension CBORReader {
-    /// Decodes `bytes` as exactly one item; trailing bytes are an error. To read a sequence, or a prefix of other
-    /// data, use a reader and ``readValue()``. O(size).
+    /// Decodes `bytes` as exactly one item; trailing bytes are an error. For a sequence, or a prefix of other data, use a
+    /// reader and ``readValue()``. O(size).
     public static func decode(
         _ bytes: UnsafeRawBufferPointer, maximumDepth: Int = defaultMaximumDepth
     ) throws(CBORError) -> CBORValue {
@@ -19,8 +19,8 @@ extension CBORReader {
         }
     }
 
-    /// Whether `decode(_:maximumDepth:)` would accept `bytes`: exactly one well-formed item, with valid UTF-8 in
-    /// its texts, nested no deeper than the limit. Builds nothing and stops at the first fault.
+    /// Whether `decode(_:maximumDepth:)` would accept `bytes`: exactly one well-formed item, with valid UTF-8 in its texts,
+    /// nested no deeper than the limit. Builds nothing and stops at the first fault.
     public static func isWellFormed(
         _ bytes: UnsafeRawBufferPointer, maximumDepth: Int = defaultMaximumDepth
     ) -> Bool {

@@ -1,13 +1,12 @@
-/// Use it from one thread at a time; copies are independent. Reads CBOR items one after the other from memory that
-/// the caller keeps alive and unchanged.
+/// Reads CBOR items one after the other from memory that the caller keeps alive and unchanged.
 ///
-/// Every access is bounds-checked, and every length is checked against the remaining input before anything is
-/// allocated. Indefinite lengths and heads longer than necessary are accepted. Items can be built
-/// (``readValue()``), skipped (``skipItem(checkingText:)``) or read head by head (``readHead()``). To read a
-/// sequence (RFC 8742), repeat any of these until ``isAtEnd``. After an error the position is unspecified.
+/// Every access is bounds-checked, and every length is checked against the remaining input before anything is allocated.
+/// Indefinite lengths and heads longer than necessary are accepted. Items can be built (``readValue()``), skipped
+/// (``skipItem(checkingText:)``) or read head by head (``readHead()``). To read a sequence (RFC 8742), repeat any of these
+/// until ``isAtEnd``. After an error the position is unspecified.
 public struct CBORReader {
-    /// The default limit for nested arrays, maps and tags. It needs less than 256 KB of stack in optimised builds
-    /// and up to 2 MB in others: use a lower limit on threads with a smaller stack.
+    /// The default limit for nested arrays, maps and tags. It needs less than 256 KB of stack in optimised builds and up to 2
+    /// MB in others: use a lower limit on threads with a smaller stack.
     public static let defaultMaximumDepth = 512
 
     /// The whole input, which the reader doesn't own.

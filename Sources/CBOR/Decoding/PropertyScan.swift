@@ -1,7 +1,7 @@
-/// Finds the values of some properties in one map after the other, scanning each at most once. The first of equal keys counts, and
-/// tags around the map are skipped. Keys in indefinite-length texts are not recognised. Not thread-safe.
+/// Finds the values of some properties in one map after the other, scanning each at most once. The first of equal keys counts,
+/// and tags around the map are skipped. Indefinite-length keys are not recognised. Not thread-safe.
 package struct PropertyScan {
-    /// A name, and its first bytes as words, so that one comparison rules out most keys, and two tell most names.
+    /// A name, with its first bytes as words, so that one comparison excludes most keys, and two identify most names.
     private struct Name {
         let bytes: [UInt8]
         let count: Int
@@ -135,7 +135,8 @@ package struct PropertyScan {
         try reader.skipItem()
     }
 
-    /// Skips short keys and values up to a name (its index), a key to look at (-1), both with the reader at the value, or the end.
+    /// Skips short keys and values up to a name (its index), a key to look at (-1), both with the reader at the value, or the
+    /// end.
     @inline(__always)
     private mutating func goToNextMatch() throws(CBORError) -> Int {
         let bytes = reader.bytes
@@ -229,7 +230,7 @@ extension UnsafeRawBufferPointer {
     }
 }
 
-/// Sendable value type. A text of at most eight bytes, packed into a word.
+/// A text of at most eight bytes, packed into a word.
 package struct ShortText: Sendable {
     @usableFromInline let word: UInt64
     @usableFromInline let count: UInt8

@@ -1,9 +1,8 @@
-/// Safe to use from any thread. Prints CBOR in diagnostic notation (RFC 8949, section 8), for people to read.
+/// Prints CBOR in diagnostic notation (RFC 8949, section 8).
 ///
-/// Bignums too large for an integer item print as numbers, as in the RFC's Appendix A. Other tags, and bignums with
-/// needless bytes, print as `tag(content)`. Byte strings print as `h'00ff'`, text as in JSON with control
-/// characters escaped, indefinite lengths with their underscore: `[_ 1, 2]`, `(_ h'01', h'02')`. The widths of
-/// floats and of heads don't show.
+/// Bignums too large for an integer item print as numbers, as in the RFC's Appendix A. Other tags, and bignums with needless
+/// bytes, print as `tag(content)`. Byte strings print as `h'00ff'`, text as in JSON with control characters escaped, indefinite
+/// lengths with their underscore: `[_ 1, 2]`, `(_ h'01', h'02')`. The widths of floats and of heads don't show.
 public struct CBORDiagnosticPrinter {
     var reader: CBORReader
     var output: [UInt8] = []

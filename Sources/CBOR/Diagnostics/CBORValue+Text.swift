@@ -27,7 +27,7 @@ extension CBORValue: CustomStringConvertible {
         do throws(CBORError) {
             return try print(encoded)
         } catch {
-            // The writer writes well-formed items only, and the printer was told to follow them however deep.
+            // The writer writes only well-formed items, and the printer has no depth limit here.
             preconditionFailure("The writer wrote what the reader refuses: \(error)")
         }
     }

@@ -1,6 +1,5 @@
 extension CBORWriter {
-    /// Writes a value with everything inside it. O(size). The stack grows with the value's nesting, which is not
-    /// limited here.
+    /// Writes a value with everything inside it. O(size). The stack grows with the nesting, which is not limited here.
     public mutating func write(_ value: CBORValue) {
         switch value {
         case .unsigned(let number): write(unsigned: number)

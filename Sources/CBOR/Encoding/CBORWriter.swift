@@ -1,9 +1,8 @@
-/// Value type; use it from one thread at a time, copies are independent. Appends CBOR items to a byte array.
+/// Appends CBOR items to a byte array.
 ///
-/// The output is deterministic: every head and float takes its shortest exact form (preferred serialization, RFC
-/// 8949, section 4.1), and all lengths are definite. Map entries keep the order in which they are written. After
-/// ``beginArray(count:)`` and ``beginMap(count:)`` the caller must write exactly the announced items; `write(_:)`
-/// for a ``CBORValue`` does so by itself.
+/// The output is deterministic: every head and float takes its shortest exact form (preferred serialization, RFC 8949, section
+/// 4.1), and all lengths are definite. Map entries keep the order in which they are written. After ``beginArray(count:)`` and
+/// ``beginMap(count:)`` the caller must write exactly the announced items; `write(_:)` for a ``CBORValue`` does so.
 ///
 /// ```
 /// var writer = CBORWriter()
@@ -12,7 +11,7 @@
 /// writer.write(integer: -500)     // 39 01f3
 /// ```
 public struct CBORWriter: Sendable {
-    /// What has been written so far.
+    /// The output.
     public internal(set) var bytes: [UInt8]
 
     /// Creates an empty writer that reserves `capacity` bytes.
@@ -93,8 +92,7 @@ public struct CBORWriter: Sendable {
         writeHead(.array, UInt64(count))
     }
 
-    /// Begins a map of `count` entries. The next 2 * `count` items are its keys and values, each key before its
-    /// value.
+    /// Begins a map of `count` entries. The next 2 * `count` items are its keys and values, each key before its value.
     public mutating func beginMap(count: Int) {
         writeHead(.map, UInt64(count))
     }

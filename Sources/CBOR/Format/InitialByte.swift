@@ -9,7 +9,6 @@ enum MajorType: UInt8 {
     case tag = 0xc0
     case simple = 0xe0
 
-    /// The major type of an item that begins with `initial`.
     @inline(__always)
     init(of initial: UInt8) {
         switch initial >> 5 {
@@ -51,7 +50,6 @@ enum TagNumber {
     static let unsignedBignum: UInt64 = 2
     static let negativeBignum: UInt64 = 3
     static let decimalFraction: UInt64 = 4
-    /// Seconds since 1970.
     static let epochTime: UInt64 = 1
     static let url: UInt64 = 32
     static let uuid: UInt64 = 37

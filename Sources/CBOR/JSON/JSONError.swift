@@ -1,7 +1,6 @@
-/// Sendable value type; safe to use from any thread. Why a text isn't JSON (RFC 8259), or can't be converted, and
-/// where.
+/// Why a text isn't JSON (RFC 8259), or can't be converted, and where.
 public struct JSONError: Error, Sendable, Hashable {
-    /// What the grammar expects.
+    /// Elements of the grammar.
     public enum Expectation: Sendable, Hashable {
         /// Any value.
         case value
@@ -29,7 +28,7 @@ public struct JSONError: Error, Sendable, Hashable {
         case hexDigit
     }
 
-    /// What is wrong with the text.
+    /// A fault of the text.
     public enum Reason: Sendable, Hashable {
         /// The text ends where more was expected.
         case unexpectedEnd(expected: Expectation)
@@ -49,14 +48,14 @@ public struct JSONError: Error, Sendable, Hashable {
         case tooManyDigits(limit: Int)
         /// A number whose exponent doesn't fit into 64 bits.
         case exponentOutOfRange
-        /// An object has a name for the second time, where that is refused: readers take the first, the last, or both. The name
-        /// is as the text spells it, with its quotes; a long one is cut.
+        /// An object has a name twice, where that is refused. The name is spelled as in the text, with its quotes; a long one
+        /// is cut.
         case repeatedName(String)
     }
 
     /// Bytes from the start of the text.
     public let offset: Int
-    /// What is wrong there.
+    /// The fault at the offset.
     public let reason: Reason
 
     /// Creates an error for the byte `offset` bytes from the start of the text.

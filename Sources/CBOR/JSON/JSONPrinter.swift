@@ -1,25 +1,26 @@
-/// Safe to use from any thread. Converts CBOR into JSON text (RFC 8259) in one pass, without building values.
+/// Converts CBOR into JSON text (RFC 8259) in one pass, without building values.
 ///
-/// CBOR that ``JSONTranscoder`` made from JSON becomes the same JSON value again, but for texts that look like bytes. What JSON lacks becomes its
+/// CBOR of ``JSONTranscoder`` becomes the same JSON value again, except for texts that look like bytes. Other CBOR becomes its
 /// nearest equivalent:
 /// - NaN and the infinities, `undefined` and simple values without a meaning: `null`;
 /// - byte strings: their hexadecimal digits as `h'636166e9'`; a text of that form gets a backslash before it, and one with
 ///   backslashes before it another one, so that no text looks like bytes;
-/// - bignums and decimal fractions: the exact number. If it has more than 16,384 digits or an exponent beyond 64
-///   bits, or if the tag's content is of the wrong kind: that content;
+/// - bignums and decimal fractions: the exact number. If it has more than 16,384 digits or an exponent beyond 64 bits, or if
+///   the tag's content is of the wrong kind: that content;
 /// - identifiers of 16 bytes (tag 37): their text, in capitals as Swift writes them;
 /// - every other tag: its content. So a date is its text (tag 0) or its number (tag 1);
-/// - map keys that are not text: the text of their JSON, so `{1: 2}` becomes `{"1":2}`. Arrays and maps as keys use
-///   diagnostic notation instead, because nested quoted JSON would double the backslashes at each level. Where two keys of a
-///   map would have the same text, such as `1` and `"1"`, all of its keys are in diagnostic notation: texts in quotes.
+/// - map keys that are not text: the text of their JSON, so `{1: 2}` becomes `{"1":2}`. Arrays and maps as keys use diagnostic
+///   notation instead, because nested quoted JSON would double the backslashes at each level. If two keys of a map would have
+/// the
+///   same text, such as `1` and `"1"`, all of its keys are in diagnostic notation: texts in quotes.
 ///
-/// Strings escape what RFC 8259 requires, and also the control characters from U+007F to U+009F (`JSONString`).
-/// Floats print as the shortest text that reads as the same `Double`, always with a point or an exponent.
+/// Strings escape what RFC 8259 requires, and also the control characters from U+007F to U+009F (`JSONString`). Floats print as
+/// the shortest text that reads as the same `Double`, always with a point or an exponent.
 public struct JSONPrinter {
     var reader: CBORReader
     var layout: JSONLayout
     var output: [UInt8]
-    /// Takes the output a piece at a time, and returns whether it takes more.
+    /// Receives the output in pieces; returns whether it accepts more.
     let sink: ((UnsafeRawBufferPointer) -> Bool)?
     /// Whether strings get neither quotes nor escapes.
     var isBare = false
@@ -28,7 +29,7 @@ public struct JSONPrinter {
     private var isInKey = false
     /// Whether maps up to the second offset may have keys that are neither texts nor byte strings.
     private var (hasOtherKeys, checked) = (false, 0)
-    /// Bytes of output that are handed on together.
+    /// The minimum size of a piece.
     static let pieceBytes = 1 << 16
 
     init(
@@ -138,7 +139,7 @@ public struct JSONPrinter {
         output.append(UInt8(ascii: "}"))
     }
 
-    /// Whether two keys of the next map print the same, which only keys that are no texts or byte strings can.
+    /// Whether two keys of the next map print the same; only keys other than texts and byte strings can.
     private mutating func repeatsNames(count: Int?, depth: Int) throws(CBORError) -> Bool {
         if reader.offset >= checked {
             var rest = reader
@@ -157,12 +158,12 @@ public struct JSONPrinter {
         return false
     }
 
-    /// Goes over what is in an item whose head was read, up to the first such key.
+    /// Searches an item whose head was read for such a key.
     private static func hasOtherKeys(
         _ reader: inout CBORReader, _ head: CBORHead, depth: Int
     ) throws(CBORError) -> Bool {
         var read = 0
-        // The printer finds what is nested too deeply.
+        // The printer reports too deep nesting.
         guard (try? reader.checkDepth(depth, at: reader.offset)) != nil else { return true }
         switch head {
         case .bytes(let count), .text(let count):
@@ -192,7 +193,6 @@ public struct JSONPrinter {
     }
 
     private mutating func printKey(depth: Int) throws(CBORError) {
-        // A text is one already.
         if !reader.isAtEnd, MajorType(of: reader.bytes[reader.offset]) == .text {
             return try printItem(depth: depth, indent: 0)
         }
@@ -286,7 +286,7 @@ public struct JSONPrinter {
         return place + JSONPrinter.pieceBytes
     }
 
-    /// Gives the sink what has been printed so far; throws once it takes no more.
+    /// Passes the output to the sink; throws if it accepts no more.
     mutating func handOn() throws(CBORError) {
         guard let sink else { return }
         isStopped = !output.withUnsafeBytes(sink)

@@ -1,4 +1,5 @@
-/// Writes JSON text, whose memory must outlive it, as CBOR from `place` on. Methods are RFC 8259's productions. Not thread-safe.
+/// Writes JSON text, whose memory must outlive it, as CBOR from `place` on. Methods are RFC 8259's productions. Not
+/// thread-safe.
 struct JSONScanner {
     let text: UnsafeRawBufferPointer
     var place: Int
@@ -52,7 +53,8 @@ struct JSONScanner {
                 }
                 let (start, written) = (place, writer.bytes.count)
                 try spelled(into: &writer)
-                if names?.add(writer.bytes, from: written) == false { throw repeatedName(from: start) }
+                let isNew = writer.bytes.withUnsafeBytes { names?.add(written..<$0.count, of: $0) }
+                if isNew == false { throw repeatedName(from: start) }
                 guard skip(UInt8(ascii: ":")) else { throw unexpected(.colon) }
                 try value(into: &writer, depth: depth + 1)
                 count += 1

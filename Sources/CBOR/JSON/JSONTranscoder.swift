@@ -1,29 +1,28 @@
-/// Stateless; safe to use from any thread. Converts JSON text (RFC 8259) into CBOR in one pass, without building
-/// values.
+/// Converts JSON text (RFC 8259) into CBOR in one pass, without building values.
 ///
 /// No information is lost:
 /// - objects become maps of definite length that keep the order of the keys, duplicates included;
 /// - strings stay the same Unicode text, neither normalised nor trimmed;
-/// - integers from -2^64 to 2^64 - 1 become integer items, and others exact bignums; `-0`, which no integer item
-///   can hold, becomes the float -0.0;
-/// - numbers with a fraction or exponent become floats if the shortest text of the nearest `Double` is the same
-///   number, otherwise decimal fractions (tag 4). They print with a point or an exponent again, but possibly in
-///   another spelling: `1e5` becomes `100000.0`.
+/// - integers from -2^64 to 2^64 - 1 become integer items, and others exact bignums; `-0`, which no integer item can hold,
+///   becomes the float -0.0;
+/// - numbers with a fraction or exponent become floats if the shortest text of the nearest `Double` is the same number,
+///   otherwise decimal fractions (tag 4). They print with a point or an exponent again, but possibly in another spelling: `1e5`
+///   becomes `100000.0`.
 ///
 /// ```
 /// {"a":[1,2.5]}   →   a1 61 61 82 01 f9 4100
 /// ```
 ///
-/// The grammar is followed strictly: no comments, no trailing commas, no byte order mark, no lone surrogates, no
-/// invalid UTF-8. Arrays and objects may be nested ``maximumDepth`` deep; numbers may have 16,384 significant
-/// digits and an exponent of 64 bits. A text beyond these limits is refused, never altered.
+/// The grammar is strict: no comments, no trailing commas, no byte order mark, no lone surrogates, no invalid UTF-8. Arrays and
+/// objects may be nested ``maximumDepth`` deep; numbers may have 16,384 significant digits and an exponent of 64 bits. A text
+/// beyond these limits is refused, never altered.
 public enum JSONTranscoder {
-    /// How deep arrays and objects may be nested. Even with the three levels that a decimal fraction can add, this
-    /// is less than ``CBORReader/defaultMaximumDepth``.
+    /// The maximum nesting of arrays and objects. Even with the three levels that a decimal fraction can add, this is less than
+    /// ``CBORReader/defaultMaximumDepth``.
     public static let maximumDepth = 500
 
-    /// Appends the value of `json`, which must be exactly one value, with or without white space around it. On an
-    /// error nothing is appended. Cost: O(length).
+    /// Appends the value of `json`, which must be exactly one value, with or without white space around it. On an error nothing
+    /// is appended. O(length).
     public static func transcode(
         _ json: UnsafeRawBufferPointer, into writer: inout CBORWriter
     ) throws(JSONError) {
@@ -31,7 +30,8 @@ public enum JSONTranscoder {
     }
 
     /// - Parameter uniqueNames: whether an object with a name twice is refused.
-    /// - Parameter readsBytes: whether `h'636166e9'` (``JSONPrinter``) is a byte string, and with one backslash before it a text.
+    /// - Parameter readsBytes: whether `h'636166e9'` (``JSONPrinter``) is a byte string, and with one backslash before it a
+    ///   text.
     package static func transcode(
         _ json: UnsafeRawBufferPointer, into writer: inout CBORWriter, uniqueNames: Bool,
         readsBytes: Bool = false
@@ -49,14 +49,14 @@ public enum JSONTranscoder {
         }
     }
 
-    /// Appends the value that begins at `offset`, after any white space. Other text may follow the value. On an
-    /// error nothing is appended.
+    /// Appends the value that begins at `offset`, after any white space. Other text may follow. On an error nothing is
+    /// appended.
     ///
     /// - Parameters:
-    ///   - json: text that begins with a value at `offset`.
+    ///   - json: text with a value at `offset`.
     ///   - offset: bytes from the start of `json`, not negative.
-    ///   - writer: gets the value.
-    /// - Returns: the offset of the byte after the value. Error offsets count from the start of `json` too.
+    ///   - writer: receives the value.
+    /// - Returns: the offset after the value. Error offsets also count from the start of `json`.
     public static func transcodePrefix(
         of json: UnsafeRawBufferPointer, from offset: Int = 0, into writer: inout CBORWriter
     ) throws(JSONError) -> Int {

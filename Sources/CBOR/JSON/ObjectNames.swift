@@ -1,9 +1,9 @@
-/// The names of the objects being read, to notice one that comes twice, by their bytes in the output. Not thread-safe.
+/// The names of the enclosing objects, by their bytes in the output, to detect repeated names. Not thread-safe.
 struct ObjectNames {
-    /// Of objects with more names, the names are hashed: all pairs of a long object would take hours.
+    /// Larger objects use a hash table: comparing all pairs would take quadratic time.
     private static let mostCompared = 32
 
-    /// Of all objects under way, the innermost last.
+    /// Of all enclosing objects, the innermost last.
     private var names: [Range<Int>] = []
     private var objects: [(first: Int, hashed: Set<[UInt8]>)] = []
 
@@ -14,17 +14,14 @@ struct ObjectNames {
         names.removeSubrange(object.first...)
     }
 
-    /// Adds the name encoded from `start` on, in proportion to its length; returns whether it is new to its object.
-    mutating func add(_ bytes: [UInt8], from start: Int) -> Bool {
+    /// Adds the name at `name` of the bytes; returns whether it is new to its object. O(length).
+    mutating func add(_ name: Range<Int>, of bytes: UnsafeRawBufferPointer) -> Bool {
         guard let first = objects.last?.first else { return true }
-        let name = start..<bytes.count
         defer { names.append(name) }
         guard names.count - first >= ObjectNames.mostCompared else {
-            return bytes.withUnsafeBytes { bytes in
-                let wanted = UnsafeRawBufferPointer(rebasing: bytes[name])
-                return !names[first...].contains {
-                    UnsafeRawBufferPointer(rebasing: bytes[$0]).hasSameBytes(as: wanted)
-                }
+            let wanted = UnsafeRawBufferPointer(rebasing: bytes[name])
+            return !names[first...].contains {
+                UnsafeRawBufferPointer(rebasing: bytes[$0]).hasSameBytes(as: wanted)
             }
         }
         let last = objects.count - 1
@@ -32,5 +29,43 @@ struct ObjectNames {
             objects[last].hashed = Set(names[first...].map { Array(bytes[$0]) })
         }
         return objects[last].hashed.insert(Array(bytes[name])).inserted
+    }
+}
+
+extension CBORReader {
+    /// Whether a map in the item has a text twice as a key, compared by bytes; false if the item can't be read. O(length).
+    package static func repeatsName(_ item: UnsafeRawBufferPointer) -> Bool {
+        var (reader, names) = (CBORReader(item), ObjectNames())
+        return (try? reader.repeatsName(&names, depth: 0)) ?? false
+    }
+
+    private mutating func repeatsName(_ names: inout ObjectNames, depth: Int) throws(CBORError) -> Bool {
+        try checkDepth(depth, at: offset)
+        let start = offset
+        var read = 0
+        switch try readHead() {
+        case .tag: return try repeatsName(&names, depth: depth + 1)
+        case .array(let count):
+            while !readEnd(count: count, read: read) {
+                if try repeatsName(&names, depth: depth + 1) { return true }
+                read += 1
+            }
+        case .map(let count):
+            names.beginObject()
+            defer { names.endObject() }
+            while !readEnd(count: count, read: read) {
+                var key = self
+                try skipItem()
+                if case .text(_?) = try key.readHead(), !names.add(key.offset..<offset, of: bytes) {
+                    return true
+                }
+                if try repeatsName(&names, depth: depth + 1) { return true }
+                read += 1
+            }
+        default:
+            offset = start
+            try skipItem()
+        }
+        return false
     }
 }

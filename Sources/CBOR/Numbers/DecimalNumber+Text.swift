@@ -1,7 +1,7 @@
 extension DecimalNumber {
     /// The number in JSON's grammar, with a decimal point or an exponent, unlike an integer: `12.5`, `1200.0`, `1.0e+300`,
-    /// `6.1e-7`. Without an exponent from 10^-6 to 10^21, like ECMAScript's `Number::toString`, and with the point between longer
-    /// digits. At most 45 characters longer than the digits.
+    /// `6.1e-7`. Without an exponent from 10^-6 to 10^21, like ECMAScript's `Number::toString`, and with the point between or after
+    /// longer digits. At most 45 characters longer than the digits.
     package var text: String {
         var text = isNegative ? "-" : ""
         let all = isZero ? [UInt8(ascii: "0")] : digits
@@ -10,7 +10,7 @@ extension DecimalNumber {
         switch point {
         case -5...0:
             text += "0." + String(repeating: "0", count: Int(-point)) + String(decoding: all, as: UTF8.self)
-        case 1...21 where point >= Int128(all.count):
+        case 1...Int128(max(21, all.count)) where point >= Int128(all.count):
             text += String(decoding: all, as: UTF8.self)
             text += String(repeating: "0", count: Int(point) - all.count) + ".0"
         case 1...Int128(max(21, all.count)):

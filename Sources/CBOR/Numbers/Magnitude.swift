@@ -1,4 +1,4 @@
-/// A natural number of any size. Bases convert in O(size²), hence ``maximumDigits``. Sendable value type.
+/// A natural number of any size. Bases convert in O(size²), hence ``maximumDigits``.
 struct Magnitude: Sendable, Equatable {
     /// The longest number that is converted between decimal digits and bytes: 16,384 digits, a few milliseconds.
     static let maximumDigits = 16_384
@@ -17,7 +17,6 @@ struct Magnitude: Sendable, Equatable {
         trim()
     }
 
-    /// From ASCII digits, most significant first.
     init(decimalDigits digits: some RandomAccessCollection<UInt8>) {
         var rest = digits[...]
         while !rest.isEmpty {
@@ -47,7 +46,6 @@ struct Magnitude: Sendable, Equatable {
         trim()
     }
 
-    /// The number if it fits in a word.
     var word: UInt64? {
         words.count > 1 ? nil : words.first ?? 0
     }

@@ -1,5 +1,5 @@
-/// Byte strings as text: `h'636166e9'`, as in diagnostic notation (RFC 8949, section 8). A text of this form, also with backslashes
-/// before it, gets one more backslash where both may occur. So each spelling stands for one value. Stateless.
+/// Byte strings as text: `h'636166e9'`, as in diagnostic notation (RFC 8949, section 8). A text of this form, also with
+/// backslashes before it, gets one more backslash where both may occur, so that each spelling is unique.
 package enum ByteText {
     package static func spelling(of bytes: some Sequence<UInt8>) -> String {
         var output: [UInt8] = []
@@ -13,7 +13,7 @@ package enum ByteText {
         output.append(UInt8(ascii: "'"))
     }
 
-    /// Whether a text has to be spelled with one more backslash.
+    /// Whether a text must be spelled with one more backslash.
     package static func needsEscape(_ text: UnsafeRawBufferPointer) -> Bool {
         guard text.last == UInt8(ascii: "'"), let first = text.first,
             first == UInt8(ascii: "h") || first == UInt8(ascii: "\\")

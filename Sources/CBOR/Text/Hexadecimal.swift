@@ -1,4 +1,3 @@
-/// Bytes as lower-case hexadecimal digits.
 enum Hexadecimal {
     /// The ASCII digit of a number from 0 to 15.
     static func digit(_ number: UInt8) -> UInt8 {

@@ -1,7 +1,7 @@
-/// Sendable value type; safe to use from any thread. The entries of a CBOR map in the order in which they were written.
+/// The entries of a CBOR map in the order in which they were written.
 ///
-/// Keys may be of any kind and may repeat, so decoding loses nothing. Two maps are equal if they have equal entries
-/// in the same order. A look-up searches linearly, O(count), and finds the first match.
+/// Keys may be of any kind and may repeat, so decoding loses nothing. Two maps are equal if they have equal entries in the same
+/// order. A look-up searches linearly, O(count), and finds the first match.
 public struct CBORMap: Sendable, Hashable {
     /// One key and its value.
     public struct Entry: Sendable, Hashable {
@@ -25,10 +25,8 @@ public struct CBORMap: Sendable, Hashable {
         self.entries = entries
     }
 
-    /// The value of the first entry with this key, or nil.
-    ///
-    /// Setting a value replaces that of the first entry with this key, or appends a new entry. Setting nil removes
-    /// every entry with this key. O(count).
+    /// The value of the first entry with this key, or nil. Setting a value replaces that of the first entry with this key, or
+    /// appends a new entry. Setting nil removes every entry with this key. O(count).
     public subscript(key key: CBORValue) -> CBORValue? {
         get { entries.first { $0.key == key }?.value }
         set {

@@ -1,7 +1,5 @@
-/// Sendable value type; safe to use from any thread. A simple value without a meaning of its own (RFC 8949, section 3.3).
-///
-/// Only 0...19 and 32...255 exist here: 20...23 are `false`, `true`, `null` and `undefined`, which have cases of
-/// their own in ``CBORValue``, and 24...31 can't be written in CBOR at all.
+/// A simple value without a meaning of its own (RFC 8949, section 3.3): 0...19 and 32...255. 20...23 are `false`, `true`,
+/// `null` and `undefined`, which are cases of ``CBORValue``, and 24...31 can't be encoded.
 public struct CBORSimpleValue: RawRepresentable, Sendable, Hashable {
     /// The number of the simple value.
     public let rawValue: UInt8

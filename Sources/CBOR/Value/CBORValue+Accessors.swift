@@ -4,8 +4,7 @@ extension CBORValue {
         self = number < 0 ? .negative(UInt64(bitPattern: ~number)) : .unsigned(UInt64(number))
     }
 
-    /// The number if this is an integer item that an `Int64` can hold; nil for anything else, floats and bignums
-    /// included.
+    /// The number if this is an integer item that an `Int64` can hold; nil for anything else, floats and bignums included.
     public var asInt64: Int64? {
         switch self {
         case .unsigned(let number): Int64(exactly: number)
@@ -59,7 +58,7 @@ extension CBORValue {
     /// Whether this is `null`; `undefined` is not.
     public var isNull: Bool { self == .null }
 
-    /// The value of the first map entry with this text key; nil if there is none or this isn't a map. O(entries).
+    /// The value of the first map entry with this text key; nil without one. O(entries).
     public subscript(key: String) -> CBORValue? {
         asMap?[key: .text(key)]
     }

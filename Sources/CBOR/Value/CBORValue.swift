@@ -1,12 +1,12 @@
-/// Sendable value type; safe to use from any thread. One CBOR data item of any kind (RFC 8949, section 2).
+/// One CBOR data item of any kind (RFC 8949, section 2).
 ///
-/// Keeps everything in the data model: the whole integer range, tags, the order of map entries and duplicate keys,
-/// every bit of a floating-point number. It doesn't keep how an item was encoded: indefinite lengths, and heads or
-/// floats wider than necessary, are written back in preferred serialization (RFC 8949, section 4.1).
+/// Keeps everything in the data model: the whole integer range, tags, the order of map entries and duplicate keys, every bit of
+/// a floating-point number. It doesn't keep how an item was encoded: indefinite lengths, and heads or floats wider than
+/// necessary, are written back in preferred serialization (RFC 8949, section 4.1).
 ///
-/// Two values are equal exactly when ``CBORWriter`` writes the same bytes for them. Hence a NaN equals a NaN with the
-/// same payload, `0.0` differs from `-0.0`, the integer 1 differs from the float 1.0, map entries compare in order,
-/// and texts compare by their UTF-8 bytes, not by canonical equivalence as `String` does.
+/// Two values are equal exactly when ``CBORWriter`` writes the same bytes for them. Hence a NaN equals a NaN with the same
+/// payload, `0.0` differs from `-0.0`, the integer 1 differs from the float 1.0, map entries compare in order, and texts
+/// compare by their UTF-8 bytes, not by canonical equivalence as `String` does.
 public enum CBORValue: Sendable {
     /// A number from 0 to 2^64 - 1 (major type 0).
     case unsigned(UInt64)

@@ -1,7 +1,7 @@
 import Foundation
 import StorageEngine
 
-/// A value that was read, and the versions of the entries that it was read from.
+/// A value with the versions of the entries that it was read from.
 struct Reading<Value>: @unchecked Sendable {
     var value: Value
     var versions: [SeenEntry]
@@ -58,7 +58,6 @@ final class Observation<Value>: @unchecked Sendable {
 
     deinit { core.lane.remove(self) }
 
-    /// A new observation of the same query.
     func another() -> Observation { Observation(core: core, read: read) }
 
     private func take() -> Stage {
@@ -92,7 +91,6 @@ final class Observation<Value>: @unchecked Sendable {
             position: position, seen: position)
     }
 
-    /// The next value; `nil` when the task is cancelled.
     func next() async throws -> Carried<Value>? {
         lock.withLock { isAwaited = true }
         defer { lock.withLock { isAwaited = false } }
@@ -117,7 +115,7 @@ final class Observation<Value>: @unchecked Sendable {
                 put(.following(following))
                 if let news { return news }
             } catch let error as StorageError {
-                // The archive was removed. Read the state from the one that is created in its place.
+                // The archive was removed. Reads the state from the one that is created in its place.
                 guard case .closed = error else { throw error }
                 try? await Task.sleep(for: .milliseconds(5))
             } catch is CancellationError {
@@ -148,7 +146,7 @@ final class Observation<Value>: @unchecked Sendable {
         return Carried(value: reading.value)
     }
 
-    /// Waits for changes of what was read last. `false` when the task is cancelled.
+    /// Waits for changes since the last reading. `false` when the task is cancelled.
     private func waitForNews(_ following: inout Following) async throws -> Bool {
         let interest = following.latest?.interest
         repeat {

@@ -20,7 +20,7 @@ final class ArchiveView {
 }
 
 /// Reads in two steps: the first call fixes the state of the archive, and the closure that it returns decodes the
-/// value, at a later time and on another thread. The view is `nil` if there is no archive, and so no object.
+/// value, at a later time and on another thread. The view is `nil` without an archive, and so without objects.
 typealias TwoStepReading<Value> = @Sendable (ArchiveView?) throws -> @Sendable () throws -> Reading<Value>
 
 /// Keeps a state of the archive for its next value.
@@ -31,7 +31,7 @@ protocol StateHolder: AnyObject, Sendable {
     func hold(_ view: ArchiveView, at position: UInt64) throws
 }
 
-/// Runs the readings of all observers of a store, one after the other. Safe from any thread.
+/// Runs the readings of all observers of a store, one after the other.
 final class ObservationLane: @unchecked Sendable {
     private struct Recent {
         var snapshot: ArchiveSnapshot
@@ -95,7 +95,8 @@ final class ObservationLane: @unchecked Sendable {
         offers.withLock { _ = $0.holders.removeValue(forKey: ObjectIdentifier(holder)) }
     }
 
-    /// Has concerned observations hold the present state once, to return it despite later changes. At most a twentieth of the time.
+    /// Has concerned observations hold the present state once, to return it despite later changes. At most a twentieth
+    /// of the time.
     func offer(_ archive: Archive) throws {
         let start = ContinuousClock.now
         let (holders, before) = offers.withLock { offers in
@@ -120,7 +121,7 @@ final class ObservationLane: @unchecked Sendable {
 
     private let latestBeginning = Guarded<Beginning?>(nil)
 
-    /// The number of the first event that may still come. Waits until events that have begun are complete.
+    /// The number of the first event that may follow. Waits until events that have begun are complete.
     static func position(in archive: Archive) throws -> UInt64 {
         let next = try archive.nextEvent()
         return try archive.events(from: next - min(next, 64)).next

@@ -27,7 +27,7 @@ private struct ObservationPublisher<Output, Failure: Error>: Publisher {
     }
 }
 
-/// Delivers values to one subscriber, as many as it demands. Safe from any thread.
+/// Delivers values to one subscriber, as many as it demands.
 private final class ObservationSubscription<Output, Failure: Error>: Subscription, @unchecked Sendable {
     typealias Downstream = AnySubscriber<Output, Failure>
 

@@ -2,8 +2,7 @@ import StorageEngine
 
 /// Converts objects of a former type into objects of the present one: ``PapyrusStore/register(migration:)``.
 public struct Migration<FromObject: Papyrus, ToObject: Papyrus>: Sendable {
-    /// Converts an old object into a new one. Called from any thread, and again for an object that was changed in
-    /// the meantime.
+    /// Converts an old object into a new one. Called from any thread, and again for an object changed during the call.
     public typealias OnMigrate = @Sendable (_ from: FromObject) -> ToObject
 
     let onMigrate: OnMigrate
@@ -12,7 +11,7 @@ public struct Migration<FromObject: Papyrus, ToObject: Papyrus>: Sendable {
     public init(_ onMigrate: @escaping OnMigrate) { self.onMigrate = onMigrate }
 }
 
-/// A migration without its types. A value; safe to share between threads.
+/// A migration without its types.
 struct RegisteredMigration: Sendable {
     var from: String
     var to: String
@@ -21,12 +20,12 @@ struct RegisteredMigration: Sendable {
     func isSame(as other: Self) -> Bool { from == other.from && to == other.to }
 }
 
-/// What came of a migration. A value; safe to share between threads.
+/// The result of a migration.
 struct MigrationOutcome: Sendable {
     var hasChanged = false
     /// The names of the types of objects that it stored because others are related to them.
     var mentioned: Set<String> = []
-    /// What was said of old objects that stay.
+    /// The report about old objects that stay.
     var problem: PapyrusStore.QueryError?
 }
 
@@ -50,14 +49,13 @@ extension StoreCore {
     /// The migrations of a store, which may be released and recreated between two registrations.
     private struct Migrations {
         var known: [RegisteredMigration] = []
-        /// Those that left objects as they are.
+        /// Those that left objects unconverted.
         var unfinished: [RegisteredMigration] = []
     }
 
-    /// By the path of the store.
     private static let migrations = Guarded<[String: Migrations]>([:])
 
-    /// How many migrations one leads to, at most, one after the other.
+    /// The longest chain of migrations.
     private static let longestChain = 32
 
     /// The names of the types that registered migrations convert into another.
@@ -79,7 +77,7 @@ extension StoreCore {
         let earlier = StoreCore.migrations.withLock { $0[path]?.unfinished ?? [] }
         var failure: (any Error)?
         var hasChanged = run(new, behind: []) { failure = failure ?? $0 }
-        // Each may have made what one before it misses. Their own calls have thrown already.
+        // Each may have created objects for the one before it. Their own calls have thrown already.
         for _ in earlier where hasChanged {
             hasChanged = false
             for migration in earlier { hasChanged = run(migration, behind: []) { _ in } || hasChanged }

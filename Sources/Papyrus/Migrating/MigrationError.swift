@@ -1,7 +1,7 @@
 /// Why a migration can't be registered.
 public enum MigrationError: Error, Sendable {
-    /// The objects of both types are stored under this one name, so nothing tells which of them are old: what a user has
-    /// saved since would be converted again.
+    /// The objects of both types are stored under this one name, so old ones can't be recognised: objects that a user
+    /// has saved since would be converted again.
     case oneTypeName(String)
 }
 

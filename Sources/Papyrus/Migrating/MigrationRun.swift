@@ -4,13 +4,14 @@ import StorageEngine
 
 /// One conversion of all old objects. For one thread.
 ///
-/// One batch deletes an old object, stores its new one, and puts the old one aside (``Original``) for related objects that are
-/// converted later, by this run, one after a kill, or another migration. So a restarted migration finds each object once.
+/// One batch deletes an old object, stores its new one, and puts the old one aside (``Original``) for related objects
+/// that are converted later, by this run, one after a kill, or another migration. So a restarted migration finds each
+/// object once.
 ///
-/// An object stays if it can't be decoded as the old type, its new object can't be encoded, an existing object under the new key is
-/// damaged, or another object has its new identifier: one that has it already, or an old one that keeps it, whichever comes first.
-/// An old object's own conversion replaces one stored only as a related object (``StoredEntry/isRelatedOnly``). None is stored with
-/// the key of one that was converted on, which is another one by now, or was deleted.
+/// An object stays if it can't be decoded as the old type, its new object can't be encoded, an existing object under
+/// the new key is damaged, or another object has its new identifier: an existing one, or an old one that keeps it,
+/// whichever is first. An old object's own conversion replaces one stored only as a related object
+/// (``StoredEntry/isRelatedOnly``). None is stored with the key of one that was converted again, or deleted.
 struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     let migration: Migration<FromObject, ToObject>
     let from: StoredType
@@ -19,16 +20,15 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     let earlier: [String]
     var entries: SnapshotEntries
     private var misread = Misread()
-    /// Whether there is room in a batch for old objects beside the new ones.
+    /// Whether a batch has space for old objects beside the new ones.
     private var keepsOriginals = true
     /// The keys that new objects have got.
     private var taken: Set<String> = []
-    /// The keys of what this run stored because others are related to it; `entries` is older.
+    /// The keys of objects that this run stored because others are related to them; `entries` is older.
     private var related: Set<String> = []
-    /// The names of their types.
     private var mentioned: Set<String> = []
     private var hasChanged = false
-    /// Of those asked for: whether an old object keeps the identifier of a new key. Finding out costs a conversion.
+    /// For requested keys: whether an old object keeps the identifier of a new key. Determining it costs a conversion.
     private var kept: [String: Bool] = [:]
 
     init(
@@ -42,7 +42,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     mutating func convertAll(in archive: Archive) throws -> MigrationOutcome {
         var waiting = try entries.keys(of: from, &misread)[...]
         var count = Self.objectsAtOnce
-        // Since when others have come first each time.
+        // Since when others' changes have been first each time.
         var failing: ContinuousClock.Instant?
         while let first = waiting.first {
             let part = waiting.prefix(count)
@@ -59,7 +59,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                     count = min(2 * count, Self.objectsAtOnce)
                     failing = nil
                 } else {
-                    // Some of them were changed in the meantime; fewer at once take less time.
+                    // Some of them were changed in between; fewer at once take less time.
                     count = max(1, part.count / 2)
                     let since = failing ?? .now
                     failing = since
@@ -99,18 +99,16 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     /// Few enough to fit into a batch, and to hold the archive's lock only briefly.
     private static var objectsAtOnce: Int { 500 }
 
-    /// How long others may come first, at last with a single object, before it gives up.
+    /// How long others' changes may be first, at last with a single object, before it gives up.
     private static var patience: Duration { .seconds(10) }
 
-    /// What is to be stored at once.
+    /// The content of one batch.
     private struct Changes {
         var batch = Batch()
-        /// The versions that it depends on.
         var seen: [SeenEntry] = []
         /// The keys that it gives to new objects, and to related ones.
         var taken: Set<String> = []
         var related: Set<String> = []
-        /// The names of the related ones' types.
         var mentioned: Set<String> = []
     }
 
@@ -143,7 +141,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                     if try entry.isRelatedOnly && isThere
                         && (isKept || Original.find(key, in: entries)?.successor == object.key)
                     {
-                        // It only stands for the one that is there.
+                        // It only stands for the existing one.
                         _ = try keep(entry, becoming: object, &changes)
                         changes.batch.delete(entry.key)
                         continue
@@ -178,8 +176,8 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
         taken.contains(key) || changes.taken.contains(key)
     }
 
-    /// Whether an old object has this new key's identifier and keeps it, or can't be read, so that it may. Without this it
-    /// would depend on the order who gets it, and a later run would take the new object for a later version of the old one.
+    /// Whether an old object has this new key's identifier and keeps it, or can't be read, so that it may. Without this
+    /// the order would decide, and a later run would take the new object for a later version of the old one.
     private mutating func isKeptByOld(_ key: String, _ loader: ObjectLoader) throws -> Bool {
         guard key.hasPrefix(to.prefix) else { return false }
         if let known = kept[key] { return known }
@@ -196,7 +194,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
         return isKept
     }
 
-    /// Sees to it that an old object that goes is found as it was. Returns the number of the change that saved it.
+    /// Keeps a removed old object findable. Returns the number of the change that saved it.
     private mutating func keep(
         _ entry: StoredEntry, becoming new: WrittenObject?, _ changes: inout Changes
     ) throws -> UInt64 {
@@ -226,7 +224,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                 || changes.related.contains(object.key)
                 || isKeptByOld(object.key, loader) || Original.find(object.key, in: entries) != nil
             {
-                // A related object that is stored already stays; one that was converted on is no longer there.
+                // A related object that is stored already stays; one that was converted further no longer exists.
                 continue
             } else {
                 object.value = StoredEntry.relatedOnly + object.value

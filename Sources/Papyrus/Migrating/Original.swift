@@ -2,13 +2,12 @@ import CBOR
 import Foundation
 import StorageEngine
 
-/// An object as before its conversion, for related ones converted later; kept some days under a hidden key. Sendable value.
+/// An object as before its conversion, for related ones converted later; kept some days under a hidden key.
 struct Original: Codable, Sendable {
-    /// The key of what it became.
+    /// The key of its successor.
     private(set) var successor: String
     /// The number of the change that stored it, before any conversion.
     private var saved: UInt64
-    /// A hash of what it became.
     private var result: UInt64
     fileprivate var value: Data
 
@@ -17,13 +16,13 @@ struct Original: Codable, Sendable {
     private static let longestChain = 32
     private static let prefix = "~migrated/"
 
-    /// The key that the original of a key is under.
+    /// The key of the original of a key.
     static func key(of key: String) -> String {
         let text = prefix + key
         return text.utf8.count <= 1_024 ? text : prefix + SHA256.hexadecimal(of: Array(key.utf8))
     }
 
-    /// Nil if there is none, which is so if the key's object was never converted, or long ago, or it is something else.
+    /// `nil` if the key's object was never converted, or long ago, or it is something else.
     static func find(_ key: String, in entries: some EntrySource) throws -> Original? {
         try entries.find(Original.key(of: key)).flatMap {
             try? CBORDecoder().decode(Self.self, from: $0.value)
@@ -38,7 +37,7 @@ struct Original: Codable, Sendable {
     /// The key of one that got another identifier, by its successor's.
     private static func origin(of key: String) -> String { ">" + key }
 
-    /// When an entry's object was saved, before conversions if unchanged since. `prefixes`: of types converted into its own.
+    /// When an entry's object was saved, before conversions if unchanged since. `prefixes`: of types converted into it.
     static func saved(
         _ entry: StoredEntry, identifier: Substring, from prefixes: [String], in entries: some EntrySource
     ) throws -> UInt64 {
@@ -51,7 +50,7 @@ struct Original: Codable, Sendable {
         return entry.sequence
     }
 
-    /// Keeps an old object (`isRenamed`: it gets another identifier). One that only stands for another leaves what is there.
+    /// Keeps an old object (`isRenamed`: it gets another identifier). One that only stands for another changes nothing.
     static func keep(
         _ entry: StoredEntry, saved: UInt64, becoming new: WrittenObject, isRenamed: Bool,
         from entries: some EntrySource, in batch: inout Batch, _ seen: inout [SeenEntry]
@@ -74,7 +73,7 @@ struct Original: Codable, Sendable {
         seen.append(SeenEntry(key: key, sequence: try entries.find(key)?.sequence))
     }
 
-    /// Whether what it became, in the end, is there still.
+    /// Whether its last successor still exists.
     fileprivate func isAlive(in entries: some EntrySource) throws -> Bool {
         var original = self
         for _ in 0..<Self.longestChain {
@@ -86,7 +85,7 @@ struct Original: Codable, Sendable {
     }
 }
 
-/// What a migration reads: also objects that were converted already, as they were, unless what they became was deleted since.
+/// A migration's source: also objects converted already, as before, unless their successors were deleted since.
 struct MigratedEntries: EntrySource {
     let entries: SnapshotEntries
 
@@ -101,8 +100,8 @@ struct MigratedEntries: EntrySource {
 }
 
 extension StoredEntry {
-    /// What stands before an object that a migration stored because others are related to it: the tag that means nothing
-    /// (RFC 8949, 3.4.6). Saving the object removes it.
+    /// Precedes an object that a migration stored because others are related to it: the tag without meaning (RFC 8949,
+    /// 3.4.6). Saving the object removes it.
     static let relatedOnly: [UInt8] = [0xd9, 0xd9, 0xf7]
 
     var isRelatedOnly: Bool { value.starts(with: StoredEntry.relatedOnly) }

@@ -1,12 +1,12 @@
 import StorageEngine
 
 extension PapyrusStore {
-    /// A query for the objects of a type, the oldest first unless sorted. A value: ``filter(_:)`` and ``sort(_:)``
-    /// return another query. Safe from any thread; the closures are called on other threads.
+    /// A query for the objects of a type, the oldest first unless sorted. ``filter(_:)`` and ``sort(_:)`` return
+    /// another query. The closures are called on other threads.
     public struct CollectionQuery<Object: Papyrus>: Sendable {
         /// Returns whether an object is kept. An error ends the query, which throws it.
         public typealias OnFilter = @Sendable (Object) throws -> Bool
-        /// Returns whether the first object comes before the second. An error ends the query, which throws it.
+        /// Returns whether the first object precedes the second. An error ends the query, which throws it.
         public typealias OnSort = @Sendable (Object, Object) throws -> Bool
 
         let core: StoreCore
@@ -33,8 +33,8 @@ extension PapyrusStore {
             return query
         }
 
-        /// Returns the objects in their state at one moment, whatever is saved at the same time. Values that can't
-        /// be decoded are left out and logged. If the store can't be read, that is logged, and the result is empty.
+        /// Returns the objects in their state at one moment, whatever is saved at the same time. Undecodable values are
+        /// left out and logged. If the store can't be read, that is logged, and the result is empty.
         /// ``ThrowingPapyrus/execute(_:)`` throws instead.
         ///
         /// Visits every entry of the store, at some 100 ns each, and decodes the type's objects.
@@ -58,14 +58,14 @@ extension PapyrusStore {
 
         // MARK: Observing
 
-        /// The objects as of this call, and again after each change by any process: an object, or a related one, was added,
-        /// deleted or updated. Changes that come faster than the loop runs are combined: after a save and a deletion it may
-        /// return only what is left.
+        /// The objects as of this call, and again after each change by any process: an object, or a related one, was
+        /// added, deleted or updated. Changes that are faster than the loop are combined: after a save and a deletion
+        /// it may return only the final state.
         ///
         /// The call reads the store's index, some 50 ns an entry; objects are decoded later, on another thread.
         ///
-        /// Throws `invalidSchema` if a value can't be decoded, and errors of the store. Ends with its task, or when
-        /// it is no longer referenced.
+        /// Throws `invalidSchema` if a value can't be decoded, and errors of the store. Ends with its task, or when it
+        /// is no longer referenced.
         public func stream() -> AsyncThrowingStream<[Object], any Error> {
             observation(leavingOut: false).stream()
         }
@@ -136,5 +136,5 @@ extension PapyrusStore {
     }
 }
 
-/// The name that the published library has for ``PapyrusStore/CollectionQuery``.
+/// The published library's name of ``PapyrusStore/CollectionQuery``.
 public typealias CollectionQuery<Object: Papyrus> = PapyrusStore.CollectionQuery<Object>

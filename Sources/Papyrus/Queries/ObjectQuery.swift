@@ -1,7 +1,7 @@
 import StorageEngine
 
 extension PapyrusStore {
-    /// A query for one object by its identifier. Safe from any thread.
+    /// A query for one object by its identifier.
     public struct ObjectQuery<Object: Papyrus>: Sendable {
         let core: StoreCore
         let journal: Journal
@@ -13,8 +13,8 @@ extension PapyrusStore {
             key = StoredType.of(Object.self).key(of: id)
         }
 
-        /// Returns the object, with its related objects as stored at the same moment.
-        /// - Throws: ``PapyrusStore/QueryError``, or errors of the store.
+        /// Returns the object, with its related objects as stored at the same moment. Throws
+        /// ``PapyrusStore/QueryError``, or errors of the store.
         @discardableResult
         public nonisolated(nonsending) func execute() async throws -> Object {
             let object = try await core.elsewhere { core in
@@ -26,11 +26,11 @@ extension PapyrusStore {
 
         // MARK: Observing
 
-        /// The object as of this call, and again after each change of it or of its related objects by any process. Changes
-        /// that come faster than the loop runs are combined.
+        /// The object as of this call, and again after each change of it or of its related objects by any process.
+        /// Changes that are faster than the loop are combined.
         ///
-        /// Throws `notFound` if the object doesn't exist or is deleted, `invalidSchema`, and errors of the store.
-        /// Ends with its task, or when it is no longer referenced.
+        /// Throws `notFound` if the object doesn't exist or is deleted, `invalidSchema`, and errors of the store. Ends
+        /// with its task, or when it is no longer referenced.
         public func stream() -> AsyncThrowingStream<Object, any Error> { observation().stream() }
 
         /// As ``stream()``, from each subscription on, but errors of the store are logged, and the reading is retried.
@@ -89,5 +89,5 @@ extension PapyrusStore {
     }
 }
 
-/// The name that the published library has for ``PapyrusStore/ObjectQuery``.
+/// The published library's name of ``PapyrusStore/ObjectQuery``.
 public typealias ObjectQuery<Object: Papyrus> = PapyrusStore.ObjectQuery<Object>

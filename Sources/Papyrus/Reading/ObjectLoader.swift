@@ -35,7 +35,6 @@ final class ObjectLoader: @unchecked Sendable {
 
     init(_ source: any EntrySource) { self.source = source }
 
-    /// Calls `body`, which may load objects with this loader.
     func use<Value>(_ body: () throws -> Value) rethrows -> Value {
         if let key = ObjectLoader.key { decoder.userInfo[key] = self }
         // Breaks the reference cycle with the decoder.

@@ -8,7 +8,6 @@ struct StoredEntry {
     var sequence: UInt64
 }
 
-/// A source of entries by key. Not thread-safe.
 protocol EntrySource {
     func find(_ key: String) throws -> StoredEntry?
 }
@@ -38,7 +37,7 @@ struct SnapshotEntries: EntrySource {
         try numbers(of: type, &misread).map { try snapshot.intactKey(at: $0) }
     }
 
-    /// The same with the version of each; nil of a damaged value.
+    /// Like `keys`, with the version of each; `nil` for a damaged value.
     func versions(of type: StoredType, _ misread: inout Misread) throws -> [(key: String, sequence: UInt64?)]
     {
         try numbers(of: type, &misread).map { number in

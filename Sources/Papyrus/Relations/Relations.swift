@@ -2,24 +2,24 @@ import CBOR
 
 /// A type that ``HasOne`` can wrap: an object, or an optional one. Don't conform to it yourself.
 public protocol ToOneRelation: Codable, Equatable {
-    /// The library's own.
+    /// Internal to the library.
     static func _readOne(_ reader: RelationReader) throws -> Self
-    /// The library's own.
+    /// Internal to the library.
     func _writeOne(_ writer: RelationWriter) throws
 }
 
 /// A type that ``HasMany`` can wrap: an array of objects, or an optional one. Don't conform to it yourself.
 public protocol ToManyRelation: Codable, Equatable {
-    /// The library's own.
+    /// Internal to the library.
     static func _readMany(_ reader: RelationReader) throws -> Self
-    /// The library's own.
+    /// Internal to the library.
     func _writeMany(_ writer: RelationWriter) throws
-    /// The library's own.
+    /// Internal to the library.
     var _isEmpty: Bool { get }
 }
 
-/// The identifiers of related objects that were left out where a parent occurs inside itself. As long as nobody sets others
-/// they are written back: saving such an object must not end the relations that it was loaded without.
+/// The identifiers of related objects that were left out where a parent occurs inside itself. Unless replaced they are
+/// written back: saving such an object must not end the relations that it was loaded without.
 struct CutRelation: Sendable, Hashable {
     var identifiers: [String] = []
 
@@ -31,9 +31,9 @@ struct CutRelation: Sendable, Hashable {
 /// The source that a relation is read from. For the library's use only.
 public struct RelationReader {
     let decoder: any Decoder
-    /// `nil` if the input doesn't come from a store; then it contains the related objects themselves.
+    /// `nil` if the input isn't from a store; then it contains the related objects themselves.
     let loader: ObjectLoader?
-    /// What the reading leaves out.
+    /// Output: whether relations were left out.
     let left = Left()
 
     final class Left {
@@ -49,7 +49,7 @@ public struct RelationReader {
 /// The target that a relation is written to. For the library's use only.
 public struct RelationWriter {
     let encoder: any Encoder
-    /// `nil` if the output doesn't go into a store; then it contains the related objects themselves.
+    /// `nil` if the output isn't for a store; then it contains the related objects themselves.
     let writer: ObjectWriter?
     let cut: CutRelation
 
@@ -112,8 +112,8 @@ extension Optional: ToOneRelation where Wrapped: Papyrus {
         {
             return object
         }
-        // With only an identifier, the object was deleted: a type without other properties must not be made of it. Anything
-        // else was stored before the property was a relation.
+        // With only an identifier, the object was deleted: a type without other properties must not be made of it.
+        // Anything else was stored before the property was a relation.
         let names = try reader.decoder.container(keyedBy: AnyName.self).allKeys.map(\.stringValue)
         return names == [RelationKey.id.stringValue] ? nil : try? Wrapped(from: reader.decoder)
     }

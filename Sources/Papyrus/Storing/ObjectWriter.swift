@@ -14,7 +14,7 @@ struct WrittenObject: Sendable {
     fileprivate var root: Int
 }
 
-/// Encodes objects with related ones (`userInfo`). Of equal keys the call's own, the outermost or the last counts. One thread.
+/// Encodes objects with related ones (`userInfo`). Among equal keys the call's, outermost or last counts. One thread.
 final class ObjectWriter: @unchecked Sendable {
     private(set) var objects: [WrittenObject] = []
     private var places: [String: Int] = [:]
@@ -30,7 +30,7 @@ final class ObjectWriter: @unchecked Sendable {
         key.flatMap { encoder.userInfo[$0] as? ObjectWriter }
     }
 
-    /// Entries of these and all related objects, as found. Throws what an object's coding throws; then none may be saved.
+    /// Entries of these and all related objects, as found. Throws errors of an object's coding; then none may be saved.
     static func entries<Object: Papyrus>(of objects: [Object]) throws -> [WrittenObject] {
         let writer = ObjectWriter()
         if let key { writer.encoder.userInfo[key] = writer }

@@ -12,11 +12,11 @@ private struct MergeMark: Codable {
 extension StoreCore {
     private static let patience = 1_000
 
-    /// Calls `body` with the archive, and has observations keep the state that it leaves.
+    /// Calls `body` with the archive, and has observations keep the resulting state.
     private func change<Value>(creates: Bool = true, _ body: (Archive) throws -> Value) throws -> Value? {
         try withArchive(creates: creates) { archive in
             let value = try body(archive)
-            // The change is done, whatever becomes of the observations, which read the state later then.
+            // The change is done, even if observations fail, which then read the state later.
             try? lane.offer(archive)
             return value
         }
@@ -36,8 +36,9 @@ extension StoreCore {
         _ = try change(creates: false) { try $0.apply(batch) }
     }
 
-    /// Stores the objects, and deletes the type's other objects for which `isIncluded` returns true; `nil` means all others.
-    /// Concurrent merges of a type run one after the other: a later one starts again. What is saved meanwhile isn't deleted.
+    /// Stores the objects, and deletes the type's other objects for which `isIncluded` returns true; `nil` means all
+    /// others. Concurrent merges of a type run one after the other: a later one starts again. Objects saved during it
+    /// stay.
     func merge<Object: Papyrus>(
         _ objects: [WrittenObject], type: Object.Type, journal: Journal,
         into isIncluded: (@Sendable (Object) -> Bool)?
@@ -73,7 +74,7 @@ extension StoreCore {
         }
     }
 
-    /// The objects to delete, with their versions; a damaged value, which no filter sees, whatever it is.
+    /// The objects to delete, with their versions; damaged values, which no filter gets, are always included.
     private static func versions<Object: Papyrus>(
         of stored: StoredType, in archive: Archive, without kept: Set<ExactText>,
         where isIncluded: ((Object) -> Bool)?, journal: Journal

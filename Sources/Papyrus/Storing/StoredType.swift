@@ -1,7 +1,7 @@
 import Foundation
 import StorageEngine
 
-/// A type's name in a store, and the keys of its objects: the name, `/` and the identifier. Sendable value type.
+/// A type's name in a store, and the keys of its objects: the name, `/` and the identifier.
 struct StoredType: Sendable, Hashable {
     /// The type's name, and the owner of its entries.
     let name: String

@@ -2,9 +2,8 @@ import StorageEngine
 import StoreInspection
 import ValkeyWire
 
-/// Taking back what was done to keys of a server.
 extension ServerChanges {
-    /// What can be taken back, latest first.
+    /// Returns the actions that can be undone, latest first.
     package func reversible() throws(SourceError) -> [ReversibleAction] {
         let found = try UndoArchive(in: folder, for: connection.address, database: database, creating: false)
         guard let undo = found else { return [] }
@@ -14,15 +13,17 @@ extension ServerChanges {
             if record.isOver {
                 action.entries -= min(action.entries, record.undone)
             } else {
-                // One that was ended by a kill has no figures, and what it did can be taken back all the same.
+                // The record of an action that is running or was killed has no figures.
                 (action.entries, action.bytes) = try undo.figures(of: record)
             }
             return action
         }
     }
 
-    /// Takes an action back; nil when it no longer can be. Keys that were stored again stay.
-    /// - Parameter isOfOtherRun: whether it may be a server that was started since the action, which may be another one.
+    /// Undoes an action; nil: it can no longer be undone. Keys that were stored again stay unchanged.
+    /// - Parameters:
+    ///   - isOfOtherRun: allows a server that was started after the action, which may be another server.
+    ///   - checkpoint: gets the share done, and returns whether to continue.
     package func undo(
         _ id: UInt32, evenIfRestarted isOfOtherRun: Bool = false, checkpoint: (Double) -> Bool = { _ in true }
     ) throws(SourceError) -> Carried<UndoOutcome>? {
@@ -34,14 +35,14 @@ extension ServerChanges {
         guard run == record.run || isOfOtherRun else {
             let doubt =
                 record.run.isEmpty || run.isEmpty
-                ? "nobody knows whether what is at \(connection.address) is the same server, for a user may not ask it"
-                : "what is at \(connection.address) was started since, and may be another server"
-            throw SourceError("\(doubt); vellum undo with --restarted brings the keys back there")
+                ? "the server at \(connection.address) may be another one (the user has no right to INFO)"
+                : "the server at \(connection.address) was started since, and may be another one"
+            throw SourceError("\(doubt); vellum undo with --restarted restores the keys there")
         }
-        // What is still to come would have no way back.
+        // Later changes of the action could not be undone.
         guard try undo.isOver(record) else {
             throw SourceError(
-                "action \(id) is still under way in process \(record.action.pid); stop it, or wait for its end"
+                "action \(id) is still running in process \(record.action.pid); stop it, or wait for its end"
             )
         }
         var outcome = UndoOutcome.nothing
@@ -49,25 +50,24 @@ extension ServerChanges {
         outcome.isComplete = false
         let numbers = try undo.numbers(of: record)
         var trouble = Trouble()
-        // An action that is over says how many there were.
         if record.isOver { trouble.lost = max(0, record.action.entries - record.undone - numbers.count) }
         var place = 0
         while place < numbers.count, trouble.stopped == nil {
             let (copies, end) = try copies(of: undo, record, numbers, from: place, &trouble)
             var done: [Int] = []
             do throws(SourceError) {
-                try connection.requireRoom(for: copies.reduce(0) { $0 + $1.copy.size }, "for what comes back")
+                try connection.requireRoom(for: copies.reduce(0) { $0 + $1.copy.size }, "for restored ones")
                 try restore(copies, run, &outcome, &done, &trouble)
             } catch {
                 trouble.stopped = error.description
             }
-            // What is back isn't to be brought back again, whatever happens next.
+            // A repeated undo must skip restored keys.
             do throws(SourceError) {
                 try undo.forget(done, of: record)
                 record.undone += done.count
                 try undo.update(record)
             } catch {
-                // A full disk; the server has what it has all the same.
+                // The disk may be full. The keys are restored regardless.
                 trouble.unnoted = trouble.unnoted ?? error.description
             }
             place = end
@@ -81,16 +81,16 @@ extension ServerChanges {
         return Carried(outcome, stopped: trouble.words)
     }
 
-    /// What went wrong while an action was taken back.
+    /// The errors of an undo.
     private struct Trouble {
-        /// Why it ended before all was done.
+        /// Why it stopped early.
         var stopped: String?
-        /// Copies that can't be read.
+        /// Number of unreadable copies.
         var lost = 0
-        /// Copies that the server didn't take, and the first of them with the reason.
+        /// Number of copies that the server refused, and the first of them with the reason.
         var refused = 0
         var firstRefused: String?
-        /// Why it couldn't be noted what is back.
+        /// Why the restored copies couldn't be removed from the undo record.
         var unnoted: String?
 
         mutating func refuse(_ copy: UndoArchive.Copy, _ reason: String) {
@@ -98,7 +98,7 @@ extension ServerChanges {
             firstRefused = firstRefused ?? "\(TerminalSafe.quoted(KeyName.text(copy.key))): \(reason)"
         }
 
-        /// Nil: nothing.
+        /// Nil: no error.
         var words: String? {
             var words = [stopped].compactMap { $0 }
             if let firstRefused {
@@ -108,11 +108,13 @@ extension ServerChanges {
             }
             if lost > 0 {
                 words.append(
-                    "\(Figures.count(lost, "copy", "copies")) can't be read any more: what was copied there is not back"
+                    "\(Figures.count(lost, "copy", "copies")) can't be read any more, so these keys are not restored"
                 )
             }
             if let unnoted {
-                words.append("what is back can't be noted here, and another undo would skip it: \(unnoted)")
+                words.append(
+                    "the undo record can't be updated, and another undo will skip the restored keys: \(unnoted)"
+                )
             }
             return words.isEmpty ? nil : words.joined(separator: "; ")
         }
@@ -120,7 +122,7 @@ extension ServerChanges {
 
     private typealias Numbered = (number: Int, copy: UndoArchive.Copy)
 
-    /// The next copies, and where those behind them begin.
+    /// Returns the next copies, and the place after them.
     private func copies(
         of undo: UndoArchive, _ record: UndoArchive.Record, _ numbers: [Int], from place: Int,
         _ trouble: inout Trouble
@@ -138,15 +140,15 @@ extension ServerChanges {
         return (copies, end)
     }
 
-    /// Milliseconds that a former deadline must be ahead to be given back, so that it isn't over on arrival.
+    /// Milliseconds by which a former expiry time must be in the future, so that it hasn't passed when the server gets it.
     private static let margin: Int64 = 5000
 
-    /// `done`: the copies that were seen to.
+    /// - Parameter done: gets the numbers of the copies that are restored or skipped.
     private func restore(
         _ copies: [Numbered], _ run: String, _ outcome: inout UndoOutcome, _ done: inout [Int],
         _ trouble: inout Trouble
     ) throws(SourceError) {
-        // A transaction can't have keys of several slots.
+        // In a cluster a transaction can't have keys of several slots.
         let isSingle = try connection.traits().isClustered
         var again = isSingle ? copies.reversed().map { [$0] } : [copies]
         var tries = 0
@@ -173,7 +175,7 @@ extension ServerChanges {
         }
     }
 
-    /// False: another client changed one of the keys, and nothing was done with them.
+    /// False: another client changed a key, and nothing was restored.
     private func restoreOnce(
         _ copies: [Numbered], _ run: String, _ outcome: inout UndoOutcome, _ done: inout [Int],
         _ trouble: inout Trouble
@@ -181,40 +183,40 @@ extension ServerChanges {
         let isOfDeadlines = outcome.action.kind == .deadline
         let keys = copies.map(\.copy.key)
         let start = ContinuousClock.now
-        let told = try deadlines(
+        let times = try deadlines(
             of: keys, behind: isOfDeadlines ? ServerChanges.watch(keys) : RESPCommand("PING"), in: run)
         let sizes = try asked(keys.map { RESPCommand("MEMORY", "USAGE") + $0 })
         var (changed, absent): ([Numbered], [Numbered]) = ([], [])
         for (place, var one) in copies.enumerated() {
             let copy = one.copy
             if let size = sizes[place].number {
-                let isSame = isSame(told.each[place], copy.newDeadline, within: told.tolerance)
+                let isSame = isSame(times.each[place], copy.newDeadline, within: times.tolerance)
                 if isOfDeadlines, isSame, KeyFacts.size(size) <= ServerChanges.largest {
                     one.copy.size = KeyFacts.size(size)
                     changed.append(one)
                 } else {
                     skip(one, &outcome, &done)
                 }
-            } else if copy.dump.isEmpty || isOfDeadlines && told.now < copy.newDeadline ?? .max {
-                // One that is absent before its deadline was deleted by another client.
+            } else if copy.dump.isEmpty || isOfDeadlines && times.now < copy.newDeadline ?? .max {
+                // Before its expiry time only another client deletes a key.
                 skip(one, &outcome, &done)
-            } else if let deadline = copy.deadline, deadline <= told.now {
+            } else if let deadline = copy.deadline, deadline <= times.now {
                 outcome.expired += 1
                 done.append(one.number)
             } else {
                 absent.append(one)
             }
         }
-        guard try giveDeadlinesBack(changed, told.now, since: start, &outcome, &done) else { return false }
+        guard try restoreDeadlines(changed, times.now, since: start, &outcome, &done) else { return false }
         for one in absent {
             try restore(
-                one, by: restoring(one.copy, at: told.now), run, &outcome, &done, &trouble)
+                one, by: restoring(one.copy, at: times.now), run, &outcome, &done, &trouble)
         }
         return true
     }
 
-    /// Gives the former deadlines to keys with unchanged values. False: another client changed a watched one.
-    private func giveDeadlinesBack(
+    /// Restores the former expiry times of keys with unchanged values. False: another client changed a watched key.
+    private func restoreDeadlines(
         _ copies: [Numbered], _ now: Int64, since start: ContinuousClock.Instant,
         _ outcome: inout UndoOutcome,
         _ done: inout [Int]
@@ -269,18 +271,18 @@ extension ServerChanges {
             return copy.frequency.map { command + "FREQ" + min(max(0, $0), 255) } ?? command
         }
         guard let idle = copy.idle else { return command }
-        // Both are the server's time.
+        // Both times are by the server's clock.
         let since = copy.time.map { max(0, now - $0) / 1000 } ?? 0
         return command + "IDLETIME" + (min(max(0, idle), 1 << 40) + since)
     }
 
-    /// Nil: a server may end the connection for a copy that is larger than it takes, and goes on with the next one.
+    /// Nil: the copy was refused. A server closes the connection for one that exceeds its limit.
     private func answer(
         to command: RESPCommand, for copy: UndoArchive.Copy, _ run: String, _ trouble: inout Trouble
     ) throws(SourceError) -> RESPValue? {
         do throws(SourceError) {
             let answer = try connection.change([command], in: database)[0]
-            // It is ended behind such an answer.
+            // The server closes the connection after this error.
             if case .error(let message) = answer, message.contains("Protocol error") {
                 _ = try connection.ask(RESPCommand("PING"))
             }
@@ -294,7 +296,7 @@ extension ServerChanges {
         }
     }
 
-    /// Changed since, or with another deadline than the one that it got; or its former one is over.
+    /// Skips a key that was changed since, or whose former expiry time has passed.
     private func skip(_ one: Numbered, _ outcome: inout UndoOutcome, _ done: inout [Int]) {
         outcome.skippedCount += 1
         if outcome.skipped.count < 100 { outcome.skipped.append(KeyName.text(one.copy.key)) }

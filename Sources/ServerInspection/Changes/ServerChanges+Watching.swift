@@ -2,13 +2,13 @@ import StorageEngine
 import StoreInspection
 import ValkeyWire
 
-/// Reading keys that the connection watches, and changing them only if no other client did since.
+/// Optimistic transactions: keys are watched, read, and changed only if no other client changed them.
 extension ServerChanges {
-    /// Expiry times by the server's clock, in milliseconds since 1970; nil: the key has none, or is absent.
+    /// Expiry times by the server's clock, in milliseconds since 1970; nil: never, or the key is absent.
     struct ExpiryTimes {
         var now: Int64
         var each: [Int64?]
-        /// By how many milliseconds they may be wrong: servers before version 7 state only the time that is left.
+        /// The maximum error in milliseconds: servers before version 7 report only the time left.
         var tolerance: UInt64
     }
 
@@ -16,31 +16,33 @@ extension ServerChanges {
         RESPCommand(words: [Array("WATCH".utf8)] + keys)
     }
 
-    /// - Parameter run: of the server that is expected to answer.
+    /// - Parameters:
+    ///   - first: a command sent before, such as `WATCH`.
+    ///   - run: the expected run of the server.
     func deadlines(
         of keys: [[UInt8]], behind first: RESPCommand, in run: String
     ) throws(SourceError) -> ExpiryTimes {
-        let areTold = try connection.traits().tellsDeadlines
-        let (time, name) = (RESPCommand("TIME"), areTold ? "PEXPIRETIME" : "PTTL")
+        let areReported = try connection.traits().reportsExpiryTimes
+        let (time, name) = (RESPCommand("TIME"), areReported ? "PEXPIRETIME" : "PTTL")
         let commands = [first, time] + keys.map { RESPCommand(name) + $0 } + [time]
         let answers = try connection.ask(commands, in: database)
         for (command, answer) in zip(commands, answers) { _ = try connection.accepted(answer, to: command) }
         guard let now = answers[1].milliseconds, let end = answers[answers.count - 1].milliseconds else {
-            throw SourceError("\(connection.address) answers TIME with something else than a time")
+            throw SourceError("\(connection.address) sent an invalid answer to TIME")
         }
         guard try connection.traits().run == run else {
-            throw SourceError("\(connection.address) is answered by another server than before; begin again")
+            throw SourceError("another server answered at \(connection.address); run it again")
         }
         let each = answers[2..<answers.count - 1].map { answer -> Int64? in
-            guard let told = answer.number, told >= 0 else { return nil }
-            let (sum, overflows) = now.addingReportingOverflow(told)
-            return areTold ? told : overflows ? .max : sum
+            guard let number = answer.number, number >= 0 else { return nil }
+            let (sum, overflows) = now.addingReportingOverflow(number)
+            return areReported ? number : overflows ? .max : sum
         }
         return ExpiryTimes(
-            now: now, each: each, tolerance: areTold ? 0 : UInt64(clamping: min(2000, end - now + 2)))
+            now: now, each: each, tolerance: areReported ? 0 : UInt64(clamping: min(2000, end - now + 2)))
     }
 
-    /// The answers to commands whose keys may be absent, on the connection that watches them.
+    /// Returns the answers to commands whose keys may be absent, on the connection that watches them.
     func asked(_ commands: [RESPCommand]) throws(SourceError) -> [RESPValue] {
         let answers = try pace.paced { () throws(SourceError) in
             try connection.change(commands, in: database, isContinued: true)
@@ -52,7 +54,7 @@ extension ServerChanges {
         return answers
     }
 
-    /// Copies what the keys have. An answer takes of the server's memory, for which it may evict: so little at once there.
+    /// Reads the dumps of keys. Answers take memory of the server, so they are small if it evicts.
     func dump(_ copies: inout [UndoArchive.Copy]) throws(SourceError) {
         let most = try connection.traits().evicts ? ServerChanges.smallBytes : ServerChanges.blockBytes
         var place = 0
@@ -70,9 +72,9 @@ extension ServerChanges {
         }
     }
 
-    /// Nil: a watched key was changed since, and nothing was done.
+    /// Executes commands in a transaction. Nil: a watched key was changed, and nothing was executed.
     func transact(_ commands: [RESPCommand]) throws(SourceError) -> [RESPValue]? {
-        // Answered before anything else is sent: what stands behind one that is refused would be done at once.
+        // If MULTI is refused, the following commands would be executed at once.
         let begin = RESPCommand("MULTI")
         _ = try connection.accepted(
             connection.change([begin], in: database, isContinued: true)[0], to: begin)
@@ -82,12 +84,12 @@ extension ServerChanges {
         for (command, answer) in zip(commands, answers) { _ = try connection.accepted(answer, to: command) }
         let answer = try connection.accepted(answers[commands.count], to: RESPCommand("EXEC"))
         for case .error(let message) in answer.elements ?? [] {
-            throw SourceError("\(connection.address) did only a part of \(commands[0].name): \(message)")
+            throw SourceError("\(connection.address) executed only a part of \(commands[0].name): \(message)")
         }
         return answer == .null ? nil : answer.elements ?? []
     }
 
-    /// Whether a server refused, before it did anything, one of the keys: without rights to it, or with the key on another node.
+    /// Whether a server refused a key before it executed anything: the user has no rights to it, or another node has it.
     static func concernsKeys(_ error: SourceError) -> Bool {
         guard error.description.contains(" refuses ") else { return false }
         return ["MOVED", "ASK", "CROSSSLOT", "TRYAGAIN"].contains { error.description.contains(": \($0) ") }
@@ -96,7 +98,7 @@ extension ServerChanges {
 }
 
 extension RESPValue {
-    /// What `TIME` answers, in milliseconds since 1970.
+    /// The answer to `TIME` in milliseconds since 1970.
     var milliseconds: Int64? {
         guard let parts = elements, parts.count == 2, let seconds = parts[0].number,
             let microseconds = parts[1].number, (0..<1 << 40).contains(seconds)

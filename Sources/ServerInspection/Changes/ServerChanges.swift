@@ -3,18 +3,18 @@ import StoreInspection
 import SystemC
 import ValkeyWire
 
-/// Confirmed changes of a server's database, and their undo. Each block of keys is kept in an ``UndoArchive``, then changed by a
-/// transaction that fails if one of them changed meanwhile. A key changed since the plan was made is changed all the same, unless
-/// it no longer meets the condition that chose it. For one thread.
+/// Confirmed changes of a server's database, and their undo. Each block of keys is copied to an ``UndoArchive``, then changed by a
+/// transaction that fails if another client changed one of them since. Keys that changed after the plan are changed too, unless they
+/// no longer meet the plan's condition. For one thread.
 package struct ServerChanges {
-    /// Keys of one transaction, and bytes that they take, as far as the server knows.
+    /// Maximum keys of a transaction, and bytes by the server's estimate.
     static let block = 64
     static let blockBytes = 1 << 20
-    /// What is copied at once of a server that evicts: it has room for so much of an answer without taking it from what it keeps.
+    /// Maximum bytes of an answer of a server that evicts.
     static let smallBytes = 16 << 10
-    /// From here on the room for an answer matters.
+    /// Bytes from which on a copy needs free memory at the server.
     private static let large = 1 << 20
-    /// A larger one would hold the server up while it is copied.
+    /// Maximum bytes of a key: copying a larger one would block the server.
     static let largest = 64 << 20
     static let tries = 5
 
@@ -23,9 +23,9 @@ package struct ServerChanges {
     let folder: String
     let pace: ScanPace
 
-    /// - Parameter folder: of the store that keeps what can be taken back; made where it is needed.
+    /// - Parameter folder: the folder of the undo store, created on demand.
     package init(_ address: ServerAddress, database: Int, undoFolder folder: String) {
-        // Of its own: what others ask between would end what the server watches.
+        // A separate connection: other requests could end its watches.
         connection = ServerConnection(address, seconds: 30)
         pace = ScanPace(connection)
         (self.database, self.folder) = (database, folder)
@@ -33,15 +33,15 @@ package struct ServerChanges {
 
     private struct Work {
         let action: PlannedAction
-        /// Seconds that keys must have been idle to be expired; nil: idle or not.
+        /// Minimum idle seconds of keys to expire; nil: any.
         let idle: Double?
         let isStillMeant: Condition?
         let undo: UndoArchive
         var record: UndoArchive.Record
-        /// How many copies are kept.
+        /// Number of copies kept.
         var number = 0
         var outcome = PlanOutcome()
-        /// Keys that are left alone, and why the first of them is.
+        /// Keys left unchanged, and the reason of the first.
         var left: Set<[UInt8]> = []
         var reason: String?
 
@@ -54,7 +54,7 @@ package struct ServerChanges {
         mutating func note(_ copies: [UndoArchive.Copy], _ answers: [RESPValue]) {
             number += copies.count
             for (place, copy) in copies.enumerated() {
-                // One that has met its former deadline since isn't there for a new one.
+                // The key has expired before it got a new expiry time.
                 if !action.removes, place < answers.count, answers[place].number == 0 {
                     outcome.skips.append(PlanSkip(key: KeyName.text(copy.key), reason: .absent))
                 } else {
@@ -65,13 +65,14 @@ package struct ServerChanges {
         }
     }
 
-    /// Which of some keys still meet the condition that chose them.
+    /// Returns which of some keys meet the plan's condition.
     package typealias Condition = ([String]) throws(SourceError) -> Set<ExactText>
 
-    /// Does it. `checkpoint` is told how many are done and says whether to go on.
+    /// Carries a plan out.
     /// - Parameters:
-    ///   - run: of the server where the keys were found; nil: the one that answers.
-    ///   - isStillMeant: asked about keys that are watched, so that none is changed that a condition no longer means.
+    ///   - run: the run of the server where the keys were found; nil: any.
+    ///   - checkpoint: gets the number of keys done, and returns whether to continue.
+    ///   - isStillMeant: called with watched keys; the others are skipped.
     package func carryOut(
         _ action: PlannedAction, on targets: [Target], in run: String? = nil,
         checkpoint: (Int) -> Bool = { _ in true }, meeting isStillMeant: Condition? = nil
@@ -79,19 +80,21 @@ package struct ServerChanges {
         guard
             let undo = try UndoArchive(
                 in: folder, for: connection.address, database: database, creating: true)
-        else { throw SourceError("there is no folder to keep what is deleted in") }
+        else { throw SourceError("there is no folder for undo records") }
         defer { undo.close() }
-        if action.needsCopies, let first = targets.first { try requireWayBack(for: KeyName.bytes(first.key)) }
+        if action.needsCopies, let first = targets.first {
+            try requireUndoRights(for: KeyName.bytes(first.key))
+        }
         let isClustered = try connection.traits().isClustered
-        // As a duration: a step of this machine's clock after now must not make keys idle.
+        // A duration: a later step of this machine's clock must not make keys idle.
         var idle: Double?
         if case .expireIdle(let before) = action { idle = Timestamp.now().seconds(since: before) }
         let present = try connection.traits().run
         var work = Work(
             action: action, idle: idle, isStillMeant: isStillMeant, undo: undo,
             record: try undo.begin(action.kind, in: run ?? present, at: .now()))
-        let turn = try undo.turn(of: work.record)
-        defer { turn.end() }
+        let lock = try undo.lock(of: work.record)
+        defer { lock.release() }
         var stopped: String?
         var place = 0
         while place < targets.count, stopped == nil {
@@ -123,16 +126,15 @@ package struct ServerChanges {
     }
 
     private static let tooLarge =
-        "to copy more than \(Figures.bytes(UInt64(largest))), by which undo recognises it, holds the server up; change it "
-        + "from another program"
+        "its copy of more than \(Figures.bytes(UInt64(largest))) would block the server; change it with another program"
 
     private func end(_ work: inout Work, _ stopped: String?) -> Carried<PlanOutcome> {
         var (stopped, record) = (stopped, work.record)
         (record.action.entries, record.action.bytes) = (work.outcome.entries, work.outcome.bytes)
         record.isOver = true
-        // The grace begins when all is done.
+        // The undo window begins at the end.
         record.action.time = .now()
-        record.action.end = record.action.time.adding(milliseconds: Int64(UndoArchive.grace) * 1000)
+        record.action.end = record.action.time.adding(milliseconds: Int64(UndoArchive.undoWindow) * 1000)
         do throws(SourceError) {
             if work.number > 0 {
                 work.outcome.action = record.action
@@ -141,24 +143,26 @@ package struct ServerChanges {
                 try work.undo.end(record)
             }
         } catch {
-            // What was done stays done, and can be taken back once this process is over.
+            // The changes remain, and can be undone after this process has ended.
             stopped = [stopped, "\(error)"].compactMap { $0 }.joined(separator: "; ")
         }
         return Carried(work.outcome, stopped: stopped)
     }
 
-    /// Tries to restore a key that isn't there, which no server carries out, to see whether the user may.
-    private func requireWayBack(for key: [UInt8]) throws(SourceError) {
+    /// Throws if the user has no right to restore keys. Tests it with an invalid command, which no server executes.
+    private func requireUndoRights(for key: [UInt8]) throws(SourceError) {
         let other = key + Array(" \(UInt64.random(in: 0...(.max)))".utf8)
         let answer = try connection.change([RESPCommand("RESTORE") + other + "0" + ""], in: database)[0]
         guard case .error(let message) = answer,
-            // That the user has no rights to that other key says nothing.
+            // The user may have no rights to the test's key.
             message.hasPrefix("NOPERM") && !message.contains("key") || message.hasPrefix("READONLY")
         else { return }
-        throw SourceError("\(connection.address) would not take back what is deleted: \(message)")
+        throw SourceError(
+            "nothing was deleted, because an undo would fail: \(connection.address) refuses RESTORE: \(message)"
+        )
     }
 
-    /// In a cluster one, since a transaction can't have several slots. One of which no copy is made stands alone.
+    /// The next keys. One in a cluster, where a transaction can't have several slots; a key that is too large is alone.
     private func block(of targets: [Target], from place: Int, atMost most: Int) -> ArraySlice<Target> {
         var (end, bytes) = (place, 0)
         while end < targets.count, end - place < most,
@@ -173,7 +177,7 @@ package struct ServerChanges {
     private func change(_ keys: [[UInt8]], _ work: inout Work) throws(SourceError) {
         var again = [keys]
         var tries = 0
-        // To copy is a use on some servers, but not on those that copy for the first time.
+        // On some servers a copy counts as an access, so idle times are those of the first copy.
         var earlier: [[UInt8]: UndoArchive.Copy] = [:]
         while let keys = again.popLast() {
             var copies: [UndoArchive.Copy] = []
@@ -185,7 +189,7 @@ package struct ServerChanges {
                 done = copies.isEmpty ? [] : try transact(ServerChanges.commands(for: copies, work.action))
             } catch {
                 guard ServerChanges.concernsKeys(error) else {
-                    // They may be gone, so the copies stay.
+                    // The keys may be deleted, so the copies stay.
                     work.number += copies.count
                     throw error
                 }
@@ -201,7 +205,7 @@ package struct ServerChanges {
                 work.note(copies, done)
                 continue
             }
-            // Another client changed one of them: each separately then.
+            // Another client changed a key: retry each in a separate transaction.
             for copy in copies where earlier[copy.key] == nil { earlier[copy.key] = copy }
             try work.undo.forget(work.number..<work.number + copies.count, of: work.record)
             tries += 1
@@ -222,7 +226,7 @@ package struct ServerChanges {
         let size = kept.reduce(UInt64(0)) { $0 + UInt64($1.dump.count + $1.key.count) }
         guard size <= (try work.undo.room()) else {
             throw SourceError(
-                "more than \(Figures.bytes(UndoArchive.most)) can't be kept to take it back; wait until earlier "
+                "the undo records of a database take at most \(Figures.bytes(UndoArchive.most)); wait until earlier "
                     + "deletions are ten minutes old, or delete with another program")
         }
         try work.undo.keep(kept, from: work.number, of: work.record)
@@ -238,8 +242,8 @@ package struct ServerChanges {
         deadline.map { RESPCommand("PEXPIREAT") + key + $0 } ?? RESPCommand("PERSIST") + key
     }
 
-    /// Begins to watch the keys, and reads of each what it takes to bring it back and to recognise it.
-    /// - Parameter earlier: copies of before, which tell how long one was idle that wasn't changed since.
+    /// Watches keys, and copies those that are to be changed.
+    /// - Parameter earlier: copies of earlier attempts, for idle times.
     private func read(
         _ keys: [[UInt8]], _ work: inout Work, knowing earlier: [[UInt8]: UndoArchive.Copy]
     ) throws(SourceError) -> [UndoArchive.Copy] {
@@ -251,7 +255,7 @@ package struct ServerChanges {
                 RESPCommand("OBJECT", countsUses ? "FREQ" : "IDLETIME") + key,
             ]
         }
-        // Deadlines first: to copy a key takes a while.
+        // Expiry times first: a copy takes time.
         let deadlines = try deadlines(of: keys, behind: ServerChanges.watch(keys), in: work.record.run)
         let meant = try work.isStillMeant?(keys.filter { earlier[$0] == nil }.map { KeyName.text($0) })
         let answers = try asked(commands)
@@ -298,7 +302,7 @@ package struct ServerChanges {
         return sound
     }
 
-    /// The copy with its digest; nil: the key is skipped.
+    /// Returns the copy with its digest; nil: the key is skipped.
     private func checked(
         _ copy: UndoArchive.Copy, _ work: Work, knowing before: UndoArchive.Copy?,
         _ outcome: inout PlanOutcome
@@ -337,16 +341,16 @@ extension PlannedAction {
 
     fileprivate var removes: Bool { if case .setLifetime = self { false } else { true } }
 
-    /// Whether a key may be gone before the way back is over.
+    /// Whether keys may be absent during the undo window.
     fileprivate var needsCopies: Bool {
         if case .setLifetime(let lifetime) = self {
-            lifetime.map { $0 < .seconds(UndoArchive.grace + 60) } ?? false
+            lifetime.map { $0 < .seconds(UndoArchive.undoWindow + 60) } ?? false
         } else {
             true
         }
     }
 
-    /// The time that keys are left; nil: they don't expire, or go at once.
+    /// The new TTL; nil: none.
     fileprivate var milliseconds: Int64? {
         guard case .setLifetime(let lifetime?) = self else { return nil }
         return Int64(min(max(0, lifetime / .seconds(1)), 1e10) * 1000)

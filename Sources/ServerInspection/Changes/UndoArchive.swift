@@ -3,12 +3,12 @@ import StorageEngine
 import StoreInspection
 import SystemC
 
-/// What was deleted and changed on servers, kept on this machine as long as it can be taken back: an archive for each database,
-/// in a store of the person's own, written before the server is told. Safe from any thread and process.
+/// The undo records of a database: copies of keys in an archive of the user's undo store, written before the server's keys are
+/// changed. Safe from any thread and process.
 struct UndoArchive {
-    /// Seconds, as long as in a store.
-    static let grace = 600
-    /// Most bytes that are kept for one database.
+    /// Seconds for which an action can be undone, as in a store.
+    static let undoWindow = 600
+    /// Maximum bytes of a database's records.
     static let most: UInt64 = 256_000_000
 
     private let store: Store
@@ -17,38 +17,38 @@ struct UndoArchive {
 
     struct Record {
         var action: ReversibleAction
-        /// What its copies are kept under. A number of actions may be given again; this isn't.
+        /// The prefix of its copies' keys. Unique, unlike the action's ID.
         let token: Int64
-        /// The run of the server that it was done in.
+        /// The server's run.
         let run: String
-        /// How many of its copies were seen to already, and are kept no longer.
+        /// Number of copies that an undo has restored or skipped, and removed.
         var undone = 0
-        /// Whether it is all done.
+        /// Whether the action is complete.
         var isOver = false
     }
 
-    /// One key as it was.
+    /// A key's state before the change. Times are by the server's clock, in milliseconds since 1970.
     struct Copy {
         var key: [UInt8]
-        /// Nil: it didn't expire. Milliseconds since 1970.
+        /// Nil: never.
         var deadline: Int64?
-        /// What `DUMP` gave; empty where only the deadline was changed.
+        /// Empty if only the expiry time was changed.
         var dump: [UInt8] = []
-        /// Seconds for which it hadn't been used; nil: the server doesn't tell.
+        /// Idle seconds; nil: unknown.
         var idle: Int64?
-        /// How often it was used, on the server's scale; nil: it doesn't count that.
+        /// The access frequency; nil: unknown.
         var frequency: Int64?
-        /// The deadline that it got; nil: none.
+        /// The expiry time set by the action; nil: never.
         var newDeadline: Int64?
-        /// When it was copied by the server's clock, in milliseconds since 1970; nil: an earlier version copied it.
+        /// The time of the copy; nil: of an earlier version.
         var time: Int64?
-        /// Recognises the value; nil: an earlier version copied it.
+        /// Nil: of an earlier version.
         var digest: ValueDigest?
-        /// What it took, in bytes. At most ``KeyFacts/most``.
+        /// Bytes by the server's estimate.
         var size = 0
     }
 
-    /// - Returns: nil if there is none and it isn't to be made.
+    /// - Returns: nil if it doesn't exist and isn't to be created.
     init?(
         in folder: String, for address: ServerAddress, database: Int, creating: Bool
     ) throws(SourceError) {
@@ -70,16 +70,15 @@ struct UndoArchive {
         }
         guard let opened else { return nil }
         self.init(store: opened.0, archive: opened.1, folder: folder)
-        // They cost nothing but their names.
-        if creating { try? removeLeftTurns() }
+        if creating { try? removeLeftLocks() }
     }
 
     private init(store: Store, archive: Archive, folder: String) {
         (self.store, self.archive, self.folder) = (store, archive, folder)
     }
 
-    /// Removes the files of actions that a kill has ended and that are forgotten by now.
-    private func removeLeftTurns() throws(SourceError) {
+    /// Removes lock files of killed actions without a record.
+    private func removeLeftLocks() throws(SourceError) {
         let place = folder.lastIndex(of: "/").map { folder[...$0] } ?? "./"
         let start = String(folder.dropFirst(place == "./" ? 0 : place.count)) + "-"
         var left: [Int64: String] = [:]
@@ -87,7 +86,7 @@ struct UndoArchive {
             if let token = Int64(file.name.dropFirst(start.count)) { left[token] = file.path }
         }
         if left.isEmpty { return }
-        // After the files: an action has its record first.
+        // An action creates its record before its lock file, so records are read last.
         let names = try SourceError.translating { () throws(StorageError) in try store.archiveNames() }
         for name in names {
             let other = try SourceError.translating { () throws(StorageError) in
@@ -98,8 +97,7 @@ struct UndoArchive {
         for path in left.values { unlink(path) }
     }
 
-    /// Names of archives are shorter than names of hosts may be. This machine has several: what was done under one can be taken back
-    /// under the others, and the server's run tells servers apart.
+    /// The archive's name, shorter than some host names. All names of this machine share one; the run distinguishes servers.
     private static func name(_ address: ServerAddress, _ database: Int) -> String {
         let end = "-\(address.port)-db\(database)"
         if address.isLocal { return "localhost" + end }
@@ -111,7 +109,7 @@ struct UndoArchive {
 
     func close() { store.close() }
 
-    /// How many more bytes it takes.
+    /// Returns the number of bytes left.
     func room() throws(SourceError) -> UInt64 {
         try SourceError.translating { () throws(StorageError) in
             let used = try archive.status().diskBytes
@@ -119,40 +117,39 @@ struct UndoArchive {
         }
     }
 
-    /// Seconds for which what is under way is kept, so that a long action has its way back when it ends.
+    /// Seconds for which records of a running action are kept.
     private static let longest = 6 * 3600
 
     private static func attributes(isOver: Bool) -> EntryAttributes {
-        EntryAttributes(lifetime: .seconds(isOver ? grace : longest))
+        EntryAttributes(lifetime: .seconds(isOver ? undoWindow : longest))
     }
 
-    /// As long as the copies have.
     private static func attributes(of record: Record) -> EntryAttributes {
         guard record.isOver else { return attributes(isOver: false) }
         let age = Timestamp.now().seconds(since: record.action.time)
-        return EntryAttributes(lifetime: .seconds(max(1, min(Double(grace), Double(grace) - age))))
+        return EntryAttributes(lifetime: .seconds(max(1, min(Double(undoWindow), Double(undoWindow) - age))))
     }
 
     private func place(of record: Record) -> String { "\(folder)-\(record.token)" }
 
-    func turn(of record: Record) throws(SourceError) -> UndoTurn {
-        guard let turn = try UndoTurn(place(of: record)) else {
+    func lock(of record: Record) throws(SourceError) -> ActionLock {
+        guard let lock = try ActionLock(place(of: record)) else {
             throw SourceError("another action has its number")
         }
-        return turn
+        return lock
     }
 
-    /// Whether nobody is at it any more.
+    /// Whether no process carries the action out.
     func isOver(_ record: Record) throws(SourceError) -> Bool {
         if record.isOver { return true }
-        guard let turn = try UndoTurn(place(of: record)) else { return false }
-        turn.end()
+        guard let lock = try ActionLock(place(of: record)) else { return false }
+        lock.release()
         return true
     }
 
     private static func key(_ id: UInt32) -> String { "action \(id)" }
 
-    /// With a new number, which no other process takes.
+    /// Creates a record with a new ID, atomically.
     func begin(_ kind: ReversibleAction.Kind, in run: String, at time: Timestamp) throws(SourceError)
         -> Record
     {
@@ -173,7 +170,6 @@ struct UndoArchive {
         }
     }
 
-    /// Says how much it was in the end, or how many of its copies are back.
     func update(_ record: Record) throws(SourceError) {
         try SourceError.translating { () throws(StorageError) in
             try archive.update(
@@ -182,12 +178,12 @@ struct UndoArchive {
         }
     }
 
-    /// From now on an action that is over, and so many copies of it, are kept for the grace.
+    /// Starts the undo window of a complete action and its copies.
     func settle(_ record: Record, copies: Int) throws(SourceError) {
         try SourceError.translating { () throws(StorageError) in
             for number in 0..<copies {
                 _ = try archive.setLifetime(
-                    .seconds(UndoArchive.grace), forKey: "\(record.token)/\(number)")
+                    .seconds(UndoArchive.undoWindow), forKey: "\(record.token)/\(number)")
             }
         }
         try update(record)
@@ -203,28 +199,28 @@ struct UndoArchive {
         }
     }
 
-    /// Copies that aren't needed: nothing was changed, or they are back.
+    /// Deletes copies that aren't needed: the keys weren't changed, or are restored.
     func forget(_ numbers: some Sequence<Int>, of record: Record) throws(SourceError) {
         try SourceError.translating { () throws(StorageError) in
             for number in numbers { try archive.delete("\(record.token)/\(number)") }
         }
     }
 
-    /// Copies that are left behind expire.
+    /// Deletes a record. Its remaining copies expire.
     func end(_ record: Record) throws(SourceError) {
         try SourceError.translating { () throws(StorageError) in
             _ = try archive.delete(UndoArchive.key(record.action.id))
         }
     }
 
-    /// Nil: it isn't kept any more, or can't be read.
+    /// Nil: absent or unreadable.
     func copy(_ number: Int, of record: Record) throws(SourceError) -> Copy? {
         try SourceError.translating { () throws(StorageError) in
             try archive.peek("\(record.token)/\(number)").flatMap(UndoArchive.copy)
         }
     }
 
-    /// The numbers of the copies that are kept, those that can't be read among them, in their order. Looks at all keys.
+    /// Returns the sorted numbers of an action's copies. Takes time for all keys.
     func numbers(of record: Record) throws(SourceError) -> [Int] {
         let start = "\(record.token)/"
         return try SourceError.translating { () throws(StorageError) in
@@ -240,7 +236,7 @@ struct UndoArchive {
         }
     }
 
-    /// How many copies of an action are kept, and what the keys took: at least what it has done. Reads them all.
+    /// Returns the number of an action's copies and the size of their keys, at least those of the changed keys. Reads all copies.
     func figures(of record: Record) throws(SourceError) -> (entries: Int, bytes: UInt64) {
         var figures = (entries: 0, bytes: UInt64(0))
         for number in try numbers(of: record) {
@@ -251,7 +247,7 @@ struct UndoArchive {
         return figures
     }
 
-    /// What can be taken back, latest first.
+    /// Returns the records, latest first.
     func records() throws(SourceError) -> [Record] {
         try SourceError.translating { () throws(StorageError) in
             let entries = try archive.entries()
@@ -267,7 +263,7 @@ struct UndoArchive {
         }
     }
 
-    // MARK: Form
+    // MARK: Encoding
 
     private static func encoded(_ record: Record) -> [UInt8] {
         let action = record.action
@@ -327,13 +323,13 @@ struct UndoArchive {
     }
 }
 
-/// Held by the process whose action is under way, so that another one knows whether it still is, also where numbers of
-/// processes mean nothing: in containers, and after a restart. For one thread.
-final class UndoTurn {
+/// A file lock held by the process of a running action. Process IDs would mean nothing between containers and after a restart. For
+/// one thread.
+final class ActionLock {
     private let path: String
     private let descriptor: Int32
 
-    /// Nil: another process has it.
+    /// Nil: another process holds it.
     fileprivate init?(_ path: String) throws(SourceError) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
@@ -346,7 +342,7 @@ final class UndoTurn {
         (self.path, self.descriptor) = (path, descriptor)
     }
 
-    func end() { unlink(path) }
+    func release() { unlink(path) }
 
     deinit { close(descriptor) }
 }

@@ -1,5 +1,5 @@
-/// A fingerprint of a stored value, from its `DUMP`: two equal values have the same one. Sets and hashes in tables are dumped in an
-/// order that reading alone may change, so their elements count in any order. A value; safe to share between threads.
+/// A digest of a value's `DUMP`, equal for equal values. The order of a dumped hash table may change without a change of the value, so
+/// its elements are hashed independently of their order.
 struct ValueDigest: Sendable, Hashable {
     let hash: UInt64
     let length: Int

@@ -1,21 +1,21 @@
 import StorageEngine
 import ValkeyWire
 
-/// The lookups of keys and the commands that this program has caused at a server. Most commands that read anything of a key are hits
-/// or misses in the server's statistics, and no option of a server or a command leaves them out. A value; safe to share between threads.
+/// Counts the hits, misses and commands that this process adds to a server's statistics. Most commands that read a key are hits or
+/// misses there, and no option of a server prevents that.
 package struct OwnLookups: Sendable, Hashable {
     package private(set) var hits: UInt64 = 0
     package private(set) var misses: UInt64 = 0
     package private(set) var commands: UInt64 = 0
-    /// The server's own count of hits, when it was read last.
-    private var told: UInt64 = 0
+    /// The server's count of hits in the latest `INFO`.
+    private var reported: UInt64 = 0
 
     private static let counted: Set<String> = [
         "TYPE", "OBJECT", "PTTL", "PEXPIRETIME", "EXISTS", "DUMP", "STRLEN", "GETRANGE", "HLEN", "HSCAN",
         "SCARD",
         "SSCAN", "LLEN", "LRANGE", "ZCARD", "ZRANGE", "XLEN", "XRANGE",
     ]
-    /// Those whose answer 0 is of an absent key. Strings and streams may be empty.
+    /// Commands that answer 0 for an absent key only. Strings and streams may be empty.
     private static let lengths: Set<String> = ["EXISTS", "HLEN", "SCARD", "LLEN", "ZCARD"]
 
     mutating func note(_ command: RESPCommand, _ answer: RESPValue) {
@@ -39,22 +39,22 @@ package struct OwnLookups: Sendable, Hashable {
         commands += other.commands
     }
 
-    /// Begins again if the server's counts did (`CONFIG RESETSTAT`).
-    mutating func note(told hits: UInt64) {
-        if hits < told { self = OwnLookups() }
-        told = hits
+    /// Starts again at 0 if the server's counts did (`CONFIG RESETSTAT`).
+    mutating func note(reported hits: UInt64) {
+        if hits < reported { self = OwnLookups() }
+        reported = hits
     }
 
-    /// Of this process, by the run of the server: all connections count.
+    /// Lookups of all connections of this process, by the server's run.
     private static let all = Guarded<[String: OwnLookups]>([:])
 
     static func add(_ lookups: OwnLookups, in run: String) {
         all.withLock { $0[run, default: OwnLookups()].add(lookups) }
     }
 
-    static func at(_ run: String, told hits: UInt64) -> OwnLookups {
+    static func at(_ run: String, reported hits: UInt64) -> OwnLookups {
         all.withLock { all in
-            all[run, default: OwnLookups()].note(told: hits)
+            all[run, default: OwnLookups()].note(reported: hits)
             return all[run, default: OwnLookups()]
         }
     }

@@ -2,17 +2,17 @@ import StorageEngine
 import StoreInspection
 import ValkeyWire
 
-/// Where a server is that a person looks at, and how to log in there. A value; safe to share between threads.
+/// A server's address and credentials.
 package struct ServerAddress: Sendable, Hashable {
     private let url: ServerURL
     let password: String?
 
-    /// Whether somebody means a server and no folder.
+    /// Whether a text is a server's address and not a folder.
     package static func isAddress(_ text: String) -> Bool { ServerURL.isURL(text) }
 
     /// - Parameters:
-    ///   - text: as for ``ServerURL``.
-    ///   - password: of an address without one.
+    ///   - text: see ``ServerURL``.
+    ///   - password: used if the address has none.
     package init(_ text: String, password: String? = nil) throws(ServerURLError) {
         url = try ServerURL(text)
         guard !url.isSecure || SecureConnections.areKnown else {
@@ -28,10 +28,10 @@ package struct ServerAddress: Sendable, Hashable {
     var user: String? { url.user }
     var isSecure: Bool { url.isSecure }
     package var encryption: ServerEncryption { url.encryption }
-    /// The database that was named; nil: all are meant.
+    /// The only database to show; nil: all.
     package var database: Int? { url.database }
 
-    /// Whether it is this machine, by the address's name alone: what is changed there is a person's own.
+    /// Whether the host's name is one of this machine. A tunnel may be behind it.
     package var isLocal: Bool {
         host == "localhost" || host == "::1"
             || host.hasPrefix("127.") && host.allSatisfy { "0123456789.".contains($0) }
@@ -42,7 +42,7 @@ extension ServerAddress: CustomStringConvertible {
     /// Without user and password, and without the database.
     package var description: String { text(user: "") }
 
-    /// With the user, but without the password: for a command that somebody is to type.
+    /// With the user, but without the password.
     package var forCommands: String { text(user: url.userPart) }
 
     private func text(user: String) -> String {
@@ -51,11 +51,10 @@ extension ServerAddress: CustomStringConvertible {
     }
 }
 
-/// Opens connections with TLS, as a program that has it says before the first. Safe from any thread.
+/// Opens TLS connections with the opener of a program that is built with TLS. Safe from any thread.
 package enum SecureConnections {
-    /// A descriptor to which and from which what passes is plain, and what says why it has ended.
+    /// A socket for plain text, and a function that returns why the connection ended.
     package typealias Link = (descriptor: Int32, trouble: @Sendable () -> String?)
-    /// Waits for at most so many seconds.
     package typealias Opener = @Sendable (ServerAddress, _ seconds: Int) throws(SourceError) -> Link
 
     private static let opener = Guarded<Opener?>(nil)

@@ -3,22 +3,20 @@ import StoreInspection
 import SystemC
 import ValkeyWire
 
-/// A connection to a Valkey or Redis server for one request at a time. Calls wait at most ``seconds`` for a byte, ten times that
-/// for an answer. A lost connection is opened again; reads are repeated, changes aren't. Safe from any thread.
+/// A connection to a Valkey or Redis server for one request at a time. Calls wait at most ``seconds`` for a byte, and ten times that
+/// for an answer. After a lost connection, reads are repeated on a new one, changes aren't. Safe from any thread.
 package final class ServerConnection: Sendable {
     package let address: ServerAddress
-    /// That an answer may take.
     private let seconds: Int
     private let state = Guarded(State())
-    /// Held while a value is read.
+    /// Held during the read of a value.
     let values = Guarded(())
 
     private struct State {
-        /// Guarded by the lock, as all of this.
         var link: Link?
-        /// What is known of the server once there was a connection.
+        /// Nil until the first connection.
         var traits: ServerTraits?
-        /// What ended connections have waited.
+        /// Seconds, of closed connections.
         var waited = 0.0
         var sent = 0
         var links = 0
@@ -32,38 +30,37 @@ package final class ServerConnection: Sendable {
 
     private struct Load {
         var moment: ContinuousClock.Instant
-        /// Commands that this connection had sent by then.
+        /// Commands sent until then.
         var sent: Int
         var isBusy: Bool
     }
 
-    /// Commands a second of others from which on a server counts as busy.
+    /// Commands a second of other clients above which a server is busy.
     private static let busy = 50.0
 
-    /// Whether others use the server, as it said within the last second; if it doesn't say, they do.
+    /// Whether other clients use the server, at most a second ago; true if that is unknown.
     func isUsedByOthers() -> Bool {
         let now = ContinuousClock.now
         let (known, sent) = state.withLock { ($0.load, $0.sent) }
         if let known, now - known.moment < .seconds(1) { return known.isBusy }
-        // Over the last one or two seconds, own commands among them.
-        // By no other connection than the present one: it may watch keys, which a new one in its place wouldn't.
+        // A new connection would lose the watched keys. The server's rate includes the commands of this one.
         let answer = try? exchange(
             [RESPCommand("INFO", "stats")], in: nil, isRepeatable: false, isContinued: true)
-        let told = (answer?.first).flatMap { ServerInfo($0).number("instantaneous_ops_per_sec") }
+        let reported = (answer?.first).flatMap { ServerInfo($0).number("instantaneous_ops_per_sec") }
         let own = known.map { Double(sent - $0.sent) / max(0.5, (now - $0.moment) / .seconds(1)) } ?? 0
-        let isBusy = told.map { Double($0) - own > ServerConnection.busy } ?? true
+        let isBusy = reported.map { Double($0) - own > ServerConnection.busy } ?? true
         state.withLock { $0.load = Load(moment: now, sent: sent, isBusy: isBusy) }
         return isBusy
     }
 
-    /// Seconds that were waited for the server so far: about what this program has it work.
+    /// Total seconds of waiting for answers, about the server's time for them.
     var waited: Double { state.withLock { $0.waited + ($0.link?.waited ?? 0) } }
 
     package init(_ address: ServerAddress, seconds: Int = 5) {
         (self.address, self.seconds) = (address, seconds)
     }
 
-    /// What `INFO` says of it now: a person may have changed its policy.
+    /// Updates the traits: a server's policy may have changed.
     func note(_ info: RESPValue) {
         state.withLock { state in
             guard let known = state.traits else { return }
@@ -73,7 +70,7 @@ package final class ServerConnection: Sendable {
         }
     }
 
-    /// What the server is; makes the connection if there is none.
+    /// Connects if necessary.
     package func traits() throws(SourceError) -> ServerTraits {
         try state.withLock { (state) throws(SourceError) in
             if let traits = state.traits { return traits }
@@ -82,41 +79,42 @@ package final class ServerConnection: Sendable {
         }
     }
 
-    /// Which of the connections that were made it has.
+    /// The number of the current connection.
     var linkNumber: Int { state.withLock { $0.links } }
 
-    /// What answers: another value once another server does behind the same address, or if that can't be known.
+    /// Identifies the server that answers; without a run ID, the connection.
     func answerer() throws(SourceError) -> String {
         let run = try traits().run
         return run.isEmpty ? "connection \(linkNumber)" : run
     }
 
-    /// - Throws: also if what answers at the end isn't what answered at first: a half of each is no answer.
+    /// - Throws: if two servers at the same address answered parts of it, among others.
     func fromOneServer<Answer>(_ body: () throws(SourceError) -> Answer) throws(SourceError) -> Answer {
         let before = try answerer()
         let answer = try body()
         guard try answerer() == before else {
             throw SourceError(
-                "\(address) was answered by another server meanwhile, so what was read isn't all; begin again"
+                "another server answered at \(address) during the read, so the result is incomplete; run it again"
             )
         }
         return answer
     }
 
-    /// The answers to commands that change nothing, in their order. Errors of the server are among them.
+    /// Returns the answers to read-only commands, in their order, with the server's errors among them.
     package func ask(
         _ commands: [RESPCommand], in database: Int? = nil
     ) throws(SourceError) -> [RESPValue] {
         try exchange(commands, in: database, isRepeatable: true)
     }
 
-    /// The answer to a command that changes nothing. Throws also where the server refuses it.
+    /// Returns the answer to a read-only command.
+    /// - Throws: also an error of the server.
     package func ask(_ command: RESPCommand, in database: Int? = nil) throws(SourceError) -> RESPValue {
         try accepted(ask([command], in: database)[0], to: command)
     }
 
-    /// The answers to commands that change something. Of one that isn't answered nobody knows whether it was carried out.
-    /// - Parameter isContinued: whether they rely on what was sent before, so that another connection won't do.
+    /// Returns the answers to commands that change something. A command without an answer may have been executed.
+    /// - Parameter isContinued: fails instead of opening a new connection, for commands that depend on earlier ones.
     package func change(
         _ commands: [RESPCommand], in database: Int, isContinued: Bool = false
     ) throws(SourceError) -> [RESPValue] {
@@ -152,15 +150,15 @@ package final class ServerConnection: Sendable {
         }
     }
 
-    /// Whether the server certainly runs on this machine: it sees this connection's own end, which it doesn't behind a tunnel or
-    /// a proxy. False also where that can't be known: with TLS, or if the user may not ask.
+    /// Whether the server is proved to run on this machine: it reports this connection's local endpoint, which it doesn't behind a
+    /// tunnel or a proxy. False with TLS, and if the user has no rights to `CLIENT`.
     package func isOnThisMachine() throws(SourceError) -> Bool {
         guard address.isLocal else { return false }
         var answer = try ask([RESPCommand("CLIENT", "INFO")])[0]
-        // Before version 6.2.
+        // Servers before version 6.2 have no CLIENT INFO.
         if case .error = answer { answer = try ask([RESPCommand("CLIENT", "LIST")])[0] }
         guard let name = state.withLock({ $0.link?.localName }) else { return false }
-        // A server that listens by IPv6 may write an address of IPv4 that way.
+        // A server that listens on IPv6 may write IPv4 addresses in this form.
         func plain(_ name: some StringProtocol) -> String {
             String(name.filter { $0 != "[" && $0 != "]" }).replacing("::ffff:", with: "")
         }
@@ -187,16 +185,16 @@ package final class ServerConnection: Sendable {
     }
 }
 
-/// One connection from log-in to its end. Used below the lock of ``ServerConnection`` alone, so by one thread at a time.
+/// A connection after its login. Only used under the lock of ``ServerConnection``.
 private final class Link: @unchecked Sendable {
     private let socket: ServerSocket
     private let seconds: Int
     private var decoder: RESPDecoder
     private var database = 0
-    /// Why the latest commands couldn't be meant, although the connection is all right.
+    /// Why the latest commands weren't sent; the connection is intact.
     private(set) var refusal: String?
     private(set) var traits = ServerTraits()
-    /// What the server has counted for it, and isn't noted elsewhere.
+    /// Lookups since the last ``takeLookups()``.
     private var lookups = OwnLookups()
     var waited: Double { socket.waited }
     var localName: String? { socket.localName }
@@ -213,7 +211,7 @@ private final class Link: @unchecked Sendable {
         try logIn(address)
         let commands = [RESPCommand("CLIENT", "NO-TOUCH", "ON"), RESPCommand("INFO")]
         let answers = try exchange(commands, in: nil)
-        // Who may not ask it knows less. One that is busy would be taken for one that knows nothing.
+        // Without permission, the traits stay unknown. A busy server is an error, because its traits would look unknown, too.
         if case .error(let message) = answers[1], !message.hasPrefix("NOPERM") { throw SourceError(message) }
         traits = ServerTraits(info: answers[1])
         if case .status = answers[0] { traits.keepsIdleTimes = true }
@@ -222,12 +220,12 @@ private final class Link: @unchecked Sendable {
     private func logIn(_ address: ServerAddress) throws(SourceError) {
         var hello = RESPCommand("HELLO", "3")
         if address.user != nil || address.password != nil {
-            // One who needs no password takes any.
+            // A user without a password accepts any.
             hello = hello + "AUTH" + (address.user ?? "default") + (address.password ?? "")
         }
         var answer = try exchange([hello + "SETNAME" + "vellum-browser"], in: nil)[0]
         if case .error(let message) = answer, message.contains("unknown command") {
-            // Before version 6.
+            // Servers before version 6 have no HELLO.
             guard address.user != nil || address.password != nil else { return }
             let words = [address.user, address.password ?? ""].compactMap { $0 }
             answer = try exchange([RESPCommand(words: (["AUTH"] + words).map { Array($0.utf8) })], in: nil)[0]
@@ -243,7 +241,7 @@ private final class Link: @unchecked Sendable {
     func exchange(_ commands: [RESPCommand], in database: Int?) throws(SourceError) -> [RESPValue] {
         refusal = nil
         if let database, database != self.database {
-            // Answered before anything else is sent, or that would be done in another database.
+            // If SELECT fails, the commands must not run in another database.
             if case .error(let message) = try exchange([RESPCommand("SELECT", "\(database)")])[0] {
                 refusal = "refuses the database \(database): \(message)"
                 throw SourceError(message)
@@ -271,13 +269,12 @@ private final class Link: @unchecked Sendable {
         let start = ContinuousClock.now
         while true {
             guard ContinuousClock.now - start < .seconds(10 * seconds) else {
-                throw SourceError("it sends without coming to an end for \(10 * seconds) s")
+                throw SourceError("no complete answer within \(10 * seconds) s")
             }
             let value: RESPValue?
             do throws(RESPError) { value = try decoder.next() } catch {
                 throw SourceError(error.description)
             }
-            // What is told unasked is no answer.
             if case .push? = value { continue }
             if let value { return value }
             decoder.append(try socket.receive())
@@ -285,22 +282,22 @@ private final class Link: @unchecked Sendable {
     }
 }
 
-/// What a server is, as far as looking depends on it. A value; safe to share between threads.
+/// The properties of a server that reads and changes depend on.
 package struct ServerTraits: Sendable, Hashable {
     /// `Valkey 8.0.1`, `Redis 7.0.15`.
     package fileprivate(set) var product = "server"
-    /// Whether reading a value here leaves its key's idle time alone (`CLIENT NO-TOUCH`, from Redis 7.2 and Valkey 7.2 on).
+    /// Whether reading a value leaves its key's idle time unchanged (`CLIENT NO-TOUCH`, since version 7.2).
     package fileprivate(set) var keepsIdleTimes = false
-    /// Whether it is one of a cluster, and has only a part of the keys.
+    /// Whether it is a cluster's node, with only a part of the keys.
     package fileprivate(set) var isClustered = false
 
-    /// What names this run of the server; another one after a restart.
+    /// The run ID, which changes at a restart; empty: unknown.
     package fileprivate(set) var run = ""
-    /// Whether it tells deadlines as such (`PEXPIRETIME`, from version 7 on).
-    package fileprivate(set) var tellsDeadlines = false
-    /// Whether it evicts keys when it is full, as far as is known.
+    /// Whether it has `PEXPIRETIME` (since version 7).
+    package fileprivate(set) var reportsExpiryTimes = false
+    /// Whether it evicts keys when it is full; true if unknown.
     package fileprivate(set) var evicts = true
-    /// Whether it counts uses of keys (a policy with LFU) instead of keeping times.
+    /// Whether it counts accesses to keys (an LFU policy) instead of recording their times.
     package fileprivate(set) var countsUses = false
 
     fileprivate init() {}
@@ -312,14 +309,14 @@ package struct ServerTraits: Sendable, Hashable {
             ?? product
         run = info["run_id"] ?? ""
         let version = info["redis_version"]?.split(separator: ".").first.flatMap { Int($0) }
-        tellsDeadlines = version.map { $0 >= 7 } ?? false
+        reportsExpiryTimes = version.map { $0 >= 7 } ?? false
         countsUses = info["maxmemory_policy"]?.contains("lfu") ?? false
         evicts = info["maxmemory"] != "0" && info["maxmemory_policy"] != "noeviction"
         isClustered = (info["redis_mode"] ?? info["server_mode"]) == "cluster"
     }
 }
 
-/// What `INFO` answers. A value; safe to share between threads.
+/// The fields of an answer to `INFO`.
 struct ServerInfo: Sendable {
     private(set) var fields: [(name: Substring, value: Substring)] = []
 
@@ -332,14 +329,14 @@ struct ServerInfo: Sendable {
 
     subscript(_ name: String) -> String? { fields.first { $0.name == name }.map { String($0.value) } }
 
-    /// Figures that no server reaches are cut, so that sums of them are none that can't be had.
+    /// At most 2^50, so that sums don't overflow.
     func number(_ name: String) -> UInt64? {
         self[name].flatMap { UInt64($0) }.map { min($0, 1 << 50) }
     }
 }
 
 extension RESPValue {
-    /// A text to be shown, whatever bytes it has: what isn't UTF-8 in it is repaired.
+    /// The text, with invalid UTF-8 repaired.
     var shownText: String {
         if case .bytes(let bytes) = self { String(decoding: bytes, as: UTF8.self) } else { text ?? "" }
     }

@@ -2,36 +2,36 @@ import StorageEngine
 import StoreInspection
 import ValkeyWire
 
-/// A server at one moment, as `INFO` tells it. A value; safe to share between threads.
+/// A server's state at one moment, from `INFO`.
 package struct ServerFigures: Sendable, Hashable {
     /// `Valkey 8.0.1`
     package var product: String
-    /// `primary` or `replica`, and whether it is one of a cluster.
+    /// `primary` or `replica`, with `of a cluster` for a cluster's node.
     package var role: String
+    /// Seconds.
     package var uptime: Double
-    /// What its data take, in bytes, and the most that they may; nil: no limit.
+    /// Bytes.
     package var memory: UInt64
+    /// Bytes; nil: no limit.
     package var memoryLimit: UInt64?
-    /// What happens at the limit: `noeviction`, `allkeys-lru` …
+    /// The eviction policy: `noeviction`, `allkeys-lru` …
     package var policy: String
     package var clients: Int
-    /// Since its start.
+    /// The counters are since the server's start, without ``own``.
     package var hits: UInt64
     package var misses: UInt64
     package var evictions: UInt64
     package var expirations: UInt64
     package var commands: UInt64
     package var databases: [Database]
-    /// What this program has had the server count, which isn't among the figures.
     package var own = OwnLookups()
-    /// What should be known of it; one line.
+    /// A limitation of the figures, in one line.
     package var remark: String?
 
-    /// A value; safe to share between threads.
     package struct Database: Sendable, Hashable {
         package var number: Int
         package var keys: Int
-        /// Of these, those that expire.
+        /// Keys with an expiry time.
         package var expiring: Int
 
         package var name: String { "db\(number)" }
@@ -42,7 +42,7 @@ package struct ServerFigures: Sendable, Hashable {
     }
 }
 
-/// Somebody who is connected to a server. A value; safe to share between threads.
+/// A connection to a server.
 package struct ServerClient: Sendable, Hashable {
     package var id: UInt64
     package var address: String
@@ -53,21 +53,21 @@ package struct ServerClient: Sendable, Hashable {
     package var idle: Double
     /// The latest command.
     package var command: String
+    /// Bytes.
     package var memory: UInt64
 }
 
-/// A command that took long. A value; safe to share between threads.
+/// An entry of the slow log.
 package struct SlowCommand: Sendable, Hashable {
     package var id: Int64
     package var time: Timestamp
     package var microseconds: Int64
-    /// The command with its beginning of arguments, as the server keeps them.
+    /// The command and its arguments, as far as the server records them.
     package var words: [String]
     package var client: String
 }
 
 extension ServerConnection {
-    /// One request.
     package func figures() throws(SourceError) -> ServerFigures {
         let answer = try ask(RESPCommand("INFO"))
         note(answer)
@@ -83,7 +83,7 @@ extension ServerConnection {
             hits: info.number("keyspace_hits") ?? 0, misses: info.number("keyspace_misses") ?? 0,
             evictions: info.number("evicted_keys") ?? 0, expirations: info.number("expired_keys") ?? 0,
             commands: info.number("total_commands_processed") ?? 0, databases: [])
-        figures.own = OwnLookups.at(traits.run, told: figures.hits)
+        figures.own = OwnLookups.at(traits.run, reported: figures.hits)
         figures.hits -= min(figures.hits, figures.own.hits)
         figures.misses -= min(figures.misses, figures.own.misses)
         figures.commands -= min(figures.commands, figures.own.commands)
@@ -100,7 +100,7 @@ extension ServerConnection {
         if let only = address.database {
             figures.databases.removeAll { $0.number != only }
             if figures.databases.isEmpty {
-                // An empty one isn't told of, and neither is one that the server doesn't have: that is refused here.
+                // INFO names neither empty nor missing databases; a missing one is refused here.
                 _ = try ask(RESPCommand("DBSIZE"), in: only)
                 figures.databases = [.init(number: only, keys: 0, expiring: 0)]
             }
@@ -130,11 +130,11 @@ extension ServerConnection {
         }
     }
 
-    /// The latest commands that took longer than the server's own bound, the latest first.
+    /// Returns the slow log's entries, latest first.
     package func slowCommands(most: Int = 128) throws(SourceError) -> [SlowCommand] {
         let commands = [RESPCommand("SLOWLOG", "GET", "\(most)"), RESPCommand("TIME")]
         let answers = try ask(commands)
-        // All that is shown here is by this machine's clock.
+        // Times are shown by this machine's clock.
         let offset = answers[1].milliseconds.map { Timestamp.now().microseconds / 1000 - $0 } ?? 0
         return try accepted(answers[0], to: commands[0]).elements?.compactMap { entry in
             guard let parts = entry.elements, parts.count >= 4, let id = parts[0].number,

@@ -1,17 +1,17 @@
 import StoreInspection
 import SystemC
 
-/// A connection whose calls wait, each for a bounded time. For one thread.
+/// A blocking socket with timeouts. For one thread.
 final class ServerSocket {
     private let descriptor: Int32
-    /// Why it has ended, if somebody knows.
+    /// Returns why a TLS connection ended.
     private let trouble: @Sendable () -> String?
-    /// Seconds that went by without anything from the server, all in all.
+    /// Total seconds in ``receive()``.
     private(set) var waited = 0.0
     private let clock = ContinuousClock()
-    private var room = [UInt8](repeating: 0, count: 64 << 10)
+    private var buffer = [UInt8](repeating: 0, count: 64 << 10)
 
-    /// - Parameter seconds: that a connection and each later call may take.
+    /// - Parameter seconds: timeout of the connection attempt and of each later call.
     init(_ address: ServerAddress, seconds: Int) throws(SourceError) {
         if address.isSecure {
             (descriptor, trouble) = try SecureConnections.opened(address, seconds: seconds)
@@ -51,7 +51,7 @@ final class ServerSocket {
 
     deinit { close(descriptor) }
 
-    /// The own end as a server names its clients, `127.0.0.1:50000`; nil where it isn't known: with TLS a relay has it.
+    /// The local endpoint as in a server's list of clients, `127.0.0.1:50000`; nil: unknown, as with TLS.
     let localName: String?
 
     private static func localName(of descriptor: Int32) -> String? {
@@ -89,7 +89,7 @@ final class ServerSocket {
         let descriptor = socket(address.ai_family, address.ai_socktype, address.ai_protocol)
         guard descriptor >= 0 else { return .failure(Problem(errno)) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        // Also bounds the connecting, on Linux.
+        // On Linux this also limits connect.
         bound(descriptor, seconds)
         var on: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
@@ -120,7 +120,6 @@ final class ServerSocket {
                 #if canImport(Darwin)
                 return SystemC.send(descriptor, rest.baseAddress, rest.count, 0)
                 #else
-                // No signal: the connection may have been closed.
                 return SystemC.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
                 #endif
             }
@@ -132,13 +131,13 @@ final class ServerSocket {
         }
     }
 
-    /// What has arrived, at least a byte.
+    /// Waits for data and returns at least one byte of it.
     func receive() throws(SourceError) -> ArraySlice<UInt8> {
         let start = clock.now
         defer { waited += (clock.now - start) / .seconds(1) }
         while true {
-            let count = room.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
-            if count > 0 { return room[..<count] }
+            let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
+            if count > 0 { return buffer[..<count] }
             if count == 0 { throw SourceError(trouble() ?? "the server closed the connection") }
             if errno != EINTR { throw failure(errno, "sent") }
         }

@@ -2,30 +2,28 @@ import StorageEngine
 import StoreInspection
 import ValkeyWire
 
-/// What a server tells of a key without reading its value. A value; safe to share between threads.
+/// The metadata of a key.
 package struct KeyFacts: Sendable, Hashable {
-    /// `string`, `hash`, `list`, `set`, `zset`, `stream`, or what a module calls its own.
+    /// `string`, `hash`, `list`, `set`, `zset`, `stream`, or a module's own type.
     package var type: String
-    /// Sums of what no server holds are none that can be had.
-    static let most = 1 << 40
 
-    /// What is told of a size.
-    static func size(_ told: Int64?) -> Int { Int(clamping: min(max(0, told ?? 0), Int64(most))) }
+    /// Returns a reported size in bytes, at most 2^40, so that sums don't overflow.
+    static func size(_ reported: Int64?) -> Int { Int(clamping: min(max(0, reported ?? 0), 1 << 40)) }
 
-    /// The type of one that the user may not look at.
+    /// The type of a key that the user has no rights to.
     static let forbidden = "no access"
 
-    /// How the server keeps the value: `listpack`, `hashtable` … Nil: it doesn't say.
+    /// The server's encoding: `listpack`, `hashtable` … Nil: unknown.
     package var layout: String?
-    /// What key and value take in the server's memory, in bytes, estimated from some parts of a large one.
+    /// Bytes that key and value take in the server's memory; estimated from samples of a large value.
     package var memory: Int
     package var expires: Timestamp?
-    /// When it was last used, to a second or, on a server that counts uses instead, not known.
+    /// The last access, to a second; nil on a server that counts accesses.
     package var used: Timestamp?
-    /// How often it is used, on the server's scale of 0 to 255; only where it counts that.
+    /// The access frequency on the server's scale of 0 to 255; nil on a server that records times.
     package var frequency: UInt8?
 
-    /// What key and facts tell, as those of an entry. A key's age and its accesses nobody counts.
+    /// The facts as an entry's metadata, without creation time and hits.
     package func metadata(of key: [UInt8], at now: Timestamp) -> EntryMetadata {
         var metadata = EntryMetadata(
             key: KeyName.text(key), valueBytes: memory, recorded: used ?? now, sequence: version)
@@ -35,7 +33,7 @@ package struct KeyFacts: Sendable, Hashable {
         return metadata
     }
 
-    /// Another one if the value is seen to be another; a server numbers nothing.
+    /// Stands for a sequence number, which servers don't have: differs if the facts of the value differ.
     private var version: UInt64 {
         var hasher = Hasher()
         hasher.combine(type)
@@ -46,7 +44,7 @@ package struct KeyFacts: Sendable, Hashable {
 }
 
 extension ServerConnection {
-    /// What is known of keys, in their order; nil for an absent one. One request of five commands a key, no uses.
+    /// Returns the facts of keys, in their order; nil for an absent key. Sends five commands a key at once, which change no idle time.
     package func facts(of keys: [[UInt8]], in database: Int) throws(SourceError) -> [KeyFacts?] {
         let countsUses = try traits().countsUses
         var commands: [RESPCommand] = []
@@ -63,7 +61,7 @@ extension ServerConnection {
         var facts: [KeyFacts?] = []
         for place in stride(from: 0, to: answers.count, by: each) {
             for number in place..<place + each {
-                // What it doesn't tell would else be a figure of 0. A key may have gone between two of them.
+                // Another client may delete the key between two commands. Other errors must not become figures of 0.
                 if case .error(let message) = answers[number], message.contains("no such key") { continue }
                 if number == place, case .error(let message) = answers[place], message.hasPrefix("NOPERM") {
                     break
@@ -71,7 +69,6 @@ extension ServerConnection {
                 _ = try accepted(answers[number], to: commands[number])
             }
             if case .error = answers[place] {
-                // A person may look at others beside it.
                 facts.append(KeyFacts(type: KeyFacts.forbidden, memory: 0))
                 continue
             }

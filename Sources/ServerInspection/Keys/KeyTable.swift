@@ -1,9 +1,8 @@
-/// The keys that a scan found, each once, in that order. Takes their bytes and some 20 bytes a key; adding one takes constant
-/// time. A value; safe to share between threads.
+/// Distinct keys in insertion order. Takes their bytes and some 20 bytes a key; an insertion takes amortized constant time.
 package struct KeyTable: Sendable {
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
-    /// Numbers of keys by the hash of their bytes; -1 is free. At most half of it is used.
+    /// A hash table with linear probing of key numbers; -1 is free. At most half full.
     private var places: [Int32] = [Int32](repeating: -1, count: 64)
 
     package init() {}
@@ -15,7 +14,7 @@ package struct KeyTable: Sendable {
         bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]]
     }
 
-    /// False: it was there.
+    /// Returns false if the key is present or the table is full.
     @discardableResult
     package mutating func insert(_ key: [UInt8]) -> Bool {
         let place = place(of: key[...])
@@ -32,7 +31,7 @@ package struct KeyTable: Sendable {
         return found < 0 ? nil : Int(found)
     }
 
-    /// Where a key is, or may be put.
+    /// The key's place, or the free place for it.
     private func place(of key: ArraySlice<UInt8>) -> Int {
         var place = KeyTable.hash(key) & (places.count - 1)
         while places[place] >= 0, self[Int(places[place])] != key { place = (place + 1) & (places.count - 1) }
@@ -44,7 +43,7 @@ package struct KeyTable: Sendable {
         for index in ends.indices { places[place(of: self[index])] = Int32(index) }
     }
 
-    /// With a seed of this process, so that nobody who names keys can make it slow.
+    /// Seeded per process, against crafted collisions.
     private static func hash(_ key: ArraySlice<UInt8>) -> Int {
         var hasher = Hasher()
         key.withUnsafeBytes { hasher.combine(bytes: $0) }

@@ -2,22 +2,22 @@ import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
-/// The keys of a database as a scan found them, in no order. What is known of a key is asked for when it is looked at, and of all
-/// when something is to be sorted by it (``learnFigures(_:)``). Safe from any thread.
+/// The keys of a database in the order of a scan. Facts of keys are requested when they are shown, or for all keys by
+/// ``learnFigures(_:)``. Safe from any thread.
 package final class ServerListing: EntryListing {
     private let connection: ServerConnection
     private let database: Int
     private let keys: KeyTable
-    /// Whether there are more keys than are listed.
+    /// Whether the database has more keys.
     package let isCut: Bool
     private let state = Guarded(State())
 
     private struct State {
-        /// Guarded by the lock, as all of this. What was asked lately, by the number of the key.
+        /// A cache by the key's number.
         var recent: [Int: KeyFacts?] = [:]
-        /// When.
+        /// The time of its first facts.
         var asked = Timestamp.now()
-        /// Of all keys, once they were asked for.
+        /// Facts of all keys; nil before ``learnFigures(_:)``.
         var learnt: Learnt?
     }
 
@@ -25,7 +25,7 @@ package final class ServerListing: EntryListing {
         var sizes: [UInt32] = []
         var hits: [UInt8] = []
         var used: [Timestamp] = []
-        /// 0: it doesn't expire.
+        /// 0: no expiry time.
         var expires: [Timestamp] = []
         var types: [UInt8] = []
         var names: [(type: String, layout: String?)] = []
@@ -40,20 +40,20 @@ package final class ServerListing: EntryListing {
         }
     }
 
-    /// The most keys that are listed, which take some 100 MB.
+    /// Maximum number of keys, which take some 100 MB.
     package static let most = 2_000_000
-    /// Keys whose facts are asked for at once: what a person waits for, and what may take longer than others wait.
+    /// Keys in a request for rows that are shown, and in other requests, which must not delay other clients.
     private static let block = 64
     private static let smallBlock = 16
     private static let mostRecent = 4096
-    /// Seconds for which what was asked counts: so long a screen takes to be drawn.
+    /// Seconds for which cached facts are valid.
     private static let fresh = 1.0
 
-    /// Scans a database.
+    /// Scans a database; nil: stopped.
     /// - Parameters:
-    ///   - most: how many keys are listed at most.
-    ///   - isPaced: whether others come first at the server.
-    ///   - goesOn: is told how many were found, now and then.
+    ///   - most: maximum number of keys.
+    ///   - isPaced: whether the scan pauses for other clients.
+    ///   - goesOn: gets the number of keys found so far, and returns whether to continue.
     package init?(
         _ connection: ServerConnection, database: Int, matching pattern: [UInt8]? = nil,
         most: Int = ServerListing.most, isPaced: Bool = true, while goesOn: (Int) -> Bool = { _ in true }
@@ -77,7 +77,6 @@ package final class ServerListing: EntryListing {
     package var isByRecency: Bool { false }
     package var count: Int { keys.count }
     package var valueBytes: UInt64 { state.withLock { $0.learnt?.total ?? 0 } }
-    /// Sizes aren't known before they are asked for.
     package var knowsFigures: Bool { state.withLock { $0.learnt != nil } }
 
     package func figures(at index: Int) -> (size: UInt32, hits: UInt32) {
@@ -128,10 +127,7 @@ package final class ServerListing: EntryListing {
 
     package func value(at index: Int) throws(SourceError) -> (encoding: ValueEncoding, bytes: [UInt8])? {
         guard let facts = try facts(at: index) else { return nil }
-        let traits = try connection.traits()
-        guard traits.keepsIdleTimes else {
-            throw SourceError("\(traits.product) counts reading a value as a use of its key")
-        }
+        if let reason = try connection.traits().objectionToReading { throw SourceError(reason) }
         return try connection.value(of: Array(keys[index]), type: facts.type, in: database)
             .map { ($0.encoding, $0.bytes) }
     }
@@ -143,7 +139,7 @@ package final class ServerListing: EntryListing {
         }
     }
 
-    /// Of what was asked lately, or else asked for it and those behind it.
+    /// Returns cached facts, or requests those of the key and of the next keys.
     private func facts(at index: Int) throws(SourceError) -> KeyFacts? {
         let known = state.withLock { state in
             if Timestamp.now().seconds(since: state.asked) > ServerListing.fresh { state.recent = [:] }

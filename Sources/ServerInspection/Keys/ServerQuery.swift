@@ -3,19 +3,19 @@ import StorageEngine
 import StoreInspection
 import ValkeyWire
 
-/// The keys of a database for a query, streamed by `SCAN` in blocks of fifty, with five commands a key for metadata and its value
-/// only if needed. The server has nine tenths of the time for others. For one thread.
+/// The keys of a database for a query, streamed by `SCAN`. Metadata, five commands a key, and values are only read if needed, at the
+/// pace of ``ScanPace``. For one thread.
 package struct ServerQuery: QuerySource {
     private let connection: ServerConnection
     private let database: Int
     private let goesOn: () -> Bool
-    /// How many keys there are, for telling how far it is.
+    /// The database's number of keys, for progress.
     private let count: Int
-    /// The keys that are gone through; nil: all that a scan finds.
+    /// The only keys to visit; nil: all.
     private var only: [String]?
 
-    /// - Parameter goesOn: is asked with each step of the scan.
-    /// - Throws: also where a server can't answer the query.
+    /// - Parameter goesOn: called at each step of the scan; returns whether to continue.
+    /// - Throws: also if the server doesn't report metadata of the query.
     package init(
         _ connection: ServerConnection, database: Int, for pipeline: QueryPipeline,
         while goesOn: @escaping () -> Bool = { true }
@@ -26,7 +26,7 @@ package struct ServerQuery: QuerySource {
         count = Int(clamping: try connection.ask(RESPCommand("DBSIZE"), in: database).number ?? 0)
     }
 
-    /// The same of some keys alone.
+    /// The query limited to some keys.
     package func only(_ keys: [String]) -> ServerQuery {
         var query = self
         query.only = keys
@@ -47,28 +47,33 @@ package struct ServerQuery: QuerySource {
 }
 
 extension ServerTraits {
-    /// A query that causes no use of keys here: the same, or its rows without their values. Nil: its conditions read values.
-    package func sparing(_ plan: QueryPlan, showing columns: [QueryColumn]) -> QueryPlan? {
-        guard plan.readsValues, !keepsIdleTimes else { return plan }
+    /// Why values aren't read without being asked for; nil: reading them doesn't change idle times.
+    package var objectionToReading: String? {
+        keepsIdleTimes
+            ? nil : "\(product) has no CLIENT NO-TOUCH, so reading a value counts as an access to its key"
+    }
+
+    /// The query if it counts as no access to keys, or else its rows with `columns` instead of values. Nil: conditions read values.
+    package func withoutAccesses(_ plan: QueryPlan, showing columns: [QueryColumn]) -> QueryPlan? {
+        guard plan.readsValues, objectionToReading != nil else { return plan }
         let rows = QueryPlan(QueryPipeline(plan.pipeline.stages + [.select(columns)]))
         return rows.readsValues ? nil : rows
     }
 
-    /// Why something of entries can't be asked here: an answer would be made up. Nil: it can.
+    /// Why the server can't report properties; nil: it can.
     package func objection(to properties: [QueryProperty]) -> String? {
         for case .metadata(let metadata) in properties {
             switch metadata {
             case .created, .age, .owner, .tier, .rank:
-                return "a server doesn't tell the @\(metadata.rawValue) of its keys"
+                return "a server doesn't report @\(metadata.rawValue)"
             case .idle, .accessed:
                 if countsUses {
                     return
-                        "\(product) counts the uses of keys here (its policy is one of LFU), so it tells no "
-                        + "@\(metadata.rawValue); @hits is told"
+                        "\(product) counts accesses (an LFU policy) and doesn't report @\(metadata.rawValue); use @hits"
                 }
             case .hits:
                 if !countsUses {
-                    return "\(product) tells @hits only if its policy is one of LFU; @idle is told"
+                    return "\(product) reports @hits only with an LFU policy; use @idle"
                 }
             case .key, .size, .ttl, .expires, .type, .encoding: break
             }
@@ -77,18 +82,17 @@ extension ServerTraits {
     }
 }
 
-/// A query's view of one key after the other. For one thread. What a key or a value is stays valid until the cursor moves.
+/// Visits keys one by one. For one thread. Bytes of a key or a value are valid until the cursor moves.
 final class ServerCursor: QueryCursor {
     private static let block = 16
 
     private let connection: ServerConnection
     private let database: Int
     private var scan: ServerScan?
-    /// Keys that were found, so that each is visited once.
     private var seen = KeyTable()
     private var waiting: [[UInt8]] = []
     private var block: ArraySlice<[UInt8]> = []
-    /// Of the block's keys, once one of them was asked for.
+    /// Facts of the block's keys, requested together.
     private var facts: [[UInt8]: KeyFacts?] = [:]
     private let pace: ScanPace
     private let goesOn: () -> Bool
@@ -102,9 +106,9 @@ final class ServerCursor: QueryCursor {
     private var present: [UInt8] = []
     private var known: KeyFacts?
     private var reading: QueryCursorReading?
-    /// The first value that couldn't be read, and why.
+    /// The first unreadable value, with the reason.
     private var damage = ""
-    /// What went wrong where nothing could be thrown; the next step throws it.
+    /// An error of a getter, which the next ``advance()`` throws.
     private var failure: (any Error)?
 
     init(
@@ -166,7 +170,7 @@ final class ServerCursor: QueryCursor {
                     of: present, type: known.type, in: database, most: ServerValue.mostWorkedOn)
             }
             guard let value else { return QueryCursorValue(reading: .gone, content: nil, encoding: .unknown) }
-            // Half a value would give a wrong answer in silence.
+            // A part of a value would give wrong results.
             if let problem = value.shortage ?? (value.isUnreadable ? value.origin : nil) {
                 return damaged(problem)
             }
@@ -185,11 +189,10 @@ final class ServerCursor: QueryCursor {
     }
 
     func damageWarning(_ count: Int) -> String {
-        "\(Figures.count(count, "value", "values")) could not be read, so nothing is known of what is in "
-            + "\(count == 1 ? "it" : "them"); first \(damage)"
+        "\(Figures.count(count, "value", "values")) could not be read; first \(damage)"
     }
 
-    /// What a scan finds is there; of a key that somebody named nobody knows.
+    /// Without a scan, the key may be absent.
     func loadKey() throws -> (reading: QueryCursorReading, key: UnsafeRawBufferPointer) {
         (scan == nil ? try load() : .present, keyBytes)
     }
@@ -201,7 +204,7 @@ final class ServerCursor: QueryCursor {
 
     var valueContent: UnsafeRawBufferPointer? { hasContent ? content.bytes : nil }
 
-    /// Asked for with the first of them that is wanted.
+    /// Requested at the first use.
     private var details: KeyFacts? {
         do { _ = try load() } catch { failure = error }
         return known

@@ -2,12 +2,12 @@ import StoreInspection
 import SystemC
 import ValkeyWire
 
-/// How much of a server's time is taken: after each of many requests it waits nine times as long as the answer took, and a
-/// hundred times while others use the server. A value; safe to share between threads.
+/// Limits the share of a server's time that many requests take. After each request it waits nine times as long as the answer took,
+/// and a hundred times while other clients use the server.
 package struct ScanPace: Sendable {
     private static let pauses = 9.0
     private static let pausesBesideOthers = 100.0
-    /// Seconds; what a stopped server or a slow line makes long is no work.
+    /// Maximum seconds of a pause: long answers are due to a slow network or a stopped server.
     private static let longest = 0.02
 
     private let connection: ServerConnection
@@ -25,10 +25,10 @@ package struct ScanPace: Sendable {
     }
 }
 
-/// Goes through a database's keys by `SCAN`, which serves others between its steps. A key that is there all the time is found; one
-/// that comes or goes meanwhile may be. Some may be found twice. For one thread.
+/// Iterates over a database's keys with `SCAN`. Finds each key that exists during the whole scan, perhaps twice; finds keys that are
+/// added or deleted during the scan or not. For one thread.
 package struct ServerScan {
-    /// Buckets that the server looks at in a step: of a large table some 70 microseconds, for which others wait.
+    /// Hash table buckets in a step, some 70 microseconds of the server's time.
     private static let step = 50
 
     private let connection: ServerConnection
@@ -37,35 +37,35 @@ package struct ServerScan {
     private var cursor: [UInt8]? = Array("0".utf8)
     private var answerer: String?
 
-    /// - Parameter pattern: which keys are wanted, as `KEYS` takes it; nil: all.
+    /// - Parameter pattern: a pattern as for `MATCH`; nil: all keys.
     package init(_ connection: ServerConnection, database: Int, matching pattern: [UInt8]? = nil) {
         (self.connection, self.database, self.pattern) = (connection, database, pattern)
     }
 
     package var isAtEnd: Bool { cursor == nil }
 
-    /// The keys of the next step, which may be none; nil at the end.
+    /// Returns the keys of the next step, perhaps none; nil at the end.
     package mutating func next() throws(SourceError) -> [[UInt8]]? {
         guard let cursor else { return nil }
         var command = RESPCommand("SCAN") + cursor
         if let pattern { command = command + "MATCH" + pattern }
         let parts = try connection.ask(command + "COUNT" + ServerScan.step, in: database).elements ?? []
-        // Its place is one server's: another one would begin anywhere.
+        // A cursor is only valid on its server.
         let answerer = try connection.answerer()
         guard answerer == self.answerer ?? answerer else {
             throw SourceError(
-                "\(connection.address) is answered by another server than before, so what was found isn't all; begin again"
+                "another server answered at \(connection.address) during the scan, so the list is incomplete; run it again"
             )
         }
         self.answerer = answerer
         guard parts.count == 2, case .bytes(let next) = parts[0], let keys = parts[1].elements else {
-            throw SourceError("\(connection.address) answers SCAN with what is no step of a scan")
+            throw SourceError("\(connection.address) sent an invalid answer to SCAN")
         }
         self.cursor = next == Array("0".utf8) ? nil : next
         return keys.compactMap { if case .bytes(let key) = $0 { key } else { nil } }
     }
 
-    /// What finds the keys that hold a text, in upper or lower case.
+    /// The pattern of keys that contain a text, in upper or lower case.
     package static func pattern(holding text: String) -> [UInt8] {
         var pattern = "*"
         for scalar in text.unicodeScalars {
@@ -73,10 +73,10 @@ package struct ServerScan {
             let isEither = lower != upper && lower.utf8.count == 1 && upper.utf8.count == 1
             pattern += isEither ? "[\(lower)\(upper)]" : ServerScan.escaped(String(scalar))
         }
-        return KeyName.bytes(pattern + "*")
+        return Array((pattern + "*").utf8)
     }
 
-    /// A text as a pattern that is this text alone. Scalars, since with a mark behind it a wildcard is another character.
+    /// The pattern of a text. Escapes scalars: a wildcard with a combining mark is another character.
     package static func escaped(_ text: String) -> String {
         var pattern = ""
         for scalar in text.unicodeScalars {

@@ -3,37 +3,37 @@ import StorageEngine
 import StoreInspection
 import ValkeyWire
 
-/// A key's value as a document: what isn't a string becomes CBOR. A value; safe to share between threads.
+/// A key's value: the bytes of a string, or a CBOR document of another type's elements.
 package struct ServerValue: Sendable, Hashable {
     package var bytes: [UInt8]
     package var encoding: ValueEncoding
-    /// How many elements the key has, or bytes if it is a string.
+    /// Number of elements at the server, or of bytes of a string.
     package var total: Int
+    /// How many of them were read.
     package var shown: Int
-    /// The owner of an object that a near cache keeps there; its bytes are the object's, without what the cache keeps beside them.
+    /// The owner of a near cache's object.
     package var owner: String?
-    /// What to say of such an object.
+    /// A description of a near cache's object, or of its damage.
     package var origin: String?
-    /// Whether it can't be read, so that its bytes are none of an object's.
+    /// Whether it is a damaged object of a near cache, so that the bytes are those of the string.
     package var isUnreadable = false
-    /// Whether it has more bytes than are read.
     package var isTooLarge = false
-    /// Whether it was changed each time between two steps in which it was read.
+    /// Whether it was changed between the steps of each attempt to read it.
     package var isMixed = false
-    /// What to say of one of which nobody knows whether it changed between the steps.
+    /// Why it may have changed between the steps of reading; nil: it hasn't.
     package var doubt: String?
 
-    /// What to say of one of which only a part is here.
+    /// Why the value is incomplete; nil: it is complete.
     package var shortage: String? {
         isMixed
-            ? "it was changed while it was read, so a part may be missing and another stand twice"
+            ? "it was changed while it was read, so elements may be missing or occur twice"
             : shown < total
                 ? (isTooLarge ? "it is too large to be read whole: " : "")
                     + "only \(Figures.count(shown)) of \(Figures.count(total)) \(encoding == .cbor ? "elements" : "bytes") are read"
                 : nil
     }
 
-    /// The object that a near cache keeps in these bytes.
+    /// Decodes a near cache's object.
     fileprivate var unwrapped: ServerValue {
         var value = self
         do throws(StoredObject.Problem) {
@@ -50,22 +50,21 @@ package struct ServerValue: Sendable, Hashable {
         return value
     }
 
-    /// The most bytes that are read of one key to be looked at, and to be worked on: queries, `get` and `export`.
+    /// Maximum bytes to read of a value for the browser, and for queries, `get` and `export`.
     package static let (mostBytes, mostWorkedOn) = (32 << 20, 256 << 20)
 }
 
 extension ServerConnection {
     private static let tries = 3
 
-    /// Reads a value, as much of it as ``ServerValue`` allows, in steps that are short for the server and small in its memory. Counts
-    /// as a use of the key where ``ServerTraits/keepsIdleTimes`` is false. One that is changed between two steps is read again.
-    /// - Parameter most: bytes that are read; those of collections are of the document that they become.
-    /// - Returns: nil if there is no such key.
-    /// - Throws: also if the type is none that is known here.
+    /// Reads a value in small steps, up to about `most` bytes of the result. Reads it again if it was changed between two steps. Counts
+    /// as an access to the key where ``ServerTraits/keepsIdleTimes`` is false.
+    /// - Returns: nil if the key is absent.
+    /// - Throws: also for a module's type.
     package func value(
         of key: [UInt8], type: String, in database: Int, most: Int = ServerValue.mostBytes
     ) throws(SourceError) -> ServerValue? {
-        // One after the other: the end of one would end what another one watches.
+        // One value at a time: the end of a read ends all watches of the connection.
         try values.withLock { (_) throws(SourceError) in
             var value: ServerValue?
             for _ in 0..<ServerConnection.tries {
@@ -73,7 +72,7 @@ extension ServerConnection {
                 value = try fromOneServer { () throws(SourceError) in try reading.value(of: type) }
                 guard let isChanged = try reading.isChanged() else {
                     value?.doubt =
-                        "it was read in steps, and the user may not ask whether it changed between them (WATCH, MULTI)"
+                        "it was read in steps, and the user has no right to check for changes between them (WATCH, MULTI)"
                     return value
                 }
                 if !isChanged { return value }
@@ -84,22 +83,22 @@ extension ServerConnection {
     }
 }
 
-/// One key's value as it is read. For one thread.
+/// One attempt to read a value. For one thread.
 private struct ValueReading {
     let connection: ServerConnection
     let key: [UInt8]
     let database: Int
     let most: Int
-    /// The document's items so far: nothing else is kept of an element, so that memory is bounded by bytes.
+    /// The document's encoded items. Nothing else is kept of an element, so that bytes limit the memory.
     private var items: [UInt8] = []
     private var watching: Int?
     private var isUnwatched = false
     private var steps = 0
     private let pace: ScanPace
 
-    /// Elements, and about how many bytes, that are asked for at once: a server keeps an answer in its memory, for which it may evict.
+    /// Maximum elements of a step and of the first one, and about the maximum bytes: a full server may evict keys for an answer.
     private static let (elements, first, stepBytes) = (2000, 8, 256 << 10)
-    /// Of a string.
+    /// Bytes of a string in a step.
     private static let pieceBytes = 1 << 20
 
     init(connection: ServerConnection, key: [UInt8], database: Int, most: Int) {
@@ -117,11 +116,11 @@ private struct ValueReading {
         case "stream": return try stream()
         case KeyFacts.forbidden: throw SourceError("the user may not look at this key")
         default:
-            throw SourceError("a value of type \(type), which a module of the server has, isn't shown here")
+            throw SourceError("values of the module type \(type) aren't supported")
         }
     }
 
-    /// Whether the key was changed since it was watched; nil: the user may not ask that.
+    /// Whether the watched key was changed; nil: the user has no right to check.
     func isChanged() throws(SourceError) -> Bool? {
         guard let watching else { return false }
         if isUnwatched { return nil }
@@ -132,7 +131,6 @@ private struct ValueReading {
         return answers[1] == .null
     }
 
-    /// Has it watched whether the key changes, if it is read in several steps.
     private mutating func watch() throws(SourceError) {
         if case .error = try connection.ask([RESPCommand("WATCH") + key], in: database)[0] {
             isUnwatched = true
@@ -143,12 +141,12 @@ private struct ValueReading {
     private mutating func nextStep(_ name: String, _ words: String...) throws(SourceError) -> RESPValue {
         let command = words.reduce(RESPCommand(name) + key) { $0 + $1 }
         steps += 1
-        // Who reads many values pauses by themselves.
+        // Callers pause between values.
         guard steps > 1 else { return try connection.ask(command, in: database) }
         return try pace.paced { () throws(SourceError) in try connection.ask(command, in: database) }
     }
 
-    /// How many elements are asked for next, after so many.
+    /// The number of elements to request next.
     private func next(after count: Int) -> Int {
         guard count > 0 else { return ValueReading.first }
         let fitting = ValueReading.stepBytes / max(1, items.count / count)
@@ -159,6 +157,7 @@ private struct ValueReading {
         try connection.ask(words.reduce(RESPCommand(name) + key) { $0 + $1 }, in: database)
     }
 
+    /// Returns the number of elements; nil: absent. Watches a key that takes several steps.
     private mutating func length(_ command: String) throws(SourceError) -> Int? {
         var length = Int(clamping: try ask(command).number ?? 0)
         if length > ValueReading.first {
@@ -173,7 +172,7 @@ private struct ValueReading {
     mutating func string() throws(SourceError) -> ServerValue? {
         let total = Int(clamping: try ask("STRLEN").number ?? 0)
         if total == 0 {
-            // There may be an empty one, or none.
+            // STRLEN is 0 for an empty string and for an absent key.
             guard try ask("EXISTS").number == 1 else { return nil }
             return ServerValue(bytes: [], encoding: .unknown, total: 0, shown: 0)
         }
@@ -195,7 +194,7 @@ private struct ValueReading {
 
     mutating func elements(_ length: String, scan: String) throws(SourceError) -> ServerValue? {
         guard let total = try self.length(length) else { return nil }
-        // A scan may find one twice.
+        // SSCAN may return an element twice.
         var found = KeyTable()
         try step(scan) { answers, items in
             for case .bytes(let element) in answers where found.insert(element) {
@@ -212,14 +211,14 @@ private struct ValueReading {
         try step("HSCAN") { answers, items in
             for place in stride(from: 0, to: answers.count - 1, by: 2) {
                 guard case .bytes(let name) = answers[place], names.insert(name) else { continue }
-                ValueReading.take(Array(answers[place...place + 1]), &items)
+                items += ValueReading.item(name).encoded + ValueReading.item(answers[place + 1]).encoded
             }
             return names.count
         }
         return value(.map(CBORMap()), of: total, shown: names.count)
     }
 
-    /// Scans until there is enough. `take` says how many elements there are by then.
+    /// Scans up to the limit. `take` returns the number of elements so far.
     private mutating func step(
         _ scan: String, _ take: ([RESPValue], inout [UInt8]) -> Int
     ) throws(SourceError) {
@@ -228,7 +227,7 @@ private struct ValueReading {
             let answer = try nextStep(scan, cursor, "COUNT", "\(next(after: count))")
             guard let parts = answer.elements, parts.count == 2, let next = parts[0].text,
                 let elements = parts[1].elements
-            else { throw SourceError("\(connection.address) answers \(scan) with what is no step of a scan") }
+            else { throw SourceError("\(connection.address) sent an invalid answer to \(scan)") }
             cursor = next
             count = take(elements, &items)
             if isEnough { return }
@@ -256,18 +255,22 @@ private struct ValueReading {
             let last = min(total, count + next(after: count)) - 1
             let answer = try nextStep("ZRANGE", "\(count)", "\(last)", "WITHSCORES").elements ?? []
             if answer.isEmpty { break }
-            // By protocol 3 each member has an array of its own.
-            for pair in answer.first?.elements == nil ? [answer] : answer.compactMap(\.elements) {
-                count += ValueReading.take(pair, &items)
+            // Protocol 3 has an array for each member.
+            for pairs in answer.first?.elements == nil ? [answer] : answer.compactMap(\.elements) {
+                for place in stride(from: 0, to: pairs.count - 1, by: 2) {
+                    items += ValueReading.item(pairs[place]).encoded
+                    items += ValueReading.score(pairs[place + 1]).encoded
+                    count += 1
+                }
             }
         }
         return value(.map(CBORMap()), of: total, shown: count)
     }
 
-    /// The fields of each entry under its number, the first first.
+    /// Maps the ID of each entry to its fields, in the order of the IDs.
     mutating func stream() throws(SourceError) -> ServerValue? {
         guard let total = try length("XLEN") else {
-            // One whose entries were all deleted is there.
+            // A stream without entries exists.
             return try ask("EXISTS").number == 1 ? value(.map(CBORMap()), of: 0, shown: 0) : nil
         }
         var (shown, start) = (0, "-")
@@ -277,9 +280,7 @@ private struct ValueReading {
             if answer.isEmpty { break }
             for entry in answer {
                 guard let parts = entry.elements, parts.count == 2, let id = parts[0].text else { continue }
-                var fields: [UInt8] = []
-                let number = ValueReading.take(parts[1].elements ?? [], &fields)
-                items += CBORValue.text(id).encoded + ValueReading.head(.map(CBORMap()), number) + fields
+                items += CBORValue.text(id).encoded + ValueReading.fields(parts[1].elements ?? [])
                 shown += 1
                 guard let next = ValueReading.id(after: id) else { break reading }
                 start = next
@@ -289,24 +290,25 @@ private struct ValueReading {
         return value(.map(CBORMap()), of: total, shown: shown)
     }
 
-    /// The next number that an entry of a stream may have; from version 6.2 on a parenthesis would say it.
+    /// The fields of a stream's entry: a map, or a list of pairs if a name repeats.
+    private static func fields(_ answers: [RESPValue]) -> [UInt8] {
+        let pairs = stride(from: 0, to: answers.count - 1, by: 2).map { place in
+            [item(answers[place]), item(answers[place + 1])]
+        }
+        guard Set(pairs.map { $0[0].encoded }).count == pairs.count else {
+            return CBORValue.array(pairs.map { .array($0) }).encoded
+        }
+        return head(.map(CBORMap()), pairs.count) + pairs.flatMap { $0[0].encoded + $0[1].encoded }
+    }
+
+    /// The next possible ID of an entry. Servers before version 6.2 have no exclusive ranges.
     private static func id(after id: String) -> String? {
         let parts = id.split(separator: "-").compactMap { UInt64($0) }
         guard parts.count == 2 else { return nil }
         return parts[1] < .max ? "\(parts[0])-\(parts[1] + 1)" : parts[0] < .max ? "\(parts[0] + 1)-0" : nil
     }
 
-    /// How many entries of a map it were.
-    @discardableResult
-    private static func take(_ pairs: [RESPValue], _ items: inout [UInt8]) -> Int {
-        for place in stride(from: 0, to: pairs.count - 1, by: 2) {
-            items += item(pairs[place]).encoded
-            items += item(pairs[place + 1]).encoded
-        }
-        return pairs.count / 2
-    }
-
-    /// The beginning of an array or a map of so many items: that of an empty one, with the number in it.
+    /// The CBOR head of an array or a map with `count` items.
     private static func head(_ empty: CBORValue, _ count: Int) -> [UInt8] {
         var head = CBORValue.unsigned(UInt64(count)).encoded
         head[0] |= empty.encoded[0]
@@ -316,21 +318,25 @@ private struct ValueReading {
     private static func item(_ answer: RESPValue) -> CBORValue {
         switch answer {
         case .bytes(let bytes): item(bytes)
-        case .double(let number):
-            // JSON has no infinity.
-            !number.isFinite
-                ? .text("\(number)")
-                : number == number.rounded() && abs(number) < 1e15 ? whole(Int64(number)) : .float(number)
+        case .double(let number): item(number)
         case .integer(let number): whole(number)
         default: answer.text.map { .text($0) } ?? .null
         }
+    }
+
+    private static func item(_ number: Double) -> CBORValue {
+        number == number.rounded() && abs(number) < 1e15 ? whole(Int64(number)) : .float(number)
+    }
+
+    /// Protocol 2 sends scores as texts.
+    private static func score(_ answer: RESPValue) -> CBORValue {
+        answer.text.flatMap { Double($0) }.map { item($0) } ?? item(answer)
     }
 
     private static func whole(_ number: Int64) -> CBORValue {
         number < 0 ? .negative(UInt64(-1 - number)) : .unsigned(UInt64(number))
     }
 
-    /// A text where it is one.
     private static func item(_ bytes: [UInt8]) -> CBORValue {
         String(validating: bytes, as: UTF8.self).map { .text($0) } ?? .bytes(bytes)
     }

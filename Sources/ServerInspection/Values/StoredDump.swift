@@ -1,12 +1,12 @@
 import StoreInspection
 import ValkeyWire
 
-/// A key as it is stored, in the server's own form (`DUMP`), which keeps all of its value. A value; safe to share between threads.
+/// A key with its value in the server's own form (`DUMP`).
 package struct StoredDump: Sendable, Hashable {
     package var key: [UInt8]
-    /// `string`, `hash` …; empty: not known.
+    /// `string`, `hash` …; empty: unknown.
     package var type = ""
-    /// By the server's clock, in milliseconds since 1970; nil: it doesn't expire.
+    /// Milliseconds since 1970 by the server's clock; nil: never.
     package var expires: Int64?
     package var bytes: [UInt8]
 
@@ -16,33 +16,37 @@ package struct StoredDump: Sendable, Hashable {
 }
 
 extension ServerConnection {
-    /// A key at one moment; nil: there is none. A use of the key where ``ServerTraits/keepsIdleTimes`` is false.
+    /// Reads a key's state at one moment; nil: absent. Counts as an access where ``ServerTraits/keepsIdleTimes`` is false.
     package func dumped(_ key: [UInt8], in database: Int) throws(SourceError) -> StoredDump? {
         let size = KeyFacts.size(try ask(RESPCommand("MEMORY", "USAGE") + key, in: database).number)
         guard size <= ServerValue.mostWorkedOn else {
             throw SourceError("it is too large: \(Figures.bytes(UInt64(size))) in the server's memory")
         }
         if size > 1 << 20 { try requireRoom(for: size, "to copy it") }
-        let areTold = try traits().tellsDeadlines
+        let areReported = try traits().reportsExpiryTimes
         let commands = [
             RESPCommand("MULTI"), RESPCommand("TIME"), RESPCommand("TYPE") + key,
-            RESPCommand(areTold ? "PEXPIRETIME" : "PTTL") + key, RESPCommand("DUMP") + key,
+            RESPCommand(areReported ? "PEXPIRETIME" : "PTTL") + key, RESPCommand("DUMP") + key,
             RESPCommand("EXEC"),
         ]
         let answers = try ask(commands, in: database)
         for (command, answer) in zip(commands, answers) { _ = try accepted(answer, to: command) }
-        guard let told = answers[5].elements, told.count == 4, let now = told[0].milliseconds else {
-            throw SourceError("\(address) answers EXEC with something else than the answers")
+        guard let results = answers[5].elements, results.count == 4, let now = results[0].milliseconds else {
+            throw SourceError("\(address) sent an invalid answer to EXEC")
         }
-        for (command, answer) in zip(commands[1...], told) { _ = try accepted(answer, to: command) }
-        guard case .bytes(let bytes) = told[3] else { return nil }
-        let left = told[2].number ?? -1
-        var dump = StoredDump(key: key, expires: left < 0 ? nil : areTold ? left : now + left, bytes: bytes)
-        dump.type = told[1].shownText
+        for (command, answer) in zip(commands[1...], results) { _ = try accepted(answer, to: command) }
+        guard case .bytes(let bytes) = results[3] else { return nil }
+        let left = results[2].number ?? -1
+        var dump = StoredDump(key: key, expires: nil, bytes: bytes)
+        if left >= 0 {
+            let (sum, overflows) = now.addingReportingOverflow(left)
+            dump.expires = areReported ? left : overflows ? .max : sum
+        }
+        dump.type = results[1].shownText
         return dump
     }
 
-    /// Stores a key in one step. Returns why it wasn't; nil: it was.
+    /// Restores a key with one command. Returns why it was refused; nil: restored.
     package func restore(
         _ dump: StoredDump, replaces: Bool, in database: Int
     ) throws(SourceError) -> String? {
@@ -55,7 +59,7 @@ extension ServerConnection {
         return try refusal(of: replaces ? command + "REPLACE" : command, in: database)
     }
 
-    /// Stores a string in one step. Returns why it wasn't; nil: it was.
+    /// Stores a string with one command. Returns why it was refused; nil: stored.
     package func set(
         _ key: [UInt8], to bytes: [UInt8], milliseconds: Int64?, replaces: Bool, in database: Int
     ) throws(SourceError) -> String? {
@@ -64,7 +68,7 @@ extension ServerConnection {
         return try refusal(of: replaces ? command : command + "NX", in: database)
     }
 
-    /// - Throws: where all others would be refused too.
+    /// - Throws: an error that doesn't depend on the key.
     private func refusal(of command: RESPCommand, in database: Int) throws(SourceError) -> String? {
         let answer = try change([command], in: database)[0]
         if answer == .null { return ServerConnection.isPresent }
@@ -78,19 +82,19 @@ extension ServerConnection {
 
     private static let isPresent = "the key exists already; --overwrite replaces it"
 
-    /// Errors that don't depend on the key or the value.
+    /// Beginnings of errors that don't depend on key and value.
     static let general = [
         "OOM", "READONLY", "LOADING", "MISCONF", "MASTERDOWN", "CLUSTERDOWN", "NOREPLICAS", "BUSY ", "NOAUTH",
     ]
 
-    /// Refuses where a server would evict keys to make room. A server that doesn't evict answers with an error.
+    /// Throws if the server would evict keys for `size` more bytes.
     package func requireRoom(for size: Int, _ purpose: String) throws(SourceError) {
         guard try traits().evicts, size > 0 else { return }
         let figures: ServerFigures
         do throws(SourceError) {
             figures = try self.figures()
         } catch {
-            // Who may not ask can't know.
+            // Without permission for INFO, the memory is unknown.
             guard error.description.contains("NOPERM") else { throw error }
             return
         }
@@ -99,6 +103,6 @@ extension ServerConnection {
         guard figures.memory + needed > limit else { return }
         throw SourceError(
             "\(address) has no room left and would evict keys \(purpose) (\(figures.policy)); "
-                + "what is left stays: make room and do it again")
+                + "free memory there and run it again for the rest")
     }
 }

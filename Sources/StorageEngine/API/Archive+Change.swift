@@ -8,7 +8,7 @@ public enum ConditionalPut: Sendable, Hashable {
     case changed
 }
 
-/// The content of an entry as it was read, to be replaced on the condition that it is unchanged.
+/// The content of an entry as it was read, to be replaced if it is unchanged.
 public struct CurrentEntry: Sendable, Hashable {
     /// The stored bytes.
     public var value: [UInt8]
@@ -22,20 +22,20 @@ public struct CurrentEntry: Sendable, Hashable {
     public var sequence: UInt64
 }
 
-/// What ``Archive/change(_:_:)`` does with the entry.
+/// A decision of ``Archive/change(_:_:)`` about the entry.
 public enum EntryChange: Sendable {
     /// Store this value as ``Archive/update(_:forKey:encoding:attributes:)`` does.
     case put([UInt8], encoding: ValueEncoding = .unknown, attributes: EntryAttributes = .none)
     /// Store this value and keep encoding, lifetime and owner. The entry still expires when it would have.
     case replaceValue([UInt8])
-    /// Delete the entry; nothing happens if there is none.
+    /// Delete the entry, if present.
     case delete
     /// Leave the entry as it is.
     case keep
 }
 
 extension Archive {
-    /// The entry of `key` with the number of its value; `nil` if there is none. Leaves no trace.
+    /// The entry of `key` with the number of its value; `nil` if absent. Leaves no trace.
     public func current(_ key: String) throws(StorageError) -> CurrentEntry? {
         let engine = try engine()
         var current: CurrentEntry?
@@ -63,7 +63,7 @@ extension Archive {
         return found
     }
 
-    /// The ``CurrentEntry/sequence`` of `key`; `nil` if there is no entry. Leaves no trace and doesn't copy the value.
+    /// The ``CurrentEntry/sequence`` of `key`; `nil` if absent. Leaves no trace and doesn't copy the value.
     package func sequence(of key: String) throws(StorageError) -> UInt64? {
         let engine = try engine()
         var sequence: UInt64?
@@ -73,9 +73,8 @@ extension Archive {
         return sequence
     }
 
-    /// Like ``update(_:forKey:encoding:attributes:)``, but only if the entry still has this ``CurrentEntry/sequence``,
-    /// whatever other processes do at the same time. With `nil` it stores only if there is no entry.
-    /// - Throws: what `put` throws.
+    /// Like ``update(_:forKey:encoding:attributes:)``, but only if the entry still has this ``CurrentEntry/sequence``
+    /// at the time of the change. With `nil` it stores only if the key is absent. Throws the same errors as `put`.
     public func put(
         _ value: [UInt8], forKey key: String, ifSequence sequence: UInt64?,
         encoding: ValueEncoding = .unknown,
@@ -109,7 +108,7 @@ extension Archive {
         return outcome
     }
 
-    /// Replaces a value's encoding if ``CurrentEntry/sequence`` matches; not a use. Evicts others if the limit is exceeded then.
+    /// Replaces a value's encoding if ``CurrentEntry/sequence`` matches; not an access. May evict others for the limit.
     package func rewrite(
         _ value: [UInt8], forKey key: String, ifSequence sequence: UInt64, encoding: ValueEncoding
     ) throws(StorageError) -> Bool {
@@ -126,13 +125,13 @@ extension Archive {
         return isStored
     }
 
-    /// Changes an entry depending on what it holds, in one atomic step: a counter, a list that grows, a merge. `body`
-    /// gets the entry, or `nil` if there is none, and says what becomes of it. No change by others comes in between.
+    /// Changes an entry depending on its content, in one atomic step: a counter, a growing list, a merge. `body` gets
+    /// the entry, or `nil` if absent, and returns the change.
     ///
-    /// No lock is held while `body` runs: it may take its time, be stopped, and use this archive. If another change of
-    /// the same entry comes first, `body` is called again with the new content, so it must have no side effects. Every
-    /// retry means that another change succeeded.
-    /// - Returns: the last answer of `body`, which was carried out.
+    /// No lock is held while `body` runs; it may use this archive. If another change of the same entry comes first,
+    /// `body` is called again with the new content, so it must have no side effects. Each retry means that another
+    /// succeeded.
+    /// - Returns: the change that was carried out.
     /// - Throws: also `busy`, if others keep changing the entry for ten seconds.
     @discardableResult
     public func change(
@@ -160,8 +159,8 @@ extension Archive {
         throw .busy(archive: name, process: 0, reason: "other processes keep changing \"\(key)\"; try again")
     }
 
-    /// Makes the entry of `key` the most recent and counts a hit, without reading its value. Counts a miss and returns
-    /// `false` if there is none. Takes no lock.
+    /// Makes the entry of `key` the most recent and counts a hit, without reading its value and without a lock. Counts
+    /// a miss and returns `false` if the key is absent.
     @discardableResult
     public func touch(_ key: String) throws(StorageError) -> Bool {
         let engine = try engine()
@@ -169,7 +168,7 @@ extension Archive {
     }
 
     /// Like ``touch(_:)``, and restarts the entry's lifetime with this duration: for sessions that expire when unused.
-    /// Writes the new deadline to the log, but not the value.
+    /// Logs the new expiry time, but not the value.
     @discardableResult
     public func touch(_ key: String, lifetime: Duration) throws(StorageError) -> Bool {
         guard try setLifetime(lifetime, forKey: key) else {

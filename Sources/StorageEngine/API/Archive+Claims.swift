@@ -6,7 +6,7 @@ package final class KeyClaim: Sendable {
 }
 
 extension Archive {
-    /// Claims the key's hash; `nil` if another has it. Costs two system calls, and a descriptor. Without file locks all get it.
+    /// Claims the key's hash; `nil`: another has it. Costs two system calls, a descriptor. Succeeds without file locks.
     package func claim(_ key: String) throws(StorageError) -> KeyClaim? {
         let engine = try engine()
         let file = try engine.folder.file(named: ArchiveOpening.attachedName, writable: true)

@@ -1,12 +1,11 @@
-/// Giving back space at once, which otherwise happens in the background (S14).
 extension Archive {
-    /// Gives back the space of deleted, evicted and expired entries. Copies the live values of segments that have dead bytes;
-    /// other processes can use the archive in the meantime. Costs reading and writing these values.
+    /// Frees the space of deleted, evicted and expired entries. Copies the live values of segments that have dead
+    /// bytes; other processes can use the archive at the same time. Costs reading and writing these values.
     ///
     /// - Parameters:
-    ///   - givingUpUndo: also gives back the space of entries that ``undo(_:progress:)`` could still bring back; then it
-    ///     no longer can.
-    ///   - progress: gets the fraction done, 0 to 1, now and then; return `false` to stop. What was given back stays so.
+    ///   - givingUpUndo: also frees the space of entries that ``undo(_:progress:)`` could restore; then it no longer
+    ///     can.
+    ///   - progress: gets the fraction done, 0 to 1, now and then; return `false` to stop. Freed space stays free.
     public func compact(
         givingUpUndo: Bool = false, progress: (Double) -> Bool = { _ in true }
     ) throws(StorageError) {
@@ -15,8 +14,7 @@ extension Archive {
         }
     }
 
-    /// Drops all messages of a log; this can't be undone. Other processes can go on appending.
-    /// - Throws: `wrongKind` if the archive isn't a log.
+    /// Drops all messages of a log; this can't be undone. Throws also `wrongKind` if the archive isn't a log.
     @discardableResult
     public func deleteAllMessages() throws(StorageError) -> Removal {
         try finishingChange { (engine) throws(StorageError) in

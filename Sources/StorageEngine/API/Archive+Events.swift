@@ -4,23 +4,21 @@ extension Archive {
         try engine().events(from: sequence)
     }
 
-    /// The number of the next event: where a follower begins that isn't interested in the past.
+    /// The number of the next event, from which a follower without interest in the past begins.
     public func nextEvent() throws(StorageError) -> UInt64 { try engine().nextEvent }
 
-    /// Like ``events(from:)``, but blocks the thread until there is an event, for at most `wait`. It is for programs
-    /// without tasks; others use ``follow(from:)``. A process that has the archive open for writing is woken. An
-    /// observer, which leaves no trace, polls twenty times a second. A follower that is slower than the writers is told
-    /// how many events it lost.
+    /// Like ``events(from:)``, but blocks the thread until there is an event, for at most `wait`; tasks use
+    /// ``follow(from:)``. A process that has the archive open for writing is woken. An observer, which leaves no trace,
+    /// polls twenty times a second. The result has the number of events lost if the follower is slow.
     public func waitForEvents(
         from sequence: UInt64, atMost wait: Duration
     ) throws(StorageError) -> EventBatch {
         try engine().waitForEvents(from: sequence, atMost: wait)
     }
 
-    /// How many events the ring keeps.
     package static var keptEvents: Int { IndexLayout.events }
 
-    /// What happened to a key, as far as the ring of events reaches back. Leaves no trace.
+    /// The events of a key, as far as the event ring reaches back. Leaves no trace.
     public func history(of key: String) throws(StorageError) -> KeyHistory {
         let engine = try engine()
         return try withBytes(of: key) { (key) throws(StorageError) in

@@ -1,7 +1,6 @@
 extension Archive {
     /// Makes the entry of `key` expire this long from now; `nil`: it no longer expires. Doesn't write the value again.
-    /// Returns `false` if there is no entry or it has expired.
-    /// - Throws: also `wrongKind` for a log.
+    /// Returns `false` if the entry is absent or expired. Throws also `wrongKind` for a log.
     @discardableResult
     public func setLifetime(_ lifetime: Duration?, forKey key: String) throws(StorageError) -> Bool {
         let engine = try engine()
@@ -18,9 +17,8 @@ extension Archive {
         return isThere
     }
 
-    /// Removes every expired entry. No look-up finds an expired entry; removing it frees its space. Otherwise that
-    /// happens when it is looked up, in the background, or when it is the least recent. Costs nothing while no deadline
-    /// has passed, else a walk over the index.
+    /// Removes every expired entry and frees its space. Look-ups never find expired entries, and remove them; so do the
+    /// background and evictions. Free if none has expired, else a walk over the index.
     @discardableResult
     public func removeExpired() throws(StorageError) -> Removal {
         try finishingChange { (engine) throws(StorageError) in try engine.removeExpired() }
@@ -32,8 +30,7 @@ extension Archive {
         try finishingChange { (engine) throws(StorageError) in try engine.removeIdle(longerThan: interval) }
     }
 
-    /// Deletes the entries of an owner, including damaged ones. Costs a walk over the index.
-    /// - Throws: also `invalidOwner` for an empty name.
+    /// Deletes an owner's entries, including damaged ones. Costs a walk over the index. Throws also `invalidOwner`.
     @discardableResult
     public func deleteEntries(ofOwner owner: String) throws(StorageError) -> Removal {
         try EntryAttributes.checkNotEmpty(owner: owner)
@@ -41,7 +38,7 @@ extension Archive {
         }
     }
 
-    /// Makes the change as durable as the archive's level requires, and does the housekeeping that it left over.
+    /// Makes the change as durable as the archive's level requires, and does the pending compaction.
     func finishingChange<Value>(
         _ change: (ArchiveEngine) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {

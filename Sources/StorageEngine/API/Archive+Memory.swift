@@ -13,14 +13,12 @@ package struct HashedKey {
 
 /// For an in-memory tier: key hashes, the version of a held entry, whether it is current (S9), and the process' slot.
 extension Archive {
-    /// - Throws: `invalidKey`, `closed`.
     package func hashed(_ key: UnsafeRawBufferPointer) throws(StorageError) -> HashedKey {
         let engine = try engine()
         try ArchiveEngine.validate(key: key)
         return HashedKey(bytes: key, hash: engine.hash(key))
     }
 
-    /// Like ``hashed(_:)`` for a string. The bytes are valid during `body`.
     package func withHashed<Value>(
         _ key: String, _ body: (HashedKey) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
@@ -44,7 +42,7 @@ extension Archive {
         return held
     }
 
-    /// Records an entry that only this process' memory holds (S11). Removes what was stored under the key.
+    /// Records an entry that only this process' memory holds (S11). Removes the stored entry of the key.
     package func recordInMemoryOnly(
         _ key: HashedKey, bytes: UInt64, attributes: EntryAttributes = .none
     ) throws(StorageError) -> HeldEntry {
@@ -56,7 +54,6 @@ extension Archive {
         return held
     }
 
-    /// Counts a value that could not be stored, and publishes an event with the cause.
     package func reportRejection(
         of key: HashedKey, bytes: Int, _ cause: EventCause
     ) throws(StorageError) {
@@ -70,13 +67,12 @@ extension Archive {
 
     // MARK: Reading
 
-    /// Counts a miss for a look-up that found nothing it could use.
+    /// Counts a miss for a look-up without a usable result. With a key, also removes an expired entry.
     package func countMiss() throws(StorageError) {
         let engine = try engine()
         withExtendedLifetime(engine) { engine.processSlot?.addMiss() }
     }
 
-    /// The same for a look-up of this key. Removes the entry if it has expired.
     package func countMiss(of key: HashedKey) throws(StorageError) {
         let engine = try engine()
         try withExtendedLifetime(engine) { () throws(StorageError) in
@@ -87,7 +83,7 @@ extension Archive {
         }
     }
 
-    /// Counts a hit for a look-up whose entry may be gone by now.
+    /// Counts a hit for a look-up whose entry may have been removed since.
     package func countHit() throws(StorageError) {
         let engine = try engine()
         withExtendedLifetime(engine) { engine.processSlot?.addHit() }
@@ -101,7 +97,6 @@ extension Archive {
         try engine.withAccess(key.bytes, tag: key.tag) { body($0.frame.value, engine.held($0, tag: key.tag)) }
     }
 
-    /// The same, leaving no trace.
     package func withPeekToHold(
         _ key: HashedKey, _ body: (UnsafeRawBufferPointer, HeldEntry) -> Void
     ) throws(StorageError) {
@@ -109,7 +104,6 @@ extension Archive {
         try engine.withPeek(key.bytes, tag: key.tag) { body($0.frame.value, engine.held($0, tag: key.tag)) }
     }
 
-    /// Accesses an entry and returns the version to hold; `nil` if there is none.
     package func access(toHold key: String) throws(StorageError) -> HeldEntry? {
         try withHashed(key) { (key) throws(StorageError) in
             var found: HeldEntry?
@@ -123,22 +117,20 @@ extension Archive {
     /// Whether an object in memory is still the archive's version. Counts an access to it then.
     package func access(_ held: HeldEntry) throws(StorageError) -> Bool { try engine().access(held) }
 
-    /// The same, leaving no trace.
     package func isCurrent(_ held: HeldEntry) throws(StorageError) -> Bool { try engine().isCurrent(held) }
 
-    /// The version to hold instead if the entry was only moved within the log; `nil` if it is gone or was replaced.
+    /// The version to hold if the entry was only moved within the log; `nil` if it was removed or replaced.
     package func follow(_ held: HeldEntry, key: HashedKey) throws(StorageError) -> HeldEntry? {
         try engine().follow(held, key: key.bytes)
     }
 
-    /// Marks an entry as held by this process' memory, and publishes the promotion: its object was read from disk.
+    /// Marks an entry as held by this process' memory, and publishes the promotion from disk.
     package func hold(_ held: HeldEntry, bytes: Int) throws(StorageError) {
         let engine = try engine()
         engine.setHeld(held, true)
         engine.publishPromotion(of: held, bytes: bytes)
     }
 
-    /// Marks an entry that was just recorded as held by this process' memory.
     package func holdRecorded(_ held: HeldEntry) throws(StorageError) { try engine().setHeld(held, true) }
 
     /// Clears the mark of an object that left this process' memory, unless its slot belongs to another entry by now.
@@ -155,10 +147,8 @@ extension Archive {
         _ = try delete(key, ifSequence: held.sequence)
     }
 
-    /// Microseconds on the clock that deadlines are measured with.
     package static func bootTime() -> Int64 { Clock.boot() }
 
-    /// Publishes how many bytes this process' memory tier uses.
     package func setMemoryUse(bytes: UInt64) throws(StorageError) { try engine().setMemoryUse(bytes: bytes) }
 
     /// Most bytes that the values in this process' memory tier may take: the current limit of all processes.

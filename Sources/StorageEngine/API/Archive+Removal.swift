@@ -1,7 +1,7 @@
 /// Detects that an archive's files were removed from outside, for example by `rm -rf`.
 extension Archive {
-    /// Whether the archive's files were removed, for certain; then closes the archive for all processes, because no process could
-    /// open what they store. Costs one system call. An archive that lost only its descriptor can be repaired, and stays open.
+    /// Whether the archive's files were certainly removed; then closes the archive for all processes. Costs one system
+    /// call. If only the descriptor is missing, the archive is repairable and stays open.
     package func closeIfRemoved() -> Bool {
         guard !isClosed else { return true }
         guard mode == .readWrite, let engine = try? engine(), engine.hasLostItsFiles else { return false }
@@ -21,10 +21,10 @@ extension Store {
         }
     }
 
-    /// Whether the store's folder and its marker still exist. If that can't be found out, they count as present.
+    /// `true` also if unknown.
     package var isPresent: Bool { (try? folder.hasEntry(named: StoreMarker.fileName)) ?? true }
 
-    /// The same, and that its path still leads to this folder and not to another store.
+    /// Like ``isPresent``, and its path still leads to this folder and not to another store.
     package var isInItsPlace: Bool {
         guard isPresent else { return false }
         do throws(StorageError) {
@@ -39,12 +39,10 @@ extension Store {
 }
 
 extension ArchiveEngine {
-    /// Called by the background thread, for programs that are served from memory and never touch the files.
     func closeIfRemoved() {
         if !index.isRemoved, hasLostItsFiles { _ = closeForAll() }
     }
 
-    /// Maps a failed append to `closed` if the archive's files were removed.
     func closedIfRemoved(_ error: StorageError) -> StorageError {
         hasLostItsFiles ? .closed(name: name) : error
     }

@@ -1,15 +1,11 @@
-/// How an entry stands besides its metadata, for a person who asks what became of it.
 package struct EntryStanding: Sendable, Hashable {
-    /// The entry has expired, but has not been removed yet.
     package var isExpired: Bool
-    /// When it expires; `nil`: never.
     package var expires: Timestamp?
-    /// The living processes that hold its object in memory.
     package var holders: [AttachedProcess]
 }
 
 extension Archive {
-    /// Expiry and holders of the entry of `key`; `nil` if there is none. Leaves no trace.
+    /// Expiry and holders of the entry of `key`; `nil` if absent. Leaves no trace.
     package func standing(of key: String) throws(StorageError) -> EntryStanding? {
         let engine = try engine()
         return try withBytes(of: key) { (key) throws(StorageError) in

@@ -1,4 +1,3 @@
-/// The terms of an entry that an update keeps.
 package struct KeptTerms: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 
@@ -9,10 +8,10 @@ package struct KeptTerms: OptionSet, Sendable, Hashable {
     package static let owner = KeptTerms(rawValue: 4)
 }
 
-/// Updates that keep an entry's terms. The deadline is copied from the index, so repeated updates never shift it.
 extension Archive {
-    /// Like ``putAndHold(_:forKey:encoding:attributes:keepsCreation:)`` if the entry's sequence is `sequence` (`nil`: no entry),
-    /// else returns `nil`. Terms in `kept` stay. Without `value` it is ``recordInMemoryOnly(_:bytes:attributes:)``.
+    /// Like ``putAndHold(_:forKey:encoding:attributes:keepsCreation:)`` if the entry's sequence is `sequence` (`nil`:
+    /// absent), else returns `nil`. Terms in `kept` stay; the deadline is copied from the index, so it never shifts.
+    /// Without `value` it is ``recordInMemoryOnly(_:bytes:attributes:)``.
     package func updateToHold(
         _ value: UnsafeRawBufferPointer?, bytes: Int, forKey key: HashedKey, encoding: ValueEncoding,
         attributes: EntryAttributes, keeping kept: KeptTerms, ifSequence sequence: UInt64?

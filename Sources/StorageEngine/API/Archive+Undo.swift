@@ -1,13 +1,12 @@
 extension Archive {
-    /// Carries out a plan as one action that ``undo(_:progress:)`` takes back. Skips entries that changed, expired or
+    /// Carries out a plan as one action that ``undo(_:progress:)`` reverts. Skips entries that changed, expired or
     /// disappeared since the plan was made, or are no longer idle, and reports why. Releases the lock every few hundred
-    /// entries and then calls `progress` with the number done; return `false` to stop. An entry that is named twice
-    /// counts once.
+    /// entries and then calls `progress` with the number done; return `false` to stop. Duplicate entries count once.
     ///
-    /// On a full disk, on which each removal needs some bytes of the log, a removal gives up first what earlier actions could undo,
-    /// then what this one could, and goes on to its end; then ``PlanOutcome/isFinal`` is set.
+    /// On a full disk, where each removal needs some bytes of the log, a removal drops the undo records of earlier
+    /// actions, then its own, and continues; then ``PlanOutcome/isFinal`` is set.
     ///
-    /// Throws only while nothing has been done; later an error is in the outcome (``PlanOutcome/failure``).
+    /// Throws only while nothing has been done; later errors are in ``PlanOutcome/failure``.
     public func carryOut(
         _ action: PlannedAction, on entries: [PlannedEntry], progress: (Int) -> Bool = { _ in true }
     ) throws(StorageError) -> PlanOutcome {
@@ -16,14 +15,14 @@ extension Archive {
         }
     }
 
-    /// Deletes all entries present at the start as one action that ``undo(_:progress:)`` takes back. Works in steps of
-    /// a few hundred; between them other processes see some entries gone. What they record in the meantime stays.
-    /// Unlike ``deleteAll()`` it leaves the bytes in place until the action can no longer be undone.
+    /// Deletes all entries present at the start as one action that ``undo(_:progress:)`` reverts. Works in steps of a
+    /// few hundred, visible to other processes; entries that these record during the call stay. Unlike ``deleteAll()``
+    /// it leaves the bytes in place until the action can no longer be undone.
     ///
-    /// On a full disk the deletion can't be logged entry by entry. Then it is final like ``deleteAll()``, frees the
+    /// On a full disk, where entries can't be logged one by one, the deletion is final like ``deleteAll()``, frees the
     /// space, and ``PlanOutcome/action`` is `nil`.
     ///
-    /// - Parameter progress: gets the number of entries that are deleted so far; return `false` to stop there.
+    /// - Parameter progress: gets the number of entries deleted so far; return `false` to stop.
     public func deleteAllReversibly(
         progress: (Int) -> Bool = { _ in true }
     ) throws(StorageError) -> PlanOutcome {
@@ -46,24 +45,20 @@ extension Archive {
         try engine().reversibleActions()
     }
 
-    /// How much can be removed now and still be undone for a full ten minutes, however much is written.
+    /// The size of a removal that can still be undone for a full ten minutes, however much is written.
     public func undoBudget() throws(StorageError) -> UndoBudget {
         try engine().undoBudget
     }
 
-    /// Undoes an action, or the latest: values, deadlines, owners and places in the order of recency return. Entries
-    /// that were recorded again stay as they are. If the limit has no room for all, the least recent are evicted, as
-    /// always. Returns `nil` if there is no action, or not this one, to undo.
+    /// Undoes an action, or the latest: values, expiry times, owners and positions in the order of recency return.
+    /// Entries that were recorded again stay unchanged, and their former versions never return. If the limit has no
+    /// space for all, the least recent are evicted. Returns `nil` if no such action can be undone.
     ///
-    /// If what would come back is larger than the limit by now, nothing comes back and nothing is evicted. The action
-    /// can be undone once the limit is raised.
+    /// If the returning entries exceed the limit by now, nothing returns and nothing is evicted. Raise the limit then.
     ///
-    /// If a key was recorded again, its former entry never comes back, even after the newer one is gone.
-    ///
-    /// Entries that were deleted or expired come back in one step for every process, whatever crashes, and that step
-    /// can't be stopped. Entries that must make room are evicted before it. The lock is never held for longer than some
-    /// hundred entries take. Deadlines come back some hundred at a time: `progress` gets the fraction done, 0 to 1;
-    /// return `false` to stop.
+    /// Deleted or expired entries return in one step for every process, whatever crashes, which can't be stopped.
+    /// Evictions precede it. The lock is never held for longer than some hundred entries take. Expiry times return some
+    /// hundred at a time: `progress` gets the fraction done, 0 to 1; return `false` to stop.
     ///
     /// - Throws: also `valueTooLarge`.
     public func undo(

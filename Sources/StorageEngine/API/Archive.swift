@@ -4,20 +4,17 @@ import SystemC
 
 /// A named set of entries, shared by all processes that have its store open. Safe from any thread.
 ///
-/// Keys are 1 to 1,024 bytes of UTF-8 and are compared byte by byte. Values are bytes. Unless said
-/// otherwise a call costs a few hundred nanoseconds plus the copying of the value, and throws `invalidKey`,
-/// `closed`, `corrupted` (the entry's bytes are damaged), and, when it changes something, `readOnly`,
-/// `noSpace`, `busy` and `system`.
+/// Keys are 1 to 1,024 bytes of UTF-8 and are compared byte by byte. Values are bytes. Unless said otherwise a call
+/// costs a few hundred nanoseconds plus the copying of the value, and throws `invalidKey`, `closed`, `corrupted` (the
+/// entry's bytes are damaged), and, when it changes something, `readOnly`, `noSpace`, `busy` and `system`.
 ///
-/// In a forked child every call on an archive that the parent opened throws `closed`. The child opens its own, through
-/// the same store or another.
+/// In a forked child, calls on the parent's archives throw `closed`. The child opens its own, through any store.
 public final class Archive: Sendable {
     /// Name of the archive in its store.
     public let name: String
     let mode: AccessMode
     private let store: FileDescriptor
     private let options: StoreOptions
-    /// Waits for events on behalf of all tasks that follow an archive of this store.
     let follower: StoreFollower
     private let doorbell: Doorbell
     private let current: Guarded<ArchiveEngine?>
@@ -58,7 +55,7 @@ public final class Archive: Sendable {
         case .readWrite:
             let engine = try opening.openForWriting()
             do throws(StorageError) {
-                // Does what a process that died could no longer sync, remove or reclaim.
+                // Completes syncs, removals and reclaiming of crashed processes.
                 engine.scheduleReclaimIfNeeded()
                 try engine.finishChange()
             } catch {
@@ -89,8 +86,8 @@ public final class Archive: Sendable {
                     return engine
                 }
                 let engine = try openAnew(after: current)
-                // One number stays free, so that a follower learns that it may have missed something in between. Where
-                // there were no events yet (the archive was in the making), the new index has them from the first on.
+                // One number stays free, to show a follower that events may be missing in between. If there were no
+                // events yet (the archive was being created), the new index has them from the first on.
                 if let last = current, !last.index.isCut, last.index.isHeaderIntact, last.nextEvent > 0 {
                     engine.eventBase.store(last.nextEvent &+ 1, ordering: .relaxed)
                 }
@@ -105,7 +102,7 @@ public final class Archive: Sendable {
         }
     }
 
-    /// Opens the archive again for reading. Throws `closed` if it was removed, also where another was made under its name.
+    /// Opens the archive again for reading. Throws `closed` if it was removed, even if its name is in use again.
     private func openAnew(after last: ArchiveEngine?) throws(StorageError) -> ArchiveEngine {
         let engine: ArchiveEngine
         do throws(StorageError) {
@@ -123,7 +120,7 @@ public final class Archive: Sendable {
     @inline(__always)
     private var isInherited: Bool { cp_fork_count() != forks }
 
-    /// Also true when another handle or process has removed the archive: answers from its remains would be wrong.
+    /// Also true when another handle or process has removed the archive: its remaining files would give wrong results.
     @inline(__always)
     package var isClosed: Bool {
         closed.load(ordering: .relaxed) || isInherited || fixed?.index.isRemoved ?? false
@@ -134,7 +131,6 @@ public final class Archive: Sendable {
         if end() { whenClosed(self) }
     }
 
-    /// Returns `false` if it was closed before.
     @discardableResult
     func end() -> Bool {
         guard !closed.exchange(true, ordering: .relaxed) else { return false }
@@ -148,14 +144,12 @@ public final class Archive: Sendable {
 
     // MARK: Storing
 
-    /// Stores `value` under `key`, replacing what is there, and makes it the most recent entry. Lifetime and owner of a
-    /// replaced entry are replaced as well. A cache evicts its least recent entries until the limit is kept. Put and
-    /// evictions happen together or not at all; but if more than 8,127 entries must go, the first ones may be gone
-    /// although the put fails.
+    /// Stores `value` under `key`, replacing any present entry with its lifetime and owner, and makes it the most
+    /// recent entry. A cache evicts its least recent entries until the limit is kept. Put and evictions happen together
+    /// or not at all; but of more than 8,127 evictions, the first may happen although the put fails.
     ///
-    /// The entry survives the death of this process as soon as the call returns.
-    /// - Throws: also `valueTooLarge`, and then nothing is stored or evicted; `invalidOwner`; `wrongKind` for a log;
-    ///   `noSpace`.
+    /// The entry survives a crash of this process as soon as the call returns.
+    /// - Throws: also `valueTooLarge`, without any change; `invalidOwner`; `wrongKind` for a log; `noSpace`.
     public func put(
         _ value: [UInt8], forKey key: String, encoding: ValueEncoding = .unknown,
         attributes: EntryAttributes = .none
@@ -212,7 +206,7 @@ public final class Archive: Sendable {
 
     // MARK: Reading
 
-    /// The value of `key`, which becomes the most recent entry. If there is none, counts a miss and returns `nil`.
+    /// The value of `key`, which becomes the most recent entry. If the key is absent, counts a miss and returns `nil`.
     public func access(_ key: String) throws(StorageError) -> [UInt8]? {
         try withAccess(key) { Array($0) }
     }
@@ -232,8 +226,7 @@ public final class Archive: Sendable {
         try withPeek(key) { Array($0) }
     }
 
-    /// A part of the value; `range` is clamped to its size. The whole value's checksum is verified, only the part is
-    /// copied.
+    /// A part of the value; `range` is clamped to its size. Verifies the whole value's checksum; copies only the part.
     public func peek(_ key: String, range: Range<Int>) throws(StorageError) -> [UInt8]? {
         try withPeek(key) { Array($0[range.clamped(to: 0..<$0.count)]) }
     }
@@ -248,7 +241,7 @@ public final class Archive: Sendable {
         return result
     }
 
-    /// The one way to an entry's bytes; not generic, because runtime look-ups of a type would take a fifth of an access.
+    /// The only access to an entry's bytes; not generic, because type look-ups at run time would cost a fifth more.
     @usableFromInline
     func visit(
         _ key: String, counts: Bool, _ body: (UnsafeRawBufferPointer) -> Void
@@ -278,7 +271,7 @@ public final class Archive: Sendable {
 
     // MARK: Deleting
 
-    /// Deletes the entry of `key`; `false` if there is none.
+    /// Deletes the entry of `key`; `false` if absent.
     @discardableResult
     public func delete(_ key: String) throws(StorageError) -> Bool {
         let engine = try engine()
@@ -289,7 +282,7 @@ public final class Archive: Sendable {
         return isDeleted
     }
 
-    /// Deletes the entry of `key` only if it still has this sequence: for a deletion that a person planned.
+    /// Deletes the entry of `key` only if it still has this sequence.
     public func delete(_ key: String, ifSequence sequence: UInt64) throws(StorageError) -> ConditionalDelete {
         let engine = try engine()
         let outcome = try withBytes(of: key) { (key) throws(StorageError) in
@@ -310,30 +303,29 @@ public final class Archive: Sendable {
 
     // MARK: The whole
 
-    /// All entries as they are now; what others store or remove during the call may be listed or not (``EntryList``).
+    /// All present entries; those that others store or remove during the call may be listed or not (``EntryList``).
     /// Costs some ten nanoseconds an entry, and copies no key or value. Leaves no trace.
     public func entries(order: RecencyOrder = .mostRecentFirst) throws(StorageError) -> EntryList {
         try EntryList(engine: try engine(), order: order)
     }
 
-    /// The most recent entries, to be shown while ``entries(order:)`` lists a large archive: costs what these do.
+    /// The most recent entries, shown while ``entries(order:)`` lists a large archive. Costs in proportion to `most`.
     package func recentEntries(_ most: Int) throws(StorageError) -> EntryList {
         try EntryList(engine: try engine(), order: .mostRecentFirst, mostRecent: most)
     }
 
-    /// Random bytes that identify this archive, so that one of the same name made earlier or later differs.
+    /// Random bytes that identify this archive, also among earlier and later archives of the name.
     package func identity() throws(StorageError) -> [UInt8] { try engine().log.identity }
 
-    /// What tells whether anybody changed the archive since.
+    /// Identifies the archive's content; it changes with every change by any process.
     package func version() throws(StorageError) -> ArchiveVersion { try engine().version() }
 
-    /// Totals, counters and limits. Leaves no trace. While a batch is applied, the totals may count a part of it. Costs a look at the header of the index, the process table and the
-    /// descriptor.
+    /// Totals, counters and limits. Leaves no trace. While a batch is applied, the totals may count a part of it. Reads
+    /// the header of the index, the process table and the descriptor.
     public func status() throws(StorageError) -> ArchiveStatus {
         try engine().status(configuration: configuration())
     }
 
-    /// Only ``ArchiveStatus/problem``, without the rest of ``status()``.
     package func problem() throws(StorageError) -> String? {
         ArchiveStatus.problem(damagedPlaces: try engine().damagedPlaces)
     }
@@ -344,8 +336,8 @@ public final class Archive: Sendable {
     }
 
     /// Reads every frame of the log and compares the index with it, without the lock. Leaves no trace. Uses up to 64
-    /// MiB of memory or, if that is more, a sixteenth of the log's size. Costs about as long as reading the archive's
-    /// files; above some 380,000 entries they are read several times, a part of the entries each time.
+    /// MiB of memory or a sixteenth of the log's size, if that is more. Costs about as much as reading the archive's
+    /// files; above some 380,000 entries they are read several times, for a part of the entries each time.
     public func check() throws(StorageError) -> CheckReport { try check(most: nil) }
 
     /// Like ``check()``, examining at most `most` entries in one reading of the log. `progress` gets the share done, 0 to 1.
@@ -364,7 +356,7 @@ public final class Archive: Sendable {
         return report
     }
 
-    /// Refuses another API's archive; one without a type name is anybody's. Throws `wrongKind`, or `invalidConfiguration`.
+    /// Rejects another API's archive; one without a type name fits all. Throws `wrongKind`, or `invalidConfiguration`.
     package func require(_ kind: ArchiveKind, ofType typeName: String) throws(StorageError) {
         let found = try configuration()
         guard found.kind == kind else {
@@ -390,12 +382,11 @@ public final class Archive: Sendable {
         }
     }
 
-    /// Changes the limits for all processes, and evicts at once what no longer fits. A log keeps the file of its oldest message,
-    /// of up to 16 MiB, until that message has gone.
+    /// Changes the limits for all processes, and evicts excess entries at once. A log keeps the file of its oldest
+    /// message, of up to 16 MiB, until that message is dropped. Throws also `invalidConfiguration`.
     /// - Parameters:
     ///   - disk: most bytes of all values on disk; `nil`: no limit, for a collection only.
     ///   - memory: most bytes of all values in one process' memory tier; `nil`: no limit.
-    /// - Throws: also `invalidConfiguration`.
     public func setLimits(disk: UInt64?, memory: UInt64?) throws(StorageError) {
         let engine = try engine()
         guard mode == .readWrite else { throw .readOnly(operation: "resize \"\(name)\"") }
@@ -409,17 +400,14 @@ public final class Archive: Sendable {
     // MARK: Durability
 
     /// Returns when everything that was acknowledged before the call, by any process, is on the medium. Takes as long
-    /// as the medium needs; concurrent callers share one sync.
-    /// - Throws: also `syncFailed`.
+    /// as the medium needs; concurrent callers share one sync. Throws also `syncFailed`.
     public func synchronize() throws(StorageError) {
         let engine = try engine()
         guard mode == .readWrite else { throw .readOnly(operation: "sync \"\(name)\"") }
         try engine.synchronize(upTo: engine.index.head)
     }
 
-    /// Changes the durability for all processes. When it returns, what was stored before is also kept as the new level
-    /// promises.
-    /// - Throws: also `invalidConfiguration`, `syncFailed`.
+    /// Changes the durability, also of stored entries. Throws also `invalidConfiguration`, `syncFailed`.
     public func setDurability(_ durability: Durability) throws(StorageError) {
         let engine = try engine()
         guard mode == .readWrite else { throw .readOnly(operation: "change \"\(name)\"") }
@@ -427,7 +415,7 @@ public final class Archive: Sendable {
         try engine.applyDurability()
     }
 
-    /// Closes the archive for all processes and removes it, if `version` is still its own; no process may open it meanwhile.
+    /// Closes the archive for all processes and removes it, if it still has `version`. Blocks opening it.
     func destroy(
         ifStill old: ArchiveVersion?, removing: () throws(StorageError) -> Void
     ) throws(StorageError) -> Bool {

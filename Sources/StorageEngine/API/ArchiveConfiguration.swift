@@ -1,14 +1,14 @@
-/// What an archive holds, and what it does when it is full.
+/// The kinds of archives, by content and by the behaviour at the limit.
 public enum ArchiveKind: UInt8, Sendable, Hashable, CaseIterable {
     /// Bounded: evicts the least recently used entries.
     case cache = 1
     /// Keeps everything until it is deleted.
     case collection = 2
-    /// A bounded ring of messages: no keys; the oldest go first.
+    /// A bounded ring of messages without keys, which drops the oldest ones.
     case log = 3
 }
 
-/// How an entry's value is encoded, as its writer declared. A reader may find out more from the bytes.
+/// How an entry's value is encoded, as its writer declared. The bytes may reveal more to a reader.
 public enum ValueEncoding: UInt8, Sendable, Hashable, CaseIterable {
     /// Not declared.
     case unknown = 0
@@ -22,15 +22,14 @@ public enum ValueEncoding: UInt8, Sendable, Hashable, CaseIterable {
     case text = 4
 }
 
-/// Kind, limits, type and durability of an archive, kept in its descriptor. All but the limits
-/// (``Archive/setLimits(disk:memory:)``) and the durability are fixed when the archive is created.
+/// Kind, limits, type and durability of an archive, kept in its descriptor. Only the limits and the durability can be
+/// changed later (``Archive/setLimits(disk:memory:)``, ``Archive/setDurability(_:)``).
 public struct ArchiveConfiguration: Sendable, Hashable {
-    /// What the archive holds, and what it does when it is full.
+    /// The archive's kind of content and behaviour at the limit.
     public var kind: ArchiveKind
-    /// Most bytes that the values on disk may take in total, 1 to ``maximumDiskLimit``. `nil`: no limit, which only a
-    /// `collection` may have.
+    /// Most bytes of all values on disk, 1 to ``maximumDiskLimit``. `nil`: no limit, for a `collection` only.
     public var diskLimit: UInt64?
-    /// Most bytes that the values in one process' memory tier may take in total. `nil`: no limit.
+    /// Most bytes of all values in one process' memory tier. `nil`: no limit.
     public var memoryLimit: UInt64?
     /// The name of the Swift type whose values the archive holds, for people to read; at most 1,024 bytes.
     public var typeName: String

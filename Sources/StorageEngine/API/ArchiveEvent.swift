@@ -38,7 +38,7 @@ public enum EventCause: UInt8, Sendable, Hashable, CaseIterable {
     case idle = 4
     /// Its owner's entries were deleted.
     case owner = 5
-    /// A person did it with a tool, and may undo it.
+    /// A user did it with a tool, and may undo it.
     case person = 6
     /// It is larger than the limit.
     case tooLarge = 7
@@ -66,8 +66,8 @@ public struct ArchiveEvent: Sendable, Hashable {
     public var kind: EventKind
     /// Why it happened.
     public var cause: EventCause
-    /// The entry's key. If it is longer than 24 bytes and the log no longer holds the rest, only its beginning
-    /// (``keyIsComplete``). `nil` if the ring has no key, and for events that concern no entry.
+    /// The entry's key, or its beginning (``keyIsComplete``) if it is longer than 24 bytes and the log no longer holds
+    /// the rest. `nil` if the ring has no key, and for events that concern no entry.
     public var key: String?
     /// Whether ``key`` is the whole key.
     public var keyIsComplete: Bool
@@ -78,7 +78,6 @@ public struct ArchiveEvent: Sendable, Hashable {
 }
 
 extension ArchiveEvent {
-    /// An event of a key that is known completely.
     package init(
         _ kind: EventKind, _ cause: EventCause, key: String?, bytes: Int = 0, pid: Int32 = 0, time: Timestamp
     ) {

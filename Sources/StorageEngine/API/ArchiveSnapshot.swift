@@ -1,17 +1,16 @@
 import Synchronization
 
-/// An archive's content at one moment: every key, value and deadline, whatever others change afterwards (S15). Taking
-/// it stops no other process. Immutable, so safe from any thread.
+/// An archive's content at one moment: every key, value and deadline, whatever others change afterwards (S15).
 ///
-/// Entries are numbered from 0 in the order of recency, the most recent first; messages of a log archive the oldest
-/// first. Entries that had expired, and those that only a process' memory held, are not included. Recency and hits may
-/// be slightly later than the snapshot's moment, because uses take no lock. Calls that read an entry throw `corrupted` if its
-/// bytes fail their checksum.
+/// Entries are numbered from 0 in the order of recency, the most recent first; messages of a log the oldest first.
+/// Expired entries, and those that only a process' memory held, are not included. Recency and hits may be slightly
+/// later than the snapshot's moment, because uses take no lock. Calls that read an entry throw `corrupted` for damaged
+/// bytes.
 ///
-/// Takes 40 bytes for each entry, and 4 more once a key is looked up. The values stay in the archive's files. These
+/// Takes 40 bytes for each entry, and 4 more once a key is looked up. The values stay in the archive's files, which
 /// keep their space on disk until the last reference to the snapshot ends, even if the archive removes them: at most
-/// their size at the snapshot's moment. If a process keeps a snapshot while the archive's log advances by 4,096
-/// segments, that process can't write to the archive until the snapshot is released.
+/// their size at the snapshot's moment. A snapshot kept while the log advances by 4,096 segments blocks its process's
+/// writes to the archive until it is released.
 public final class ArchiveSnapshot: Sendable {
     /// Name of the archive.
     public let name: String
@@ -19,8 +18,7 @@ public final class ArchiveSnapshot: Sendable {
     public let kind: ArchiveKind
     /// The snapshot's moment.
     public let time: Timestamp
-    /// For a log: a `corrupted` error for each place whose messages can't be read; they are not in the snapshot. For
-    /// other kinds, reading a damaged entry throws.
+    /// For a log: a `corrupted` error for each unreadable place; its messages are missing. For others, reading throws.
     public let damagedPlaces: [StorageError]
     private let engine: ArchiveEngine
     private let items: [SnapshotItem]
@@ -61,7 +59,7 @@ public final class ArchiveSnapshot: Sendable {
     /// The value of entry `number`, counted from 0.
     public func value(at number: Int) throws(StorageError) -> [UInt8] { Array(try frame(at: number).value) }
 
-    /// The value of `key`; `nil` if there is no such entry. Costs what ``number(of:)`` and ``value(at:)`` cost.
+    /// The value of `key`; `nil` if absent. Costs the sum of ``number(of:)`` and ``value(at:)``.
     public func value(_ key: String) throws(StorageError) -> [UInt8]? {
         guard let number = try self.number(of: key) else { return nil }
         return try value(at: number)
@@ -86,8 +84,8 @@ public final class ArchiveSnapshot: Sendable {
             sequence: frame.sequence, tier: .disk)
     }
 
-    /// The number of the entry of `key`; `nil` if there is none. The first call sorts the hashes of all keys.
-    /// - Throws: `corrupted` if only a damaged entry can have had this key.
+    /// The number of the entry of `key`; `nil` if absent. The first call sorts the hashes of all keys. Throws
+    /// `corrupted` if only a damaged entry can have had this key.
     public func number(of key: String) throws(StorageError) -> Int? {
         try withBytes(of: key) { (key) throws(StorageError) in
             guard kind != .log else { return nil }
@@ -130,8 +128,8 @@ public final class ArchiveSnapshot: Sendable {
         return keys.map(\.number)
     }
 
-    /// The numbers of the entries whose keys begin with `prefix`, compared by bytes, sorted by creation time, then by key. Reads
-    /// headers and keys; values are checked only when they are read. `unreadable` counts damaged keys.
+    /// The numbers of the entries whose keys begin with `prefix`, compared by bytes, sorted by creation time, then by
+    /// key. Reads headers and keys; values are checked only when they are read. `unreadable` counts damaged keys.
     package func numbersByCreation(ofPrefix prefix: String) -> (numbers: [Int], unreadable: Int) {
         let prefix = Array(prefix.utf8)
         var unreadable = 0
@@ -155,7 +153,6 @@ public final class ArchiveSnapshot: Sendable {
         return (found.map(\.number), unreadable)
     }
 
-    /// Whether the frame of entry `number` still has its original key, judged by the key's hash.
     private func hasOwnKey(_ frame: Frame?, _ number: Int) -> Bool {
         frame.map { UInt32(truncatingIfNeeded: engine.hash($0.key)) == items[number].tag } ?? false
     }
@@ -167,13 +164,12 @@ public final class ArchiveSnapshot: Sendable {
         return String(decoding: frame.key, as: UTF8.self)
     }
 
-    /// Key and content of entry `number`, from one read.
     package func entry(at number: Int) throws(StorageError) -> (key: String, entry: CurrentEntry) {
         let frame = try frame(at: number)
         return (String(decoding: frame.key, as: UTF8.self), engine.currentEntry(frame))
     }
 
-    /// Calls `body` with the key and content of entry `number`, from one read; the value's bytes are valid during the call.
+    /// Calls `body` with the key and content of entry `number`, from one read. The value is valid during the call.
     package func withEntry<Result>(
         at number: Int,
         _ body: (_ key: String, UnsafeRawBufferPointer, ValueEncoding, _ sequence: UInt64) -> Result
@@ -202,7 +198,7 @@ public final class ArchiveSnapshot: Sendable {
 
 extension Archive {
     /// The archive's content at one moment. Stops no other process and leaves no trace. Costs some tens of nanoseconds
-    /// an entry, and reads what is written while it is taken.
-    /// - Throws: `busy` if other processes keep removing so much that no consistent moment can be found.
+    /// an entry, and reads the frames written while it is taken.
+    /// - Throws: `busy` if constant removals by other processes allow no consistent moment.
     public func snapshot() throws(StorageError) -> ArchiveSnapshot { try ArchiveSnapshot(try engine()) }
 }

@@ -14,10 +14,10 @@ public struct ArchiveStatus: Sendable, Hashable {
     public var footprint: UInt64
     /// Extra bytes that the files may take for entries that can be restored by undo, until the space is reclaimed.
     public var undoBytes: UInt64
-    /// What can be removed and still be undone for a full ten minutes.
+    /// The size of a removal that can still be undone for a full ten minutes.
     public var undoBudget: UndoBudget
-    /// How many places of the log held no valid frame when the index was rebuilt from it, plus one if the log is known
-    /// to have been longer: entries may be missing. ``Archive/check()`` tells where. 0 after a repair.
+    /// Number of places of the log without a valid frame when the index was rebuilt from it, plus one if the log is
+    /// known to have been longer: entries may be missing. ``Archive/check()`` reports where. 0 after a repair.
     public var damagedPlaces: Int
     /// Accesses that found an entry, of all processes, since the index was made.
     public var hits: UInt64
@@ -40,7 +40,6 @@ public struct ArchiveStatus: Sendable, Hashable {
 }
 
 extension ArchiveStatus {
-    /// The status of an empty or unknown archive.
     package init(name: String, configuration: ArchiveConfiguration) {
         self.init(
             name: name, configuration: configuration, entries: 0, diskBytes: 0, memoryBytes: 0, footprint: 0,
@@ -50,7 +49,7 @@ extension ArchiveStatus {
             rejections: 0, latestEncoding: nil, attachedProcesses: 0)
     }
 
-    /// What ``damagedPlaces`` means, for a person; `nil` if there is no damage.
+    /// Meaning of ``damagedPlaces`` in words; `nil` if there is no damage.
     public var problem: String? { ArchiveStatus.problem(damagedPlaces: damagedPlaces) }
 
     static func problem(damagedPlaces count: Int) -> String? {
@@ -82,7 +81,6 @@ public struct AttachedProcess: Sendable, Hashable {
 }
 
 extension AttachedProcess {
-    /// A living process that has done nothing yet.
     package init(pid: Int32, name: String, attached: Timestamp) {
         self.init(
             pid: pid, name: name, attached: attached, isAlive: true, hits: 0, misses: 0, memoryBytes: 0,
@@ -90,7 +88,7 @@ extension AttachedProcess {
     }
 }
 
-/// What a deletion of several entries removed.
+/// The result of deleting several entries.
 public struct Removal: Sendable, Hashable {
     /// Number of entries removed.
     public var entries: Int
@@ -114,7 +112,7 @@ public enum ConditionalDelete: Sendable, Hashable {
     case changed
 }
 
-/// What a check of all frames, and of the index against the log, found.
+/// The result of checking all frames, and the index against the log.
 public struct CheckReport: Sendable, Hashable {
     /// Whether the check found no damage and no disagreement.
     public var clean: Bool { damaged == 0 && problems.isEmpty }
@@ -122,16 +120,14 @@ public struct CheckReport: Sendable, Hashable {
     public var entries: Int
     /// Sum of their values' sizes in bytes.
     public var valueBytes: UInt64
-    /// Damaged places: parts of a segment without a valid frame where one should be, and entries for which index and
-    /// log disagree.
+    /// Damaged places: parts of a segment without an expected valid frame, and entries whose index and log disagree.
     public var damaged: Int
     /// Entries that a rebuild of the index recovered beyond a damaged place.
     public var salvaged: Int
     /// One line for each problem: what and where. At most ``maximumProblems``; ``damaged`` counts all.
     public var problems: [String]
-    /// One line for each gap in the log that may be a loss, and may not: nothing tells segments that were lost with all that
-    /// names them from those that a repair has put aside. And one if the index's own structure could not be checked, because it
-    /// was changed all the while.
+    /// One line for each gap in the log that is either a loss or segments that a repair has put aside. And one if the
+    /// index's structure could not be checked because of constant changes.
     public var remarks: [String] = []
 
     /// Most lines in ``problems``, and in ``remarks``.

@@ -1,5 +1,5 @@
 /// An atomic set of changes to one archive: every process sees all of them or none, even after a crash (S15). Build it
-/// first, then give it to ``Archive/apply(_:)``. A value without locks: pass copies between threads.
+/// first, then pass it to ``Archive/apply(_:)``.
 ///
 /// If several changes have the same key, the last one counts. Values, keys and owners, with some 70 bytes for each
 /// change, may take ``maximumBytes``.
@@ -9,12 +9,11 @@ public struct Batch: Sendable {
 
     struct Item: Sendable {
         var key: String
-        /// `nil`: the entry is deleted.
+        /// `nil` for a delete.
         var value: [UInt8]?
         var encoding = ValueEncoding.unknown
         var attributes = EntryAttributes.none
         var keepsCreation = false
-        /// Terms of an existing entry that stay.
         var kept: KeptTerms = []
         /// Creation time of a new entry; `nil`: the time at which the batch is applied.
         var created: Timestamp?
@@ -77,7 +76,7 @@ public struct Batch: Sendable {
 public struct SeenEntry: Sendable, Hashable {
     /// The entry's key.
     public var key: String
-    /// Its ``CurrentEntry/sequence``; `nil`: there must be no entry.
+    /// Its ``CurrentEntry/sequence``; `nil`: the key must be absent.
     public var sequence: UInt64?
 
     /// The condition that `key` has an entry with this sequence, or none.
@@ -89,7 +88,7 @@ public struct SeenEntry: Sendable, Hashable {
 
 /// The result of one change of a batch.
 public enum BatchResult: Sendable, Hashable {
-    /// The value is stored; there was no entry of that key.
+    /// The value is stored; the key was absent.
     case stored
     /// The value is stored in place of another.
     case replaced

@@ -1,16 +1,14 @@
-/// What an entry can have besides its value.
+/// Optional properties of an entry besides its value.
 public struct EntryAttributes: Sendable, Hashable {
-    /// Time from storing the entry until it expires (S8). `nil`: it lives until it is deleted or evicted. Zero or less:
-    /// it expires at once. Measured on a clock that continues during sleep and that nobody can set.
+    /// Time from storing the entry until it expires (S8). `nil`: until it is deleted or evicted. Zero or less: it
+    /// expires at once. Measured on a clock that continues during sleep and can't be set.
     public var lifetime: Duration?
-    /// Longest time that an object may stay in a process' memory after it was read from disk. `nil`: as long as there
-    /// is room.
+    /// Longest time that an object may stay in memory after being read from disk. `nil`: as long as there is space.
     public var memoryLifetime: Duration?
     /// A label for entries that belong together, 1 to 255 bytes of UTF-8. `nil`: none.
     public var owner: String?
 
-    /// Attributes for an entry; by default it has neither lifetimes nor an owner. An owner's length is checked when the
-    /// entry is stored.
+    /// Attributes for an entry. The owner's length is checked when the entry is stored.
     public init(lifetime: Duration? = nil, memoryLifetime: Duration? = nil, owner: String? = nil) {
         self.lifetime = lifetime
         self.memoryLifetime = memoryLifetime
@@ -50,7 +48,6 @@ extension EntryAttributes {
         }
     }
 
-    /// - Throws: `invalidOwner`, as storing with these attributes would.
     package func validate() throws(StorageError) {
         try withTraits { (_) throws(StorageError) in }
     }

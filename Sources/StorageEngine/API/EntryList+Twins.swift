@@ -4,7 +4,6 @@ import Synchronization
 final class ListedTwins: Sendable {
     private let places = Guarded<[UInt32: [Int]]?>(nil)
 
-    /// Positions of the entries with this tag; empty unless there are several. The first call sorts all tags.
     func of(_ tag: UInt32, in references: [EntryReference]) -> [Int] {
         places.withLock { known in
             let found = known ?? ListedTwins.find(in: references)
@@ -38,7 +37,7 @@ extension EntryList {
         guard use.recency > reference.recency, !twins.contains(where: { $0.recency == use.recency }) else {
             return false
         }
-        // It was used since. Then its size tells, or the fact that all twins are found elsewhere.
+        // It was used since. Then a unique size identifies it, or the fact that all twins are found in other slots.
         if found.bytes == reference.valueBytes, twins.allSatisfy({ $0.valueBytes != reference.valueBytes }) {
             return true
         }

@@ -51,14 +51,14 @@ public struct EntryReference: Sendable, Hashable {
     }
 }
 
-/// The entries of an archive, in the order of recency. An immutable value, safe to share between threads.
+/// The entries of an archive, in the order of recency.
 ///
-/// Has each entry that was there all the time while the list was made, once. Of those that others stored or removed meanwhile
-/// (it takes some ten milliseconds for a million entries), it may have some and lack others, also of one batch: an
+/// Has each entry that was present throughout the listing, once. It may have some of the entries that others stored or
+/// removed during it (some ten milliseconds for a million entries) and lack others, also of one batch: an
 /// ``ArchiveSnapshot`` is of one moment.
 ///
-/// Takes 48 bytes for each entry; holds no key and no value. Keys and values are read from the archive when asked for.
-/// They are those that were listed, or `nil` if the entry was removed or stored again since.
+/// Takes 48 bytes for each entry, without keys and values; these are read from the archive when asked for: the listed
+/// versions, or `nil` if the entry was removed or stored again since.
 public struct EntryList: Sendable, RandomAccessCollection {
     let engine: ArchiveEngine
     let references: [EntryReference]
@@ -66,7 +66,6 @@ public struct EntryList: Sendable, RandomAccessCollection {
     public let order: RecencyOrder
     /// Sum of the sizes of all values in bytes.
     public let totalValueBytes: UInt64
-    /// The archive's count of renumberings when the list was made.
     let renumberings: UInt64
     let twins = ListedTwins()
     /// Every change up to the lower bound was finished before the entries were read; none above the upper one had begun.
@@ -100,8 +99,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
     }
 
     /// The key of the entry at `index`; `nil` if it was removed or stored again since and its bytes have been
-    /// reclaimed.
-    /// - Throws: `corrupted` if its bytes are damaged; `limitReached` if descriptors or addresses have run out.
+    /// reclaimed. Throws `corrupted` if its bytes are damaged; `limitReached` if descriptors or addresses have run out.
     public func key(at index: Int) throws(StorageError) -> String? {
         try key(at: index, line, keyText)
     }
@@ -111,7 +109,6 @@ public struct EntryList: Sendable, RandomAccessCollection {
         try key(at: index, presentLine, keyText)
     }
 
-    /// Hints that the key or the value of the entry at `index` will be read soon.
     @inline(__always)
     package func prefetch(at index: Int) { engine.log.prefetch(references[index].location) }
 
@@ -121,11 +118,11 @@ public struct EntryList: Sendable, RandomAccessCollection {
     ) -> Int {
         var unreadable = 0
         var pin: SegmentLog.Pin?
-        // Each costs system calls to look for, and entries of many may have been moved.
+        // Looking for each costs system calls, and many entries may have been moved out of one.
         var gone: Set<UInt32> = []
         defer { if let pin { engine.log.unpin(pin) } }
         for row in rows {
-            // Memory takes about as long to answer as so many keys take to be compared.
+            // Memory latency equals about eight key comparisons.
             if row + 8 < rows.upperBound { prefetch(at: index(row + 8)) }
             let index = index(row)
             let reference = references[index]
@@ -146,7 +143,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         return unreadable
     }
 
-    /// For a key that isn't where it was listed. `gone`: segments that can't be read. Returns whether the answer is certain.
+    /// For a key that was moved. `gone`: segments that can't be read. Returns whether the result is certain.
     private func readMovedKey(
         at index: Int, _ gone: Set<UInt32>, _ body: (Int, UnsafeRawBufferPointer) -> Void
     ) -> Bool {
@@ -155,7 +152,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
             var isLost = false
             let present = { () throws(StorageError) in try self.presentLine(at: index) }
             let found = try following(present) { (line) throws(StorageError) in
-                // What the index still has in a file that isn't there isn't looked for again.
+                // Doesn't search again in a file that is known to be missing.
                 isLost = gone.contains(line.location.segment)
                 if isLost { return nil as Bool? }
                 return try engine.withFrame(at: line.location, tag: line.tag) { frame in
@@ -164,7 +161,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
                 }
             }
             if found == true { return true }
-            // Its frame may be none any more.
+            // The frame at its place may be invalid by now.
             if !isLost { isLost = try isDamaged(at: index) }
             body(index, none)
             return !isLost
@@ -193,9 +190,8 @@ public struct EntryList: Sendable, RandomAccessCollection {
     private func keyText(_ frame: Frame) -> String { String(decoding: frame.key, as: UTF8.self) }
 
     /// The metadata of the entry at `index`; `nil` if it was removed or stored again since. Doesn't read the value, so
-    /// only key and owner are verified, by their hashes.
-    /// - Throws: `corrupted` if the bytes of key or owner are damaged; `limitReached` if descriptors or addresses have
-    ///   run out.
+    /// only key and owner are verified, by their hashes. Throws `corrupted` if their bytes are damaged; `limitReached`
+    /// if descriptors or addresses have run out.
     public func metadata(at index: Int) throws(StorageError) -> EntryMetadata? {
         try metadata(at: index, wholly: false)
     }
@@ -254,7 +250,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         return try soundMetadata(at: index) == nil
     }
 
-    /// Whether the archive still has this version of the entry at `index`. `false` also if that can't be found out now.
+    /// Whether the archive still has this version of the entry at `index`. `false` also if this is unknown now.
     public func isCurrent(at index: Int) -> Bool { ((try? line(at: index)) ?? nil) != nil }
 
     // MARK: Where an entry is now
@@ -278,11 +274,11 @@ public struct EntryList: Sendable, RandomAccessCollection {
     private func isListed(_ sequence: UInt64, _ reference: EntryReference) throws(StorageError) -> Bool {
         guard sequence > sequences.lowerBound else { return true }
         guard sequence <= sequences.upperBound else { return false }
-        // Stored while the list was made: its former bytes tell. If they are gone it counts as stored again.
+        // Stored while the list was made: compares its former bytes. If they are reclaimed, it counts as stored again.
         return try engine.withFrameIfPresent(at: reference.location) { $0.sequence == sequence } ?? false
     }
 
-    /// The same for an entry that was stored again, if no other entry can be meant.
+    /// Like `line(at:)`, for an entry that was stored again, if no other entry can be meant.
     private func presentLine(at index: Int) throws(StorageError) -> EntryLine? {
         if let line = try line(at: index) { return line }
         let reference = references[index]
@@ -311,7 +307,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         return nil
     }
 
-    /// Calls `body` with the entry's slot, again if the entry was moved meanwhile. `nil` if it is gone or nothing is found.
+    /// Calls `body` with the entry's slot, again if the entry was moved during it. `nil`: removed or not found.
     private func following<Result>(
         _ line: () throws(StorageError) -> EntryLine?, _ body: (EntryLine) throws(StorageError) -> Result?
     ) throws(StorageError) -> Result? {
@@ -326,15 +322,14 @@ public struct EntryList: Sendable, RandomAccessCollection {
 
     /// Calls `body` with the value that the entry at `index` had when the list was made; the bytes are valid during the
     /// call. Leaves no trace. `nil` if it was removed or stored again since and its bytes have been reclaimed, and for
-    /// an entry that only a process' memory holds.
-    /// - Throws: `corrupted` if the bytes fail their checksum.
+    /// a memory-only entry. Throws `corrupted` if the bytes fail their checksum.
     public func withValue<Result>(
         at index: Int, _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(StorageError) -> Result? {
         try withFrame(at: index) { body($0.value) }
     }
 
-    /// The listed version or, if that is gone, the present one; `nil` if there is none, or only in a process' memory.
+    /// The listed version or, if that was removed, the present one; `nil` if absent, or only in a process' memory.
     package func presentContent(
         at index: Int
     ) throws(StorageError) -> (key: String, encoding: ValueEncoding, value: [UInt8])? {
@@ -343,7 +338,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         }
     }
 
-    /// Whether all that is worth keeping has been moved from there. To look for the file would cost system calls.
+    /// Whether all live frames have been moved from there. Looking for the file would cost system calls.
     private func isReclaimed(_ location: Location) -> Bool { location.segment < engine.index.oldestSegment }
 
     private func withFrame<Result>(

@@ -33,7 +33,6 @@ public struct EntryMetadata: Sendable, Hashable {
 }
 
 extension EntryMetadata {
-    /// An entry on disk that was never accessed.
     package init(key: String, valueBytes: Int, recorded: Timestamp, sequence: UInt64) {
         self.init(
             key: key, valueBytes: valueBytes, encoding: .unknown, created: recorded, accessed: recorded,

@@ -1,4 +1,4 @@
-/// A string compared by bytes, like names and keys in a store; `==` of `String` ignores how "é" is encoded. Immutable, sendable.
+/// A string compared by bytes, like names and keys in a store; `==` of `String` ignores how "é" is encoded.
 package struct ExactText: Sendable, Hashable {
     package let text: String
 

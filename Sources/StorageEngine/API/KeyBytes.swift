@@ -1,4 +1,3 @@
-/// Calls `body` with the UTF-8 bytes of a key, valid during the call.
 @inline(__always)
 func withBytes<Value>(
     of key: String, _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Value

@@ -34,11 +34,11 @@ public struct KeyQuery: Sendable, Hashable {
 
 /// The result of a ``KeyQuery``.
 public struct KeyPage: Sendable, Hashable {
-    /// The keys, in the order that was asked for.
+    /// The keys, in the requested order.
     public var keys: [String]
     /// Whether more keys match than the limit allowed.
     public var hasMore: Bool
-    /// Entries whose bytes are damaged, so that it is unknown whether they match. A check says where they are.
+    /// Entries whose bytes are damaged, so that it is unknown whether they match. A check reports where they are.
     public var unreadable: Int
 
     /// A page with these keys.
@@ -59,8 +59,7 @@ public struct OwnerSummary: Sendable, Hashable {
     public var bytes: UInt64
     /// Accesses of these entries since they were recorded.
     public var hits: UInt64
-    /// How many of the entries are damaged. The index's hash of the name says whose they are; if no intact entry has an
-    /// owner with that hash, they are counted with those without an owner.
+    /// Number of damaged entries, by the hash of the owner's name; without owner if no intact entry has that hash.
     public var unreadable = 0
 }
 
@@ -68,10 +67,10 @@ extension Archive {
     /// Keys at this moment, without their values. Leaves no trace and reads no value.
     ///
     /// Costs some 100 ns for each entry: a look at its slot in the index and, if it may match, at the beginning of its
-    /// frame. Takes 16 bytes of memory an entry while it runs and, with a limit, room for about twice as many keys as
+    /// frame. Takes 16 bytes of memory an entry while it runs and, with a limit, space for about twice as many keys as
     /// the limit. So an archive with more keys than fit into memory can be read page by page (``KeyQuery/after``). In
-    /// the order of recency the search ends when the limit is reached.
-    /// - Throws: also `limitReached` if descriptors or memory have run out; `invalidOwner` for an empty owner.
+    /// the order of recency the search ends when the limit is reached. Throws also `limitReached` if descriptors or
+    /// memory have run out; `invalidOwner` for an empty owner.
     public func keys(_ query: KeyQuery = KeyQuery()) throws(StorageError) -> KeyPage {
         if let owner = query.owner { try EntryAttributes.checkNotEmpty(owner: owner) }
         return try KeySearch(query).run(engine())
@@ -79,7 +78,6 @@ extension Archive {
 
     /// Totals for each owner, and for the entries without one, most bytes first. Names are compared by bytes. Leaves no
     /// trace. Costs some 100 ns for each entry: a look at its slot in the index and, if it has an owner, at the
-    /// beginning of its frame. Reads no value.
-    /// - Throws: also `limitReached` if descriptors or memory have run out.
+    /// beginning of its frame. Reads no value. Throws also `limitReached` if descriptors or memory have run out.
     public func owners() throws(StorageError) -> [OwnerSummary] { try engine().owners() }
 }

@@ -1,7 +1,6 @@
 /// A message of a log archive.
 public struct LogMessage: Sendable, Hashable {
-    /// The message's number; each message has a higher one than all before it. Numbers may be skipped, because that of
-    /// an append cut short by a crash is not used again. So a gap doesn't mean that a message was lost.
+    /// The message's number, higher than all before. A gap isn't a loss: an append cut short also uses a number.
     public var sequence: UInt64
     /// When it was appended.
     public var time: Timestamp
@@ -9,16 +8,14 @@ public struct LogMessage: Sendable, Hashable {
     public var bytes: [UInt8]
 }
 
-/// A position between two messages of one log. Appending and dropping messages doesn't invalidate it. Where the archive's index was
-/// rebuilt since, because a part of the log was damaged or gone, it stands before the first message with the number that was next,
-/// or a higher one. In another log, also one that was made anew under the same name, it stands before all messages.
+/// A position between two messages of one log. Appending and dropping messages doesn't invalidate it. After the
+/// archive's index was rebuilt because a part of the log was damaged or lost, it stands before the first message with
+/// the next number or a higher one. In another log, also a recreated one, it stands before all messages.
 public struct MessageCursor: Sendable, Hashable {
-    /// The first bytes of the log's identity.
     let log: UInt64
-    /// The salt of the index that it was made with.
     let salt: UInt64
     let place: UInt64
-    /// Number of the next message, if known. It tells how much was lost if the ring has overwritten this position.
+    /// Number of the next message, if known. It shows how many were lost if the ring has overwritten this position.
     var expected: UInt64?
 }
 
@@ -28,8 +25,7 @@ public struct MessageBatch: Sendable, Hashable {
     public var messages: [LogMessage]
     /// The position after them.
     public var next: MessageCursor
-    /// Whether messages at or after the requested position are missing, because they were dropped before they were read
-    /// or are damaged.
+    /// Whether messages at or after the requested position are missing: dropped before they were read, or damaged.
     public var someAreLost: Bool
     /// Whether some of the missing messages are damaged: they are in the log but can't be read.
     public var someAreDamaged: Bool

@@ -1,4 +1,4 @@
-/// What a repair of an archive found and did.
+/// The result of repairing an archive.
 public struct RepairReport: Sendable, Hashable {
     /// Entries that the archive now has.
     public var entries: Int
@@ -8,8 +8,7 @@ public struct RepairReport: Sendable, Hashable {
     public var damaged: Int
     /// Entries recovered from behind a damaged place of their segment, or from a segment with a damaged header.
     public var salvaged: Int
-    /// One line for each place: file, bytes, and what was done. At most ``CheckReport/maximumProblems``; ``damaged``
-    /// counts all.
+    /// One line for each place: file, bytes, repair. At most ``CheckReport/maximumProblems``; ``damaged`` counts all.
     public var problems: [String]
 }
 
@@ -20,9 +19,9 @@ extension Store {
     /// No byte is discarded: bytes that belong to no intact entry are kept in files of the archive's folder whose names
     /// end in `.damaged`. If the descriptor was lost, the frames determine the archive's kind: a log if they are
     /// messages, a cache if entries were evicted for a limit, otherwise a collection. Cache and log get a disk limit
-    /// that evicts nothing of what is there. Known losses of the log are reported once, and no longer by a check. An
-    /// intact archive loses recency and counters since each entry's last write. If it is killed half way, run it again.
-    /// Costs reading the archive's files twice.
+    /// that holds all present values. Known losses of the log are reported once, and no longer by a check. An intact
+    /// archive loses recency and counters since each entry's last write. If it is killed, run it again. Reads the files
+    /// twice.
     ///
     /// - Throws: `busy` while any process, including this one, has the archive open for writing; `readOnly`,
     ///   `noSuchArchive`, `unsupportedVersion` (a newer program's file; nothing is changed), `noSpace`, `system`.
@@ -30,7 +29,7 @@ extension Store {
         try repair(archiveNamed: name) { _ in }
     }
 
-    /// The same; `progress` hears the share of the files that has been read, 0 to 1, now and then.
+    /// Like ``repair(archiveNamed:)``; `progress` gets the fraction of the files read, 0 to 1, now and then.
     package func repair(
         archiveNamed name: String, progress: (Double) -> Void
     ) throws(StorageError) -> RepairReport {

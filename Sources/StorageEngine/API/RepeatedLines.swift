@@ -1,6 +1,4 @@
-/// Lines of a report, of which some repeat often. A value; safe to share between threads.
 struct RepeatedLines {
-    /// More different lines than a person reads.
     private static let most = 1000
     private var counts: [String: Int] = [:]
     private var order: [String] = []
@@ -19,7 +17,6 @@ struct RepeatedLines {
         }
     }
 
-    /// Each line once, with its number where it came more often. `things`: what the lines are about.
     func lines(of things: String) -> [String] {
         order.map { line in
             let count = counts[line] ?? 1

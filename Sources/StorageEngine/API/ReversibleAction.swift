@@ -1,10 +1,10 @@
-/// An action of a person that can be undone (S12). If what it removed fits into the archive's budget
-/// (``Archive/undoBudget()``), it can be undone for ten minutes, whatever is written. The budget holds everything for
-/// limits up to some 40 MB, more if values are large and less if they are small. An action beyond the budget can be
-/// undone until 5 % of the archive's limit (for a collection, of its values; at least 64 KiB) has been written, and for
-/// ten minutes at most. Only the last 64 actions can be undone.
+/// An action that can be undone (S12). If its removals fit into the archive's budget (``Archive/undoBudget()``), it can
+/// be undone for ten minutes, whatever is written. The budget holds everything for limits up to some 40 MB, more if
+/// values are large and less if they are small. An action beyond the budget can be undone until 5 % of the archive's
+/// limit (for a collection, of its values; at least 64 KiB) has been written, and for ten minutes at most. Only the
+/// last 64 actions can be undone.
 public struct ReversibleAction: Sendable, Hashable, Identifiable {
-    /// What the action did.
+    /// The kind of change that an action made.
     public enum Kind: UInt32, Sendable, Hashable {
         /// Entries were deleted.
         case delete = 1
@@ -16,7 +16,7 @@ public struct ReversibleAction: Sendable, Hashable, Identifiable {
 
     /// Identifies the action within its archive; each new action has a greater number.
     public var id: UInt32
-    /// What the action did.
+    /// The kind of change.
     public var kind: Kind
     /// When it was done.
     public var time: Timestamp
@@ -34,7 +34,6 @@ public struct ReversibleAction: Sendable, Hashable, Identifiable {
 }
 
 extension ReversibleAction {
-    /// An action of an unknown process that can be undone for ten minutes.
     package init(id: UInt32, kind: Kind, time: Timestamp, entries: Int, bytes: UInt64) {
         self.init(
             id: id, kind: kind, time: time, entries: entries, bytes: bytes, pid: 0,
@@ -42,23 +41,19 @@ extension ReversibleAction {
     }
 }
 
-/// The space that reversible actions may take in addition to an archive's limit, while they can be undone. An action
-/// that doesn't fit into what earlier ones left of both parts can be undone only until 5 % of the limit has been
-/// written.
+/// The space that reversible actions may take in addition to an archive's limit. An action that exceeds the rest of
+/// either part can be undone only until 5 % of the limit has been written.
 public struct UndoBudget: Sendable, Hashable {
-    /// Bytes of values: the archive's limit, but at least 4 MiB. For a collection, the size of its values and of those
-    /// removed takes the limit's place.
+    /// Bytes of values: the limit (for a collection, its values and those removed), but at least 4 MiB.
     public var values: UInt64
-    /// Bytes on disk and in the index: 64 MiB or, if that is more, an eighth of the limit. An entry takes its value,
-    /// its key and some 180 bytes.
+    /// Bytes on disk and in the index: an eighth of the limit, 64 MiB or more. An entry takes value, key and 180 bytes.
     public var room: UInt64
-    /// What is still free of ``values``.
+    /// Unused part of ``values``.
     public var valuesLeft: UInt64
-    /// What is still free of ``room``.
+    /// Unused part of ``room``.
     public var roomLeft: UInt64
 
-    /// Whether removing this many entries would fit into what is left: an estimate that takes keys for some fifty
-    /// bytes.
+    /// Whether removing this many entries would fit into the rest: an estimate that takes keys for some fifty bytes.
     public func holds(entries: Int, valueBytes: UInt64) -> Bool {
         let (overhead, isTooMuch) = UInt64(max(entries, 0)).multipliedReportingOverflow(by: 224)
         guard !isTooMuch, valueBytes <= valuesLeft else { return false }
@@ -74,19 +69,19 @@ public struct UndoOutcome: Sendable, Hashable {
     public var entries: Int
     /// Sum of the sizes of their values in bytes.
     public var bytes: UInt64
-    /// Keys that were recorded or changed again after the action. They were left alone. At most 100 are listed.
+    /// Keys that were recorded or changed again after the action, and stay unchanged. At most 100 are listed.
     public var skipped: [String]
-    /// How many keys were left alone; ``skipped`` lists the first of them.
+    /// Number of keys left unchanged; ``skipped`` lists the first of them.
     public var skippedCount: Int
     /// How many entries had passed their own deadline, and so are not found again.
     public var expired = 0
-    /// Sum of the sizes of those of them that were given up to make room.
+    /// Sum of the sizes of those of them that were dropped for space.
     var expiredBytes: UInt64 = 0
-    /// How many entries of the action were left out because the limit had no room for them: the least recent ones.
+    /// How many entries of the action were left out because the limit had no space for them: the least recent ones.
     public var displaced = 0
-    /// How many other entries were evicted to make room.
+    /// How many other entries were evicted for space.
     public var evicted: Int
-    /// Whether the undo finished. If not, undoing the action again continues it.
+    /// Whether the undo finished. If not, undoing the action again continues it, and counts all entries.
     public var isComplete = true
 
     package static var nothing: UndoOutcome {
@@ -98,7 +93,7 @@ public struct UndoOutcome: Sendable, Hashable {
     }
 }
 
-/// An entry that a person saw. A plan leaves it alone if it has changed since.
+/// An entry as it was seen. A plan leaves it unchanged if it has changed since.
 public struct PlannedEntry: Sendable, Hashable {
     /// The entry's key.
     public var key: String
@@ -112,14 +107,14 @@ public struct PlannedEntry: Sendable, Hashable {
     }
 }
 
-/// What a plan does with its entries.
+/// The change that a plan makes to its entries.
 public enum PlannedAction: Sendable, Hashable {
     /// Delete them.
     case delete
     /// Make them expire at once.
     case expireNow
     /// Make those expire at once that were last recorded or accessed before this moment. An access since then, by any
-    /// process, spares the entry: that is decided under the archive's lock, with all uses applied.
+    /// process, spares the entry: checked under the archive's lock, with all uses applied.
     case expireIdle(before: Timestamp)
     /// Make them expire this long from now; `nil`: they no longer expire.
     case setLifetime(Duration?)
@@ -131,7 +126,7 @@ public struct PlanSkip: Sendable, Hashable {
     public enum Reason: String, Sendable, Hashable, CaseIterable {
         /// It was stored again since it was seen.
         case changed
-        /// It is gone or has expired.
+        /// It was removed or has expired.
         case absent
         /// It was used since, and the plan was for idle entries only.
         case used
@@ -162,10 +157,9 @@ public struct PlanOutcome: Sendable, Hashable {
     /// Entries that already were as wanted: their deadline was to be removed, and they had none.
     public var unchanged = 0
     /// The action, for ``Archive/undo(_:progress:)``. `nil` if nothing was done, or if the old content could not be
-    /// kept (on a full disk).
+    /// kept (on a full disk). If only that of the first entries could not be kept, the action of the others.
     public var action: ReversibleAction?
-    /// Whether the disk was too full to keep what is needed for an undo: neither this action nor an earlier one can be undone any
-    /// more.
+    /// Whether the disk was too full for undo records: neither this action nor an earlier one can be undone any more.
     public var isFinal = false
     /// Why it ended early, after some entries had been done; `entries`, `bytes` and `action` describe those.
     public var failure: StorageError?

@@ -1,11 +1,10 @@
 import SystemC
 
-/// Why the engine could not do what was asked. Each description is one line that says what failed, where, and what to
-/// do about it.
+/// An error of the engine. Each description is one line that says what failed, where, and what to do about it.
 public enum StorageError: Error, Sendable, Hashable {
-    /// The path doesn't exist, or is an empty folder, perhaps one in which a store is just being created.
+    /// The path doesn't exist, or is an empty folder, perhaps of a store that is just being created.
     case storeNotFound(path: String)
-    /// What is at this path is not a store.
+    /// The item at this path is not a store.
     case notAStore(path: String, reason: String)
     /// The store has no archive of this name.
     case noSuchArchive(name: String, store: String)
@@ -21,10 +20,9 @@ public enum StorageError: Error, Sendable, Hashable {
     case noSpace(path: String)
     /// The value alone is larger than the archive's limit. Nothing was evicted.
     case valueTooLarge(bytes: Int, limit: UInt64, archive: String)
-    /// The values of a batch are together larger than the archive's limit, or the batch is larger than a batch may be.
-    /// Nothing was changed or evicted.
+    /// A batch whose values exceed the archive's limit, or that is larger than allowed. Nothing was changed or evicted.
     case batchTooLarge(bytes: Int, limit: UInt64, archive: String)
-    /// The path for a backup or a restored store is taken; neither replaces anything.
+    /// The path for a backup or a restored store exists; neither replaces anything.
     case backupExists(path: String)
     /// The path for a backup is inside the store.
     case backupInsideStore(path: String)
@@ -32,15 +30,15 @@ public enum StorageError: Error, Sendable, Hashable {
     case invalidKey(reason: String)
     /// No archive can have this name; the reason says why.
     case invalidArchiveName(reason: String)
-    /// The configuration is not allowed; the reason says what is wrong with it.
+    /// The configuration is not allowed; the reason says why.
     case invalidConfiguration(reason: String)
     /// The owner can't be used (it must have 1 to 255 bytes); the reason says why.
     case invalidOwner(reason: String)
     /// Archives of this kind don't have this operation.
     case wrongKind(archive: String, kind: ArchiveKind, operation: String)
-    /// Bytes on disk don't match the format. What can still be read is intact.
+    /// Bytes on disk don't match the format. Readable content is intact.
     case corrupted(path: String, offset: Int, reason: String)
-    /// The same for a ring file. The reason says how many messages could be read.
+    /// Like `corrupted`, for a ring file. The reason says how many messages could be read.
     case damagedRingFile(path: String, offset: Int, reason: String)
     /// The file was written in a newer format than this program supports.
     case unsupportedVersion(path: String, found: UInt32, supported: UInt32)
@@ -50,11 +48,10 @@ public enum StorageError: Error, Sendable, Hashable {
     case ringFileInUse(path: String, reason: String)
     /// The archive or the store behind this object was closed or removed.
     case closed(name: String)
-    /// The medium refused a write, so it is unknown which of the latest changes it has. The archive accepts no more
-    /// changes until all processes have closed it; then it opens with what is really on the medium.
+    /// The medium refused a write, so it is unknown which of the latest changes it has. The archive rejects changes
+    /// until all processes have closed it; then it opens with the content of the medium.
     case syncFailed(path: String)
-    /// A limit of this process or the system is reached. Nothing is damaged and nothing was changed: it works once the
-    /// process has less open, or the limit is raised.
+    /// A limit of this process or the system. Nothing was changed. Free resources of the process, or raise the limit.
     case limitReached(operation: String, path: String, limit: ResourceLimit)
     /// Any other error of the operating system; `code` is its errno.
     case system(operation: String, path: String, code: Int32)
@@ -99,7 +96,6 @@ public enum ResourceLimit: Sendable, Hashable {
 }
 
 extension StorageError {
-    /// What failed and where, without what to do about it, for one who does that.
     var finding: String {
         guard case .corrupted(let path, let offset, let reason) = self else { return description }
         return StorageError.damage(path, offset, reason)
@@ -171,7 +167,6 @@ extension StorageError: CustomStringConvertible {
         }
     }
 
-    /// The most specific case for an errno of `operation` on `path`.
     package static func fromErrno(_ code: Int32, operation: String, path: String) -> StorageError {
         switch code {
         case ENOSPC, EDQUOT: .noSpace(path: path)
@@ -184,7 +179,6 @@ extension StorageError: CustomStringConvertible {
         }
     }
 
-    /// The limit that an errno is about; `nil` for other errors. It says nothing about the file or the medium.
     private static func limit(_ code: Int32) -> ResourceLimit? {
         switch code {
         case EMFILE: .openFiles(ProcessLimit.openFiles)

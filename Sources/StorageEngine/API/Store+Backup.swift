@@ -10,7 +10,7 @@ public struct BackupProgress: Sendable, Hashable {
     public var total: Int
 }
 
-/// What a backup holds.
+/// The content of a backup.
 public struct BackupReport: Sendable, Hashable {
     /// One archive in a backup.
     public struct ArchiveCopy: Sendable, Hashable {
@@ -33,23 +33,21 @@ public struct BackupReport: Sendable, Hashable {
 
 extension Store {
     /// Writes a copy of this store, or of some of its archives, to the new folder `path`, while others use the store.
-    /// The copy is a store with logs of its own. It has each archive as of one moment: keys, values, encodings,
-    /// deadlines, owners, times of creation and last use, hits, recency, messages of logs, kind, limits, type and
-    /// durability. Archives are copied one after another, so their moments differ. It has no undo, no events, and
-    /// nothing that only a process' memory holds.
+    /// The copy has logs of its own. It has each archive as of one moment: keys, values, encodings, deadlines, owners,
+    /// times of creation and last use, hits, recency, messages of logs, kind, limits, type and durability. Archives are
+    /// copied one after another, so their moments differ. It has no undo, no events, and no memory-only entries.
     ///
     /// The backup is written to `path.partial`, synced and then renamed, so `path` holds a complete backup or nothing,
-    /// whatever crashes. The next backup removes what a killed one left there; anything else at that path is an error.
+    /// whatever crashes. The next backup removes the remains of a killed one; anything else at that path is an error.
     /// An incomplete backup can't be opened as a store. Needs space for the values and some 100 bytes for each, and
     /// reads them all. Needs descriptors and addresses for one archive at a time.
     ///
     /// - Parameters:
-    ///   - names: the archives to copy, each copied once; `nil`: all, except those that are removed in the
-    ///     meantime.
+    ///   - names: the archives to copy, each copied once; `nil`: all, except those that are removed during the copy.
     ///   - path: of the new folder.
-    ///   - progress: called repeatedly; return `false` to stop the backup and remove what it wrote.
-    /// - Returns: what was copied; `nil` if `progress` stopped it.
-    /// - Throws: `backupExists` if there is something at `path`, or something at `path.partial` that no backup left;
+    ///   - progress: called repeatedly; return `false` to stop the backup and remove its files.
+    /// - Returns: a report of the copies; `nil` if `progress` stopped it.
+    /// - Throws: `backupExists` if `path` exists, or `path.partial` exists and isn't from a backup;
     ///   `backupInsideStore`; `noSuchArchive`, `noSpace` and what reading throws.
     public func backUp(
         archives names: [String]? = nil, to path: String, progress: (BackupProgress) -> Bool = { _ in true }
@@ -86,7 +84,6 @@ extension Store {
         return report
     }
 
-    /// Copies one archive. If it is removed in the meantime, skips it, or copies the one that was created in its place.
     private func fill(
         _ target: Store, _ name: String, passingOverRemoved: Bool, _ report: inout BackupReport,
         _ progress: (BackupProgress) -> Bool
@@ -110,7 +107,6 @@ extension Store {
         }
     }
 
-    /// Copies an archive as it is at this moment, with all that is known of its entries, into a new one.
     func copy(
         _ archive: Archive, to target: Store, as name: String, _ report: inout BackupReport,
         _ progress: (BackupProgress) -> Bool
@@ -143,9 +139,8 @@ extension Store {
         return true
     }
 
-    /// Like a backup, makes a store in the new or empty folder `path`, completely or not at all: `fill` writes its files into the
-    /// folder that it gets. If `verify`, which gets the store, throws, nothing is made.
-    /// - Throws: also `backupExists`.
+    /// Like a backup, makes a store in the new or empty folder `path`, completely or not at all: `fill` writes its
+    /// files. If `verify` throws for the store, nothing is made. Throws also `backupExists`.
     package static func assemble<Report>(
         at path: String, fill: (_ folder: String) throws -> Void, verify: (Store) throws -> Report
     ) throws -> Report {
@@ -213,7 +208,6 @@ enum BackupMark {
     }
 }
 
-/// The two places of a backup: where it is made, and where it will be.
 private struct BackupPlace {
     let partialPath: String
     private let name: String
@@ -240,7 +234,7 @@ private struct BackupPlace {
         partialPath = path + BackupMark.suffix
         partial = try BackupPlace.lockedFolder(
             for: name, in: parent, evenIfEmpty: takesEmptyFolder, path: String(path))
-        // Removes only what a killed backup left, never a store that happens to have that name.
+        // Removes only the remains of a killed backup, never a store that happens to have that name.
         let found = try partial.names()
         if found.allSatisfy({ $0 == BackupMark.fileName }) {
             try BackupMark.make(in: partial)
@@ -253,7 +247,6 @@ private struct BackupPlace {
         try empty()
     }
 
-    /// The folder `NAME.partial`, made if it is missing, and held against others.
     private static func lockedFolder(
         for name: String, in parent: FileDescriptor, evenIfEmpty: Bool, path: String
     ) throws(StorageError) -> FileDescriptor {
@@ -263,7 +256,7 @@ private struct BackupPlace {
                 throw .backupExists(path: path)
             }
             try parent.makeFolder(named: partialName)
-            // It may be another's, who takes the name or removes it in this moment.
+            // It may belong to another process, which renames or removes it at this moment.
             guard let status = try parent.status(ofEntry: partialName) else { continue }
             guard status.isFolder, status.owner == ProcessIdentity.effectiveUser else {
                 throw .backupExists(path: partialPath)
@@ -276,7 +269,7 @@ private struct BackupPlace {
                 continue
             }
             guard try partial.lock(.exclusive, within: FileDescriptor.startNanoseconds) else { break }
-            // What another has finished meanwhile has its own name by now, and is no longer to be emptied.
+            // Another process may have finished and renamed it since; then it must not be emptied.
             if try parent.status(ofEntry: partialName)?.number == partial.status().number { return partial }
         }
         throw .busy(
@@ -285,12 +278,11 @@ private struct BackupPlace {
 
     private static let attempts = 100
 
-    /// Whether a folder can get this name.
     private static func isFree(
         _ name: String, in parent: FileDescriptor, evenIfEmpty: Bool
     ) throws(StorageError) -> Bool {
         guard let status = try parent.status(ofEntry: name) else { return true }
-        // What is mounted there can't be replaced.
+        // A mount point can't be replaced.
         guard evenIfEmpty, status.isFolder, try status.number.device == parent.status().number.device else {
             return false
         }
@@ -306,14 +298,13 @@ private struct BackupPlace {
         for file in try partial.names() where file != BackupMark.fileName { try partial.removeTree(file) }
     }
 
-    /// Removes an unfinished backup. What can't be removed now stays for the next one.
     func remove() {
         guard (try? empty()) != nil else { return }
         try? partial.unlink(BackupMark.fileName)
         try? parent.unlink(partialName, isFolder: true)
     }
 
-    /// From here on it is a backup that nothing may remove: the mark has no meaning under the final name.
+    /// From here on it is a backup that no process may remove: the mark has no meaning under the final name.
     func takeName() throws(StorageError) {
         for name in try partial.names() {
             guard try partial.status(ofEntry: name)?.isFolder == true else { continue }
@@ -326,7 +317,7 @@ private struct BackupPlace {
         try parent.rename(partialName, to: name)
     }
 
-    /// If the sync fails, the backup is complete under its own name all the same.
+    /// If the sync fails, the backup is complete under its name all the same.
     func finish() throws(StorageError) {
         do throws(StorageError) {
             try partial.unlink(BackupMark.fileName)

@@ -1,16 +1,16 @@
-/// Copying one archive under another name: into a store of its own inside the target, and out of it when it is whole. So the copy
-/// is there completely or not at all, and of two under one name the second is refused. OnDiskFormat, "Folders".
+/// Copying one archive under another name: into a separate store inside the target, then moved out of it when complete.
+/// So a copy is complete or absent, and the second of two under one name is refused. OnDiskFormat, "Folders".
 extension Store {
-    /// Copies an archive, as of one moment, to a new archive of this or another store: values, encodings, deadlines, owners,
-    /// times, hits, the order of use, kind, limits and type, or the messages of a log. Doesn't copy events, actions that can
-    /// be undone, and entries that only a process' memory holds. Other processes can use the archive in the meantime.
+    /// Copies an archive, as of one moment, to a new archive of this or another store: values, encodings, deadlines,
+    /// owners, times, hits, the order of use, kind, limits and type, or the messages of a log. Doesn't copy events,
+    /// actions that can be undone, and memory-only entries. Other processes can use the archive at the same time.
     ///
     /// - Parameters:
     ///   - name: of the archive to copy.
     ///   - target: a store that is open for writing.
     ///   - newName: of the copy.
     ///   - progress: called now and then; return `false` to stop, which removes the copy.
-    /// - Returns: what was copied, and a line for each damaged entry that was left out; `nil` if `progress` stopped it.
+    /// - Returns: a report with a line for each damaged entry that was left out; `nil` if `progress` stopped it.
     /// - Throws: `noSuchArchive`; `invalidArchiveName`, also if the target has an archive with this name; `readOnly`,
     ///   `noSpace` and what reading throws.
     public func copyArchive(
@@ -32,7 +32,7 @@ extension Store {
         let place = try ScratchFolder(in: target.folder)
         defer { place.remove() }
         var report = BackupReport()
-        // By its open folder: another store may have taken the path meanwhile.
+        // By its open folder: another store may have taken the path since.
         let copies = try Store.make(in: place.folder)
         let version: ArchiveVersion?
         do {
@@ -48,7 +48,6 @@ extension Store {
         return (report, version)
     }
 
-    /// Finds out before anything is copied that a leftover is in the way.
     private func requireFree(_ folderName: String) throws(StorageError) {
         guard let status = try folder.status(ofEntry: folderName) else { return }
         if status.isFolder, try folder.folder(named: folderName).names().isEmpty { return }
@@ -96,6 +95,5 @@ private struct ScratchFolder {
         return true
     }
 
-    /// What can't be removed now is removed by the next process that opens the store.
     func remove() { try? store.removeTree(name) }
 }

@@ -1,7 +1,6 @@
-/// Archives of which only an empty folder is left, by removal or a killed creator. They aren't listed, but must be shown to users.
+/// Archives of which only an empty folder is left, by removal or a killed creator. They aren't listed, but reported.
 extension Store {
-    /// The names of such archives, sorted. Costs reading the folder of each archive.
-    /// - Throws: `limitReached`, `system`.
+    /// The names of such archives, sorted. Costs reading the folder of each archive. Throws `limitReached`, `system`.
     public func emptyArchiveNames() throws(StorageError) -> [String] {
         var names: [String] = []
         for folderName in try folder.names() {
@@ -23,10 +22,9 @@ extension Store {
         }
     }
 
-    /// Files and folders that are named like archives' folders but are no archives of this store: the name is one that
-    /// no archive can have (a control character, another spelling), or it is a link or a file. Sorted, and escaped for
-    /// display.
-    /// - Throws: `limitReached`, `system`.
+    /// Files and folders that are named like archives' folders but are no archives of this store: no archive can have
+    /// the name (a control character, another spelling), or it is a link or a file. Sorted, and escaped for display.
+    /// Throws `limitReached`, `system`.
     public func strayFolderNames() throws(StorageError) -> [String] {
         var names: [String] = []
         for name in try folder.names() {
@@ -39,7 +37,7 @@ extension Store {
         return names.sorted()
     }
 
-    /// One line for such a file or folder: what is wrong and what to do.
+    /// One line for such a file or folder: the fault and the remedy.
     public func strayFolderProblem(_ name: String) -> String {
         let place = "\(path)/\(name)"
         return ArchiveName.name(ofFolder: name) == nil
@@ -48,7 +46,7 @@ extension Store {
                 + "move it out of the store"
     }
 
-    /// One line for such an archive: what is wrong and what to do.
+    /// One line for such an archive: the fault and the remedy.
     public func emptyArchiveProblem(named name: String) -> String {
         "\(path)/\(ArchiveName.folder(for: name)) is empty: its files were removed, or its creator was killed; "
             + "put the files back, store into it to start again, or let vellum check --repair remove the folder"

@@ -1,12 +1,11 @@
 /// Removal renames the folder first to a name without archive: all or nothing, also after a crash. OnDiskFormat, "Folders".
 extension Store {
-    /// Removes an archive with all it holds. Other processes that have it open get `closed` from then on.
+    /// Removes an archive with its content. Other processes that have it open get `closed` from then on.
     /// - Throws: `readOnly`, `noSuchArchive`, `busy`, `system`.
     public func removeArchive(named name: String) throws(StorageError) {
         _ = try removeArchive(named: name, ifStill: nil)
     }
 
-    /// Like ``removeArchive(named:)``, if it is as it was when it had the version `old`. Returns whether it was removed.
     package func removeArchive(named name: String, ifStill old: ArchiveVersion?) throws(StorageError) -> Bool
     {
         guard mode == .readWrite else { throw .readOnly(operation: "remove archive \"\(name)\"") }
@@ -48,8 +47,8 @@ extension Store {
         return isRemoved
     }
 
-    /// Bytes on disk of archives whose removal, or of copies whose making, was cut short or is under way. The next process
-    /// that opens the store for writing removes the rest. Costs a look at each of their files.
+    /// Bytes on disk of archives whose removal, or of copies whose making, was cut short or is under way. The next
+    /// process that opens the store for writing removes the rest. Costs a look at each of their files.
     public func bytesOfRemovedArchives() throws(StorageError) -> UInt64 {
         var bytes: UInt64 = 0
         for name in try folder.names() where RemovedFolder.isOne(name) {
@@ -67,13 +66,11 @@ extension Store {
             for file in try inside.names() { bytes += try bytesOnDisk(in: inside, file) }
             return bytes
         } catch {
-            // It was removed in the meantime.
             guard case .system(_, _, SystemCode.missing) = error else { throw error }
             return 0
         }
     }
 
-    /// Removes what a killed removal or copy left behind, as far as possible.
     static func dropRemovedFolders(in folder: FileDescriptor) {
         for name in (try? folder.names()) ?? [] where RemovedFolder.isOne(name) {
             // A copy that is being made holds the lock.
@@ -85,13 +82,13 @@ extension Store {
     }
 }
 
-/// Which archive it is, and in which state: entries that came, changed or went since, also by eviction, and other limits make
-/// another version. Accesses don't, nor does what expires at its deadline: a copy has the same deadline.
+/// Identity and state of an archive: other limits, and entries that were stored, changed, deleted or evicted make
+/// another version. Accesses don't, nor do expired entries: a copy has the same deadlines.
 package struct ArchiveVersion: Sendable, Hashable {
-    /// An archive that was made anew under the same name has another one.
+    /// An archive recreated under the same name has another one.
     let identity: [UInt8]
     let nextEvent: UInt64
-    /// Events of an index that is made anew are numbered anew; operations never are.
+    /// Events of a rebuilt index are renumbered; operations never are.
     let sequence: UInt64
     let configuration: ArchiveConfiguration
 }

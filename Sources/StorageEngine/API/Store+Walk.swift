@@ -2,12 +2,12 @@
 extension Store {
     /// Calls `body` with an archive that is open while `body` runs. If this process already has it open through this
     /// store, it stays open. Otherwise it is opened for reading only, leaves no trace, and is closed afterwards.
-    /// Results such as a list of entries may be used longer, and keep what they need.
+    /// Results such as a list of entries may be used longer; they retain the archive.
     ///
     /// - Parameters:
     ///   - name: of the archive.
-    ///   - staysOpen: keeps the archive open for the next call, as long as all open archives together take no more than a
-    ///     quarter of the descriptors and addresses that this process may use.
+    ///   - staysOpen: keeps the archive open for the next call, as long as all open archives together take no more than
+    ///     a quarter of the descriptors and addresses that this process may use.
     ///   - body: gets the open archive.
     /// - Throws: what ``archive(named:)`` throws, and `body`.
     public func withArchive<Value>(
@@ -27,9 +27,8 @@ extension Store {
     }
 
     /// Calls ``withArchive(named:staysOpen:_:)`` for each of `names`, or for all archives in the order of their names.
-    /// If an archive can't be opened or read, passes the error to `unreadable` and goes on. Any other error of `body`,
-    /// and any error of `unreadable`, ends the walk. An archive that is removed in the meantime is skipped unless it
-    /// was named.
+    /// If an archive is unreadable, passes the error to `unreadable` and continues. Any other error of `body`, and any
+    /// error of `unreadable`, ends the walk. An archive that is removed during the walk is skipped unless it was named.
     public func visitArchives(
         _ names: [String]? = nil, staysOpen: Bool = false, _ body: (Archive) throws -> Void,
         unreadable: (String, StorageError) throws -> Void

@@ -1,9 +1,7 @@
 import CPlatform
 import Synchronization
 
-/// A folder of archives that any number of processes can open at once. Safe from any thread.
-///
-/// A store and its archives stay open until ``close()`` or until the last reference goes.
+/// A folder of archives that any number of processes can open, until ``close()`` or its last reference. Thread-safe.
 public final class Store: Sendable {
     /// Path that the store was opened with.
     public let path: String
@@ -24,9 +22,8 @@ public final class Store: Sendable {
 
     /// Opens the store at `path`. A missing folder is created with mode 0700 if that is allowed. An existing folder
     /// becomes a store only if it is empty.
-    ///
-    /// - Throws: `storeNotFound`, `notAStore`, `permissionDenied`, `ownedByAnotherUser` (for writing),
-    ///   `notPrivate`, `unsupportedVersion`, `noSpace`, `system`.
+    /// - Throws: `storeNotFound`, `notAStore`, `permissionDenied`, `ownedByAnotherUser` (for writing), `notPrivate`,
+    ///   `unsupportedVersion`, `noSpace`, `system`.
     public static func open(
         at path: String, mode: AccessMode = .readWrite, createIfMissing: Bool = true,
         options: StoreOptions = StoreOptions()
@@ -64,7 +61,7 @@ public final class Store: Sendable {
         case .missing:
             let names = try folder.names()
             let advice = try advice(folder)
-            // The files may be newer than the marker, which may have come since it was looked for.
+            // The files may be newer than the marker, which may have been created since it was looked for.
             guard case .missing = try StoreMarker.state(in: folder) else {
                 return try open(
                     at: path, mode: mode, createIfMissing: createIfMissing, options: options,
@@ -108,7 +105,6 @@ public final class Store: Sendable {
         }
     }
 
-    /// A new store in an empty folder that the caller has made.
     static func make(in folder: FileDescriptor) throws(StorageError) -> Store {
         try StoreMarker.make(in: folder)
         return Store(path: folder.path, mode: .readWrite, folder: folder, options: StoreOptions())
@@ -121,11 +117,10 @@ public final class Store: Sendable {
     }
 
     /// Rewrites the marker file of a store that has lost it or whose marker is damaged. A damaged one is kept as
-    /// `vellum-store.damaged`. Returns a line that says what was done; `nil` if the marker was right. Costs reading the
+    /// `vellum-store.damaged`. Returns a line about the repair; `nil` if the marker was right. Costs reading the
     /// folders of the archives.
-    ///
     /// - Throws: `storeNotFound`; `notAStore` for a folder without archives; `unsupportedVersion` for the marker of
-    ///   another format, which is left as it is; `ownedByAnotherUser`, `permissionDenied`, `noSpace`, `system`.
+    ///   another format, which stays unchanged; `ownedByAnotherUser`, `permissionDenied`, `noSpace`, `system`.
     public static func repairMarker(at path: String) throws(StorageError) -> String? {
         let folder = try openFolder(at: path, mayCreate: false, isOwn: true, .ownUser)
         if try BackupMark.state(in: folder) == .unfinished { throw unfinished(path) }
@@ -148,8 +143,8 @@ public final class Store: Sendable {
         return line
     }
 
-    /// As ``open(at:mode:createIfMissing:options:)`` for writing, for a store that is made anew where it was removed: the removal
-    /// may take the new marker too, and leave archives. Then the marker is made again, and `remark` is told.
+    /// As ``open(at:mode:createIfMissing:options:)`` for writing, for a store that is recreated after its removal. If
+    /// the removal also takes the new marker, leaving archives, the marker is restored and `remark` is called.
     package static func openAnew(
         at path: String, createIfMissing: Bool = true, remark: (String) -> Void
     ) throws(StorageError) -> Store {
@@ -164,7 +159,6 @@ public final class Store: Sendable {
         }
     }
 
-    /// Whether this user owns the store's folder. Only its owner may write.
     package static func isOwn(at path: String) throws(StorageError) -> Bool {
         try FileDescriptor.folder(at: path).status().owner == ProcessIdentity.effectiveUser
     }
@@ -189,8 +183,8 @@ public final class Store: Sendable {
         }
     }
 
-    /// Whether `path` is a folder that holds a store. `false` also if this user may not look into the folder.
-    /// - Throws: errors that leave the answer open, such as `limitReached`.
+    /// Whether `path` is a folder that holds a store. `false` also if this user may not look into the folder. Throws
+    /// errors that leave this undecided, such as `limitReached`.
     public static func isStore(at path: String) throws(StorageError) -> Bool {
         do throws(StorageError) {
             return try FileDescriptor.folder(at: path).hasEntry(named: StoreMarker.fileName)
@@ -203,15 +197,14 @@ public final class Store: Sendable {
         }
     }
 
-    /// Names of the archives, sorted.
-    /// - Throws: `storeNotFound` if the store has been removed since it was opened.
+    /// Names of the archives, sorted. Throws `storeNotFound` if the store has been removed since it was opened.
     public func archiveNames() throws(StorageError) -> [String] {
         let names = try Store.archiveNames(in: folder)
         if names.isEmpty { try requireMarker() }
         return names
     }
 
-    /// Tells a store without archives from a folder that was removed, which has no files either.
+    /// Distinguishes a store without archives from a folder that was removed, which has no files either.
     private func requireMarker() throws(StorageError) {
         guard try folder.hasEntry(named: StoreMarker.fileName) == false else { return }
         let advice = try Store.advice(folder)
@@ -233,7 +226,7 @@ public final class Store: Sendable {
                 if try hasArchive(name, in: folder) { names.append(name) }
             } catch {
                 switch error {
-                // There is something that this user may not read; opening it says so.
+                // This user may not read it; opening it throws the reason.
                 case .permissionDenied, .notPrivate: names.append(name)
                 default: throw error
                 }
@@ -280,7 +273,6 @@ public final class Store: Sendable {
         }
     }
 
-    /// - Throws: why there is no archive of that name, or none yet.
     func requireArchive(_ name: String) throws(StorageError) {
         guard try hasArchive(name) else { throw try absence(of: name) }
     }
@@ -294,7 +286,7 @@ public final class Store: Sendable {
             }
         } catch {
             switch error {
-            // There is no folder or no lock file of that name.
+            // No folder or no lock file of that name exists.
             case .corrupted, .system(_, _, SystemCode.missing): break
             default: throw error
             }
@@ -302,8 +294,7 @@ public final class Store: Sendable {
         return .noSuchArchive(name: name, store: path)
     }
 
-    /// Opens the archive of that name, and creates it with `configuration` if there is none. An existing archive keeps
-    /// its own configuration.
+    /// Opens the archive of that name, or creates it with `configuration`. An existing archive keeps its own.
     /// - Throws: what ``archive(named:)`` throws, except that `noSuchArchive` occurs for reading only;
     ///   `invalidConfiguration`.
     public func archive(
@@ -326,7 +317,7 @@ public final class Store: Sendable {
                     guard mode == .readWrite else { throw .noSuchArchive(name: name, store: path) }
                     if !isCopy { try ArchiveName.validate(new: name) }
                     try configuration.validate()
-                    // Without the marker no other process opens the store, and what is recorded would be lost.
+                    // Without the marker no other process opens the store, and recorded entries would be lost.
                     try requireMarker()
                     creation = try ArchiveOpening.create(in: folder, name: name, configuration: configuration)
                     try requireMarker()
@@ -334,7 +325,6 @@ public final class Store: Sendable {
             } catch {
                 ArchiveOpening.undo(creation, in: folder, name: name)
                 attempts += 1
-                // Another process has removed the existing archive.
                 guard case .noSuchArchive = error, mode == .readWrite, attempts < 100 else { throw error }
             }
         }
@@ -346,7 +336,6 @@ public final class Store: Sendable {
         if let archive = openArchive(name) { return archive }
         return try openedHere.value.turn(of: ExactText(name)).withLock { (_) throws(StorageError) in
             if let archive = openArchive(name) { return archive }
-            // Another process has removed it; this closes what this process still has of it.
             archives.withLock { $0.removeValue(forKey: ExactText(name)) }?.end()
             try prepare()
             let archive = try opening(name) { () throws(StorageError) in
@@ -359,7 +348,7 @@ public final class Store: Sendable {
         }
     }
 
-    /// Opens an archive. If it was removed meanwhile, throws `noSuchArchive`, or opens the one created in its place.
+    /// Opens an archive. If it was removed during that, throws `noSuchArchive`, or opens the one created in its place.
     func opening(_ name: String, _ body: () throws(StorageError) -> Archive) throws(StorageError) -> Archive {
         var attempts = 0
         while true {
@@ -377,13 +366,12 @@ public final class Store: Sendable {
         }
     }
 
-    /// Identity of that archive's folder, which another one of the name doesn't have. `nil`: there is no archive.
+    /// Identity of that archive's folder, which differs from that of any other of the name. `nil`: no archive.
     func presence(of name: String) throws(StorageError) -> FileDescriptor.FileNumber? {
         // Uses one open folder: between two look-ups of the name the folder may be replaced.
         try Store.archiveFolder(ArchiveName.folder(for: name), in: folder)?.status().number
     }
 
-    /// The archive of that name if this process has it open and it wasn't removed.
     func openArchive(_ name: String) -> Archive? {
         archives.withLock { archives in
             guard let archive = archives[ExactText(name)], !archive.isClosed else { return nil }
@@ -391,7 +379,6 @@ public final class Store: Sendable {
         }
     }
 
-    /// Drops a closed archive, which would otherwise keep its descriptors and addresses.
     func forget(_ archive: Archive) {
         archives.withLock { archives in
             let name = ExactText(archive.name)
@@ -421,7 +408,6 @@ public final class Store: Sendable {
     }
 }
 
-/// The archives of a store that are open in one process. Safe from any thread.
 final class OpenedArchives: Sendable {
     let archives = GuardedReference(OrderedTable<ExactText, Archive>(by: ExactText.precedes))
     /// One lock for each name that was ever opened, held while it opens, which another process may delay.

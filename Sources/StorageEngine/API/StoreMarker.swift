@@ -6,9 +6,8 @@ enum StoreMarker {
 
     enum State {
         case right, missing
-        /// A valid marker of another format.
         case version(UInt32)
-        /// `reason` is the predicate of a sentence about the file: what is wrong and what it should be.
+        /// `reason` is the predicate of a sentence about the file: the fault and the expected content.
         case damaged(reason: String)
     }
 
@@ -27,7 +26,6 @@ enum StoreMarker {
         return .damaged(reason: difference(of: bytes, from: expected))
     }
 
-    /// What is wrong with a marker, as the predicate of a sentence about it.
     private static func difference(of bytes: [UInt8], from expected: [UInt8]) -> String {
         let line = "the line \"\(text.dropLast())\""
         if bytes.isEmpty { return "is empty; it should be \(line)" }
@@ -42,7 +40,6 @@ enum StoreMarker {
         return "differs from byte \(place) on from what it should be, \(line) with one line feed at its end"
     }
 
-    /// The number of another format, if the text is exactly the marker of that format.
     private static func version(_ text: String) -> UInt32? {
         guard text.hasPrefix(beginning), text.utf8.last == UInt8(ascii: "\n"),
             let version = UInt32(text.dropFirst(beginning.count).dropLast()),
@@ -51,7 +48,6 @@ enum StoreMarker {
         return version
     }
 
-    /// Whether the name is a temporary one, also of the older kind that wasn't random.
     private static func isTemporary(_ name: String) -> Bool {
         guard name.hasPrefix(fileName + ".") else { return false }
         let digits = name.dropFirst(fileName.count + 1)

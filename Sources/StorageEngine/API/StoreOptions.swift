@@ -2,12 +2,11 @@
 public struct StoreOptions: Sendable, Hashable {
     /// The name that other processes see in the process table; by default the executable's.
     public var processName: String?
-    /// Which kind of lock a new index gets. An existing index keeps its own, except that `fileLock` is applied if this
-    /// process is the only one that has the archive open. Containers that share a store need it (OnDiskFormat,
-    /// "Containers").
+    /// Kind of lock of a new index. An existing index keeps its own, except that `fileLock` is applied if no other
+    /// process has the archive open. Containers that share a store need it (OnDiskFormat, "Containers").
     public var locking: LockingMode
     /// Whether to read a store that another user owns or may write. That user can crash this process by truncating a
-    /// file that it has mapped. To open a store for writing, its user must own it.
+    /// mapped file. Opening a store for writing requires its user to own it.
     public var trustsOwner: Bool
 
     /// Options for opening a store; the defaults suit processes of one user on one machine.
@@ -22,7 +21,6 @@ public struct StoreOptions: Sendable, Hashable {
 public enum AccessMode: Sendable, Hashable {
     /// A writer: may read and change everything.
     case readWrite
-    /// An observer: it maps the index read-only and never takes the archive's lock. Reading changes no recency and no
-    /// counter (F6).
+    /// An observer: maps the index read-only and never takes the lock. Reading changes no recency and no counter (F6).
     case readOnly
 }

@@ -1,13 +1,13 @@
 import CPlatform
 import SystemC
 
-/// Reads an archive's files without the index, as OnDiskFormat defines, and compares them with look-ups and lists of the index.
-/// Takes no lock: the index is listed before the log is read, so that later frames explain differences. Live frames of a segment
-/// reclaimed meanwhile are in a newer one, which is read later.
+/// Reads an archive's files without the index, as OnDiskFormat defines, and compares them with look-ups and lists of
+/// the index. Takes no lock: the index is listed before the log is read, so that later frames explain differences. Live
+/// frames of a segment reclaimed during this are in a newer one, which is read later.
 extension ArchiveEngine {
-    /// A finding beside active writers counts only if a second pass repeats it. Reads the log once for each part of the keys. A
-    /// part has at most `most` entries; by default as many as take the greater of 64 MiB and a sixteenth of the log's size, or
-    /// fewer if addresses are short. `progress` gets the share done of the first pass, 0 to 1, which new parts may decrease.
+    /// With active writers, a finding counts only if a second pass repeats it. Reads the log once for each part of the
+    /// keys. A part has at most `most` entries; by default as many as take the greater of 64 MiB and a sixteenth of the
+    /// log's size, or fewer if addresses are short. `progress` gets the first pass's fraction, which may decrease.
     func check(most: Int? = nil, progress: (Double) -> Void = { _ in }) throws(StorageError) -> CheckReport {
         let most = if let most { most } else { try bearableEntries() }
         var report = try checkOnce(most, progress)
@@ -25,7 +25,7 @@ extension ArchiveEngine {
         return result
     }
 
-    /// Segments are removed oldest first and made one after the other, so one between two that exist has been lost or put aside.
+    /// Segments are removed oldest first and created in sequence, so one missing in between was lost or put aside.
     private func gaps() throws(StorageError) -> [String] {
         let numbers = try log.segmentNumbers()
         var remarks: [String] = []
@@ -45,7 +45,7 @@ extension ArchiveEngine {
         return remarks
     }
 
-    /// Segments with entries before the log's beginning, which nobody is removing now.
+    /// Segments with entries before the log's beginning, which no process is removing now.
     private func leftovers() throws(StorageError) -> [String] {
         func found() throws(StorageError) -> [UInt32] {
             let oldest = index.oldestSegment
@@ -75,10 +75,10 @@ extension ArchiveEngine {
             bytes += try folder.status(ofEntry: SegmentHeader.fileName(number))?.allocatedBytes ?? 0
         }
         let most = max(64 << 20, bytes / 16) / CheckPass.entryBytes
-        // With more parts than fewer make, the log would be read too often. An entry takes a byte in the check of the index.
+        // More parts would read the log too often. An entry takes a byte in the check of the index.
         let entries = min(index.entryCount, Int(index.usedEntries))
         let least = min(most, max(10_000, entries / 64))
-        // Twice: what one part has given back isn't all there in one piece for the next.
+        // Twice, because memory freed by one part may be fragmented for the next.
         return AddressPressure.bearable(
             most, least: least, bytesEach: 2 * ArchiveEngine.checkedBytes, besides: entries)
     }
@@ -139,9 +139,7 @@ struct CheckFindings {
     var found = ArchiveEngine.ReplayFindings()
     var entries = 0
     var valueBytes: UInt64 = 0
-    /// Entries of the index without a value on disk.
     var inMemory = 0
-    /// End of the log when the check began.
     var head = Location.none
     /// Whether the log has been read once and its own problems have been reported.
     var hasLog = false
@@ -157,7 +155,7 @@ struct CheckFindings {
             problems: found.problems)
     }
 
-    /// Keeps only what another pass found as well. If either has more findings than it lists, keeps all.
+    /// Keeps only findings that another pass repeated. If either has more findings than it lists, keeps all.
     mutating func keep(foundIn other: CheckFindings) {
         if other.found.damaged == other.found.problems.count, found.damaged == found.problems.count {
             let problems = Set(found.problems)
@@ -171,7 +169,6 @@ struct CheckFindings {
     }
 }
 
-/// One reading of the log in a check, for a part of the keys. For one thread.
 private struct CheckPass {
     private let engine: ArchiveEngine
     private(set) var findings: CheckFindings
@@ -191,13 +188,10 @@ private struct CheckPass {
         var key: UInt64 = 0
     }
 
-    /// Most bytes of memory for an entry, including what the log says about it.
     static let entryBytes = 175
     /// How many entries' worth a frame of an undecided batch counts, besides its key.
     private static let heldWeight = 3
-    /// Sorted by location.
     private var listed: [Listed]
-    /// Tags of the entries without a value on disk.
     private var inMemory: [UInt32] = []
     private var next = 0
     private let begin: Location
@@ -238,7 +232,7 @@ private struct CheckPass {
         end = engine.index.head
     }
 
-    /// Halves the part until no more is remembered than allowed.
+    /// Halves the part until its entries are within the limit.
     private mutating func keepToBounds() {
         while account.count + CheckPass.heldWeight * held > most, let other = account.halve() {
             otherParts.append(other)
@@ -258,14 +252,12 @@ private struct CheckPass {
         }
     }
 
-    /// Reports a problem of the log itself, in the first pass only.
     private mutating func add(ofLog problem: String) {
         if !findings.hasLog { findings.add(problem) }
     }
 
     // MARK: The files
 
-    /// `progress` hears the share of the segments that have been read.
     mutating func readLog(_ progress: (Double) -> Void) throws(StorageError) {
         defer { findings.hasLog = true }
         for conflict in try NameConflict.all(in: engine.folder) {
@@ -344,7 +336,6 @@ private struct CheckPass {
         }
     }
 
-    /// Segments below the newest that the index knows of, and that don't exist.
     private func missingSegments(_ numbers: [UInt32]) -> [UInt32] {
         let present = Set(numbers)
         let newest = begin.segment
@@ -353,12 +344,11 @@ private struct CheckPass {
             guard !present.contains($0) else { return false }
             let isKnown =
                 $0 == oldest || engine.index.liveFrames(ofSegment: $0) >> IndexLayout.liveCountShift != 0
-            // A segment reclaimed in the meantime is no loss; the oldest segment is a newer one then.
+            // A segment reclaimed since is no loss; the oldest segment is a newer one then.
             return isKnown && $0 >= engine.index.oldestSegment
         }
     }
 
-    /// What is wrong with the header of a segment file that isn't one of this archive's.
     private func headerProblem(_ reader: SegmentReader) throws(StorageError) -> String? {
         let problem: StorageError
         switch reader.header {
@@ -372,7 +362,7 @@ private struct CheckPass {
         case .failure(let error): problem = error
         }
         guard reader.number > end.segment else { return problem.finding }
-        // It is just being created, or its creator was killed before anything was stored in it, or it is gone by now.
+        // It is just being created, or its creator was killed before storing anything, or it was removed since.
         for _ in 0..<100 {
             if try engine.log.isUnwritten(reader.number) { return nil }
             do throws(StorageError) {
@@ -385,8 +375,6 @@ private struct CheckPass {
         }
         return problem.finding
     }
-
-    // MARK: Frame by frame
 
     /// Includes frames behind `end`, because the index may already contain their effect.
     private mutating func take(_ frames: [LoggedFrame]) {
@@ -415,13 +403,12 @@ private struct CheckPass {
         return try engine.line(reference.number, slot, settled: .none)
     }
 
-    /// Whether the index still names what was listed. Otherwise the explanation may be in segments begun since.
+    /// Whether the index still has the listed location. Otherwise the explanation may be in segments begun since.
     private func isListed(_ reference: Listed) -> Bool {
         guard let slot = engine.index.entry(reference.number) else { return false }
         return slot.location == reference.location && engine.index.marks.isVisible(reference.number, slot)
     }
 
-    /// What is wrong with the look-up of a listed entry; `nil` if nothing is.
     private func lookUp(_ frame: LoggedFrame) throws(StorageError) -> String? {
         let place = describe(frame.location)
         do throws(StorageError) {
@@ -445,7 +432,7 @@ private struct CheckPass {
     // MARK: Comparing index and log
 
     mutating func compare() throws(StorageError) {
-        // Frames in segments reclaimed meanwhile are unknown. Live ones were copied, perhaps beyond this check.
+        // Frames in segments reclaimed during the check are unknown. Live ones were copied, perhaps beyond this check.
         let reclaimed = engine.index.oldestSegment
         var words = account.takeLast()
         if engine.kind == .log {
@@ -500,7 +487,6 @@ private struct CheckPass {
 }
 
 extension ArchiveEngine {
-    /// What is wrong with the name in the descriptor; `nil` if it is the folder's.
     fileprivate func misnaming() throws(StorageError) -> String? {
         do throws(StorageError) {
             guard let other = try ArchiveOpening(folder: folder, options: StoreOptions()).otherName else {
@@ -518,7 +504,6 @@ extension ArchiveEngine {
 }
 
 extension [UInt8] {
-    /// Like `withUnsafeBytes`, with a typed error.
     fileprivate func withUnsafeBytesTyped<Result>(
         _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {

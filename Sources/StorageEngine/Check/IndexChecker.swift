@@ -1,20 +1,16 @@
 import CPlatform
 
-/// Checks all that must hold for an index between two operations, and changes nothing. Findings count only if no process changed it
-/// meanwhile (``ArchiveEngine/undisturbedViolations()``). Costs one pass, and a byte an entry. Walks end whatever the links are.
+/// Checks all invariants of an index between two operations, and changes nothing. Findings count only if no process
+/// changed it during the check (``ArchiveEngine/undisturbedViolations()``). One pass, a byte an entry; walks end.
 struct IndexChecker {
     private let index: IndexView
     private let most: Int
-    /// One line for each broken rule, at most ``IndexChecker/most`` of them.
     private(set) var found: [String] = []
     private var standing: [Standing]
 
-    /// What is known about an entry so far.
     private enum Standing: UInt8 {
         case free, live, setAside
-        /// Live, and found in the order of recency; or in a bucket as well.
         case listed, reached
-        /// Free, and found in the free list.
         case accounted
     }
 
@@ -209,7 +205,7 @@ struct IndexChecker {
 }
 
 extension ArchiveEngine {
-    /// The violations in a moment without changes; `nil` if there was none in some tries. At other times they mean nothing.
+    /// The violations in a moment without changes; `nil`: no such moment in some tries.
     func undisturbedViolations() -> [String]? {
         func state() -> [UInt64] {
             [
@@ -232,7 +228,6 @@ extension ArchiveEngine {
 }
 
 extension Archive {
-    /// The index's violations, found under the lock; empty if there are none.
     package func invariantViolations() throws(StorageError) -> [String] {
         let engine = try engine()
         let section = try engine.acquire()

@@ -1,5 +1,5 @@
-/// What a log says about each key of a part: OnDiskFormat, "Reading the log". For one thread. Takes some 100 bytes an entry. Keys
-/// are remembered by 64 bits, half of them a hash with a separate secret, so crafted keys don't collide.
+/// The state of each key of a part according to a log: OnDiskFormat, "Reading the log". For one thread. Takes some 100
+/// bytes an entry. Keys are remembered by 64 bits, half a hash with a separate secret, against crafted collisions.
 struct LogAccount {
     /// The keys examined in one reading of a log: those whose hash begins with certain bits. Initially all keys.
     struct Part {
@@ -9,7 +9,6 @@ struct LogAccount {
         @inline(__always)
         func contains(_ tag: UInt32) -> Bool { tag >> (32 - depth) == prefix }
 
-        /// Splits the part: keeps one half and returns the other. `nil` if it can't be split.
         mutating func halve() -> Part? {
             guard depth < 32 else { return nil }
             (depth, prefix) = (depth + 1, prefix << 1)
@@ -29,7 +28,6 @@ struct LogAccount {
 
     private let kind: ArchiveKind
     private let hash: KeyHash
-    /// The archive's hash, which determines the part of a key.
     private let tagHash: KeyHash
     private(set) var part: Part
     /// For a log archive: messages before this have been dropped.
@@ -42,7 +40,6 @@ struct LogAccount {
     /// For each key that a frame removed that operation's number, and the latest `deleteAll`'s, against copies of older states.
     private var removals: [UInt64: UInt64] = [:]
     private var allRemoved: UInt64 = 0
-    /// An entry that a reversible action removed and could restore.
     private struct Aside {
         var word: Word
         var isSuperseded = false
@@ -52,7 +49,7 @@ struct LogAccount {
     private var aside: [UInt64: [Int: Aside]] = [:]
     /// The action at each place of the table, and the keys of its entries.
     private var actions: [Int: (group: UInt32, keys: Set<UInt64>)] = [:]
-    /// Locations of entries that are set aside, for `evict` frames that give them up.
+    /// Locations of entries that are set aside, for `evict` frames that drop them.
     private var places: [Location: (key: UInt64, place: Int)] = [:]
 
     init(_ part: Part, kind: ArchiveKind, tagHash: KeyHash) throws(StorageError) {
@@ -79,10 +76,8 @@ struct LogAccount {
         return part.contains(LogAccount.tag(of: key)) ? key : 0
     }
 
-    /// The hash that determines the part of a remembered key.
     static func tag(of key: UInt64) -> UInt32 { UInt32(key >> 32) }
 
-    /// Whether a frame matters for the part.
     enum Concern {
         case none
         /// Only while its key is in the part.
@@ -96,7 +91,7 @@ struct LogAccount {
         return key(of: frame) == 0 ? .none : .ofKey
     }
 
-    /// Number of remembered keys. An entry that is set aside counts as several, for the memory that it takes.
+    /// Number of remembered keys. An entry that is set aside counts as several, for its memory.
     var count: Int { last.count + removals.count / 4 + LogAccount.asideWeight * places.count }
     private static let asideWeight = 4
 
@@ -151,7 +146,7 @@ struct LogAccount {
         case .put, .move:
             supersede(key)
             set(key, word)
-        // There is no value on disk any more; whether the process that holds it is alive only the index knows.
+        // The value on disk is replaced; only the index knows whether the process that holds the entry is alive.
         case .delete, .resident:
             if kind == .resident, isOutdated(key, word) { break }
             if kind == .resident { supersede(key) }
@@ -171,14 +166,13 @@ struct LogAccount {
         }
     }
 
-    /// Applies what a frame of a log archive says about the oldest message that stayed.
+    /// Applies a frame of a log archive that names the oldest remaining message.
     private mutating func dropMessages(_ frame: LoggedFrame, unlessSaid: Location) {
         let said = Location(raw: UInt64(bitPattern: frame.header.created))
         let oldest = said == .none ? unlessSaid : min(said, frame.location)
         oldestMessage = max(oldestMessage, oldest)
     }
 
-    /// Removes dropped messages from memory, so that only the present ones are kept.
     private mutating func forgetDropped() {
         guard last.count >= most else { return }
         last = last.filter { $0.value.location >= oldestMessage }
@@ -191,7 +185,7 @@ struct LogAccount {
         if kind != .log { keys[word.location] = key }
     }
 
-    /// What was removed before the check began need not be remembered.
+    /// Removals from before the check began need not be remembered.
     private mutating func remove(_ key: UInt64, isNew: Bool) {
         if let before = last[key] { keys[before.location] = nil }
         if isNew {
@@ -212,7 +206,6 @@ struct LogAccount {
         }
     }
 
-    /// Whether a copy is of a state of its key after which another came.
     private func isOutdated(_ key: UInt64, _ copy: Word) -> Bool {
         if let present = last[key], !present.isRemoved { return present.sequence > copy.sequence }
         return copy.sequence < allRemoved || copy.sequence < removals[key] ?? 0
@@ -222,7 +215,7 @@ struct LogAccount {
 
     // MARK: Undo
 
-    /// The place of an action in the table. An earlier action's entries there are given up.
+    /// The place of an action in the table. Drops an earlier action's entries there.
     @discardableResult
     private mutating func begin(_ group: UInt32) -> Int {
         let place = IndexLayout.undoPlace(of: group)
@@ -242,7 +235,7 @@ struct LogAccount {
         places[word.location] = (key, place)
     }
 
-    /// Applies the copy of an entry that is set aside. If there is a newer state of its key, it is superseded.
+    /// Applies the copy of an entry that is set aside. A newer state of its key supersedes it.
     private mutating func keep(_ key: UInt64, _ word: Word, by group: UInt32) {
         var isSuperseded = isPresent(key)
         for (place, other) in aside[key] ?? [:] where !other.isSuperseded {

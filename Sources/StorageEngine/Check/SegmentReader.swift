@@ -1,11 +1,9 @@
 /// Reads one segment of a log from its file alone, as OnDiskFormat, "Reading the log", defines. For one thread.
 struct SegmentReader {
     let number: UInt32
-    /// The header, or what is wrong with it.
     let header: Result<SegmentHeader, StorageError>
     /// Size of the part of the file that can be the segment; the rest isn't read.
     let bytes: Int
-    /// What is wrong with the file's length.
     let lengthProblem: String?
     private let file: FileDescriptor
     private let seed: UInt32
@@ -13,11 +11,10 @@ struct SegmentReader {
 
     enum Item {
         case frame(LoggedFrame)
-        /// A range without an intact frame, followed by one.
         case damage(Range<Int>, FrameSearch)
     }
 
-    /// `nil` if there is no such file; it may have been reclaimed.
+    /// `nil` if the file is absent; it may have been reclaimed.
     init?(_ number: UInt32, in folder: FileDescriptor, archive identity: [UInt8]) throws(StorageError) {
         do throws(StorageError) {
             file = try folder.file(named: SegmentHeader.fileName(number), writable: false)
@@ -81,13 +78,12 @@ struct SegmentReader {
             role: BatchRole(of: header, parts: extensionParts, value: value))
     }
 
-    /// Whether these bytes are all zero. Bytes beyond the end of the file count as zero.
+    /// Bytes beyond the end of the file count as zero.
     func isZero(_ range: Range<Int>) throws(StorageError) -> Bool {
         try search.isZero(range)
     }
 }
 
-/// An intact frame as read, without its value.
 struct LoggedFrame {
     let header: FrameHeader
     let location: Location
@@ -99,7 +95,6 @@ struct LoggedFrame {
         parts.isEmpty ? [] : parts.withUnsafeBytes { FrameExtension.evictions(in: $0) }
     }
 
-    /// The owner's name; empty if there is none.
     var owner: [UInt8] {
         parts.isEmpty
             ? [] : parts.withUnsafeBytes { FrameExtension.part(.owner, in: $0).map(Array.init) ?? [] }
@@ -107,6 +102,5 @@ struct LoggedFrame {
 
     /// Whether a `restore` frame leaves superseded entries out (all but those of an old format do).
     var keepsOut: Bool { parts.withUnsafeBytes { RemovalNote(in: $0)?.keepsOut ?? true } }
-    /// Number of the reversible action that it belongs to; 0 if there is none.
     var group: UInt32 { parts.isEmpty ? 0 : parts.withUnsafeBytes { RemovalNote(in: $0)?.group ?? 0 } }
 }

@@ -1,7 +1,7 @@
 import CPlatform
 import SystemC
 
-/// Syncing the log to the medium. What is promised, and why it holds: <doc:WhatSurvives>.
+/// Syncing the log to the medium. Guarantees, and their proof: <doc:WhatSurvives>.
 extension ArchiveEngine {
     /// The log is known to be on the medium up to here. A damaged index that claims more is not trusted.
     private var synced: Location {
@@ -9,8 +9,8 @@ extension ArchiveEngine {
         return known <= index.head ? known : .none
     }
 
-    /// Makes the last change as durable as the archive's level requires, and does the housekeeping left over. Every change calls
-    /// it after it has released the lock. At the level `process` it costs four relaxed loads if nothing waits to expire.
+    /// Makes the last change as durable as the archive's level requires, and does the pending compaction. Every change
+    /// calls it after it has released the lock. At level `process` it costs four relaxed loads if nothing may expire.
     @inline(__always)
     func finishChange() throws(StorageError) {
         // Both words share a cache line with the one read next.
@@ -48,7 +48,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// Syncs all that is committed now. The caller must be the only one that syncs; the archive's lock isn't needed.
+    /// Syncs everything committed by now. The caller must be the only one that syncs; the archive's lock isn't needed.
     private func lead() throws(StorageError) {
         let target = index.head
         let start = synced
@@ -57,7 +57,7 @@ extension ArchiveEngine {
         }
         var number = max(start.segment, index.oldestSegment)
         while number <= target.segment {
-            // A segment that is gone needs no sync: its live frames were synced elsewhere before it was removed.
+            // A removed segment needs no sync: its live frames were synced elsewhere before it was removed.
             if let pin = try log.pinIfPresent(number) {
                 defer { log.unpin(pin) }
                 // What other processes appended must be synced as well.
@@ -97,7 +97,7 @@ extension ArchiveEngine {
 
     // MARK: Changing the level
 
-    /// Called after the level was changed: syncs what was acknowledged before.
+    /// Called after the level was changed: syncs earlier acknowledged changes.
     func applyDurability() throws(StorageError) {
         if index.durability != .process { try synchronize(upTo: index.head) }
         try finishChange()
@@ -127,7 +127,7 @@ extension ArchiveEngine {
         guard idle >= intervalNanoseconds - 1_000_000 else {
             return min(dutyNanoseconds, intervalNanoseconds - idle)
         }
-        // If the medium fails, the archive stops, and every process learns of it from the index.
+        // If the medium fails, the archive stops, and every process sees that in the index.
         do throws(StorageError) {
             // Doesn't wait: other archives of this process need this thread.
             try synchronizeOverdue(patience: 0)
@@ -149,7 +149,6 @@ extension ArchiveEngine {
         syncing.isOverdue.store(false, ordering: .relaxed)
     }
 
-    /// Ends the duty, after syncing one last time.
     func endSyncing() {
         syncing.end()
         if index.durability == .interval { try? synchronize(upTo: index.head) }

@@ -1,17 +1,16 @@
-/// What an archive's content survives. What exactly each level can lose: <doc:WhatSurvives>.
+/// The failures that an archive's content survives. Possible losses of each level: <doc:WhatSurvives>.
 public enum Durability: Sendable, Hashable {
-    /// What a call stored survives the death of the process as soon as the call returns. A system crash or a power loss
-    /// may lose what was stored in the last half minute or so. Costs nothing.
+    /// Stored entries survive a crash of the process as soon as the call returns. A system crash or a power loss may
+    /// lose those of the last half minute or so. Costs nothing.
     case process
     /// Like `process`, and a background thread syncs everything to the medium at this interval, 0.1 to 6,553 seconds
-    /// (kept in tenths of a second). A power loss loses at most what was stored since the last sync.
+    /// (kept in tenths of a second). A power loss loses at most the changes since the last sync.
     case interval(seconds: Double)
     /// Every change is on the medium when its call returns. Concurrent callers share one sync.
     case full
 }
 
 extension Durability {
-    /// The level in the descriptor and the index.
     enum Level: UInt32 {
         case process = 0
         case interval = 1
@@ -34,7 +33,6 @@ extension Durability {
         return UInt16(min((seconds * 10).rounded(), Double(Durability.mostTenths)))
     }
 
-    /// `nil` if there is no such level.
     init?(level: UInt32, tenths: UInt16) {
         switch Level(rawValue: level) {
         case .process: self = .process

@@ -2,8 +2,8 @@ import CPlatform
 import Synchronization
 import SystemC
 
-/// This process' part in syncing one archive: the syncing thread, and the background duty. Safe from any thread. Only one sync of
-/// an archive runs at a time. A caller that waited finds its changes included (group commit), or leads the next one.
+/// This process' part in syncing one archive: the syncing thread, and the background task. Only one sync of an archive
+/// runs at a time. A caller that waited finds its changes included (group commit), or leads the next one.
 final class Syncing: Sendable {
     static let lockName = "syncing"
 
@@ -19,7 +19,7 @@ final class Syncing: Sendable {
     private let duty = Guarded(Duty())
     /// Since when another process has been syncing at every attempt of this one, on the monotonic clock; 0 if it isn't.
     private let busySince = Atomic<Int64>(0)
-    /// When this process last checked whether there is something to sync, in nanoseconds of the monotonic clock.
+    /// When this process last looked for something to sync, in nanoseconds of the monotonic clock.
     let lastSync = Atomic<Int64>(cp_monotonic_time())
     /// Whether the latest background sync failed to run, for example for lack of descriptors.
     let isOverdue = Atomic<Bool>(false)
@@ -32,7 +32,7 @@ final class Syncing: Sendable {
         return begin != 0 && cp_monotonic_time() &- begin >= nanoseconds
     }
 
-    /// Calls `body` while no one else syncs the archive. A stopped process delays others by `nanoseconds` at most.
+    /// Calls `body` while no other caller syncs the archive. A stopped process delays others by `nanoseconds` at most.
     func alone(
         archive: String, nanoseconds: Int64, _ body: () throws(StorageError) -> Void
     ) throws(StorageError) {
@@ -80,10 +80,9 @@ final class Syncing: Sendable {
         }
     }
 
-    /// Called when the duty has ended by itself.
     func forgetDuty() { duty.withLock { $0.ticket = nil } }
 
-    /// Ends the duty for good, and waits until a run of it is over.
+    /// Ends the background task, and waits until its current run ends.
     func end() {
         let ended = duty.withLock { duty in
             defer { duty = Duty(isEnded: true) }
@@ -93,7 +92,7 @@ final class Syncing: Sendable {
     }
 }
 
-/// Admits one thread at a time; others wait for a limited time. Safe from any thread.
+/// Admits one thread at a time; others wait for a limited time.
 private final class Gate: @unchecked Sendable {
     // `isHeld` is guarded by `mutex`; `freed` is signalled when it becomes false.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>

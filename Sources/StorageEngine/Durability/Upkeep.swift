@@ -1,8 +1,8 @@
 import CPlatform
 import SystemC
 
-/// The background thread of the process, which runs registered duties when due, while there are any. Safe from any thread. A duty
-/// keeps its object alive until that cancels it on closing.
+/// The background thread of the process, which runs registered duties when due, while there are any. A duty keeps its
+/// object alive until that cancels it on closing.
 package final class Upkeep: @unchecked Sendable {
     package static var shared: Upkeep { ofProcess.value }
     private static let ofProcess = PerProcess { Upkeep() }
@@ -13,12 +13,12 @@ package final class Upkeep: @unchecked Sendable {
     package struct Ticket: Hashable, Sendable { fileprivate let number: UInt64 }
 
     private struct Pending {
-        /// On the monotonic clock; the maximum while it runs and nobody has hastened it.
+        /// On the monotonic clock; the maximum while it runs without having been hastened.
         var due: Int64
         var duty: Duty
     }
 
-    // All guarded by `mutex`; `wake` is signalled when a duty comes or goes, `rested` when a run of one ends.
+    // All guarded by `mutex`; `wake` is signalled when duties are added or removed, `rested` when a run of one ends.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let wake: UnsafeMutablePointer<pthread_cond_t>
     private let rested: UnsafeMutablePointer<pthread_cond_t>
@@ -43,7 +43,7 @@ package final class Upkeep: @unchecked Sendable {
         return body()
     }
 
-    /// Runs `duty` after `nanoseconds`, and then whenever it asks to be run again.
+    /// Runs `duty` after `nanoseconds`, and then after each interval that it returns.
     package func register(after nanoseconds: Int64, _ duty: @escaping Duty) throws(StorageError) -> Ticket {
         let code: (ticket: Ticket, failure: Int32) = locked {
             lastTicket += 1
@@ -70,7 +70,7 @@ package final class Upkeep: @unchecked Sendable {
         }
     }
 
-    /// Ends a duty; waits until it isn't running, unless it calls this. `false`: it still was. Don't hold a lock that it takes.
+    /// Ends a duty; waits until it isn't running, unless it calls this. `false`: still running. Don't hold its locks.
     @discardableResult
     package func cancel(_ ticket: Ticket, within nanoseconds: Int64) -> Bool {
         locked {
@@ -87,7 +87,6 @@ package final class Upkeep: @unchecked Sendable {
         }
     }
 
-    /// Whether the thread is running, for tests.
     package var isActive: Bool { locked { isRunning } }
 
     /// Returns 0 or an errno. Requires the mutex.
@@ -117,7 +116,7 @@ package final class Upkeep: @unchecked Sendable {
             pthread_mutex_lock(mutex)
             current = nil
             pthread_cond_broadcast(rested)
-            // It may have been cancelled in the meantime, or hastened for what it didn't see any more.
+            // It may have been cancelled during the run, or hastened for work that it no longer saw.
             guard let hastened = pending[next.key]?.due else { continue }
             pending[next.key] = again.map {
                 Pending(

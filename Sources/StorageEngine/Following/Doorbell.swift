@@ -1,7 +1,7 @@
 import CPlatform
 
-/// A word in a small file of a store (OnDiskFormat, "The doorbell"), which writers ring and all followers wait for, one thread for
-/// any number of archives. Followers create the file; a writer opens it at the first waiter. Safe from any thread.
+/// A word in a small file of a store (OnDiskFormat, "The doorbell"), which writers ring and all followers wait for, one
+/// thread for any number of archives. Followers create the file; a writer opens it at the first waiter.
 final class Doorbell: Sendable {
     static let fileName = "vellum-store.doorbell"
     static let fileBytes = 4096
@@ -20,7 +20,7 @@ final class Doorbell: Sendable {
     /// How long the last check of the file is valid: a missing file isn't looked for at each event.
     private static let beliefNanoseconds: Int64 = 1_000_000_000
 
-    /// Rings, if there is a bell. Returns `false` if there is none that can be reached now.
+    /// Rings the bell; `false` if it can't be reached now.
     func ring() -> Bool {
         let bell = state.withLock { state in
             let now = cp_monotonic_time()
@@ -34,7 +34,6 @@ final class Doorbell: Sendable {
         return bell != nil
     }
 
-    /// The bell to wait for; created if it is missing.
     func bell() throws(StorageError) -> Bell {
         try state.withLock { (state) throws(StorageError) in
             if let bell = state.bell, !bell.isGone { return bell }
@@ -68,7 +67,6 @@ final class Doorbell: Sendable {
         return Bell(file, try MappedRange(file, bytes: Doorbell.fileBytes, writable: true))
     }
 
-    /// A bell to wait for. Safe from any thread: its one word is changed atomically.
     final class Bell: @unchecked Sendable {
         private let file: FileDescriptor?
         private let range: MappedRange?
@@ -80,7 +78,6 @@ final class Doorbell: Sendable {
             word = range.base
         }
 
-        /// A bell that only this process rings.
         init() {
             file = nil
             range = nil
@@ -90,11 +87,9 @@ final class Doorbell: Sendable {
 
         deinit { if range == nil { word.deallocate() } }
 
-        /// Whether other processes ring it, too.
         var isShared: Bool { range != nil }
         /// Whether its file was removed, so that other processes would open a different one.
         var isGone: Bool { file.map { ((try? $0.status())?.links ?? 1) == 0 } ?? false }
-        /// How often it has been rung.
         var count: UInt32 { cp_load32(word) }
 
         func ring() {
@@ -102,7 +97,6 @@ final class Doorbell: Sendable {
             cp_wake_word(word)
         }
 
-        /// Waits until it has been rung since `count` was read.
         func wait(since count: UInt32, atMost nanoseconds: Int64) {
             cp_wait_word(word, count, nanoseconds)
         }

@@ -1,10 +1,10 @@
-/// The events of an archive as they happen, in any process, batch by batch: `for try await batch in try archive.follow()`.
+/// The events of an archive as they happen, in any process, batch by batch:
+/// `for try await batch in try archive.follow()`.
 ///
-/// All sequences of a store share one thread of their own, and use none of the program's. They cost nothing while
-/// nothing happens. In a process that has the archive open for writing an event arrives within some milliseconds; an
-/// observer, which leaves no trace, polls twenty times a second. An iterator has no buffer: if it falls behind by more
-/// than the ring's 2,048 events it learns how many it lost (``EventBatch/lost``). It never delays writers or other
-/// followers.
+/// All sequences of a store share one thread, apart from the program's, and cost nothing without events. In a process
+/// that has the archive open for writing an event arrives within some milliseconds; an observer, which leaves no trace,
+/// polls twenty times a second. An iterator has no buffer: if it lags by more than the ring's 2,048 events it gets the
+/// number of lost ones (``EventBatch/lost``). It never delays writers or other followers.
 ///
 /// It ends without an error when its task is cancelled, and throws `closed` when the archive or its store is closed or
 /// removed.
@@ -17,13 +17,12 @@ public struct EventSequence: AsyncSequence, Sendable {
     let archive: Archive
     let first: UInt64
 
-    /// An iterator that begins where the sequence does.
+    /// Makes an iterator that begins where the sequence does.
     public func makeAsyncIterator() -> Iterator { Iterator(archive: archive, position: first) }
 
     /// Follows the events for one task.
     public struct Iterator: AsyncIteratorProtocol {
         let archive: Archive
-        /// Number of the next event; `nil` after the last batch.
         private var position: UInt64?
 
         init(archive: Archive, position: UInt64) {
@@ -31,8 +30,8 @@ public struct EventSequence: AsyncSequence, Sendable {
             self.position = position
         }
 
-        /// Waits for the next events; `nil` when the task is cancelled.
-        /// - Throws: `closed`; `system` if the thread can't be started. The iteration ends with the error.
+        /// Waits for the next events; `nil` when the task is cancelled. Throws `closed`; `system` if the thread can't
+        /// be started. The iteration ends with the error.
         public mutating func next() async throws(StorageError) -> EventBatch? {
             guard let first = begin() else { return nil }
             return end(try await archive.follower.events(of: archive, from: first))
@@ -69,8 +68,7 @@ public struct EventSequence: AsyncSequence, Sendable {
 
 extension Archive {
     /// The events from number `sequence` on (`nil`: from now on), as they happen. Leaves no trace. Each iteration
-    /// begins there.
-    /// - Throws: `closed`. The iteration throws `closed` too, and `system` if its thread can't be started.
+    /// begins there. Throws `closed`. The iteration throws `closed` too, and `system` if its thread can't be started.
     public func follow(from sequence: UInt64? = nil) throws(StorageError) -> EventSequence {
         let next = try nextEvent()
         return EventSequence(archive: self, first: sequence ?? next)

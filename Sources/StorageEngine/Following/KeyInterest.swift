@@ -1,4 +1,4 @@
-/// The keys and key prefixes whose changes wake a follower. Sendable value type.
+/// The keys and key prefixes whose changes wake a follower.
 package struct KeyInterest: Sendable, Hashable {
     private(set) var keys: Set<[UInt8]> = []
     private(set) var prefixes: Set<[UInt8]> = []
@@ -12,9 +12,7 @@ package struct KeyInterest: Sendable, Hashable {
 
 /// The keys that a batch changed, prepared for many followers: each of their keys and prefixes costs a binary search.
 package struct ChangedKeys {
-    /// Complete keys, sorted by their bytes.
     private let keys: [[UInt8]]
-    /// The known beginnings of keys that were cut off in their events.
     private let beginnings: [[UInt8]]
     /// Whether any key may have changed, because events were lost or had no key.
     private let mayBeAny: Bool
@@ -55,7 +53,6 @@ package struct ChangedKeys {
         firstKey(from: prefix)?.starts(with: prefix) ?? false
     }
 
-    /// The first key that doesn't sort before this one. Keys with this one as a prefix begin there.
     private func firstKey(from key: [UInt8]) -> [UInt8]? {
         var (low, high) = (0, keys.count)
         while low < high {
@@ -67,7 +64,7 @@ package struct ChangedKeys {
 }
 
 extension EventKind {
-    /// Whether such an event may change what a look-up of its key finds.
+    /// Whether such an event may change the result of a look-up of its key.
     fileprivate var changesWhatIsFound: Bool {
         switch self {
         case .record, .update, .eviction, .expiry, .delete, .restore: true

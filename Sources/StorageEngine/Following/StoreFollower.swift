@@ -1,18 +1,18 @@
 import CPlatform
 import Synchronization
 
-/// What a process needs to follow the archives of one store.
+/// The follower and doorbell of one store in this process.
 struct Following: Sendable {
     let doorbell: Doorbell
     let follower: StoreFollower
 }
 
-/// Waits for the events of a store's archives for any number of subscribers, with one thread. Safe from any thread.
+/// Waits for the events of a store's archives for any number of subscribers, with one thread.
 ///
-/// A waiting subscriber is a continuation and the number of its next event; the archive's ring is the buffer. A slow subscriber
-/// costs no memory and learns how many events it lost. All that wait for the same event share one reading, and other keys don't
-/// wake those with a ``KeyInterest``. The thread sleeps at the ``Doorbell`` (without one it polls twenty times a second), checks
-/// once a second whether the archives exist, and ends within a second after the last subscriber.
+/// A waiting subscriber is a continuation and the number of its next event; the archive's ring is the buffer. A slow
+/// subscriber costs no memory and gets the number of lost events. All that wait for the same event share one reading,
+/// and other keys don't wake those with a ``KeyInterest``. The thread sleeps at the ``Doorbell`` (without one it polls
+/// twenty times a second), checks once a second whether the archives exist, and ends a second after the last one.
 final class StoreFollower: Sendable {
     typealias Outcome = Result<EventBatch?, StorageError>
 
@@ -32,7 +32,6 @@ final class StoreFollower: Sendable {
 
     private struct State {
         var followed: [ObjectIdentifier: Followed] = [:]
-        /// Incremented when a subscriber begins to wait.
         var arrivals: UInt64 = 0
         var isRunning = false
         var sleepsAt: Doorbell.Bell?
@@ -53,7 +52,6 @@ final class StoreFollower: Sendable {
     /// Pause after events were handed out: limits ringing to some hundred times a second.
     private static let breathNanoseconds: Int64 = 2_000_000
 
-    /// Whether the thread is running, for tests.
     var isActive: Bool { state.withLock { $0.isRunning } }
     var waiting: Int {
         state.withLock { state in
@@ -63,8 +61,8 @@ final class StoreFollower: Sendable {
 
     // MARK: Subscribers
 
-    /// The next events of `archive` from `first` on that concern `interest`, or lost events; `nil` if the task is cancelled.
-    /// - Throws: `closed` if the archive or its store is closed or removed.
+    /// The next events of `archive` from `first` on that concern `interest`, or lost events; `nil` if the task is
+    /// cancelled. Throws `closed` if the archive or its store is closed or removed.
     func events(
         of archive: Archive, from first: UInt64, concerning interest: KeyInterest? = nil
     ) async throws(StorageError) -> EventBatch? {
@@ -209,18 +207,17 @@ final class StoreFollower: Sendable {
     }
 
     private struct Findings {
-        /// The events for those who wait for each number.
         var batches: [(UInt64, EventBatch)] = []
         var isPending = false
     }
 
-    /// The events for those who wait for these numbers. Marks the archive as awaited first, so that later events ring.
+    /// The events for the waiters of these numbers. Marks the archive as awaited first, so that later events ring.
     private func readEvents(
         _ archive: Archive, _ numbers: [UInt64], isCheck: Bool
     ) -> Result<Findings, StorageError> {
         do throws(StorageError) {
             let engine = try archive.engine()
-            // The index of a removed archive is marked; of a folder removed from outside only the file system knows.
+            // The index of a removed archive is marked; only the file system knows of a folder removed from outside.
             if engine.index.state == .building || isCheck && engine.isGone {
                 throw .closed(name: archive.name)
             }

@@ -4,7 +4,6 @@ struct BatchHeader: Equatable {
     /// Most bytes of a batch's frames together: all of them begin in the first 64 MiB of one segment.
     static let maximumFrameBytes = 48 << 20
 
-    /// Number of frames that follow.
     var count: UInt32
     var frameBytes: UInt64
 
@@ -37,7 +36,7 @@ struct BatchPart: Equatable {
     static let bytes = 16
 
     var first: Location
-    /// The previous frame of the same key's entry; `none` if there was no entry.
+    /// The previous frame of the same key's entry; `none`: no entry.
     var previous: Location
 
     init(first: Location, previous: Location) {
@@ -45,7 +44,6 @@ struct BatchPart: Equatable {
         self.previous = previous
     }
 
-    /// `nil` for a frame that isn't in a batch.
     init?(of frame: Frame) {
         guard frame.isInBatch, let bytes = FrameExtension.part(.batch, of: frame),
             bytes.count >= BatchPart.bytes
@@ -63,9 +61,7 @@ struct BatchPart: Equatable {
 
 enum BatchRole: Equatable {
     case none
-    /// The first frame, followed by this many bytes of frames.
     case first(frameBytes: Int)
-    /// Another frame of the batch that begins there.
     case part(of: Location)
     case void
 
@@ -80,7 +76,6 @@ enum BatchRole: Equatable {
         }
     }
 
-    /// The role of a frame as read from its file; `value` is the beginning of its value.
     init(of header: FrameHeader, parts: [UInt8], value: [UInt8]) {
         self = .none
         if header.kind == .void {

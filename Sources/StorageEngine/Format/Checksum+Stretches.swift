@@ -26,7 +26,6 @@ extension Checksum {
         return sum
     }
 
-    /// Multiplies by x.
     private static func times(_ factor: UInt32) -> UInt32 {
         factor >> 1 ^ (factor & 1 == 0 ? 0 : 0x82F6_3B78)
     }

@@ -1,7 +1,6 @@
 /// When an entry expires, as stored in frames; the index has a number on the boot clock. OnDiskFormat, "Deadlines".
 struct Deadline: Equatable {
     static let bytes = 32
-    /// In the index and on the boot clock: no deadline.
     static let never: Int64 = 0
 
     /// Microseconds since 1970.
@@ -12,7 +11,6 @@ struct Deadline: Equatable {
     var boot: Int64
     var bootMark: UInt64
 
-    /// The deadline that is `boot` in the index.
     init(boot: Int64, now: Clock.Reading) {
         self.boot = boot
         interval = max(0, boot.subtractingSaturating(now.boot))
@@ -34,7 +32,7 @@ struct Deadline: Equatable {
         buffer.storeBytes(of: bootMark, toByteOffset: 24, as: UInt64.self)
     }
 
-    /// The deadline on this boot's clock. After a restart the wall clock says how much is left, never more than the whole interval.
+    /// The deadline on this boot's clock. After a restart the wall clock gives the rest, at most the whole interval.
     func resolved(now: Clock.Reading) -> Int64 {
         if bootMark == BootIdentity.mark, bootMark != 0 { return max(1, boot) }
         let left = min(max(0, wall.subtractingSaturating(now.wall)), max(0, interval))

@@ -13,7 +13,6 @@ struct Descriptor: Equatable {
     var name: String
     var configuration: ArchiveConfiguration
 
-    /// Means "no limit".
     private static let unlimited = UInt64.max
 
     var encoded: [UInt8] {
@@ -105,7 +104,7 @@ package enum ArchiveName {
         }
     }
 
-    /// The same for the name of a new archive. Archives that were made before this rule stay usable.
+    /// Like ``validate(_:)`` for the name of a new archive. Archives that were created before this rule stay usable.
     static func validate(new name: String) throws(StorageError) {
         try validate(name)
         let refused = name.unicodeScalars.first { scalar in
@@ -132,7 +131,6 @@ package enum ArchiveName {
         return folder + folderSuffix
     }
 
-    /// The archive that a folder belongs to; `nil` if its name isn't an archive's.
     package static func name(ofFolder folder: String) -> String? {
         guard folder.hasSuffix(folderSuffix) else { return nil }
         var bytes: [UInt8] = []
@@ -154,7 +152,6 @@ package enum ArchiveName {
         return name
     }
 
-    /// Whether a folder is named like an archive's, but no archive can have that name.
     static func isStray(folder: String) -> Bool {
         folder.hasSuffix(folderSuffix) && name(ofFolder: folder) == nil
     }

@@ -1,12 +1,12 @@
-/// What an entry has besides key and value. Stored in its frame if there is any.
+/// Optional properties of an entry besides key and value, stored in its frame if present.
 struct EntryTraits {
     /// On the boot clock.
     var deadline: Int64 = Deadline.never
-    /// Longest time in microseconds that the object may stay in the memory of a process; 0: as long as there is room.
+    /// Longest time in microseconds that the object may stay in a process' memory; 0: as long as there is space.
     var memoryInterval: Int64 = 0
-    /// UTF-8; empty if there is no owner.
+    /// UTF-8; empty: no owner.
     var owner = UnsafeRawBufferPointer(start: nil, count: 0)
-    /// For an entry that is only in a process' memory, its size there in bytes; 0 for all others.
+    /// For a memory-only entry, its size in bytes; 0 for all others.
     var residentBytes: UInt64 = 0
 
     @inline(__always) var isPlain: Bool {
@@ -34,7 +34,7 @@ struct EntryTraits {
 }
 
 extension Frame {
-    /// The traits in the frame; valid as long as the frame's segment is pinned.
+    /// Valid as long as the frame's segment is pinned.
     var traits: EntryTraits {
         var traits = EntryTraits()
         guard extensionBytes > 0 else { return traits }

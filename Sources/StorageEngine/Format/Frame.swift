@@ -2,11 +2,9 @@
 enum FrameKind: UInt8, Sendable {
     /// The entry of this key has this value. May also contain evictions.
     case put = 1
-    /// The entry of this key is deleted.
     case delete = 2
-    /// All entries are deleted.
     case deleteAll = 3
-    /// The entries at the listed locations were removed; the extension says why.
+    /// The entries at the listed locations were removed, for the reason in the extension.
     case evict = 4
     /// A live `put` frame copied to here because its segment is being reclaimed.
     case move = 5
@@ -14,7 +12,6 @@ enum FrameKind: UInt8, Sendable {
     case deadline = 6
     /// The entries that a reversible action removed are restored.
     case restore = 7
-    /// A message of a log archive.
     case message = 8
     /// The entry of this key is only in the memory of one process.
     case resident = 9
@@ -25,24 +22,21 @@ enum FrameKind: UInt8, Sendable {
     /// The frames behind this one are one change: all of them count or none.
     case batch = 12
 
-    /// Bytes of the newest segment's reserve left by such a frame: few if it makes room; the last are for `deleteAll`.
+    /// Bytes of the newest segment's reserve left by such a frame: few if it frees space; the last are for `deleteAll`.
     @inline(__always) var reserveLeft: Int {
         switch self {
         case .deleteAll: 0
         case .restore, .delete: Frame.bytes(key: 0, extension: 0, value: 0)
-        // Leaves also what the undo of this removal needs.
+        // Leaves also the bytes for an undo of this removal.
         case .evict:
             Frame.bytes(key: 0, extension: 0, value: 0)
                 + Frame.bytes(key: 0, extension: FrameExtension.partBytes(RemovalNote.bytes), value: 0)
         default: SegmentLayout.reserveBytes
         }
     }
-    /// Whether the frame may name entries that were removed with it.
     var namesRemoved: Bool { self == .evict || storesEntry }
-    /// Whether the frame contains the value of an entry.
     var storesEntry: Bool { self == .put || self == .move || self == .resident }
 
-    /// Whether a frame of this kind has an effect in an archive of that kind. Otherwise it is skipped.
     func isMeant(in archive: ArchiveKind, hasKey: Bool) -> Bool {
         switch self {
         case .put, .move, .resident, .kept, .delete, .deadline: archive != .log && hasKey
@@ -64,7 +58,6 @@ struct FrameContent {
     var key: UnsafeRawBufferPointer
     var value: UnsafeRawBufferPointer
     var extensionBytes: UnsafeRawBufferPointer
-    /// The extension's content in the index's form.
     var deadline: Int64 = Deadline.never
     var ownerTag: UInt32 = 0
     var residentBytes: UInt64 = 0
@@ -91,7 +84,7 @@ struct Frame {
     static let maximumKeyBytes = 1024
     static let maximumExtensionBytes = 0xfff8
     static let maximumValueBytes = 1 << 30
-    /// Greater stamps or sequences count as this one, so later ones fit. Of frames with this value the later in the log counts.
+    /// Greater stamps or sequences count as this one, so later ones fit. Among such frames the last in the log counts.
     static let latestStamp: UInt64 = 1 << 61
 
     private let base: UnsafeRawPointer
@@ -151,7 +144,7 @@ struct Frame {
         UnsafeRawBufferPointer(start: base + Frame.headerBytes + extensionBytes + keyBytes, count: valueBytes)
     }
 
-    /// Whether the frame is exactly what its writer wrote at this place.
+    /// Whether the frame is exactly as its writer wrote it at this place.
     @inline(__always)
     func passesChecksum(seed: UInt32) -> Bool {
         let stored = base.loadUnaligned(as: UInt32.self)
@@ -159,7 +152,7 @@ struct Frame {
             == Checksum.crc32c(UnsafeRawBufferPointer(start: base + 4, count: bytes - 4), seed: seed)
     }
 
-    /// The same at `offset` of a sparse file that has data in these ranges only, given in order. The rest is zero.
+    /// Like ``passesChecksum(seed:)`` at `offset` of a sparse file that has data in these ranges only, given in order.
     func passesChecksum(seed: UInt32, of stretches: [Range<Int>], _ offset: Int) -> Bool {
         let end = offset + bytes
         var place = offset + 4
@@ -215,7 +208,7 @@ struct Frame {
         seal(base, bytes: length, seed: seed)
     }
 
-    /// Makes the frame of `bytes` bytes at `base` one without effect. All but its kind and its checksum stays.
+    /// Makes the frame of `bytes` bytes at `base` one without effect, changing only its kind and its checksum.
     static func void(_ base: UnsafeMutableRawPointer, bytes: Int, seed: UInt32) {
         base.storeBytes(of: FrameKind.void.rawValue, toByteOffset: 12, as: UInt8.self)
         seal(base, bytes: bytes, seed: seed)

@@ -22,7 +22,7 @@ enum FrameExtension {
     /// As many as fit beside traits and a removal note.
     static let maximumEvictions = (Frame.maximumExtensionBytes - 512) / 8
 
-    /// The bytes of the first part with this tag; `nil` if there is none or the extension is malformed.
+    /// The bytes of the first part with this tag; `nil` if absent or if the extension is malformed.
     static func part(_ tag: Tag, of frame: Frame) -> UnsafeRawBufferPointer? {
         part(tag, in: frame.extension)
     }
@@ -41,7 +41,6 @@ enum FrameExtension {
         return nil
     }
 
-    /// The locations of entries that were removed with this frame; empty if there are none.
     static func evictions(of frame: Frame) -> [Location] {
         frame.extensionBytes > 0 ? evictions(in: frame.extension) : []
     }
@@ -68,7 +67,6 @@ struct ExtensionWriter {
 
     var written: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<used]) }
 
-    /// The part's bytes, to be filled by the caller.
     mutating func part(_ tag: FrameExtension.Tag, bytes: Int) -> UnsafeMutableRawBufferPointer? {
         let start = used + FrameExtension.partHeaderBytes
         guard bytes > 0, bytes <= Int(UInt16.max), start + bytes <= buffer.count else { return nil }
@@ -95,7 +93,6 @@ struct RemovalNote: Equatable {
     /// Number of the reversible action; 0 if it isn't reversible.
     var group: UInt32
     var cause: EventCause
-    /// The kind of action; `nil` if it isn't reversible.
     var kind: ReversibleAction.Kind?
     /// When the action began, in microseconds since 1970.
     var time: Int64

@@ -82,7 +82,6 @@ enum IndexLayout {
     static let eventBytes = 64
     static let undoTableOffset = 241_664
     static let undoLines = 64
-    /// The line for a reversible action of that number.
     static func undoPlace(of group: UInt32) -> Int { Int(group) % undoLines }
     static let undoLineBytes = 64
     static let undoSumsOffset = 245_760
@@ -95,7 +94,6 @@ enum IndexLayout {
     // Chunks: 1,024 entries, 320 buckets, for each entry a word of residency and a byte of undo, bounds of deadlines
     static let chunkEntries = 1024
     static let chunkBuckets = 320
-    /// Number of buckets in an empty table.
     static let firstBuckets: UInt32 = 64
     static let entryBytes = 64
     static let residencyBytes = 8
@@ -106,10 +104,10 @@ enum IndexLayout {
     static let entriesInDeadlineRow = 32
     static let deadlineRows = chunkEntries / entriesInDeadlineRow
     static let chunkDeadlineInChunkOffset = deadlinesInChunkOffset + 8 * deadlineRows
-    /// Whole pages, so that everything after the last chunk can be given back.
+    /// Whole pages, so that everything after the last chunk can be freed.
     static let chunkBytes = (chunkDeadlineInChunkOffset + 8 + 4095) & ~4095
 
-    /// How much of a shrunk index keeps blocks: the kernel's write-back in large groups could hit a hole, SIGBUS on a full disk.
+    /// Bytes of a shrunk index that keep blocks: the kernel's write-back of large groups could hit a hole (SIGBUS).
     static func reservedBytes(for bytes: Int) -> Int {
         let group = bytes < 16 << 20 ? 128 << 10 : 2 << 20
         return (bytes + group - 1) / group * group

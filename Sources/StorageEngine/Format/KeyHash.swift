@@ -1,5 +1,5 @@
-/// SipHash-1-3 of a key with the archive's own 128-bit secret, so that only readers of the store can choose keys that collide.
-/// (J.-P. Aumasson, D. J. Bernstein: "SipHash: a fast short-input PRF", with one compression and three finalisation rounds.)
+/// SipHash-1-3 (J.-P. Aumasson, D. J. Bernstein: "SipHash: a fast short-input PRF") of a key with the archive's 128-bit
+/// secret, so that only readers of the store can choose keys that collide.
 package struct KeyHash: Sendable {
     package let k0: UInt64
     package let k1: UInt64
@@ -74,7 +74,6 @@ package struct KeyHash: Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Bytes `8 * place` to `8 * place + 7` as a little-endian number; zeros after the end.
     @inline(__always)
     func word(_ place: Int) -> UInt64 {
         let offset = 8 * place

@@ -3,7 +3,6 @@ struct Location: Hashable, Comparable, Sendable {
     let raw: UInt64
 
     static let none = Location(raw: 0)
-    /// Greater than all others.
     static let last = Location(raw: .max)
 
     @inline(__always)

@@ -12,10 +12,8 @@ struct SegmentHeader: Equatable {
     var oldest: UInt32
     var created: Int64
 
-    /// Whether a log can reach from `oldest` to this segment.
     var isWithinReach: Bool { segment - oldest < SegmentLayout.slots }
 
-    /// The seed for the checksums of this segment's frames.
     static func seed(archive: [UInt8], segment: UInt32) -> UInt32 {
         var bytes = archive
         withUnsafeBytes(of: segment.littleEndian) { bytes.append(contentsOf: $0) }
@@ -69,13 +67,11 @@ struct SegmentHeader: Equatable {
         segment.hexadecimal + ".segment"
     }
 
-    /// The segment's number if `name` is the name of a segment's file, else `nil`.
     static func number(ofFileName name: String) -> UInt32? {
         var name = name
         return name.withUTF8 { number(ofFileName: UnsafeRawBufferPointer($0)) }
     }
 
-    /// The same for the name's bytes.
     static func number(ofFileName name: UnsafeRawBufferPointer) -> UInt32? {
         guard name.count == 16, name[8...].elementsEqual(".segment".utf8) else { return nil }
         var number: UInt32 = 0
@@ -92,7 +88,6 @@ struct SegmentHeader: Equatable {
     }
 }
 
-/// Writes little-endian fields.
 struct ByteWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -134,7 +129,6 @@ struct ByteReader {
 }
 
 extension FixedWidthInteger where Self: UnsignedInteger {
-    /// All its hexadecimal digits, including leading zeros.
     package var hexadecimal: String {
         let digits = String(self, radix: 16)
         return String(repeating: "0", count: Self.bitWidth / 4 - digits.count) + digits

@@ -2,7 +2,6 @@
 enum SegmentLayout {
     /// Bytes of a segment for each number that it takes up. A frame that doesn't fit takes up the following numbers as well.
     static let strideBytes = 64 << 20
-    /// Most numbers that an archive's segments may take up.
     static let slots = 4096
     static let slotMask: UInt32 = 4095
 
@@ -51,7 +50,7 @@ enum SegmentLayout {
         return last - first < slots
     }
 
-    /// The maximal size of a segment's file that begins with these bytes. What lies beyond this is ignored.
+    /// The maximal size of a segment's file that begins with these bytes. Later bytes are ignored.
     static func mostBytes(ofSegmentBeginning beginning: [UInt8]) -> Int {
         guard beginning.count >= SegmentHeader.bytes + Frame.headerBytes else { return strideBytes }
         return beginning.withUnsafeBytes { bytes in
@@ -70,7 +69,6 @@ enum SegmentLayout {
     /// A segment's size is a multiple of this. It grows by pages, but on a full disk by the remaining blocks.
     static let blockBytes = 512
 
-    /// What is wrong with the length of a segment's file; `nil` if nothing is.
     static func lengthProblem(_ path: String, bytes: Int, usable: Int) -> String? {
         if bytes > usable {
             return "\(path): \(bytes) bytes long, of which the first \(usable) at most can be a segment"

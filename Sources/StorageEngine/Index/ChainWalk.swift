@@ -7,7 +7,6 @@ struct ChainWalk<Right> {
     private var remembered: UInt32 = 0
     private var lap = 1
     private var left = 1
-    /// Number of the last entry that was met.
     private(set) var number: UInt32 = 0
     /// Whether the walk ended early: at a ring, a missing entry or one out of reach. Entries not met may be in the chain then.
     private(set) var isBroken = false

@@ -9,7 +9,7 @@ struct CleanMark<Right> {
 
     fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
 
-    /// Can be called by anyone. A mark that is removed during the call counts as none.
+    /// Can be called without the lock. A mark that is removed during the call counts as absent.
     func standing() throws(StorageError) -> MarkStanding {
         let flag = index.cleanFlag
         guard flag != 0 else { return .none }
@@ -19,7 +19,6 @@ struct CleanMark<Right> {
         return isRight ? .right : .wrong
     }
 
-    /// The checksum over everything but the mark itself.
     private func sumNow() throws(StorageError) -> UInt32 {
         try index.memory.memory.checksum(
             sparing: IndexLayout.cleanSumOffset..<IndexLayout.cleanFlagOffset + 4)
@@ -31,7 +30,6 @@ enum MarkStanding { case right, wrong, none }
 extension CleanMark where Right == Changing {
     func remove() { index.cleanFlag = 0 }
 
-    /// Makes it a wrong one, with which nobody trusts the index.
     func spoil() {
         index.cleanSum = ~index.cleanSum
         index.cleanFlag = 1

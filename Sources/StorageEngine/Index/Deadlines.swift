@@ -1,10 +1,12 @@
 import CPlatform
 
-/// Lower bounds of when entries expire: for each row of 32 entries, each chunk, each 384 chunks, and all (OnDiskFormat, "Bounds of
-/// deadlines"). A view of the mapped index. Only a section changes it; anyone may read a bound, which is one atomic word.
+/// Lower bounds of entries' expiry times: for each row of 32 entries, each chunk, each 384 chunks, and all
+/// (OnDiskFormat, "Bounds of deadlines"). A view of the mapped index. Only a section changes it; reading a bound, one
+/// atomic word, needs no lock.
 ///
-/// Invariant: no bound is later than the earliest deadline of a visible entry below it (0: no deadline). It is lowered before an
-/// entry gets its deadline, and corrected by searches that find it has passed. So these cost only the rows with expired entries.
+/// Invariant: no bound is later than the earliest deadline of a visible entry below it (0: no deadline). It is lowered
+/// before an entry gets its deadline, and corrected by searches that find it has passed. So these cost only the rows
+/// with expired entries.
 struct Deadlines<Right> {
     private let index: MappedIndex<Right>
 
@@ -42,7 +44,6 @@ struct Deadlines<Right> {
         one == Deadline.never ? other : other == Deadline.never ? one : min(one, other)
     }
 
-    /// Whether every bound above the entry is at or before this deadline.
     func bounds(_ deadline: Int64, of number: UInt32) -> Bool {
         let place = Int(number) - 1
         let chunk = place / IndexLayout.chunkEntries
@@ -68,7 +69,6 @@ struct Deadlines<Right> {
         }
     }
 
-    /// Number of rows whose bound has passed.
     func rowsDue(at now: Int64) -> Int {
         (0..<chunks).reduce(0) { sum, chunk in
             sum
@@ -78,7 +78,7 @@ struct Deadlines<Right> {
         }
     }
 
-    /// Entries that have expired but aren't removed yet; users see no total with them. Costs as ``due(at:most:rows:)``.
+    /// Expired entries that aren't removed yet; totals exclude them. Costs as ``due(at:most:rows:)``.
     func overdue(at now: Int64) -> Removal {
         var sum = Removal(entries: 0, bytes: 0)
         guard isDue(all, now) else { return sum }
@@ -133,7 +133,8 @@ extension Deadlines where Right == Changing {
 
     // MARK: Finding
 
-    /// Expired entries: at most `most`, of about `rows` rows; raises their bounds. Empty with `isDone`: nothing is due any more.
+    /// Expired entries: at most `most`, of about `rows` rows; raises their bounds. Empty with `isDone`: nothing more is
+    /// due.
     func due(at now: Int64, most: Int, rows: Int) -> (numbers: [UInt32], isDone: Bool) {
         var search = DeadlineSearch(now: now, most: most, rows: rows)
         guard isDue(all, now) else { return ([], true) }
@@ -186,7 +187,6 @@ extension Deadlines where Right == Changing {
     }
 }
 
-/// The limits of a search for expired entries, and what it has found.
 private struct DeadlineSearch {
     let now: Int64
     var most: Int

@@ -10,9 +10,8 @@ struct EntryMark: Equatable {
     static let none = EntryMark(raw: 0)
 
     var isSet: Bool { raw & EntryMark.set != 0 }
-    /// The action's line in the undo table.
     var place: Int { Int(raw) & EntryMark.placeBits }
-    /// Whether its key has been stored again since. Then it never comes back, even after the newer entry is gone.
+    /// Whether its key has been stored again since. Then it is never restored, even after the newer entry is removed.
     var isSuperseded: Bool {
         get { raw & EntryMark.superseded != 0 }
         set { raw = newValue ? raw | EntryMark.superseded : raw & ~EntryMark.superseded }
@@ -23,13 +22,15 @@ struct EntryMark: Equatable {
     private static let placeBits = 0x3f
 }
 
-/// Which entries are set aside (S12), and by which action. Such an entry stays in its bucket and order: its slot has a flag, its
-/// cell has the bit that sends look-ups to the slot, and its mark names the action, whose state decides whether it is hidden. So
-/// one word restores an action's entries for every process; flags and marks are cleared later (``unmarkIfBack(_:_:)``).
+/// The entries that are set aside (tombstoned, S12), and their actions. Such an entry stays in its bucket and order:
+/// its slot has a flag, its cell has the bit that sends look-ups to the slot, and its mark names the action, whose
+/// state decides whether it is hidden. So one word restores an action's entries for every process; flags and marks are
+/// cleared later (``unmarkIfBack(_:_:)``).
 ///
-/// Invariants: flag and mark are both set or both clear, except between their two stores; the mark is set before the flag and
-/// cleared after it (F5). At most one entry of a key is neither superseded nor hidden behind a visible one. The sums in
-/// ``UndoLine`` and in the header match the marks. Only a section changes it; anyone may read eight marks as one atomic word.
+/// Invariants: flag and mark are both set or both clear, except between their two stores; the mark is set before the
+/// flag and cleared after it (F5). At most one entry of a key is neither superseded nor hidden behind a visible one.
+/// The sums in ``UndoLine`` and in the header match the marks. Only a section changes it; anyone may read eight marks
+/// as one atomic word.
 struct EntryMarks<Right> {
     let index: MappedIndex<Right>
 
@@ -62,7 +63,7 @@ struct EntryMarks<Right> {
     private func isHiddenSlowly(_ number: UInt32, _ slot: EntrySlot<Right>) -> Bool {
         let mark = self[number]
         if mark.isSet, !mark.isSuperseded, index.undo[mark.place].isBack { return false }
-        // It may have been settled between the two reads; then its flag is gone.
+        // It may have been settled between the two reads, which clears its flag.
         return slot.isSetAside
     }
 
@@ -111,7 +112,7 @@ extension EntryMarks where Right == Changing {
 
     // MARK: Setting aside
 
-    /// Marks an entry as set aside by the action of this line. The caller adjusts the archive's totals.
+    /// The caller adjusts the archive's totals.
     func setAside(_ number: UInt32, _ slot: ChangingSlot, by line: ChangingUndoLine) {
         let bytes = slot.frameBytes
         line.marked += 1
@@ -138,7 +139,6 @@ extension EntryMarks where Right == Changing {
         line.pendingBytes -= min(line.pendingBytes, UInt64(slot.valueBytes))
     }
 
-    /// Reverts ``supersede(_:_:)``.
     func readmit(_ number: UInt32, _ slot: ChangingSlot) {
         var mark = self[number]
         guard mark.isSet, mark.isSuperseded else { return }
@@ -158,7 +158,6 @@ extension EntryMarks where Right == Changing {
         guard line.isBack else { return false }
         if slot.deadline != Deadline.never { index.deadlines.expect(slot.deadline, of: number) }
         let bytes = slot.frameBytes
-        // Clears the flag.
         slot.frameBytes = bytes
         crashPoint(.restoreSettled)
         set(number, .none)
@@ -171,7 +170,7 @@ extension EntryMarks where Right == Changing {
         return true
     }
 
-    /// Clears the mark of an entry that is given up; the flag goes with its slot.
+    /// Clears the mark of a dropped entry, whose flag is cleared with the slot.
     func unmark(_ number: UInt32, _ slot: ChangingSlot) {
         let mark = self[number]
         guard mark.isSet else { return }
@@ -192,7 +191,6 @@ extension EntryMarks where Right == Changing {
         if index.setAsideCount == 0 { index.leastVisible = 0 }
     }
 
-    /// Its frame was copied, and now has this size.
     func resizeSetAside(_ number: UInt32, _ slot: ChangingSlot, to bytes: UInt32) {
         let before = UInt64(slot.frameBytes)
         slot.markSetAside(frameBytes: bytes)

@@ -1,7 +1,8 @@
 /// The numbers of entries: used, free, and the next new one. A view of the mapped index for a section.
 ///
-/// Invariants: a number up to ``MappedIndex/entryHighWater`` is in use, and its slot names a frame, or is in the free list from
-/// ``MappedIndex/freeHead``. Even a damaged list never gives out an entry in use, or a number that the file has no room for (F4).
+/// Invariants: a number up to ``MappedIndex/entryHighWater`` is in use, and its slot names a frame, or is in the free
+/// list from ``MappedIndex/freeHead``. Even a damaged list never gives out an entry in use, or a number beyond the
+/// file's end (F4).
 struct EntryNumbers {
     private let index: ChangingIndex
 
@@ -21,11 +22,11 @@ struct EntryNumbers {
         let used = index.entryHighWater
         let capacity = index.entryCapacity
         if used >= capacity {
-            // More entries in use than there is room for: growing by such a number would have no bound.
+            // More entries in use than the capacity: growing by such a number would have no bound.
             guard used == capacity else { throw index.contradiction(at: IndexLayout.entryHighWaterOffset) }
             try index.grow(toHold: Int(used) + 1 + Int(used) / 16)
         }
-        // The file is shorter than the capacity claims: an entry without room would be acknowledged and lost.
+        // The file is shorter than the capacity claims: an entry beyond its end would be acknowledged and lost.
         guard index.entry(used &+ 1) != nil else {
             throw index.contradiction(at: IndexLayout.entryCapacityOffset)
         }
@@ -55,7 +56,6 @@ struct EntryNumbers {
         index.freeHead = number
     }
 
-    /// Takes a free entry off the list.
     func unlink(_ number: UInt32, _ slot: ChangingSlot) {
         guard index.freeHead != number else { return index.freeHead = slot.chainNext }
         // The back link is valid only while the entry that it names is free itself.

@@ -12,7 +12,6 @@ struct EntryOrder {
     fileprivate init(_ index: ChangingIndex) { self.index = index }
 
     @inline(__always) var mostRecent: UInt32 { index.recencyFirst }
-    /// The old end of the list, including entries that are set aside.
     @inline(__always) var oldEnd: UInt32 { index.recencyLast }
     @inline(__always) var leastRecent: UInt32 {
         index.setAsideCount == 0 ? oldEnd : leastVisible()
@@ -27,7 +26,6 @@ struct EntryOrder {
         return found
     }
 
-    /// The first visible entry from `number` on, towards the more recent.
     private func visible(from number: UInt32) -> UInt32 {
         var number = number
         var steps: UInt32 = 0
@@ -42,14 +40,12 @@ struct EntryOrder {
 
     // MARK: Prefetching
 
-    /// Prefetches the cache lines that unlinking writes.
     @inline(__always)
     func prefetchNeighbours(of slot: ChangingSlot) {
         if let neighbour = index.entry(slot.newer) { neighbour.prefetch() }
         if let neighbour = index.entry(slot.older) { neighbour.prefetch() }
     }
 
-    /// Prefetches the cache lines that the next eviction writes.
     @inline(__always)
     func prefetchVictim() {
         guard let victim = index.entry(leastRecent) else { return }
@@ -100,7 +96,6 @@ struct EntryOrder {
         }
     }
 
-    /// Makes the neighbours of an entry name it by its new number.
     func renumber(from old: UInt32, to new: UInt32, _ slot: ChangingSlot) {
         if index.leastVisible == old { index.leastVisible = new }
         if let neighbour = index.entry(slot.newer) {
@@ -115,7 +110,6 @@ struct EntryOrder {
         }
     }
 
-    /// Relinks all entries in the order of their stamps, unless they already are in it.
     func sort(entries: Int) {
         var isSorted = true
         var previous = UInt64.max
@@ -152,7 +146,6 @@ struct EntryOrder {
     struct Victims {
         fileprivate let sparing: UInt32
         fileprivate var number: UInt32
-        /// Ends a walk over a ring in a damaged index.
         fileprivate var left: Int
     }
 

@@ -1,7 +1,8 @@
 import CPlatform
 
-/// One entry's slot: 64 bytes of the index (OnDiskFormat, "Entries"). A view, valid as long as the mapping. A section writes it.
-/// Others load each field as one atomic word: `location` is stored last in a new entry and cleared first in a removed one.
+/// One entry's slot: 64 bytes of the index (OnDiskFormat, "Entries"). A view, valid like the mapping. A section writes
+/// it. Others load each field as one atomic word: `location` is stored last in a new entry and cleared first in a
+/// removed one.
 struct EntrySlot<Right> {
     fileprivate let base: UnsafeMutableRawPointer
 
@@ -11,18 +12,15 @@ struct EntrySlot<Right> {
     @inline(__always)
     func prefetch() { cp_prefetch(base) }
 
-    /// Low 32 bits of the key's hash.
     @inline(__always) var tag: UInt32 { cp_relaxed32(base) }
-    /// The next entry of the same bucket's overflow chain, or of the free list.
     @inline(__always) var chainNext: UInt32 { cp_load32(base + 4) }
     /// The frame that the slot names. Setting it declares that all of the slot belongs to that frame.
     @inline(__always) var location: Location { Location(raw: cp_load64(base + 8) & ~SlotBits.unfilled) }
-    /// Whether the slot names this frame and is filled for it.
     @inline(__always)
     func tells(of location: Location) -> Bool { cp_load64(base + 8) == location.raw }
     @inline(__always) var isFilled: Bool { cp_load64(base + 8) & SlotBits.unfilled == 0 }
-    /// The stamp of the last use. A use changes `recency`, `hits` and `accessed`, in that order. A reader that reads
-    /// them in this order, and the first one again, knows whether all belong to one use.
+    /// The stamp of the last use. A use changes `recency`, `hits` and `accessed`, in that order. Reading them in this
+    /// order, and the first one again, shows whether all belong to one use.
     @inline(__always) var recency: UInt64 { cp_load64(base + 16) }
     @inline(__always) var newer: UInt32 { cp_relaxed32(base + 24) }
     @inline(__always) var older: UInt32 { cp_relaxed32(base + 28) }
@@ -43,7 +41,6 @@ struct EntrySlot<Right> {
     @inline(__always) var frameBytes: UInt32 { cp_relaxed32(base + 56) & ~SlotBits.flag }
     /// Whether it was removed and can be restored (S12); if look-ups find it, ``EntryMarks/isHidden(_:_:)`` decides.
     @inline(__always) var isSetAside: Bool { cp_relaxed32(base + 56) & SlotBits.flag != 0 }
-    /// Low bits of the hash of the owner's name; 0: none.
     @inline(__always) var owner: UInt32 { cp_relaxed32(base + 60) }
     /// Whether look-ups may find the entry. After an undo this is false until the entry is settled.
     @inline(__always) var isLive: Bool { location != .none && !isSetAside }
@@ -68,7 +65,6 @@ struct EntrySlot<Right> {
         }
     }
 
-    /// Whether the two sizes can belong to one frame.
     @inline(__always) var isPlausible: Bool {
         let around = UInt64(frameBytes) &- UInt64(valueBytes)
         return around >= UInt64(Frame.headerBytes) && frameBytes & 7 == 0
@@ -150,7 +146,7 @@ extension ChangingSlot {
 
     func markSetAside(frameBytes: UInt32) { cp_relaxed_store32(base + 56, frameBytes | SlotBits.flag) }
 
-    /// Frees the slot. The location is cleared first: readers that find the set-aside flag cleared find no location either.
+    /// The location is cleared first: readers that find the set-aside flag cleared find no location either.
     func clear() {
         location = .none
         cp_store_fence()

@@ -29,7 +29,6 @@ struct RawEvent {
     }
 }
 
-/// The content that a writer puts into a cell.
 struct EventNote {
     var kind: EventKind
     var cause: EventCause
@@ -51,7 +50,6 @@ struct EventRing {
     @inline(__always)
     fileprivate init(_ memory: IndexDoor) { index = memory.base }
 
-    /// The only access to the cells.
     @inline(__always)
     private func cell(_ sequence: UInt64) -> UnsafeMutableRawPointer {
         index + IndexLayout.eventRingOffset
@@ -73,7 +71,7 @@ struct EventRing {
     @inline(__always)
     func claim(_ count: Int) -> UInt64 { cp_add64(index + IndexLayout.eventHeadOffset, UInt64(count)) }
 
-    /// Fills the cell of a claimed number. Returns `true` if someone waits for events: then call ``callWaiters(_:)``.
+    /// Fills the cell of a claimed number. Returns `true` if a process waits for events: then call ``callWaiters(_:)``.
     @inline(__always)
     func publish(_ sequence: UInt64, _ note: EventNote) -> Bool {
         let cell = cell(sequence)
@@ -128,11 +126,11 @@ struct EventRing {
 
     // MARK: Waiting
 
-    /// Declares that someone waits: events claimed from now on ring the store's doorbell when they are published.
+    /// Declares a waiter: events claimed from now on ring the store's doorbell when they are published.
     func markAsAwaited() {
         let word = index + IndexLayout.eventWaitersOffset
         while true {
-            // Each waiter sets a mark of its own, so that a writer that answers an earlier one doesn't clear it.
+            // Each waiter sets a separate mark, so that a writer that serves an earlier one doesn't clear it.
             let old = cp_load32(word)
             if cp_cas32(word, old, (old &+ 2) | 1) { return }
         }

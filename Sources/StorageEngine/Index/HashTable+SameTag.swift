@@ -15,7 +15,6 @@ extension HashTable {
         return slot.tag == tag && index.marks.isVisible(number, slot)
     }
 
-    /// `nil` if that can't be found out at the moment.
     private func chainedEntries(ofTag tag: UInt32) -> [UInt32]? {
         guard let bucket = bucket(of: tag) else { return nil }
         var found: [UInt32] = []

@@ -1,7 +1,8 @@
 import CPlatform
 
-/// 64 bytes with five cells and the first of a chain of entries without a cell, so a look-up reads one cache line of the index
-/// (OnDiskFormat, "Buckets"). Only ``HashTable`` changes it, under the archive's lock. Anyone may read each word atomically.
+/// 64 bytes with five cells and the first of a chain of entries without a cell, so a look-up reads one cache line of
+/// the index (OnDiskFormat, "Buckets"). Only ``HashTable`` changes it, under the archive's lock; readers load words
+/// atomically.
 struct Bucket {
     static let bytes = 64
     static let cells = 5
@@ -22,7 +23,7 @@ struct Bucket {
     fileprivate func setNumber(_ place: Int, _ number: UInt32) {
         cp_relaxed_store32(base + 40 + 4 * place, number)
     }
-    /// The first entry of the overflow chain; 0 if there is none.
+    /// The first entry of the overflow chain; 0: none.
     @inline(__always) fileprivate(set) var overflow: UInt32 {
         get { cp_load32(base + 60) }
         nonmutating set { cp_store32(base + 60, newValue) }
@@ -33,7 +34,6 @@ struct Bucket {
         overflow = 0
     }
 
-    /// The cell that names the entry, if there is one.
     @inline(__always)
     func place(of number: UInt32) -> Int? {
         for place in 0..<Bucket.cells where self.number(place) == number && cell(place) != 0 { return place }
@@ -53,8 +53,8 @@ struct Bucket {
     @inline(__always)
     static func mark(in cell: UInt64) -> UInt64 { (cell << 1) >> 49 }
 
-    /// The mark, 25 bits of the segment's number, and 23 bits of the offset divided by 8. That is enough: a frame
-    /// begins in the first 64 MiB of its segment, and segments that exist at the same time are never 2²⁵ apart.
+    /// The mark, 25 bits of the segment's number, and 23 bits of the offset divided by 8. That suffices: a frame begins
+    /// in the first 64 MiB of its segment, and segments that exist at the same time are never 2²⁵ apart.
     @inline(__always)
     static func cell(tag: UInt32, location: Location) -> UInt64 {
         mark(tag) << 48 | UInt64(location.segment & 0x1ff_ffff) << 23 | location.raw & 0x7f_ffff
@@ -88,7 +88,6 @@ struct HashTable<Right> {
     @inline(__always)
     fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
 
-    /// The number of a tag's bucket if there are `count` buckets.
     @inline(__always)
     func number(of tag: UInt32, count: UInt32) -> UInt32 {
         guard count > 1 else { return 0 }
@@ -107,7 +106,6 @@ struct HashTable<Right> {
     @inline(__always)
     func chain(of bucket: Bucket) -> ChainWalk<Right> { ChainWalk(index, from: bucket.overflow) }
 
-    /// The number of the entry whose frame is at `location`; `nil` if no entry names it any more.
     func entry(at location: Location, tag: UInt32) -> UInt32? {
         guard let bucket = bucket(of: tag) else { return nil }
         let cell = Bucket.cell(tag: tag, location: location)
@@ -126,7 +124,6 @@ extension MappedIndex {
 }
 
 extension HashTable where Right == Changing {
-    /// Sizes an empty table for about `count` entries.
     func prepare(forEntries count: Int) throws(StorageError) {
         guard count > IndexLayout.chunkEntries else { return }
         try index.grow(toHold: count)
@@ -163,7 +160,6 @@ extension HashTable where Right == Changing {
                 index.declareDamaged()
             }
             bucket.setCell(place, 0)
-            // Moves an entry from the chain to the free cell.
             let first = bucket.overflow
             if let chained = index.entry(first) {
                 bucket.overflow = chained.chainNext
@@ -182,11 +178,11 @@ extension HashTable where Right == Changing {
                 return
             }
         }
-        // Not where it must be: the links of this index can't be trusted.
+        // The entry isn't in its bucket: the links of this index can't be trusted.
         index.declareDamaged()
     }
 
-    /// Makes the entry name another frame. Readers see the old or the new one, so this is no structure change.
+    /// Readers see the old or the new frame, so this is no structure change.
     @inline(__always)
     func setLocation(_ number: UInt32, _ slot: ChangingSlot, _ location: Location) {
         let before = slot.location
@@ -206,14 +202,14 @@ extension HashTable where Right == Changing {
 
     // MARK: Growing and shrinking
 
-    /// Far more than processes can have died between taking an entry number and splitting a bucket for it.
+    /// Far more than the processes that can have died between taking an entry number and splitting a bucket.
     private static var splitsOwedAtMost: Int { IndexLayout.chunkBuckets }
 
     /// Distributes the entries of one bucket over it and a new one.
     @inline(never)
     func splitNext() {
         let buckets = index.bucketCount
-        // A bucket in use must not be taken for the new one. A process that died before its split leaves one bucket too few.
+        // A bucket in use must not become the new one. A process that died before its split leaves one bucket too few.
         let needed = Int(index.usedEntries) * IndexLayout.chunkBuckets / IndexLayout.chunkEntries
         guard Int(buckets) + HashTable.splitsOwedAtMost > needed, let new = index.bucket(buckets) else {
             return index.declareDamaged()
@@ -279,7 +275,6 @@ extension HashTable where Right == Changing {
         return (first, count + Bucket.cells)
     }
 
-    /// Puts chained entries into their buckets.
     private func insert(_ first: UInt32, _ count: Int) {
         var next = first
         for _ in 0..<count {
@@ -290,7 +285,6 @@ extension HashTable where Right == Changing {
         }
     }
 
-    /// Makes the bucket of an entry name it by its new number.
     func renumber(from old: UInt32, to new: UInt32, _ slot: ChangingSlot) {
         guard let bucket = bucket(of: slot.tag) else { return index.declareDamaged() }
         if let place = bucket.place(of: old) { return bucket.setNumber(place, new) }

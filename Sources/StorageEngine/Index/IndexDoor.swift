@@ -20,9 +20,9 @@ struct IndexPlace: ~Copyable {
     }
 }
 
-/// The only access to the bytes of a mapped index, always inside them (F4): offsets are constants of ``IndexLayout`` below the
-/// mapped size, and numbers are checked against the capacity, which is checked against the file whenever it grows. Safe from any
-/// thread. Valid as long as the ``IndexMemory``, which every engine owns and views don't retain.
+/// The only access to the bytes of a mapped index, always inside them (F4): offsets are constants of ``IndexLayout``
+/// below the mapped size, and numbers are checked against the capacity, which is checked against the file whenever it
+/// grows. Valid like the ``IndexMemory``, which every engine owns and views don't retain.
 struct IndexDoor: @unchecked Sendable {
     /// Must be first: for the thread sanitizer, `+=` on a property writes to its first word's target, which others mustn't read.
     private let owner: Unmanaged<IndexMemory>
@@ -34,7 +34,6 @@ struct IndexDoor: @unchecked Sendable {
         self.owner = owner
     }
 
-    /// For operations on the file and the mapping.
     var memory: IndexMemory { owner.takeUnretainedValue() }
 
     @inline(__always)
@@ -43,8 +42,6 @@ struct IndexDoor: @unchecked Sendable {
         UnsafeMutableRawPointer(bitPattern: place.pointee.address.load(ordering: .acquiring))
             .unsafelyUnwrapped
     }
-
-    // MARK: The page of the header
 
     /// The only access to it: the word at an offset that ``IndexLayout`` names.
     @inline(__always)
@@ -64,12 +61,10 @@ struct IndexDoor: @unchecked Sendable {
 
     // MARK: The capacity
 
-    /// Entries that there is room for, according to the header.
     @inline(__always) var claimedCapacity: UInt32 {
         word32(IndexLayout.entryCapacityOffset)
     }
 
-    /// Whether entries 1...number exist in the mapped file.
     @inline(__always)
     private func holds(_ number: UInt32) -> Bool {
         number <= place.pointee.knownCapacity.load(ordering: .acquiring) || learn(number)
@@ -89,13 +84,11 @@ struct IndexDoor: @unchecked Sendable {
         owner.takeUnretainedValue().learnCapacity(atLeast: number)
     }
 
-    /// Highest entry number that may be in use.
     var usedEntries: UInt32 {
         let claimed = word32(IndexLayout.entryHighWaterOffset)
         return holds(claimed) ? claimed : place.pointee.knownCapacity.load(ordering: .relaxed)
     }
 
-    /// Number of buckets that may be in use.
     var usedBuckets: UInt32 {
         let most = Int(usedCapacity) / IndexLayout.chunkEntries * IndexLayout.chunkBuckets
         return min(word32(IndexLayout.bucketCountOffset), UInt32(most))
@@ -106,7 +99,7 @@ struct IndexDoor: @unchecked Sendable {
         return place.pointee.knownCapacity.load(ordering: .relaxed)
     }
 
-    /// Maps all that the index has now, where an unmapped entry would be taken for a missing one. Two loads if nothing has grown.
+    /// Maps the index as it is now; an unmapped entry would count as missing. Two loads if nothing has grown.
     @inline(__always)
     func catchUp() throws(StorageError) {
         if claimedCapacity > place.pointee.knownCapacity.load(ordering: .acquiring) {
@@ -116,7 +109,6 @@ struct IndexDoor: @unchecked Sendable {
 
     // MARK: Entries, numbered from 1, and buckets, numbered from 0
 
-    /// The slot of an entry; `nil` for 0 and for numbers beyond the capacity.
     @inline(__always)
     func entryAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
         guard number > 0, holds(number) else { return nil }
@@ -125,7 +117,6 @@ struct IndexDoor: @unchecked Sendable {
         return chunk + (place & 1023) * IndexLayout.entryBytes
     }
 
-    /// The word that says which processes hold the entry's object in memory; `nil` beyond the capacity.
     @inline(__always)
     func residencyAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
         guard number > 0, holds(number) else { return nil }
@@ -134,7 +125,6 @@ struct IndexDoor: @unchecked Sendable {
         return chunk + IndexLayout.residencyInChunkOffset + (place & 1023) * IndexLayout.residencyBytes
     }
 
-    /// The byte that says which action set the entry aside; `nil` beyond the capacity.
     @inline(__always)
     func markAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
         guard number > 0, holds(number) else { return nil }
@@ -143,20 +133,18 @@ struct IndexDoor: @unchecked Sendable {
         return chunk + IndexLayout.marksInChunkOffset + (place & 1023)
     }
 
-    /// The bounds of a chunk's deadlines: one for each 32 entries, then that of the chunk. `nil` beyond the capacity.
+    /// The bounds of a chunk's deadlines: one for each 32 entries, then that of the chunk.
     func deadlineRows(ofChunk chunk: Int) -> UnsafeMutableRawPointer? {
         guard holds(chunk: chunk) else { return nil }
         return base + IndexLayout.chunksOffset + chunk * IndexLayout.chunkBytes
             + IndexLayout.deadlinesInChunkOffset
     }
 
-    /// The bound of a group of chunks, of which there are ``IndexLayout/deadlineGroups``.
     func deadlineGroup(_ group: Int) -> UnsafeMutableRawPointer {
         assert(0..<IndexLayout.deadlineGroups ~= group)
         return base + IndexLayout.deadlineGroupsOffset + 8 * group
     }
 
-    /// The bucket of that number; `nil` beyond the capacity.
     @inline(__always)
     func bucketAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
         let chunk = Int(number) / IndexLayout.chunkBuckets
@@ -166,7 +154,6 @@ struct IndexDoor: @unchecked Sendable {
         return base + first + IndexLayout.bucketsInChunkOffset + place * Bucket.bytes
     }
 
-    /// The word that counts a segment's live frames.
     @inline(__always)
     func segmentAddress(_ segment: UInt32) -> UnsafeMutableRawPointer {
         base + IndexLayout.segmentTableOffset + Int(segment & SegmentLayout.slotMask) * 8
@@ -174,7 +161,6 @@ struct IndexDoor: @unchecked Sendable {
 
     // MARK: The touch ring
 
-    /// The cell of a stamp: its number modulo the ring's length.
     @inline(__always)
     func touchAddress(_ stamp: Int) -> UnsafeMutableRawPointer {
         base + IndexLayout.touchRingOffset + (stamp & (IndexLayout.touchCells - 1))

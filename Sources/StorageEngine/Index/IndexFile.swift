@@ -1,9 +1,8 @@
 import CPlatform
 
-/// The file of a mapped index, held open by creators and observers; writers open it to grow. Safe from any thread.
+/// The file of a mapped index, held open by creators and observers; writers open it to grow.
 enum IndexFile: Sendable {
     case open(FileDescriptor, in: FileDescriptor)
-    /// The file of that name in the archive's folder, if it still has that status.
     case named(String, in: FileDescriptor, FileDescriptor.Status)
 
     /// The file's status, without a descriptor. `nil` if the name no longer leads to that file.

@@ -1,10 +1,9 @@
 import CPlatform
 
-/// An index's header, read before any of it is mapped or trusted. Of a mapped index: `MappedIndex+Header.swift`.
+/// An index's header, read before any of it is mapped or trusted. See `MappedIndex+Header.swift` for a mapped one.
 struct IndexHeader: Equatable {
     private let bytes: [UInt8]
 
-    /// `nil` if the file has no complete header.
     init?(_ file: FileDescriptor) throws(StorageError) {
         bytes = try file.read(atMost: IndexLayout.processTableOffset)
         guard bytes.count == IndexLayout.processTableOffset else { return nil }
@@ -26,7 +25,6 @@ struct IndexHeader: Equatable {
 
     // MARK: Identity
 
-    /// Whether it is an index of this archive, in the format that this program writes.
     func isOf(_ identity: [UInt8]) -> Bool {
         word64(IndexLayout.magicOffset) == IndexLayout.magic
             && word32(IndexLayout.versionOffset) == IndexLayout.version
@@ -39,7 +37,6 @@ struct IndexHeader: Equatable {
         return boot.contains(where: { $0 != 0 }) && bytes(IndexLayout.bootOffset) == boot
     }
 
-    /// Whether the file is the one that the header names, and not a copy.
     func isOf(_ file: FileDescriptor, _ status: FileDescriptor.Status) -> Bool {
         word64(IndexLayout.deviceOffset) == status.number.device
             && word64(IndexLayout.inodeOffset) == status.number.inode
@@ -49,7 +46,6 @@ struct IndexHeader: Equatable {
 
     // MARK: Content
 
-    /// `nil` if it is damaged.
     var state: IndexLayout.State? { IndexLayout.State(rawValue: word32(IndexLayout.stateOffset)) }
 
     var head: Location { location(IndexLayout.headOffset) }
@@ -60,7 +56,6 @@ struct IndexHeader: Equatable {
         LogLoss(from: location(IndexLayout.lossFromOffset), to: location(IndexLayout.lossToOffset))
     }
 
-    /// Whether a file of this size has room for the entries and buckets in use.
     func fits(fileOf fileBytes: Int) -> Bool {
         let capacity = word32(IndexLayout.entryCapacityOffset)
         let buckets = word32(IndexLayout.bucketCountOffset)

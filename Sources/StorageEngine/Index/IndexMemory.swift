@@ -2,10 +2,10 @@ import CPlatform
 import Synchronization
 import SystemC
 
-/// The memory of a mapped index, unmapped when the object ends. Safe from any thread. ``IndexDoor`` gives access to the bytes.
+/// The memory of a mapped index, unmapped when the object ends. ``IndexDoor`` gives access to the bytes.
 ///
-/// The mapping is as long as the file, with some room if addresses are plentiful. If the file outgrows it, the whole file is mapped
-/// again; the former mapping stays for its readers until the index is closed.
+/// The mapping is as long as the file, with some reserve if addresses are plentiful. If the file outgrows it, the whole
+/// file is mapped again; the former mapping stays for its readers until the index is closed.
 final class IndexMemory: @unchecked Sendable {
     /// `nil` for memory of this process only.
     private let file: IndexFile?
@@ -14,7 +14,7 @@ final class IndexMemory: @unchecked Sendable {
     /// The latest is last; ranges are only added. The mutex also serialises mapping.
     private let ranges: Guarded<[MappedRange]>
     private let place: UnsafeMutablePointer<IndexPlace>
-    /// Rung when there are events and someone waits. Set before other threads have this object.
+    /// Rung when events are awaited. Set before other threads have this object.
     var doorbell: Doorbell?
     /// Grows with the index; `nil` for an archive that has none. Set when the archive is opened, like ``doorbell``.
     var removalReserve: RemovalReserve?
@@ -22,12 +22,11 @@ final class IndexMemory: @unchecked Sendable {
     let stoppedState = Atomic<UInt64>(0)
     let readerSleeps = Atomic<Int>(0)
 
-    /// Access to the bytes, valid as long as this object.
     @inline(__always) var door: IndexDoor { IndexDoor(place, Unmanaged.passUnretained(self)) }
 
     private var base: UnsafeMutableRawPointer { door.base }
 
-    /// Maps an open file, as much as its header says is used. `file` says how to reach it later.
+    /// Maps an open file, as much as its header says is used. `file` reopens it later.
     init(_ opened: FileDescriptor, as file: IndexFile, writable: Bool) throws(StorageError) {
         let bytes = try IndexMemory.usedBytes(of: opened)
         let range = try AddressPressure.relieved { () throws(StorageError) in
@@ -43,7 +42,7 @@ final class IndexMemory: @unchecked Sendable {
 
     deinit { IndexPlace.discard(place) }
 
-    /// Memory of this process only, for `bytes`. It can't grow later, so it gets up to `room` bytes if addresses are plentiful.
+    /// Memory of this process only, for `bytes`. It can't grow later, so it gets up to `room` bytes if possible.
     init(privateBytes bytes: Int, room: Int = 0, path: String) throws(StorageError) {
         let range = try AddressPressure.relieved { () throws(StorageError) in
             if room > 0, ProcessLimit.addresses == nil,
@@ -67,7 +66,7 @@ final class IndexMemory: @unchecked Sendable {
         return min(try file.status().bytes, max(IndexLayout.fileBytes(chunks: chunks), wholeBytes))
     }
 
-    /// Room for a million entries, so that most indexes are mapped only once; none if addresses are limited.
+    /// Addresses for a million entries, so that most indexes are mapped only once; 0 if addresses are limited.
     private static func room(for bytes: Int) -> Int {
         ProcessLimit.addresses == nil ? min(max(96 << 20, 2 * bytes), mostBytes) : 0
     }
@@ -77,10 +76,8 @@ final class IndexMemory: @unchecked Sendable {
 
     // MARK: The file
 
-    /// `nil` without a file, or if it was removed.
     func fileStatus() throws(StorageError) -> FileDescriptor.Status? { try file?.status() }
 
-    /// Size of the index's file in bytes; 0 without a file, or if it was removed.
     func fileBytes() throws(StorageError) -> Int { try fileStatus()?.bytes ?? 0 }
 
     /// Whether the file was removed, replaced or cut, so that an access may go beyond its end. Costs a system call.
@@ -90,7 +87,7 @@ final class IndexMemory: @unchecked Sendable {
         return isCut(to: status.bytes)
     }
 
-    /// Whether it was cut; also where that can't be told.
+    /// Whether it was cut; also `true` if unknown.
     var isCut: Bool {
         guard let file else { return false }
         return (try? file.status()).map { isCut(to: $0.bytes) } ?? true
@@ -103,7 +100,7 @@ final class IndexMemory: @unchecked Sendable {
 
     var hasFile: Bool { file != nil }
 
-    /// Copies the first bytes of another index into this one. Nobody may change that one, or share this one.
+    /// No other user may change the other index, or share this one.
     func takeContent(of other: IndexMemory, bytes: Int) throws(StorageError) {
         try other.mapWhole(atMost: bytes)
         try mapWhole(atMost: bytes)
@@ -119,11 +116,11 @@ final class IndexMemory: @unchecked Sendable {
         return number <= place.pointee.knownCapacity.load(ordering: .relaxed)
     }
 
-    /// Maps what the index has grown by, and trusts the header's capacity only as far as the file reaches (F4).
+    /// Maps the index's growth, and trusts the header's capacity only as far as the file reaches (F4).
     func learnCapacity() throws(StorageError) {
         var capacity = Int(door.claimedCapacity)
         if let file {
-            // If the file was removed or replaced its growth can't be seen, and "nothing was added" would be a guess.
+            // If the file was removed or replaced, its growth can't be seen, and "nothing was added" would be a guess.
             guard let bytes = try file.status()?.bytes else { throw .closed(name: path) }
             capacity = min(capacity, IndexLayout.chunks(inFileOf: bytes) * IndexLayout.chunkEntries)
         }
@@ -163,7 +160,7 @@ final class IndexMemory: @unchecked Sendable {
     /// An index up to this size is covered completely, a larger one by its header and tables, so that opening it stays quick.
     private static let wholeBytes = 4 << 20
 
-    /// The checksum of what a clean mark covers, except some bytes of the header. 0 without a file that is long enough.
+    /// The checksum of a clean mark, without some bytes of the header. 0 without a file that is long enough.
     func checksum(sparing spared: Range<Int>) throws(StorageError) -> UInt32 {
         let bytes = try fileBytes()
         guard bytes >= IndexLayout.chunksOffset else { return 0 }
@@ -176,13 +173,12 @@ final class IndexMemory: @unchecked Sendable {
 
     // MARK: Growth
 
-    /// Allocates blocks up to `end`, zeroed from `start` on, and maps them: what can't be mapped can't be used.
     func extend(from start: Int, to end: Int) throws(StorageError) {
         if let file { try file.opened(writable: true).extend(from: start, to: end) }
         try map(end, upTo: place.pointee.knownCapacity.load(ordering: .relaxed))
     }
 
-    /// Gives back the blocks of a range. Where that fails the file keeps them, and uses them when the index grows again.
+    /// Frees the blocks of a range. If that fails the file keeps them, and uses them when the index grows again.
     func punch(from start: Int, to end: Int) {
         guard start < end, let file, cp_holes_are_readable(file.folder.descriptor),
             let file = try? file.opened(writable: true)
@@ -190,6 +186,5 @@ final class IndexMemory: @unchecked Sendable {
         _ = cp_punch(file.descriptor, off_t(start), off_t(end))
     }
 
-    /// Applies the header's present capacity.
     func relearnCapacity() { _ = learnCapacity(atLeast: 0) }
 }

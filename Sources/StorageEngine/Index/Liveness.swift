@@ -1,15 +1,15 @@
 import CPlatform
 import Synchronization
 
-/// Which slots of the process table belong to living processes. Safe from any thread. Process number and start time are valid only
-/// in their namespaces, so each process also locks its slot's byte of the file `attached`, which others test.
+/// Which slots of the process table belong to live processes. Process number and start time are valid only in their
+/// namespaces, so each process also locks its slot's byte of the file `attached`, which others test.
 struct Liveness: Sendable {
     let folder: FileDescriptor
     /// The writer's own, whose lock doesn't conflict with itself; `nil` for an observer.
     let attachment: FileDescriptor?
     let ownLine: Int?
 
-    /// If it can't be found out (no descriptor is free), the process counts as alive: treating a living one as dead does harm.
+    /// If this is unknown (no free descriptor), the process counts as alive: treating a live one as dead does harm.
     func isAlive(_ slot: ProcessSlot) -> Bool {
         guard slot.pid != 0 else { return false }
         if slot.line == ownLine { return true }
@@ -38,9 +38,7 @@ extension ArchiveEngine {
     }
 }
 
-/// The namespaces of this process. Safe from any thread.
 enum Namespaces {
-    /// The number of the PID namespace; 0 if unknown.
     static var processes: UInt32 { UInt32(truncatingIfNeeded: known >> 32) }
 
     /// One number for the PID and time namespaces together (start times are shown in the reader's); 0 if unknown.

@@ -1,10 +1,8 @@
 import CPlatform
 
-/// The fields of the header for a section. `MappedIndex+Header.swift` documents their meaning.
 extension ChangingIndex {
     // MARK: Identity. Written while only the creator has the index; read-only afterwards.
 
-    /// Writes the index's identity. Its state is `building` from here on.
     func beginBuilding(archive identity: [UInt8], salt: UInt64) {
         memory.set64(IndexLayout.magicOffset, IndexLayout.magic)
         memory.set32(IndexLayout.versionOffset, IndexLayout.version)
@@ -76,9 +74,8 @@ extension ChangingIndex {
         get { IndexLayout.State(rawValue: memory.word32(IndexLayout.stateOffset)) }
         nonmutating set { memory.set32(IndexLayout.stateOffset, newValue?.rawValue ?? 0) }
     }
-    /// Marks the index as damaged: nobody changes the archive through it, and the next opening builds a new one.
+    /// Marks the index as damaged: no process changes the archive through it, and the next opening rebuilds it.
     func declareDamaged() { state = .damaged }
-    /// Declares the index damaged, and returns an error that names the offset.
     func contradiction(at offset: Int, _ reason: String = "the index is inconsistent") -> StorageError {
         declareDamaged()
         return .corrupted(
@@ -187,7 +184,7 @@ extension ChangingIndex {
     }
 
     /// Counts a frame that becomes live or, with negative `bytes`, one that no longer is. A segment's word is 0 only if
-    /// equally many frames were added and removed; a wrong size in a damaged entry can't make it so.
+    /// equally many frames were added and removed, whatever sizes damaged entries have.
     @inline(__always)
     func adjustLive(_ location: Location, by bytes: Int) {
         let live = liveFrames(ofSegment: location.segment)
@@ -270,7 +267,6 @@ extension ChangingIndex {
         nonmutating set { memory.set32(IndexLayout.cleanSumOffset, newValue) }
     }
 
-    /// Like ``add(_:_:)``, for a counter that only sections change.
     @inline(__always) func addLocked(_ counter: IndexLayout.Counter, _ amount: UInt64 = 1) {
         let address = memory.field(IndexLayout.countersOffset + 8 * counter.rawValue)
         cp_relaxed_store64(address, cp_relaxed64(address) &+ amount)
@@ -278,7 +274,6 @@ extension ChangingIndex {
 }
 
 extension IndexLayout {
-    /// A total that operations increase or decrease.
     enum Total {
         case entryCount, valueBytes, liveFrameBytes, segmentBytes, appendedBytes
 

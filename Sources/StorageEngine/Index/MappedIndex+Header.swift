@@ -1,8 +1,8 @@
 import CPlatform
 
-/// The fields of the header: OnDiskFormat, "The index". Unless a field says otherwise, a section writes it, and anyone reads it as
-/// one atomic word that may be older than its neighbours. A damaged or planted index can do no harm (F4): sums are capped, and
-/// numbers are checked against the mapping where they are used.
+/// The fields of the header: OnDiskFormat, "The index". Unless a field says otherwise, a section writes it, and reads
+/// without the lock get one atomic word that may be older than its neighbours. A damaged or planted index can do no
+/// harm (F4): sums are capped, and numbers are checked against the mapping where they are used.
 extension MappedIndex {
     // MARK: Identity. Written while only the creator has the index; read-only afterwards.
 
@@ -10,7 +10,7 @@ extension MappedIndex {
     var salt: UInt64 { memory.word64(IndexLayout.saltOffset) }
     /// With a wrong salt every look-up would silently miss.
     var isSaltIntact: Bool { memory.word64(IndexLayout.saltCheckOffset) == ~salt }
-    /// Whether the header is one, and wasn't overwritten with something else since it was mapped.
+    /// Whether the header is valid and wasn't overwritten since it was mapped.
     var isHeaderIntact: Bool { isSaltIntact && state != nil }
 
     var loss: LogLoss? {
@@ -43,7 +43,6 @@ extension MappedIndex {
     /// Process number of the section's holder, also after its death (F5). 0: no section, or nothing was changed yet.
     @inline(__always) var sectionOwner: UInt64 { memory.word64(IndexLayout.sectionOwnerOffset) }
 
-    /// `nil` if it is damaged.
     var state: IndexLayout.State? { IndexLayout.State(rawValue: memory.word32(IndexLayout.stateOffset)) }
     @inline(__always) var isReady: Bool {
         memory.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue
@@ -64,7 +63,6 @@ extension MappedIndex {
 
     /// Odd while an action's entries are restored. A walk over the entries is repeated if it has changed.
     var returns: UInt64 { memory.word64(IndexLayout.returnsOffset) }
-    /// How often entries have been renumbered.
     var renumberings: UInt64 { memory.word64(IndexLayout.renumberingsOffset) }
 
     // MARK: Entries and buckets
@@ -73,13 +71,10 @@ extension MappedIndex {
     @inline(__always) var entryCapacity: UInt32 { memory.word32(IndexLayout.entryCapacityOffset) }
     /// The highest number that an entry has or had. Not checked against the mapping, unlike ``usedEntries``.
     @inline(__always) var entryHighWater: UInt32 { memory.word32(IndexLayout.entryHighWaterOffset) }
-    /// The first free number; 0 if there is none.
     @inline(__always) var freeHead: UInt32 { memory.word32(IndexLayout.freeHeadOffset) }
     @inline(__always) var bucketCount: UInt32 { memory.word32(IndexLayout.bucketCountOffset) }
-    /// Bytes of the index file that are in use.
     var indexBytes: Int { memory.size(IndexLayout.indexBytesOffset) }
 
-    /// Ends of the list of entries in the order of recency (``EntryOrder``).
     @inline(__always) var recencyFirst: UInt32 { memory.word32(IndexLayout.recencyFirstOffset) }
     @inline(__always) var recencyLast: UInt32 { memory.word32(IndexLayout.recencyLastOffset) }
     /// No entry behind this one is visible; 0: not known.
@@ -97,7 +92,6 @@ extension MappedIndex {
     @inline(__always) var entryCount: Int { memory.size(IndexLayout.entryCountOffset) }
     /// Upper bound for walks along a list of entries, whatever count a damaged index has.
     var listedEntries: Int { min(entryCount, Int(usedEntries)) }
-    /// Sum of the sizes of their values, in bytes.
     @inline(__always) var valueBytes: UInt64 { UInt64(memory.size(IndexLayout.valueBytesOffset)) }
     /// Sum of the sizes of the frames that entries name, including those that are set aside.
     @inline(__always) var liveFrameBytes: Int { memory.size(IndexLayout.liveFrameBytesOffset) }
@@ -108,9 +102,7 @@ extension MappedIndex {
 
     /// Place of the next frame: all frames before it are part of the archive. Moved last (F5).
     @inline(__always) var head: Location { memory.location(IndexLayout.headOffset) }
-    /// 0 if there is no segment.
     @inline(__always) var oldestSegment: UInt32 { memory.word32(IndexLayout.oldestSegmentOffset) }
-    /// Where reclaiming continues in the oldest segment.
     var cleaner: Location { memory.location(IndexLayout.cleanerOffset) }
     /// Sequence of the latest operation, which may still be running.
     @inline(__always) var sequence: UInt64 { memory.word64(IndexLayout.sequenceOffset) }
@@ -119,41 +111,35 @@ extension MappedIndex {
         let settled = memory.word64(IndexLayout.settledSequenceOffset)
         return settled == 0 ? sequence : min(settled, sequence)
     }
-    /// Total of bytes ever appended to the log.
     @inline(__always) var appendedBytes: UInt64 { memory.word64(IndexLayout.appendedBytesOffset) }
     /// The log is known to be on the medium up to here. In each process only the thread that syncs writes it.
     var syncedHead: Location {
         get { memory.location(IndexLayout.syncedHeadOffset) }
         nonmutating set { memory.set64(IndexLayout.syncedHeadOffset, newValue.raw) }
     }
-    /// The oldest message of a log archive; `none` if there is no message.
     var firstMessage: Location { memory.location(IndexLayout.firstMessageOffset) }
 
-    /// Where a batch begins whose frames readers must not use yet; `none` if there is no such batch.
+    /// Beginning of a batch whose frames readers must not use yet; `none`: no such batch.
     @inline(__always) var batchOpen: Location { memory.location(IndexLayout.batchOpenOffset) }
-    /// Where a batch begins that is decided, but whose slots may not be filled yet; `none` if there is no such batch.
+    /// Beginning of a decided batch whose slots may not be filled yet; `none`: no such batch.
     var batchDone: Location { memory.location(IndexLayout.batchDoneOffset) }
 
     // MARK: Undo
 
     @inline(__always) var setAsideCount: UInt32 { memory.word32(IndexLayout.setAsideCountOffset) }
-    /// Sum of the sizes of their frames, in bytes.
     @inline(__always) var setAsideBytes: Int { memory.size(IndexLayout.setAsideBytesOffset) }
-    /// Number of the next reversible action; 0 counts as 1.
     var nextGroup: UInt32 { max(1, memory.word32(IndexLayout.nextGroupOffset)) }
     /// The entry after which the search for entries that can no longer be restored continues.
     var undoSweep: UInt32 { memory.word32(IndexLayout.undoSweepOffset) }
 
     // MARK: The configuration, as in the descriptor
 
-    /// `nil` for no limit.
     @inline(__always) var diskLimit: UInt64? {
         let limit = memory.word64(IndexLayout.diskLimitOffset)
         return limit == .max ? nil : limit
     }
     /// The highest number means no limit.
     var memoryLimit: UInt64 { memory.word64(IndexLayout.memoryLimitOffset) }
-    /// `nil` if it is damaged.
     var durability: Durability.Level? {
         Durability.Level(rawValue: memory.word32(IndexLayout.durabilityOffset))
     }
@@ -161,7 +147,6 @@ extension MappedIndex {
     @inline(__always) var isEverSynced: Bool {
         cp_relaxed32(memory.field(IndexLayout.durabilityOffset)) != Durability.Level.process.rawValue
     }
-    /// Tenths of a second between two syncs.
     var syncTenths: UInt32 { memory.word32(IndexLayout.syncTenthsOffset) }
 
     func hasLimits(of configuration: ArchiveConfiguration) -> Bool {
@@ -170,7 +155,6 @@ extension MappedIndex {
 
     // MARK: The clean mark. Written while no other process has the archive open for writing.
 
-    /// 1 if the mark is set, else 0.
     var cleanFlag: UInt32 { memory.word32(IndexLayout.cleanFlagOffset) }
     var cleanSum: UInt32 { memory.word32(IndexLayout.cleanSumOffset) }
 
@@ -183,7 +167,6 @@ extension MappedIndex {
         cp_relaxed64(memory.field(IndexLayout.nextDeadlineOffset)) != 0
     }
 
-    /// Adds to a counter that anyone may change.
     @inline(__always) func add(_ counter: IndexLayout.Counter, _ amount: UInt64 = 1) {
         _ = cp_add64(memory.field(IndexLayout.countersOffset + 8 * counter.rawValue), amount)
     }

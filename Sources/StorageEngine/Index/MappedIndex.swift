@@ -1,16 +1,18 @@
 import CPlatform
 
-/// The right to read the index, and to do what needs no lock: record uses and events, count, and mark what is held.
+/// The right to read the index, and to record uses and events, count, and mark held objects: all without the lock.
 enum Looking {}
 
 /// The right to change the index, from a section (``ArchiveSection/index``) or for the memory's creator and only user.
 enum Changing {}
 
-/// The mapped index of an archive, with one of two rights: methods declared for ``Changing`` need the lock, others don't. A view of
-/// ``IndexMemory``, valid as long as that, which every engine owns. Safe from any thread. Header: `MappedIndex+Header.swift`.
+/// The mapped index of an archive, with one of two rights: methods declared for ``Changing`` need the lock, others
+/// don't. A view of ``IndexMemory``, valid as long as that, which every engine owns. Header:
+/// `MappedIndex+Header.swift`.
 ///
 /// The tables behind it: ``HashTable``, ``EntryNumbers``, ``EntryOrder``, ``TouchRing``, ``Deadlines``, ``EntryMarks``,
-/// ``Residency``; and without a right, as words are written atomically or by their owner, ``EventRing`` and ``ProcessTable``.
+/// ``Residency``; and without a right, as words are written atomically or by their owner, ``EventRing`` and
+/// ``ProcessTable``.
 struct MappedIndex<Right>: Sendable {
     /// Only the types of this folder access its words.
     let memory: IndexDoor
@@ -29,7 +31,6 @@ extension IndexView {
 }
 
 extension ChangingIndex {
-    /// Valid as long as the section.
     @inline(__always)
     init(_ section: borrowing ArchiveSection) { self.init(door: section.engine.index.memory) }
 
@@ -55,15 +56,12 @@ extension MappedIndex {
 
     // MARK: The file
 
-    /// `nil` without a file, or if it was removed.
     func fileStatus() throws(StorageError) -> FileDescriptor.Status? { try memory.memory.fileStatus() }
 
     var hasFile: Bool { memory.memory.hasFile }
 
-    /// Whether the file was removed, replaced or cut; never true for an index without a file.
     var isReplaced: Bool { memory.memory.isReplaced }
 
-    /// Whether it was cut, so that its header can't be read.
     var isCut: Bool { memory.memory.isCut }
 
     @inline(__always)
@@ -71,19 +69,16 @@ extension MappedIndex {
 
     // MARK: Entries, numbered from 1, and buckets, numbered from 0
 
-    /// Highest entry number that may be in use.
     var usedEntries: UInt32 { memory.usedEntries }
 
     var usedBuckets: UInt32 { memory.usedBuckets }
 
-    /// The entry of that number; `nil` for 0 and for numbers beyond the capacity.
     @inline(__always)
     func entry(_ number: UInt32) -> EntrySlot<Right>? {
         guard let address = memory.entryAddress(number) else { return nil }
         return EntrySlot<Right>(address)
     }
 
-    /// The bucket of that number; `nil` beyond the capacity.
     @inline(__always)
     func bucket(_ number: UInt32) -> Bucket? {
         guard let address = memory.bucketAddress(number) else { return nil }
@@ -120,9 +115,9 @@ extension ChangingIndex {
         memory.memory.relearnCapacity()
     }
 
-    /// Gives back the blocks of all chunks that `capacity` entries don't need; the file keeps its length, so other mappings read
-    /// zeros (F4). Where reading a hole allocates a block (tmpfs), or that can't be tested, a look-up could end with SIGBUS on a
-    /// full disk: there the blocks stay until the last writer leaves. No entry or bucket beyond may be in use.
+    /// Frees the blocks of all chunks that `capacity` entries don't need; the file keeps its length, so other mappings
+    /// read zeros (F4). If reading a hole allocates a block (tmpfs), or can't be tested, a look-up could end with
+    /// SIGBUS on a full disk: then the blocks stay until the last writer leaves. None beyond may be in use.
     func shrink(toHold capacity: Int) {
         let chunks = max(1, (capacity + IndexLayout.chunkEntries - 1) / IndexLayout.chunkEntries)
         let least = IndexLayout.fileBytes(chunks: chunks)

@@ -1,5 +1,4 @@
 extension TouchRing {
-    /// Uses that are not yet applied, for readers that show order and hits without the lock.
     func pending() -> PendingTouches {
         let drained = drained
         var pending = PendingTouches(drained: drained, wait: WriterWait(index))
@@ -44,13 +43,11 @@ extension TouchRing {
         }
     }
 
-    /// The same for an entry whose slot isn't filled yet.
     func lastUse(of number: UInt32, _ frame: Frame, tag: UInt32, _ pending: PendingTouches) -> LastUse {
         LastUse(frame).adding(pending[number] ?? [], tag: tag)
     }
 }
 
-/// A use of an entry that isn't applied yet.
 struct PendingTouch {
     var stamp: UInt64
     var time: Int64
@@ -59,9 +56,7 @@ struct PendingTouch {
     var isStored: Bool
 }
 
-/// Uses that are not yet applied, by entry, oldest first.
 struct PendingTouches {
-    /// All uses with stamps below this had been applied.
     let drained: UInt64
     /// Bounds the time that one list waits for uses that are being applied.
     fileprivate let wait: WriterWait
@@ -91,14 +86,12 @@ struct LastUse {
         accessed = slot.accessed
     }
 
-    /// The use that wrote the frame.
     fileprivate init(_ frame: Frame) {
         recency = frame.recency
         hits = 0
         accessed = frame.time
     }
 
-    /// Adds the uses that the slot doesn't count yet.
     fileprivate func adding(_ touches: [PendingTouch], tag: UInt32) -> LastUse {
         var use = self
         for touch in touches where touch.tag == tag && touch.stamp > use.recency {

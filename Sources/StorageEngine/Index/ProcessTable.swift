@@ -84,14 +84,14 @@ struct ProcessSlot: Sendable {
     }
 }
 
-/// The slots of the process table. A view of the mapped index. Invariants: a section takes and gives back a slot, whose process
-/// number is stored last and cleared last. Only its process changes its counters. Readers need no lock, and check for life.
+/// The slots of the process table. A view of the mapped index. Invariants: a section takes and releases a slot, whose
+/// process number is stored last and cleared last. Only its process changes its counters. Readers check for life.
 struct ProcessTable {
     private let base: UnsafeMutableRawPointer
 
     fileprivate init(_ memory: IndexDoor) { base = memory.base + IndexLayout.processTableOffset }
 
-    /// The only access to the slots. A number outside the table is clamped.
+    /// A number outside the table is clamped.
     subscript(number: Int) -> ProcessSlot {
         let bounded = min(max(number, 0), IndexLayout.processSlots - 1)
         return ProcessSlot(base + bounded * IndexLayout.processSlotBytes, line: bounded)
@@ -126,7 +126,6 @@ extension ChangingIndex {
         return slot
     }
 
-    /// Adds a slot's counts to the archive's and gives the slot back.
     func detach(_ slot: ProcessSlot) {
         add(.hits, slot.hits)
         add(.misses, slot.misses)

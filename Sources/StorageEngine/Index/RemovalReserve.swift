@@ -5,40 +5,56 @@ struct RemovalReserve {
 
     let folder: FileDescriptor
 
-    /// The 8 bytes of each entry, and one for its share of the frames' other bytes. None for the entries of the index's first chunk:
-    /// the reserve of the newest segment is for these.
+    /// The 8 bytes of each entry, and one for its share of the frames' other bytes. None for the index's first chunk:
+    /// the newest segment's reserve covers it.
     static func bytes(forEntries count: Int) -> Int {
         (9 * max(0, count - IndexLayout.chunkEntries) + 4095) & ~4095
     }
 
-    /// Makes the file large enough for this many entries. Costs a system call if it is.
-    func extend(forEntries count: Int) throws(StorageError) {
+    /// Gives the file the length for this many entries. On a full disk throws `noSpace` or, with `partly`, reserves what is free. A
+    /// file that can't be used is no reserve, and no error. Costs a system call if nothing is missing.
+    func extend(forEntries count: Int, partly: Bool = false) throws(StorageError) {
         let bytes = RemovalReserve.bytes(forEntries: count)
-        let status = try folder.status(ofEntry: RemovalReserve.fileName)
-        let present = status?.bytes ?? 0
-        // Anything else in its place counts as no reserve.
-        guard present < bytes, status?.isRegular ?? true else { return }
-        try folder.fileMakingIfMissing(named: RemovalReserve.fileName).extend(from: present, to: bytes)
+        do throws(StorageError) {
+            guard var present = try cut(to: bytes), present < bytes else { return }
+            let file = try folder.fileMakingIfMissing(named: RemovalReserve.fileName)
+            var step = bytes - present
+            while step > 0 {
+                do throws(StorageError) {
+                    try file.reserveBlocks(present + step)
+                    present += step
+                    step = min(step, bytes - present)
+                } catch {
+                    guard partly, case .noSpace = error else { throw error }
+                    // Some file systems grant all or nothing.
+                    step = step / 2 & ~4095
+                }
+            }
+        } catch {
+            if case .noSpace = error { throw error }
+        }
     }
 
-    /// Gives back what this many entries don't need. A failure leaves it as it is.
-    func shrink(forEntries count: Int) {
-        let bytes = RemovalReserve.bytes(forEntries: count)
-        guard let present = try? folder.status(ofEntry: RemovalReserve.fileName)?.bytes, present > bytes
-        else {
-            return
-        }
+    /// Frees the space beyond that of this many entries. A failure leaves it unchanged.
+    func shrink(forEntries count: Int) { _ = try? cut(to: RemovalReserve.bytes(forEntries: count)) }
+
+    /// Cuts a longer file. Returns the reserved bytes: 0 for a file with holes; `nil` if something else is in its place.
+    private func cut(to bytes: Int) throws(StorageError) -> Int? {
+        guard let status = try folder.status(ofEntry: RemovalReserve.fileName) else { return 0 }
+        guard status.isRegular else { return nil }
         if bytes == 0 {
-            try? folder.unlink(RemovalReserve.fileName)
-        } else {
-            try? folder.fileIfPresent(named: RemovalReserve.fileName, writable: true)?.truncate(to: bytes)
+            try folder.unlink(RemovalReserve.fileName)
+        } else if status.bytes > bytes {
+            try folder.file(named: RemovalReserve.fileName, writable: true).truncate(to: bytes)
         }
+        return status.allocatedBytes < status.bytes ? 0 : min(status.bytes, bytes)
     }
 
-    /// Gives the space back to the file system. Returns `false` if there is none.
-    func giveUp() throws(StorageError) -> Bool {
-        guard try folder.status(ofEntry: RemovalReserve.fileName)?.isRegular == true else { return false }
-        try folder.unlink(RemovalReserve.fileName)
-        return true
+    /// Returns the space to the file system; `false`: there was none.
+    func giveUp() -> Bool {
+        guard let status = try? folder.status(ofEntry: RemovalReserve.fileName), status.isRegular,
+            status.allocatedBytes > 0
+        else { return false }
+        return (try? folder.unlink(RemovalReserve.fileName)) != nil
     }
 }

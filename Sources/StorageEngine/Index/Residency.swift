@@ -1,29 +1,27 @@
 import CPlatform
 
-/// Which processes hold an entry's object in memory: a word for each entry, a bit for each slot of the process table (OnDiskFormat,
-/// "Residency"). A view of the mapped index. Anyone changes words atomically. They are only shown, as the entry decides whether an
-/// object is current (S9). But an entry that is only in memory belongs to the process whose bit is set (S11): under the archive's
-/// lock, before the entry is committed.
+/// Which processes hold an entry's object in memory: a word for each entry, a bit for each slot of the process table
+/// (OnDiskFormat, "Residency"). A view of the mapped index. Words change atomically, without the lock. They are
+/// informative, as the entry decides whether an object is current (S9), except for memory-only entries, which belong to
+/// the process whose bit is set (S11): under the archive's lock, before the entry is committed.
 struct Residency<Right> {
     private let index: MappedIndex<Right>
 
     @inline(__always)
     fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
 
-    /// The only access to the words; `nil` beyond the capacity.
     @inline(__always)
     private func word(_ number: UInt32) -> UnsafeMutableRawPointer? { index.memory.residencyAddress(number) }
 
     /// Whether any process has ever held an object. Until then all words are 0.
     @inline(__always) var isUsed: Bool { index.isResidencyUsed }
 
-    /// Bits of the slots whose processes hold the entry's object; 0 beyond the capacity.
     subscript(number: UInt32) -> UInt64 { word(number).map { cp_relaxed64($0) } ?? 0 }
 
     func isMarked(_ number: UInt32, line: Int) -> Bool { self[number] & 1 << UInt64(line & 63) != 0 }
 
     func mark(_ number: UInt32, line: Int) {
-        // Not if the entry is gone: writing to a hole in the file would need a block that was not reserved (F4).
+        // Not if the entry was removed: writing to a hole in the file would need a block that was not reserved (F4).
         guard let word = word(number), index.entry(number)?.location != Location.none else { return }
         if !isUsed { index.isResidencyUsed = true }
         cp_or64(word, 1 << UInt64(line & 63))

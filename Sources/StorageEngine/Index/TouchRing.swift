@@ -13,7 +13,6 @@ struct TouchRing<Right> {
     @inline(__always)
     fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
 
-    /// The only access to the cells.
     @inline(__always)
     func cell(_ stamp: UInt64) -> TouchCell {
         TouchCell(index.memory.touchAddress(Int(truncatingIfNeeded: stamp)), stamp)
@@ -43,7 +42,7 @@ struct TouchRing<Right> {
         }
     }
 
-    /// Whether so little is pending that the use of `stamp` can wait, too.
+    /// Whether few enough uses are pending that the use of `stamp` can wait, too.
     @inline(__always)
     func mayWait(_ stamp: UInt64) -> Bool { stamp &- drained < Touch.drainEvery }
 }
@@ -64,7 +63,6 @@ enum Touch {
     static let stored: UInt64 = 1 << 32
 }
 
-/// A cell of the ring, for the use of one stamp.
 struct TouchCell {
     private let base: UnsafeMutableRawPointer
     /// The high half of the first word once the cell belongs to this stamp.
@@ -79,7 +77,6 @@ struct TouchCell {
     /// The lap, with the entry's number in the low half.
     @inline(__always) var word: UInt64 { cp_load64(base) }
     @inline(__always) var relaxedWord: UInt64 { cp_relaxed64(base) }
-    /// The tag, and whether the entry was stored again.
     @inline(__always) var mark: UInt64 { cp_relaxed64(base + 8) }
     @inline(__always) var time: Int64 { Int64(bitPattern: cp_relaxed64(base + 16)) }
 
@@ -111,7 +108,6 @@ extension TouchRing where Right == Changing {
         return stamp
     }
 
-    /// Consecutive stamps for several changes, taken like ``takeStampAndDrain()``.
     func takeStampsAndDrain(_ count: Int) -> UInt64 {
         let first = cp_add64(index.memory.field(IndexLayout.touchTailOffset), UInt64(max(count, 1)))
         drain(before: first)
@@ -142,10 +138,8 @@ extension TouchRing where Right == Changing {
         cell.publish(number)
     }
 
-    /// Applies all uses that are recorded by now.
     func drainAll() { drain(before: taken) }
 
-    /// Applies all uses with stamps below `end`.
     func drain(before end: UInt64) {
         var stamp = drained
         guard stamp < end else { return }

@@ -1,16 +1,15 @@
 import CPlatform
 
-/// The reversible actions of the last minutes (S12): 64 lines in mapped memory (OnDiskFormat, "The table of reversible actions").
-/// The archive's lock guards writing; anyone may read each word atomically. Invariant: a line named by an ``EntryMark`` stays.
+/// The reversible actions of the last minutes (S12): 64 lines in mapped memory (OnDiskFormat, "The table of reversible
+/// actions"). The archive's lock guards writing; reads are atomic. A line named by an ``EntryMark`` stays.
 struct UndoTable<Right> {
     private let index: UnsafeMutableRawPointer
 
     fileprivate init(_ index: MappedIndex<Right>) { self.index = index.memory.base }
 
-    /// The line for an action of this number, whatever it holds now.
     func lineToBe(of group: UInt32) -> UndoLine<Right> { self[IndexLayout.undoPlace(of: group)] }
 
-    /// The only access to the table's bytes. A position outside the table is clamped.
+    /// A position outside the table is clamped.
     subscript(place: Int) -> UndoLine<Right> {
         let place = min(max(place, 0), IndexLayout.undoLines - 1)
         return UndoLine(
@@ -18,14 +17,12 @@ struct UndoTable<Right> {
             sums: index + IndexLayout.undoSumsOffset + place * IndexLayout.undoSumBytes)
     }
 
-    /// The line of an action, if it is still in the table.
     func line(of group: UInt32) -> UndoLine<Right>? {
         guard group != 0 else { return nil }
         let line = lineToBe(of: group)
         return line.group == group ? line : nil
     }
 
-    /// Lines in use, latest action first.
     var lines: [UndoLine<Right>] {
         (0..<IndexLayout.undoLines).map { self[$0] }.filter { $0.group != 0 }
             .sorted { $0.group > $1.group }
@@ -55,13 +52,12 @@ extension ChangingIndex {
 enum UndoState: UInt32 {
     case free = 0
     case reversible = 1
-    /// What it removed is restored.
     case undone = 2
-    /// What it removed is restored; its deadlines can still be undone.
+    /// Its removals are undone; its deadlines can still be.
     case returning = 3
 }
 
-/// One action's line and totals. Guarded like ``UndoTable``.
+/// Guarded like ``UndoTable``.
 struct UndoLine<Right> {
     let place: Int
     fileprivate let line: UnsafeMutableRawPointer
@@ -75,9 +71,9 @@ struct UndoLine<Right> {
 
     /// Number of the action; 0 if the line is free.
     var group: UInt32 { cp_load32(line) }
-    /// Storing this one word makes all that the action removed visible at once.
+    /// Storing this one word makes all the action's removals visible again.
     var state: UndoState { UndoState(rawValue: cp_load32(line + 4)) ?? .free }
-    /// Whether look-ups find what the action removed.
+    /// Whether look-ups find the entries that the action removed.
     var isBack: Bool { state == .undone || state == .returning }
     /// When the action began, microseconds since 1970.
     var time: Int64 { signed(line + 8) }
@@ -88,9 +84,7 @@ struct UndoLine<Right> {
     var entries: UInt64 { cp_relaxed64(line + 32) }
     var bytes: UInt64 { cp_relaxed64(line + 40) }
     var pid: UInt32 { cp_relaxed32(line + 48) }
-    /// A ``ReversibleAction/Kind``.
     var kind: UInt32 { cp_relaxed32(line + 52) }
-    /// The first frame of the action.
     var first: Location { Location(raw: cp_relaxed64(line + 56)) }
     var isOfDeadlines: Bool { kind == ReversibleAction.Kind.deadline.rawValue }
 
@@ -98,7 +92,6 @@ struct UndoLine<Right> {
 
     /// Entries that an undo would restore: set aside, not restored yet, and not stored again since.
     var pendingEntries: UInt64 { cp_relaxed64(sums) }
-    /// Sum of the sizes of their values, in bytes.
     var pendingBytes: UInt64 { cp_relaxed64(sums + 8) }
     /// Sum of the sizes of the frames of all entries whose marks name this line, in bytes.
     var frameBytes: UInt64 { cp_relaxed64(sums + 16) }

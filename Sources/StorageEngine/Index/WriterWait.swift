@@ -2,9 +2,9 @@ import CPlatform
 import Synchronization
 import SystemC
 
-/// One reader's bounded wait for a process that is in the middle of a change: spins, yields, then sleeps. For one thread. A running
-/// process ends within microseconds, so a wait in vain means that it was stopped: the memory of the index notes the state, and
-/// readers don't wait again while it lasts. It may be changing many archives: for a second, waits for other processes are short.
+/// One reader's bounded wait for a process that is in the middle of a change: spins, yields, then sleeps. For one
+/// thread. A running process ends within microseconds, so a wait in vain means that it was stopped: the memory of the
+/// index notes the state, and readers don't wait again while it lasts. For a second, waits for others are short.
 final class WriterWait {
     private let door: IndexDoor
     /// Nanoseconds left for all waits of this object.
@@ -84,7 +84,7 @@ extension IndexDoor {
 }
 
 extension MappedIndex {
-    /// Whether a reader has waited in vain for the change that is under way, and that has not proceeded since.
+    /// Whether a reader has waited in vain for the current change, which has not proceeded since.
     var isWriterStopped: Bool { memory.memory.stoppedState.load(ordering: .relaxed) == memory.writerState }
 }
 

@@ -15,8 +15,8 @@ public enum LockingMode: UInt32, Sendable {
     }
 }
 
-/// The archive's lock, for all processes and threads. Safe from any thread; not recursive. The kernel releases it when its holder
-/// dies (F5); the next holder learns that from the section's marker in the index.
+/// The archive's lock, for all processes and threads; not recursive. The kernel releases it when its holder dies (F5);
+/// the next holder sees that by the section's marker in the index.
 final class ArchiveLock: @unchecked Sendable {
     private enum Kind {
         case robust(UnsafeMutableRawPointer)
@@ -45,7 +45,7 @@ final class ArchiveLock: @unchecked Sendable {
         case failed(Int32)
     }
 
-    /// Waits at most `nanoseconds`. Who has waited longer than ``StarvationMark/patience`` goes first.
+    /// Waits at most `nanoseconds`. A thread that has waited longer than ``StarvationMark/patience`` is first.
     @inline(__always)
     func acquire(nanoseconds: Int64) -> Outcome {
         if case .robust(let memory) = kind, ArchiveLock.isTaken(cp_mutex_trylock(memory)) {
@@ -123,11 +123,10 @@ final class ArchiveLock: @unchecked Sendable {
         return nil
     }
 
-    /// The longest step of waiting, in nanoseconds. If a waiter is killed just after a mutex woke it, and a thread that had not
-    /// waited got the mutex first, the wake-up is lost: the kernel passes it on only if the mutex is free then.
+    /// The longest step of waiting, in nanoseconds. If a waiter is killed just after a mutex woke it, and a thread that
+    /// had not waited got the mutex first, the wake-up is lost: the kernel passes it on only if the mutex is free then.
     private static let longestStep: Int64 = 20_000_000
 
-    /// Repeats `step`, which waits for at most as long as it is told and returns `nil` if it is to be repeated.
     private func wait(since start: Int64, _ nanoseconds: Int64, step: (Int64) -> Outcome?) -> Outcome {
         var settled = index.settledSequence
         var settledAt: Int64?

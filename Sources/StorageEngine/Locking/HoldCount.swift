@@ -2,9 +2,7 @@
 package struct HoldCount: Sendable, Equatable {
     /// Entries that were removed, set aside, restored, copied or cleared.
     package var entries = 0
-    /// Segment files that were removed.
     package var files = 0
-    /// Index chunks whose blocks were given back.
     package var chunks = 0
 
     package init() {}
@@ -17,7 +15,7 @@ package struct HoldCount: Sendable, Equatable {
 }
 
 #if DEBUG
-/// Counts what each section of a handle handles. Guarded by the archive's lock.
+/// Counts the items handled by each section of a handle. Guarded by the archive's lock.
 final class HoldCounter: @unchecked Sendable {
     private var current = HoldCount()
     private var most = HoldCount()
@@ -48,7 +46,7 @@ extension ArchiveEngine {
 }
 
 extension Archive {
-    /// The most that this handle handled under one hold of the lock since the last call; zeros in release builds.
+    /// The most items under one hold of the lock by this handle since the last call; zeros in release builds.
     package func mostUnderOneHold() throws(StorageError) -> HoldCount {
         let engine = try engine()
         let section = try engine.acquire()

@@ -1,7 +1,7 @@
 import CPlatform
 import Synchronization
 
-/// Admits threads to the archive's lock until the handle closes, then tells when the last has left. Safe from any thread.
+/// Admits threads to the archive's lock until the handle closes, and waits for the last one to leave.
 struct LockGate: ~Copyable {
     /// Number of threads that wait for the lock or hold it; negative once closed.
     private let inside = Atomic<Int>(0)

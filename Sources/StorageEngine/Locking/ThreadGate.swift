@@ -1,8 +1,8 @@
 import CPlatform
 import SystemC
 
-/// Admits one thread of this process at a time; others wait for a bounded time. Safe from any thread; not recursive. (A
-/// mutex alone has no portable timeout, and the thread inside may itself wait for another process.)
+/// Admits one thread of this process at a time; others wait for a bounded time. Not recursive. (A mutex alone has no
+/// portable timeout, and the thread inside may itself wait for another process.)
 final class ThreadGate: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let hasLeft: UnsafeMutablePointer<pthread_cond_t>
@@ -23,7 +23,6 @@ final class ThreadGate: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Returns `false` if another thread is still inside after `nanoseconds`.
     func enter(nanoseconds: Int64) -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }

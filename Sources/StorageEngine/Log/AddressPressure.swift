@@ -1,6 +1,6 @@
 import Synchronization
 
-/// When addresses or mappings run out: releases all segments that no thread reads, and retries. Safe from any thread.
+/// When addresses or mappings run out: releases all segments that no thread reads, and retries.
 package enum AddressPressure {
     /// Unowned; the log's `deinit` clears it. (A weak reference makes retains and releases slow, in every put.)
     private final class Reference: Sendable {
@@ -10,7 +10,6 @@ package enum AddressPressure {
 
         func releaseUnused() { log.withLock { $0?._withUnsafeGuaranteedRef { $0.releaseUnused() } } }
 
-        /// Clears the reference; waits until no thread uses it.
         func end() { log.withLock { $0 = nil } }
     }
 
@@ -28,13 +27,12 @@ package enum AddressPressure {
         logs.withLock { $0[address] = reference }
     }
 
-    /// Called by the log's `deinit`.
     static func forget(_ log: SegmentLog) {
         let address = address(of: log)
         logs.withLock { $0.removeValue(forKey: address) }?.end()
     }
 
-    /// Ensures memory of `bytesEach` for each of `entries` (at most 2³²) of `all` to be listed: Swift's arrays end the process
+    /// Ensures memory for listing `entries` (at most 2³²) of `all`, `bytesEach` each: Swift's arrays end the process
     /// without. Costs two system calls under a limit of addresses. Not while segments are mapped or released.
     static func requireRoom(
         for entries: Int, of all: Int? = nil, bytesEach: Int, in path: String
@@ -47,16 +45,14 @@ package enum AddressPressure {
         }
     }
 
-    /// The error that there are too few addresses for that.
     package static func lack(_ operation: String, _ path: String) -> StorageError {
         .limitReached(operation: operation, path: path, limit: .addresses(ProcessLimit.addresses))
     }
 
-    /// Whether this process may use only so many addresses (`ulimit -v`).
     package static var isLimited: Bool { ProcessLimit.addresses != nil }
 
-    /// `most`, or a half, a quarter … of it, but at least `least`, for which a limit of addresses leaves `bytesEach` for each, and
-    /// `besides`. Costs two system calls a step under a limit. Not while segments are mapped or released.
+    /// `most`, or a half, a quarter … of it, but at least `least`, for which a limit of addresses leaves `bytesEach`
+    /// for each, and `besides`. Two system calls a step under a limit. Not while segments are mapped or released.
     package static func bearable(_ most: Int, least: Int, bytesEach: Int, besides: Int = 0) -> Int {
         guard isLimited else { return most }
         func isBearable(_ count: Int) -> Bool {
@@ -81,7 +77,7 @@ package enum AddressPressure {
         }
     }
 
-    /// The same for segments, which leave an eighth of a limited address space to others if they can.
+    /// Like ``relieved(_:)`` for segments, which leave an eighth of a limited address space to others if they can.
     static func relievedEarly<Result>(
         _ map: () throws(StorageError) -> Result
     ) throws(StorageError) -> Result {

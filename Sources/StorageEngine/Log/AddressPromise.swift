@@ -4,13 +4,12 @@ import Synchronization
 package final class AddressPromise {
     private final class Total: Sendable { let bytes = Atomic<Int>(0) }
     private static let known = PerProcess { Total() }
-    /// Bytes of all promises in this process. Safe from any thread.
     static var total: Int { known.value.bytes.load(ordering: .relaxed) }
 
     private let total = AddressPromise.known.value
     private var bytes: Int
 
-    /// Promises them until it is lowered, or this object ends.
+    /// Holds until it is lowered, or this object ends.
     package init(_ bytes: Int) {
         self.bytes = bytes
         total.bytes.add(bytes, ordering: .relaxed)
@@ -18,7 +17,7 @@ package final class AddressPromise {
 
     deinit { lower(to: 0) }
 
-    /// So many are still to come.
+    /// Reduces the promise to the bytes still needed.
     package func lower(to left: Int) {
         total.bytes.subtract(bytes - left, ordering: .relaxed)
         bytes = left

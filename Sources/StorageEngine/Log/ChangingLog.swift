@@ -1,13 +1,12 @@
 import CPlatform
 import Synchronization
 
-/// The archive's log with the right to change it, which only a section or the only user has. Invariants: bytes are written only
-/// behind the committed head, or over what a repair has saved; what is mapped for writing has blocks (F4); a segment's file is
-/// removed after the index says so, and its number is never reused (F7).
+/// The archive's log with the right to change it, which only a section or the only user has. Invariants: bytes are
+/// written only behind the committed head, or where a repair has saved them; mappings for writing have blocks (F4); a
+/// segment's file is removed after the index says so, and its number is never reused (F7).
 struct ChangingLog {
     let log: SegmentLog
 
-    /// Valid as long as the section.
     @inline(__always)
     init(_ section: borrowing ArchiveSection) { log = section.engine.log }
 
@@ -16,14 +15,13 @@ struct ChangingLog {
 
     // MARK: Bytes
 
-    /// The bytes of a pinned segment, for writing.
     @inline(__always)
     func view(_ pin: SegmentLog.Pin) -> ChangingSegment { ChangingSegment(self, pin) }
 
     /// Zeroes and syncs all from `offset` on: old bytes there could pass for a part of the next batch after a power loss.
     func clearRemains(_ pin: SegmentLog.Pin, from offset: Int) throws(StorageError) {
         guard let first = log.view(pin).firstWritten(from: offset) else { return }
-        // Clears the first word last: after a crash in between it shows that there is something left to clear.
+        // Clears the first word last: after a crash in between it shows that some bytes are still to be cleared.
         for start in [first + 8, first] {
             view(pin).blank(from: start)
             try log.fileToSynchronize(pin)?.synchronize(mapped: log.view(pin).mapped)
@@ -38,7 +36,6 @@ struct ChangingLog {
         log.appending.load(ordering: .relaxed) == segment ? log.pinIfNumbered(segment) : nil
     }
 
-    /// Whether a segment was begun and nothing was ever written behind its header.
     private func isLeftover(_ segment: UInt32) throws(StorageError) -> Bool {
         if try log.isUnwritten(segment) { return true }
         guard let pin = try log.pinIfPresent(segment) else { return false }
@@ -130,7 +127,7 @@ struct ChangingLog {
         try log.openedFile(of: pin).reserveBlocks(log.view(pin).bytes)
     }
 
-    /// Removes a segment's file, and returns what it was; `nil` if it was gone. Pinned bytes stay readable.
+    /// Removes a segment's file, and returns its status; `nil` if it was missing. Pinned bytes stay readable.
     @discardableResult
     func removeFile(of segment: UInt32) throws(StorageError) -> FileDescriptor.Status? {
         let status = try log.status(of: segment)

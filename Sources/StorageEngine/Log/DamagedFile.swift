@@ -1,8 +1,8 @@
-/// Files that a repair keeps for a person to examine, named `….damaged`. They are removed with the archive.
+/// Files that a repair keeps for examination, named `….damaged`. They are removed with the archive.
 enum DamagedFile {
     static let suffix = ".damaged"
 
-    /// A free name: `NAME.damaged`, `NAME.2.damaged`, …
+    /// Returns a free name: `NAME.damaged`, `NAME.2.damaged`, …
     static func freeName(for name: String, in folder: FileDescriptor) throws(StorageError) -> String {
         var candidate = name + suffix
         var number = 2

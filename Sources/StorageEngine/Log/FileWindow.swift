@@ -6,7 +6,6 @@ struct FileWindow {
     private var storage: [UInt8] = []
     private var start = 0
 
-    /// Most bytes that can be shown at once.
     static let bytes = 64 << 10
 
     init(_ file: FileDescriptor) { self.file = file }
@@ -28,12 +27,10 @@ struct FileWindow {
         }
     }
 
-    /// Drops the bytes, so that they are read again.
     mutating func forget() { storage = [] }
 
     func byte(_ offset: Int) -> UInt8 { storage[offset - start] }
 
-    /// A little-endian number in the file.
     func number<Number: FixedWidthInteger>(_ offset: Int, as type: Number.Type = Number.self) -> Number {
         let place = offset - start
         precondition(place >= 0 && place <= storage.count - MemoryLayout<Number>.size)
@@ -73,7 +70,6 @@ struct FileWindow {
         Array(storage[range.lowerBound - start..<range.upperBound - start])
     }
 
-    /// The checksum's register, advanced over a range in the window.
     func register(_ register: UInt32, over range: Range<Int>) -> UInt32 {
         storage.withUnsafeBytes { bytes in
             Checksum.register(

@@ -1,10 +1,10 @@
-/// Finds all intact frames of a segment's file, in time and memory proportional to its size. Not thread-safe. The bytes must not
-/// change during a search. Reads the file, and maps nothing.
+/// Finds all intact frames of a segment's file, in time and memory proportional to its size. Not thread-safe; the bytes
+/// must not change during a search.
 ///
-/// Behind damage, each eighth byte may begin a frame of any claimed length: checking each wholly would be quadratic. So the search
-/// keeps the register before every 1,024th byte, and derives each checksum from two (``Checksum/moved(_:overZeros:)``).
+/// Behind damage, each eighth byte may begin a frame of any claimed length: checking each wholly would be quadratic. So
+/// the search keeps the register before every 1,024th byte, and derives each checksum from two
+/// (``Checksum/moved(_:overZeros:)``).
 final class FrameSearch: @unchecked Sendable {
-    /// Size of the examined part of the file.
     let bytes: Int
     private let segmentSeed: UInt32
     private let file: FileDescriptor
@@ -53,7 +53,6 @@ final class FrameSearch: @unchecked Sendable {
         trustedEnd = limit
     }
 
-    /// The header of the intact frame at `offset` that ends at `limit` at the latest; `nil` if there is none.
     func frame(at offset: Int, before limit: Int = .max) throws(StorageError) -> FrameHeader? {
         let end = min(limit, bytes)
         trust(upTo: end)
@@ -76,7 +75,7 @@ final class FrameSearch: @unchecked Sendable {
         return header.checksum == ~register ? header : nil
     }
 
-    /// A copy of bytes of the file, at most ``FileWindow/bytes``.
+    /// At most ``FileWindow/bytes`` bytes.
     func copy(_ range: Range<Int>) throws(StorageError) -> [UInt8] {
         guard !range.isEmpty else { return [] }
         try begins.show(range)
@@ -94,7 +93,6 @@ final class FrameSearch: @unchecked Sendable {
         try ends.isZero(from: offset, upTo: bytes & ~7)
     }
 
-    /// The offset of the first intact frame after `offset` that ends at `limit` at the latest.
     func next(after offset: Int, before limit: Int = .max) throws(StorageError) -> Int? {
         if let known = known[offset], known < limit { return known }
         let limit = min(limit, bytes)
@@ -125,7 +123,7 @@ final class FrameSearch: @unchecked Sendable {
         return nil
     }
 
-    /// The next range with data from `offset` on, for a sparse file; empty and at the end of the file if there is none.
+    /// The next range with data from `offset` on, for a sparse file; empty and at the end of the file if none follows.
     private func data(from offset: Int) -> Range<Int>? {
         guard let stretches else { return nil }
         var (low, high) = (0, stretches.count)
@@ -137,7 +135,6 @@ final class FrameSearch: @unchecked Sendable {
         return max(offset, stretches[low].lowerBound)..<stretches[low].upperBound
     }
 
-    /// The register over everything before `offset`, starting from 0.
     private func register(at offset: Int, _ window: inout FileWindow) throws(StorageError) -> UInt32 {
         let block = offset / FrameSearch.block
         while registers.count <= block {

@@ -1,15 +1,12 @@
 import CPlatform
 import Synchronization
 
-/// The segments' files: which ones exist, and what they are. ``ChangingLog`` creates, extends and removes them.
 extension SegmentLog {
-    /// Numbers of the segment files in the folder, ascending, without strays.
-    /// - Throws: `corrupted` if a link, folder or pipe has a segment's name: the rest must not pass for the whole log (F9).
+    /// Numbers of the segment files in the folder, ascending, without strays. Throws `corrupted` if a link, folder or
+    /// pipe has a segment's name: the rest must not pass for the whole log (F9).
     func segmentNumbers() throws(StorageError) -> [UInt32] { try segmentNames().files(of: self) }
 
-    /// The numbers for which the folder has names of segments.
     struct SegmentNames {
-        /// Ascending, without strays.
         var numbers: [UInt32] = []
         /// Segments further apart than one log's can be, not made by its writers. A check names them, a repair moves them away.
         var strays: [UInt32] = []
@@ -24,7 +21,6 @@ extension SegmentLog {
         }
     }
 
-    /// The names of segments in the folder, whatever kind of file has them.
     func segmentNames() throws(StorageError) -> SegmentNames {
         var names = SegmentNames()
         // As long as the file system reports the kinds of files, doesn't examine each one: a log may have thousands.
@@ -55,7 +51,6 @@ extension SegmentLog {
         do throws(StorageError) {
             return try header(of: file, number).isWithinReach == false
         } catch {
-            // A damaged or foreign file isn't a stray.
             switch error {
             case .corrupted, .unsupportedVersion: return false
             default: throw error
@@ -63,16 +58,14 @@ extension SegmentLog {
         }
     }
 
-    /// Why a stray is not part of the log.
     static let strayReason =
         "by its header its log would be longer than possible, and it is far from the other segments"
 
-    /// The line about a stray in the report of a check or a rebuild.
     func strayProblem(_ number: UInt32) -> String {
         "\(path(of: number)): not part of the log (\(SegmentLog.strayReason)); a repair moves it away"
     }
 
-    /// The number of the next existing segment after `segment`; `last` if there is none before it.
+    /// The number of the next existing segment after `segment`; `last` if none exists before it.
     func nextSegment(after segment: UInt32, upTo last: UInt32) throws(StorageError) -> UInt32 {
         guard segment < last else { return last }
         // Segments of one log are never further apart, whatever a damaged index says.
@@ -84,7 +77,6 @@ extension SegmentLog {
         return next
     }
 
-    /// The number of the last existing segment before `segment`, not before `first`.
     func segment(before segment: UInt32, from first: UInt32) throws(StorageError) -> UInt32? {
         var number = segment
         while number > first, segment - number < UInt32(SegmentLayout.slots) {
@@ -134,14 +126,13 @@ extension SegmentLog {
         }
     }
 
-    /// Whether a file contains frames of this archive. `false` also if it is gone.
+    /// Whether a segment's file, perhaps without a valid header, contains frames of this archive; `false` if missing.
     private func belongs(_ segment: UInt32) throws(StorageError) -> Bool {
         let name = SegmentHeader.fileName(segment)
         guard let file = try folder.fileIfPresent(named: name, writable: false) else { return false }
         return try SegmentSearch.holdsFrame(file, identity, segment)
     }
 
-    /// Whether a segment without a valid header contains frames of this archive. `false` also if it is gone.
     func holdsFrames(_ segment: UInt32) throws(StorageError) -> Bool { try belongs(segment) }
 
     /// The header of a segment's file. Throws `corrupted` if it isn't one of this archive.
@@ -151,25 +142,23 @@ extension SegmentLog {
         return try header(of: file, segment)
     }
 
-    /// Whether a segment, also its header, was never written. `false` if it is gone, or a power loss kept only pages of frames.
+    /// Whether a segment was never written. `false` if missing, or if a power loss kept only pages of frames.
     func isUnwritten(_ segment: UInt32) throws(StorageError) -> Bool {
         guard try beginsBlank(segment) else { return false }
         return try holdsFrames(segment) == false
     }
 
-    /// Whether a segment begins with zeros instead of a header. `false` also if it is gone.
     func beginsBlank(_ segment: UInt32) throws(StorageError) -> Bool {
         let name = SegmentHeader.fileName(segment)
         guard let file = try folder.fileIfPresent(named: name, writable: false) else { return false }
         return try file.read(atMost: SegmentHeader.bytes).allSatisfy { $0 == 0 }
     }
 
-    /// Of a segment's file; `nil` if it is gone.
     func status(of segment: UInt32) throws(StorageError) -> FileDescriptor.Status? {
         try folder.status(ofEntry: SegmentHeader.fileName(segment))
     }
 
-    /// The ranges of numbers between these segments, given in order, that are of segments which are missing.
+    /// The ranges of missing segments' numbers between these segments, given in order.
     func missing(among numbers: [UInt32]) throws(StorageError) -> [ClosedRange<UInt32>] {
         var missing: [ClosedRange<UInt32>] = []
         for (segment, next) in zip(numbers, numbers.dropFirst()) where next > segment + 1 {
@@ -182,7 +171,7 @@ extension SegmentLog {
         return missing
     }
 
-    /// How many numbers a segment takes up that isn't the newest: by its file's size or, if that can't tell, its frames.
+    /// How many numbers a segment, not the newest, takes up: by its file's size or, if that is unclear, its frames.
     private func numbersTaken(by segment: UInt32, next: UInt32) throws(StorageError) -> Int {
         let bytes = try fileBytes(of: segment)
         let (least, most) = (
@@ -195,13 +184,12 @@ extension SegmentLog {
             let end = try scan(pin, from: SegmentHeader.bytes) { (_) throws(StorageError) in }.end
             return max(least, SegmentLayout.slots(forFramesTo: end))
         } catch {
-            // What can't be read isn't whole, whatever follows it.
+            // An unreadable segment isn't whole.
             guard case .corrupted = error else { throw error }
             return least
         }
     }
 
-    /// Size of a segment's file in bytes; 0 if it is gone.
     func fileBytes(of segment: UInt32) throws(StorageError) -> Int { try status(of: segment)?.bytes ?? 0 }
 
     func openedFile(of pin: Pin) throws(StorageError) -> FileDescriptor {

@@ -9,7 +9,6 @@ struct MappedSegment {
     var file: KeptFile?
 }
 
-/// By segment number.
 typealias MappedSegments = OrderedTable<UInt32, MappedSegment>
 
 /// Mappings are as long as their files, or as growing files may soon be, and never cover another segment's, whatever a file claims.
@@ -61,7 +60,6 @@ extension SegmentLog {
         }
     }
 
-    /// `known`: the file, if it is open.
     @discardableResult
     func learnSize(
         _ segment: UInt32, _ known: FileDescriptor?, _ mapped: inout MappedSegments
@@ -91,7 +89,6 @@ extension SegmentLog {
         return true
     }
 
-    /// What is wrong with the length of a segment's file; `nil` if nothing is, or the file is gone.
     func lengthProblem(of segment: UInt32) throws(StorageError) -> String? {
         let name = SegmentHeader.fileName(segment)
         guard let bytes = try folder.status(ofEntry: name)?.bytes,
@@ -122,8 +119,8 @@ extension SegmentLog {
         return true
     }
 
-    /// Unmaps released segments, at most `most`. The last unmapping of a removed file waits until its pages have been written,
-    /// maybe seconds. Not with the archive's lock held, unless memory, addresses or disk space have run out.
+    /// Unmaps at most `most` released segments. The last unmapping of a removed file waits until its pages have been
+    /// written, maybe seconds. Not with the archive's lock held, unless memory, addresses or disk space have run out.
     @inline(__always)
     func unmapReleased(most: Int = .max) {
         if hasReleased.load(ordering: .relaxed) { unmapSlowly(most) }
@@ -158,7 +155,7 @@ extension SegmentLog {
         }
     }
 
-    /// Releases everything that no thread is reading, except the segment that is appended to, which is used without a pin.
+    /// Releases all segments that no thread is reading, except the one that is appended to, which has no pin.
     func releaseUnused() {
         mapped.withLock { mapped in
             let used = appending.load(ordering: .relaxed)

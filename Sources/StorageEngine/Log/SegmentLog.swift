@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The archive's segments, each mapped into this process when needed. Safe from any thread. Bytes are read only while a segment is
-/// pinned. A pinned segment stays mapped even after its file was removed (F7). Only a section can change the log (``ChangingLog``).
+/// The archive's segments, each mapped into this process when needed. Bytes are read only while a segment is pinned. A
+/// pinned segment stays mapped even after its file was removed (F7). A ``ChangingLog`` changes it.
 final class SegmentLog: Sendable {
     let folder: FileDescriptor
     let identity: [UInt8]
@@ -41,13 +41,12 @@ final class SegmentLog: Sendable {
 
     // MARK: Pinning
 
-    /// A segment that stays mapped until ``SegmentLog/unpin(_:)``.
     struct Pin {
         let segment: UInt32
         let seed: UInt32
     }
 
-    /// `nil` if the segment isn't part of the log, or can't be mapped now; ``SegmentLog/pinIfPresent(_:)`` tells these apart.
+    /// `nil` if the segment isn't part of the log, or, unlike ``SegmentLog/pinIfPresent(_:)``, can't be mapped now.
     @inline(__always)
     func pin(_ segment: UInt32) -> Pin? {
         pinIfMapped(segment) ?? pinSlowly(segment)
@@ -62,7 +61,7 @@ final class SegmentLog: Sendable {
         return nil
     }
 
-    /// The same without counting a pin.
+    /// Like ``pin(_:)``, without counting a pin.
     @inline(__always)
     func pinIfNumbered(_ segment: UInt32) -> Pin? {
         let slot = table[segment]
@@ -104,11 +103,10 @@ final class SegmentLog: Sendable {
 
     // MARK: Bytes of a pinned segment
 
-    /// Its bytes, as many as are known now.
     @inline(__always)
     func view(_ pin: Pin) -> SegmentView { SegmentView(pin, table[pin.segment]) }
 
-    /// The frame at `offset`, with lengths checked, unlike its checksum. `nil` if there is none, or it can't be read now.
+    /// The frame at `offset`, with lengths checked, unlike its checksum. `nil` if absent, or unreadable now.
     @inline(__always)
     func frame(_ pin: Pin, at offset: Int) -> Frame? {
         view(pin).frame(at: offset) ?? frameAfterGrowth(pin, at: offset)
@@ -127,7 +125,7 @@ final class SegmentLog: Sendable {
         return view(pin).frame(at: offset)
     }
 
-    /// The same with its segment pinned; the caller unpins it.
+    /// Like ``frameIfPresent(_:at:)`` with its segment pinned; the caller unpins it.
     func pinnedFrame(at location: Location) throws(StorageError) -> (Pin, Frame)? {
         guard let pin = try pinIfPresent(location.segment) else { return nil }
         do throws(StorageError) {
@@ -142,14 +140,13 @@ final class SegmentLog: Sendable {
 
     // MARK: Damaged segments
 
-    /// A search for the frames of a pinned segment behind damage.
     func search(_ pin: Pin) throws(StorageError) -> FrameSearch {
         let file = try openedFile(of: pin)
         try learnSize(pin)
         return FrameSearch(file, bytes: view(pin).bytes, segmentSeed: pin.seed)
     }
 
-    /// The same, kept for the next call. Requires that the bytes up to `end` no longer change.
+    /// Like ``search(_:)``, kept for the next call. Requires that the bytes up to `end` no longer change.
     func withSearch<Result>(
         of pin: Pin, atLeast end: Int, _ body: (FrameSearch) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
@@ -163,7 +160,6 @@ final class SegmentLog: Sendable {
         }
     }
 
-    /// Whether this segment was searched last, and so is damaged.
     func isSearched(_ pin: Pin) -> Bool { searched.withLock { $0?.segment == pin.segment } }
 
     /// Hints that the frame there will be read soon, or with `lines` its beginning. Needs no pin.

@@ -1,4 +1,3 @@
-/// Reading a segment from end to end, skipping damage.
 extension SegmentLog {
     /// The frame at `offset`, if it is intact. Costs time for the file's data only: a frame may claim a gigabyte of hole.
     func validFrame(_ pin: Pin, at offset: Int) -> Frame? {
@@ -23,12 +22,10 @@ extension SegmentLog {
         }
     }
 
-    /// Whether a segment's file was mostly holes when it was mapped.
     private func isSparse(_ pin: Pin) -> Bool {
         mapped.withLock { $0[pin.segment]?.status.isSparse } ?? false
     }
 
-    /// The end of the batch that begins at `offset`; `nil` unless all its frames are present and valid.
     func endOfBatch(_ pin: Pin, at offset: Int) -> Int? {
         guard let frame = validFrame(pin, at: offset), let header = BatchHeader(of: frame) else { return nil }
         let end = offset + frame.bytes + Int(header.frameBytes)
@@ -76,7 +73,7 @@ extension SegmentLog {
         case damage(from: Int, to: Int)
     }
 
-    /// Visits valid frames and damaged ranges in order. Returns the last frame's end, and whether all behind is blank. Linear.
+    /// Visits valid frames and damaged ranges. Returns the last frame's end, and whether only zeros follow. Linear.
     @discardableResult
     func scan(
         _ pin: Pin, from offset: Int, before limit: Int = .max,

@@ -1,14 +1,13 @@
 import CPlatform
 import Synchronization
 
-/// What this process knows about one mapped segment. `number` and `pins` decide whether it stays mapped: a reader adds its pin
-/// before it reads the number; a releasing thread clears the number before it reads the pins. `base` and `bytes` change while the
-/// segment is pinned, when its file has grown. `base` is stored first, so a reader that loads `bytes` first never sees more than is
-/// mapped there. An earlier base stays mapped as long as the number does.
+/// State of one mapped segment in this process. `number` and `pins` decide whether it stays mapped: a reader adds its
+/// pin before it reads the number; a releasing thread clears the number before it reads the pins. `base` and `bytes`
+/// change while the segment is pinned, when its file has grown. `base` is stored first, so a reader that loads `bytes`
+/// first never exceeds the mapping. An earlier base stays mapped as long as the number does.
 struct SegmentSlot: ~Copyable {
     /// 0 if no segment is mapped.
     let number = Atomic<UInt32>(0)
-    /// Number of readers that use the segment now.
     let pins = Atomic<UInt32>(0)
     /// Bytes from `base` on that may be accessed: within the mapping, the file, and the size of a segment (F4).
     let bytes = Atomic<Int>(0)
@@ -17,7 +16,7 @@ struct SegmentSlot: ~Copyable {
     let seed = Atomic<UInt32>(0)
 }
 
-/// The slots of a log: segment number modulo their count, so every number leads to one. Safe from any thread.
+/// The slots of a log: segment number modulo their count, so every number leads to one.
 struct SegmentTable: @unchecked Sendable {
     /// Zeroed memory means empty slots. Pages that no segment has used take no memory.
     private let memory: MappedRange
@@ -35,7 +34,7 @@ struct SegmentTable: @unchecked Sendable {
     }
 }
 
-/// The bytes of a mapped segment; no access goes outside. Valid as long as the segment is pinned.
+/// The bytes of a mapped segment, with bounds checks. Valid as long as the segment is pinned.
 struct SegmentView {
     let segment: UInt32
     let bytes: Int
@@ -48,7 +47,6 @@ struct SegmentView {
         seed = pin.seed
         // Loaded before the base: see ``SegmentSlot``.
         bytes = slot.pointee.bytes.load(ordering: .acquiring)
-        // A pinned segment has been mapped.
         base =
             UnsafeMutableRawPointer(bitPattern: slot.pointee.base.load(ordering: .relaxed)).unsafelyUnwrapped
     }
@@ -67,25 +65,21 @@ struct SegmentView {
         return frame
     }
 
-    /// A copy of the bytes; the range is clamped to those that exist.
     func copy(_ range: Range<Int>) -> [UInt8] {
         let inside = range.clamped(to: 0..<bytes)
         return Array(UnsafeRawBufferPointer(start: base + inside.lowerBound, count: inside.count))
     }
 
-    /// End of what was ever written: after the last word that isn't zero.
     var writtenEnd: Int {
         var end = bytes & ~7
         while end > SegmentHeader.bytes, (base + end - 8).load(as: UInt64.self) == 0 { end -= 8 }
         return end
     }
 
-    /// Whether everything from `offset` to the end is zero, so never written.
     func isBlank(from offset: Int, upTo end: Int = .max) -> Bool {
         firstWritten(from: offset, upTo: end) == nil
     }
 
-    /// The offset of the first word that isn't zero.
     func firstWritten(from offset: Int, upTo end: Int = .max) -> Int? {
         var cursor = (max(offset, 0) + 7) & ~7
         let end = min(end, bytes)
@@ -96,10 +90,9 @@ struct SegmentView {
         return nil
     }
 
-    /// The mapped bytes, for a sync.
     var mapped: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(start: base, count: bytes) }
 
-    /// Prefetches the cache lines from `offset` on. Never faults, whatever is there.
+    /// Prefetches the cache lines from `offset` on. Never faults.
     @inline(__always)
     static func prefetch(_ slot: UnsafeMutablePointer<SegmentSlot>, at offset: Int, lines: UInt) {
         let address = slot.pointee.base.load(ordering: .relaxed) &+ UInt(bitPattern: offset)
@@ -109,17 +102,15 @@ struct SegmentView {
     }
 }
 
-/// The bytes of a mapped segment, to be changed; no access goes outside. Valid while it is pinned or appended to.
+/// The bytes of a mapped segment, to be changed, with bounds checks. Valid while it is pinned or appended to.
 struct ChangingSegment {
     private let view: SegmentView
 
     @inline(__always)
     init(_ log: ChangingLog, _ pin: SegmentLog.Pin) { view = log.log.view(pin) }
 
-    /// As many as are known now.
     @inline(__always) var bytes: Int { view.bytes }
 
-    /// Whether nothing is written at `offset`, as required for a new frame.
     @inline(__always)
     func isFree(at offset: Int) -> Bool {
         guard offset >= SegmentHeader.bytes else { return false }
@@ -127,14 +118,13 @@ struct ChangingSegment {
         return (view.base + offset).load(as: UInt64.self) == 0
     }
 
-    /// Writes a frame if there is room for it.
     @inline(__always)
     func write(_ content: FrameContent, at offset: Int) {
         guard offset >= SegmentHeader.bytes, offset + content.frameBytes <= view.bytes else { return }
         Frame.write(content, at: view.base + offset, seed: Frame.seed(segmentSeed: view.seed, offset: offset))
     }
 
-    /// Makes a frame one without effect, of the same size. Whoever is stopped in between leaves a damaged one.
+    /// Replaces a frame by one of the same size without effect. A crash in between leaves a damaged one.
     func void(at offset: Int) {
         guard let frame = view.frame(at: offset) else { return }
         let seed = Frame.seed(segmentSeed: view.seed, offset: offset)

@@ -1,6 +1,5 @@
 import CPlatform
 
-/// Reading an entry's value, either as an access, which leaves a trace, or as a peek, which doesn't.
 extension ArchiveEngine {
     /// Calls `body` with the present entry of `key`; leaves no trace. Not called for an entry that only memory holds.
     @inline(__always)
@@ -11,7 +10,6 @@ extension ArchiveEngine {
         try withPeek(key, tag: UInt32(truncatingIfNeeded: hash(key)), body)
     }
 
-    /// The same for a key that was validated and hashed.
     @inline(__always)
     func withPeek(
         _ key: UnsafeRawBufferPointer, tag: UInt32, _ body: (FoundEntry) -> Void
@@ -32,7 +30,6 @@ extension ArchiveEngine {
         try withAccess(key, tag: UInt32(truncatingIfNeeded: hash(key)), body)
     }
 
-    /// The same for a key that was validated and hashed.
     @inline(__always)
     func withAccess(
         _ key: UnsafeRawBufferPointer, tag: UInt32, _ body: (FoundEntry) -> Void
@@ -72,7 +69,6 @@ extension ArchiveEngine {
         return true
     }
 
-    /// Counts a hit of this process and makes the entry the most recent.
     @inline(__always)
     func countUse(_ number: UInt32, tag: UInt32, _ processSlot: ProcessSlot) {
         processSlot.addHit()
@@ -101,7 +97,6 @@ extension ArchiveEngine {
         index.add(.lostTouches)
     }
 
-    /// Applies pending touches if the lock is free.
     @inline(never)
     private func drainIfFree() {
         guard let section = tryAcquire() else { return }

@@ -1,7 +1,6 @@
-/// Does at once and completely what the background does in time.
 extension ArchiveEngine {
-    /// Removes expired entries, reclaims the log once until almost no frame in it is dead, and shrinks the index. Releases the
-    /// lock in between. `progress` gets the fraction done, 0 to 1; return `false` to stop.
+    /// Removes expired entries, reclaims the log once until almost no frame in it is dead, and shrinks the index.
+    /// Releases the lock in between. `progress` gets the fraction done, 0 to 1; returning `false` stops it.
     func compactNow(
         givingUpUndo: Bool, progress: (Double) -> Bool
     ) throws(StorageError) {
@@ -9,7 +8,7 @@ extension ArchiveEngine {
         _ = try removeExpired()
         if givingUpUndo { try giveUpUndo() }
         let first = index.oldestSegment
-        // Segments that are begun from now on are not reclaimed.
+        // Does not reclaim segments that are begun from now on.
         let last = index.head.segment
         while progress(min(1, Double(index.oldestSegment &- first) / Double(max(1, last &- first)))) {
             let section = try acquire()
@@ -39,7 +38,7 @@ extension ArchiveEngine {
     private func dropDeadMessages() throws(StorageError) {
         let section = try acquire()
         section.drainTouches()
-        // Of a log that was emptied on a full disk the newest segment may hold nothing but dropped messages.
+        // After a log was emptied on a full disk, its newest segment may hold only dropped messages.
         if index.firstMessage == .none, index.entryCount == 0, index.head != .none,
             index.head.offset > SegmentHeader.bytes + SegmentLayout.reserveBytes
         {
@@ -48,7 +47,6 @@ extension ArchiveEngine {
         try section.dropDeadSegments()
     }
 
-    /// Drops all messages of a log. Their files are removed at the end of the call, one under each hold of the lock.
     func emptyLog() throws(StorageError) -> Removal {
         let section = try acquire()
         section.drainTouches()
@@ -57,7 +55,7 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// Does as much as one hold of the lock allows; returns `false` if there was nothing to do.
+    /// Does as much as one hold of the lock allows; `false`: nothing was left to do.
     fileprivate func compactSlice(through last: UInt32) -> Bool {
         let engine = engine
         let index = engine.index

@@ -4,14 +4,13 @@ import CPlatform
 extension ArchiveEngine {
     var nextEvent: UInt64 { index.events.head &+ eventBase.load(ordering: .relaxed) }
 
-    /// Events from number `first` on; `nil` gives all that the ring holds.
     func events(from first: UInt64?) -> EventBatch {
         let base = eventBase.load(ordering: .relaxed)
         // Numbers before the base are of events that only a former index had.
         var batch = ringEvents(from: first.map { $0 - min($0, base) })
         if let first, first < base { batch.lost &+= base - first }
         guard base > 0 else { return batch }
-        // A damaged index may have any number.
+        // In a damaged index, the number is arbitrary.
         batch.next &+= base
         for place in batch.events.indices { batch.events[place].sequence &+= base }
         return batch
@@ -41,8 +40,8 @@ extension ArchiveEngine {
         return EventBatch(events: events, lost: lost, next: sequence)
     }
 
-    /// Whether this event will never be published, because its writer was killed or stopped. A writer that claimed many numbers
-    /// may still be working. Before the numbers would be overwritten, waiting ends.
+    /// Whether this event will never be published, because its writer was killed or stopped. A writer that claimed many
+    /// numbers may still be working. Waiting ends before the numbers are overwritten.
     private func isAbandoned(_ sequence: UInt64, head: UInt64) -> Bool {
         guard head - sequence < UInt64(IndexLayout.events / 2) else { return true }
         for later in sequence..<head {
@@ -95,7 +94,6 @@ extension ArchiveEngine {
             key: key, keyIsComplete: isComplete, bytes: Int(raw.bytes), pid: Int32(bitPattern: raw.pid))
     }
 
-    /// The key in the frame at `location`, if there still is a frame with a key of this hash.
     private func key(at location: Location, tag: UInt32) -> String? {
         let found: String?? = withFrame(at: location) { frame in
             guard frame.keyBytes > 0, UInt32(truncatingIfNeeded: hash(frame.key)) == tag else { return nil }

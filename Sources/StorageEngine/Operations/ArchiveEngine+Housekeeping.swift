@@ -1,20 +1,19 @@
 import CPlatform
 import Synchronization
 
-/// Background work in every process with the archive open for writing: removes expired entries, gives up what can no longer be
-/// undone, settles restored entries, and returns dead space. Each run does one slice under the lock, if it is free. An idle archive
-/// is polled every five seconds, because another process may have left work and ended.
+/// Background work in every process with the archive open for writing: removes expired entries, ends undo windows,
+/// settles restored entries, and returns dead space. Each run does one slice under the lock, if it is free. An idle
+/// archive is polled every five seconds, because another process may have left work and ended.
 extension ArchiveEngine {
-    /// Pause between two slices, in nanoseconds.
     fileprivate static let shortestPause: Int64 = 2_000_000
-    /// Pause while other processes' writes may end the time for an undo, or may stop.
+    /// Pause while other processes' writes may end an undo window, or may stop.
     fileprivate static let usualPause: Int64 = 1_000_000_000
-    /// Longest pause, since another process may have set a nearer deadline and ended, or the machine slept.
+    /// Longest pause: another process may have set an earlier expiry time and ended, or the machine slept.
     fileprivate static let longestPause: Int64 = 5_000_000_000
     /// Bytes that may be appended in a second while the archive still counts as quiet.
     private static let quietBytes: UInt64 = 1 << 20
 
-    /// The state of the duty between two runs. Guarded by ``ArchiveEngine/housekeeping``.
+    /// State between two runs. Guarded by ``ArchiveEngine/housekeeping``.
     struct House {
         var ticket: Upkeep.Ticket?
         /// Start of the current second on the monotonic clock, and the bytes that had been appended by then.
@@ -22,13 +21,12 @@ extension ArchiveEngine {
         var appended: UInt64 = 0
         /// When the files' existence was last checked, on the monotonic clock.
         var lookedForFiles: Int64 = 0
-        /// Whether little was written in the last second.
         var isQuiet = false
         /// Whether entries have been expired since reclaiming last had nothing left to do.
         var owesReclaiming = false
     }
 
-    /// Called after each change (``ArchiveEngine/finishChange()``): starts the duty, or wakes it for a nearer deadline.
+    /// After each change (``ArchiveEngine/finishChange()``): starts the background task, or wakes it earlier.
     @inline(never)
     func mindHouse() {
         if owesRoom { payForRoom() }
@@ -65,8 +63,8 @@ extension ArchiveEngine {
         house.ticket = try Upkeep.shared.register(after: nanoseconds) { self.keepHouse() }
     }
 
-    /// Ends the duty for good, and waits until a run of it is over: it looks at the mapped files, and whoever closed an
-    /// archive may cut or replace them. Call it once the ``gate`` is closed, so that the run gets no new section.
+    /// Ends the background task, and waits until its current run ends: it reads the mapped files, which may be cut or
+    /// replaced once the archive is closed. Call it once the ``gate`` is closed, so that the run gets no new section.
     func endHousekeeping() {
         let ended = housekeeping.withLock { house in
             defer { house.ticket = nil }
@@ -77,7 +75,7 @@ extension ArchiveEngine {
         if let ended { Upkeep.shared.cancel(ended, within: ArchiveEngine.patienceNanoseconds) }
     }
 
-    /// Runs the duty. Returns the nanoseconds until it is due again; `nil`: it ends.
+    /// Runs the task. Returns the nanoseconds until it is due again; `nil`: it ends.
     private func keepHouse() -> Int64? {
         checkFiles()
         var pause = keepHouseOnce()
@@ -115,7 +113,6 @@ extension ArchiveEngine {
     /// Pause until the next common moment at which all idle archives of the process are polled.
     private static var idlePause: Int64 { longestPause - cp_monotonic_time() % longestPause }
 
-    /// Starts polling for work that other processes left.
     func watchHouse() {
         #if DEBUG
         guard Clock.hand == nil else { return }
@@ -135,14 +132,13 @@ extension ArchiveEngine {
             index.nextDeadline != Deadline.never || index.setAsideCount > 0 || isRoomWasted
                 || isRoomDue.load(ordering: .relaxed)
         else { return nil }
-        // Removed or damaged: nothing more can be done with it.
         guard index.isReady else { return ArchiveEngine.longestPause }
         // Doesn't wait for the lock: its holder may have been stopped, and other archives need this thread.
         guard let section = tryAcquire() else { return putRightWhatTheDeadLeft() }
         section.drainTouches()
         let before = index.appendedBytes
         let head = index.head
-        // Reclaiming comes first: what calls left over, and what the last run expired.
+        // Reclaiming comes first: for pending work of earlier calls, and for entries that the last run expired.
         let owesReclaiming = housekeeping.withLock { $0.owesReclaiming }
         let isReclaimed = section.payPart() || owesReclaiming && section.reclaimSome { isReclaimingDue }
         let expired = isReclaimed ? 0 : try? section.expireSome()
@@ -160,7 +156,7 @@ extension ArchiveEngine {
         return pause
     }
 
-    /// For a lock that can't be taken, or whose last holder died inside. Returns the pause until the next attempt.
+    /// For a lock that is taken, or whose last holder died inside. Returns the pause until the next attempt.
     private func putRightWhatTheDeadLeft() -> Int64 {
         guard index.sectionOwner != 0 else { return 10_000_000 }
         do throws(StorageError) {
@@ -172,13 +168,12 @@ extension ArchiveEngine {
         }
     }
 
-    /// There is no more dead space than allowed. If a call still owes reclaiming, it does that at its end. Requires the
-    /// lock, under which debts begin: a call whose debt began in between would end without paying it.
+    /// Clears the flag once there is no more dead space than allowed. Requires the lock, under which compaction becomes
+    /// pending: a call that left some in between would otherwise end without doing it.
     fileprivate func endRoomDuty() {
         if roomDebtor.load(ordering: .relaxed) == 0 { isRoomDue.store(false, ordering: .relaxed) }
     }
 
-    /// Whether other processes wrote little in the second before this one.
     private func sampleWriting() -> Bool {
         let appended = index.appendedBytes
         return housekeeping.withLock { house in
@@ -194,7 +189,7 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// Expires what is due, as much as one hold of the lock allows. Returns how many entries were examined.
+    /// Removes expired entries, as much as one hold of the lock allows. Returns how many entries were examined.
     fileprivate func expireSome() throws(StorageError) -> Int {
         let next = index.nextDeadline
         guard next != Deadline.never, next <= Clock.boot() else { return 0 }
@@ -204,7 +199,6 @@ extension ArchiveSection {
         return try expire(due.numbers).entries
     }
 
-    /// Nanoseconds until something is due; `nil` if nothing is.
     fileprivate func untilNext(failed: Bool) -> Int64? {
         if failed { return ArchiveEngine.usualPause }
         var left = Int64.max

@@ -1,14 +1,11 @@
-/// The keys of the most recently used entries.
 package struct LatestKeys: Sendable {
-    /// Most recently used first.
     package var keys: [String] = []
-    /// How many entries were examined to find them.
     package var looked = 0
 }
 
 extension Archive {
-    /// The keys of the `limit` most recently used entries that are on disk or in this process' memory, under the archive's lock,
-    /// in time proportional to `limit`. `nil` if so many removed or expired ones come first that ``entries(order:)`` is cheaper.
+    /// Keys of the `limit` most recently used entries that are on disk or in this process' memory, under the archive's
+    /// lock, in time proportional to `limit`. `nil` if removed or expired entries make ``entries(order:)`` cheaper.
     package func latestKeys(_ limit: Int) throws(StorageError) -> LatestKeys? {
         try engine().latestKeys(limit)
     }

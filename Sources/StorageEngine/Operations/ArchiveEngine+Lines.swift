@@ -14,7 +14,6 @@ struct EntryLine {
     fileprivate(set) var isMemoryOnly: Bool
     /// Low bits of the hash of the owner's name; 0 for no owner.
     fileprivate(set) var owner: UInt32
-    /// `nil` unless it was asked for.
     fileprivate(set) var use: LastUse?
 
     var expires: Timestamp? {
@@ -34,9 +33,8 @@ struct EntryLine {
     }
 }
 
-/// Reading slots without the lock.
 extension ArchiveEngine {
-    /// The line of an entry that look-ups can find; `nil` if there is none. Below `settled` no frame belongs to an unpublished
+    /// The line of an entry that look-ups can find; `nil` if absent. Below `settled` no frame belongs to an unpublished
     /// batch: pass the log's end, read before the first of several lines. With `pending`, includes the last use.
     @inline(__always)
     func line(
@@ -92,7 +90,7 @@ extension ArchiveEngine {
         for _ in 0..<ArchiveEngine.batchPatience {
             guard let entry = try find(key, tag: tag) else { return }
             unpin(entry)
-            // It may have been stored again since, or be gone.
+            // The entry may have been stored again or removed since.
             guard let line = try line(entry.number, entry.slot, settled: index.head, uses: pending),
                 let present = try self.entry(on: line)
             else { continue }
@@ -112,7 +110,7 @@ extension ArchiveEngine {
             standing: standing(of: line.number, until: line.deadline, isMemoryOnly: line.isMemoryOnly))
     }
 
-    /// The same for an entry that has not expired. Of entries that only memories hold, prefers this process' own.
+    /// Like `withLine`, for an entry that has not expired. Of memory-only entries, prefers this process' own.
     func withPresentLine(
         of key: UnsafeRawBufferPointer, tag: UInt32, uses pending: PendingTouches? = nil,
         _ body: (FoundEntry, EntryLine) -> Void

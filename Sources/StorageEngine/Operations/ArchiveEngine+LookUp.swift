@@ -16,7 +16,7 @@ extension ArchiveEngine {
     private enum Walk {
         case found(FoundEntry)
         case absent
-        /// Something on the way could not be read: it was reclaimed in the meantime, or is damaged.
+        /// A frame on the way was reclaimed in the meantime, or is damaged.
         case unreadable(Location)
         /// The chain is broken: it is being changed, is damaged, or leads to where this process can't get now.
         case astray
@@ -183,8 +183,8 @@ extension ArchiveEngine {
         return memcmp(a, b, left.count) == 0
     }
 
-    /// Repeats the search while chains are changing. If their changer was stopped, or a chain leads to what can't be read, walks
-    /// over all slots instead. What was unreadable before is no longer an answer then: it may have been moved or removed.
+    /// Repeats the search while chains are changing. If their writer was stopped, or a chain can't be followed, walks
+    /// over all slots instead. That discards earlier unreadable results: the entry may have moved.
     @inline(never)
     private func findPatiently(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> FoundEntry?
     {
@@ -205,7 +205,7 @@ extension ArchiveEngine {
             case .absent: break
             case .astray: continue
             }
-            // An entry that was given another slot meanwhile may have been missed.
+            // An entry that was renumbered during the walk may have been missed.
             let isSettled = index.structureVersion == version && index.renumberings == renumberings
             if let place = unreadable, isGivenUp(place) { unreadable = nil }
             guard let unreadable else {
@@ -226,8 +226,8 @@ extension ArchiveEngine {
         throw changesTooFast
     }
 
-    /// Looks until no chain changes meanwhile; `astray` if that doesn't come to be, or a chain stays broken. Each look after
-    /// the first hundred may give a time slice away to every busy thread of the machine, so the clock ends them.
+    /// Repeats the search until no chain changes during it; `astray` if chains never settle or stay broken. After a
+    /// hundred attempts each may yield to every busy thread, so the clock ends them.
     private func lookUntilSettled(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> Walk {
         let wait = WriterWait(index, atMost: ArchiveEngine.longestUnsettled)
         var unreadable: Location?
@@ -241,7 +241,7 @@ extension ArchiveEngine {
                     // If index or segment can't be reached, throw that error.
                     try index.catchUp()
                     if let (pin, _) = try log.pinnedFrame(at: location) { log.unpin(pin) }
-                    // Still in the index but not in the log: damage, unless it is just being moved or given up.
+                    // Still in the index but not in the log: damage, unless it is just being moved or dropped.
                     if location == unreadable, attempt > 50, !isGivenUp(location) { return result }
                     unreadable = location
                 case .astray:
@@ -254,7 +254,6 @@ extension ArchiveEngine {
         return .astray
     }
 
-    /// How long whoever changes chains may stay in the middle of it, in nanoseconds, before it counts as stopped.
     private static let longestUnsettled: Int64 = 1_000_000
 
     private func walkSlots(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> Walk {
@@ -270,7 +269,6 @@ extension ArchiveEngine {
         return unreadable.map { .unreadable($0) } ?? .absent
     }
 
-    /// Whether the frame that the slot names has the key; again while it names another each time.
     private func look(
         in slot: SlotView, _ number: UInt32, _ key: UnsafeRawBufferPointer, tag: UInt32
     ) throws(StorageError) -> Walk {
@@ -284,7 +282,6 @@ extension ArchiveEngine {
                 log.unpin(found.pin)
             }
             guard unreadable != nil else { return .absent }
-            // If it can't be reached now, throw that error.
             if let (pin, _) = try log.pinnedFrame(at: location) { log.unpin(pin) }
             guard slot.location == location else { continue }
             if isGivenUp(location) { return .absent }
@@ -294,7 +291,7 @@ extension ArchiveEngine {
         return .astray
     }
 
-    /// Whether the log now begins after this place, so that what the index names there is gone.
+    /// Whether the log now begins after this place, so that the frame no longer exists.
     @inline(__always)
     func isGivenUp(_ location: Location) -> Bool { location.segment < index.oldestSegment }
 

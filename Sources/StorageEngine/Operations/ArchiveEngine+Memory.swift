@@ -1,4 +1,4 @@
-/// The version of an entry that a process holds as an object; one word of the index tells whether it is current (S9).
+/// The version of an entry that a process holds as an object; one word of the index says whether it is current (S9).
 package struct HeldEntry: Sendable, Hashable {
     let number: UInt32
     let tag: UInt32
@@ -9,7 +9,6 @@ package struct HeldEntry: Sendable, Hashable {
     package let memoryInterval: Int64
 }
 
-/// What a process' memory tier needs from the engine.
 extension ArchiveEngine {
     func held(_ entry: FoundEntry, tag: UInt32) -> HeldEntry {
         HeldEntry(
@@ -34,7 +33,7 @@ extension ArchiveEngine {
         (try? isUnpublished(slot, insteadOf: location)) ?? false
     }
 
-    /// The version's present place if its frame was only moved; `nil` if it is gone.
+    /// The version's present place if its frame was only moved; `nil` if the entry was removed or replaced.
     @inline(never)
     func follow(_ held: HeldEntry, key: UnsafeRawBufferPointer) throws(StorageError) -> HeldEntry? {
         guard let entry = try find(key, tag: held.tag) else { return nil }
@@ -57,7 +56,7 @@ extension ArchiveEngine {
         guard let line = processSlot?.line else { return }
         if isHeld {
             index.residency.mark(held.number, line: line)
-            // If the entry is gone, the mark would apply to another.
+            // If the entry was removed, the mark would apply to another.
             if !isCurrent(held) { index.residency.unmark(held.number, line: line) }
         } else {
             index.residency.unmark(held.number, line: line)
@@ -89,7 +88,6 @@ extension ArchiveEngine {
             value: UnsafeRawBufferPointer(start: nil, count: 0), encoding: .unknown, traits: traits)
     }
 
-    /// Whether a living process holds the entry in memory.
     func isHeld(_ number: UInt32) -> Bool {
         let marks = index.residency[number]
         guard marks != 0 else { return false }

@@ -10,13 +10,11 @@ extension ArchiveEngine {
         }
     }
 
-    /// The entry of `key` that only this process' memory holds.
     func ownMemoryOnlyNumber(of key: UnsafeRawBufferPointer, tag: UInt32) -> UInt32? {
         guard let line = processSlot?.line else { return nil }
         return memoryOnlyNumbers(of: key, tag: tag).first { index.residency.isMarked($0, line: line) }
     }
 
-    /// Number of the operation that stored an entry; `nil` if the entry is gone.
     func sequence(of number: UInt32) throws(StorageError) -> UInt64? {
         guard let slot = index.entry(number) else { return nil }
         return try withFrameIfPresent(at: slot.location) { $0.sequence }
@@ -32,7 +30,7 @@ extension ArchiveEngine {
         return found
     }
 
-    /// Whether a living process holds the entry and it hasn't expired, or its deadline can't be read now.
+    /// Whether a live process holds the entry and it hasn't expired, or its deadline can't be read now.
     func isPresent(_ number: UInt32) -> Bool {
         guard isHeld(number), let slot = index.entry(number) else { return false }
         let deadline = slot.read { (named, isFilled) -> Int64? in
@@ -43,7 +41,6 @@ extension ArchiveEngine {
         return deadline == Deadline.never || Clock.boot() < deadline
     }
 
-    /// The living processes that hold an entry's object.
     func holders(of number: UInt32) -> [Int32] {
         let lines = index.residency[number]
         guard lines != 0 else { return [] }
@@ -68,7 +65,7 @@ extension ArchiveEngine {
         body(entry, line)
     }
 
-    /// The version's present place; `nil` if it is gone.
+    /// The version's present place; `nil` if the entry was removed.
     func followMemoryOnly(
         _ held: HeldEntry, key: UnsafeRawBufferPointer
     ) throws(StorageError) -> HeldEntry? {
@@ -120,7 +117,7 @@ extension EntryList {
         return engine.index.residency.isMarked(line.number, line: own)
     }
 
-    /// Process numbers of the living processes that now hold the object of the entry at `index` in memory.
+    /// Process IDs of the live processes that now hold the object of the entry at `index` in memory.
     public func holders(at index: Int) -> [Int32] {
         ((try? line(at: index)) ?? nil).map { engine.holders(of: $0.number) } ?? []
     }

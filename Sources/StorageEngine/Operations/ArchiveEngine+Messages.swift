@@ -3,12 +3,10 @@ struct FoundMessage {
     var frameBytes: Int
     var bytes: Int
     var sequence: UInt64
-    /// Whether there is damage between the requested place and this message.
     var isBehindDamage: Bool
     var end: Location { place.advanced(by: frameBytes) }
 }
 
-/// Reading a log archive's messages, without the lock.
 extension ArchiveEngine {
     /// The first message from `place` to `end`; skips damaged ones. A segment that can't be read now is an error. The bytes
     /// before `settled` (the head) no longer change. A frame may extend beyond `end`, and bytes inside its value aren't frames.
@@ -74,7 +72,6 @@ extension ArchiveEngine {
         return nil
     }
 
-    /// Whether the totals in the header match the messages.
     func messagesAddUp() throws(StorageError) -> Bool {
         let (count, bytes) = try countMessages()
         return count == index.entryCount && bytes == Int(index.valueBytes)
@@ -96,7 +93,7 @@ extension ArchiveEngine {
     func messages(
         from cursor: MessageCursor?, before last: MessageCursor? = nil, most: Int, mostBytes: Int = .max
     ) throws(StorageError) -> MessageBatch {
-        // Before the head, so that what is appended meanwhile isn't missed.
+        // Read before the head, so that messages appended during the call aren't missed.
         let settled = index.settledSequence
         let head = index.head
         let end = last.map { $0.log == ownCursorMark ? min(Location(raw: $0.place), head) : .none } ?? head
@@ -105,12 +102,12 @@ extension ArchiveEngine {
         var beginning = isOfAnother ? index.firstMessage : start
         var place = beginning
         var expected = isOfAnother ? nil : cursor?.expected
-        // The ring has moved past the requested place. The next message's number tells whether one was dropped there.
+        // The ring has moved past the requested place. The next message's number shows whether one was dropped there.
         var isPassed = false
         var isLost = isOfAnother || last.map { $0.log != ownCursorMark } ?? false
         var isDamaged = false
-        // Whether what stood before the cursor may be gone, and others stand at its place or before it. Only once for each index, so
-        // that this ends whatever numbers a log has.
+        // Whether the messages before the cursor may have been dropped and replaced by others. Only once for each
+        // index, so that this ends for any numbers in a log.
         var isDoubted = !isOfAnother && place != .none && cursor.map { $0.salt != index.salt } ?? false
         if isDoubted, let number = expected, place > head || place == head && settled >= number {
             isDoubted = false
@@ -126,7 +123,7 @@ extension ArchiveEngine {
         while messages.count < most, bytes < mostBytes {
             let first = oldestMessage
             if place < first {
-                // Who looked before anything had been written has no place, but knows what was to come.
+                // A reader from before the first write has no place, but knows the expected number.
                 if place != .none || expected != nil {
                     isPassed = true
                     expected = expected.map { number(from: $0, ofMessagesAt: place, upTo: first) }
@@ -134,7 +131,6 @@ extension ArchiveEngine {
                 place = first
             }
             guard place != .none, place < end else {
-                // All requested messages may have been dropped.
                 if isPassed { isLost = isLost || (last == nil ? (expected ?? 0) <= settled : start < end) }
                 break
             }
@@ -149,7 +145,7 @@ extension ArchiveEngine {
                 }
                 continue
             }
-            // Dropped during the search: what is missing then isn't damaged, and what was found may be behind more that is.
+            // Dropped during the search: missing bytes aren't damage, and the message found may be behind more.
             if oldestMessage > place { continue }
             guard let found, let pin = try log.pinIfPresent(found.place.segment) else {
                 if oldestMessage > place { continue }
@@ -191,14 +187,14 @@ extension ArchiveEngine {
             place = found.end
         }
         if messages.count < most, bytes < mostBytes {
-            // Not to messages behind the end, for of those that were dropped before them nothing has been told.
+            // Not to messages behind the end: the drop before them hasn't been reported.
             let reached = place
             place = max(beginning, end)
             if isPassed || expected == nil, last == nil {
-                // What was dropped up to here has been told.
+                // The drop up to here has been reported.
                 expected = max(expected ?? 0, settled &+ 1)
             } else {
-                // What was written instead of messages has numbers too.
+                // Frames other than messages have numbers too.
                 expected = expected.map { number(from: $0, ofMessagesAt: reached, upTo: place) }
             }
         }
@@ -207,7 +203,6 @@ extension ArchiveEngine {
             someAreLost: isLost || isDamaged, someAreDamaged: isDamaged)
     }
 
-    /// The first message before `end` that has this number or a higher one.
     private func message(from number: UInt64, before end: Location) throws(StorageError) -> FoundMessage? {
         var place = oldestMessage
         while let found = try message(from: place, before: end) {
@@ -217,19 +212,18 @@ extension ArchiveEngine {
         return nil
     }
 
-    /// The place before which all messages have been dropped.
     private var oldestMessage: Location {
         while true {
             let first = index.firstMessage
             guard first == .none else { return first }
-            // All that was there, unless the first of others came in between.
+            // All messages there were, unless another appended the first one in between.
             let head = index.head
             if index.firstMessage == .none { return head }
         }
     }
 
-    /// The number that the next message must have if none was dropped: what was written instead of a message, when the ring
-    /// was emptied or shortened, has numbers too. `expected`: that of the first frame at or after `place`.
+    /// The number that the next message must have if none was dropped: frames that emptied or shortened the ring have
+    /// numbers too. `expected`: that of the first frame at or after `place`.
     private func number(
         from expected: UInt64, ofMessagesAt place: Location, upTo first: Location
     ) -> UInt64 {
@@ -238,7 +232,6 @@ extension ArchiveEngine {
         while place < first {
             if place != .none, let pin = log.pin(place.segment) {
                 defer { log.unpin(pin) }
-                // Another process may have written more since.
                 _ = try? log.learnSize(pin)
                 var offset = place.offset
                 let end = place.segment == first.segment ? first.offset : Int.max
@@ -263,7 +256,6 @@ extension ArchiveEngine {
         MessageCursor(log: ownCursorMark, salt: index.salt, place: place.raw, expected: expected)
     }
 
-    /// What tells this log's cursors from others'.
     private var ownCursorMark: UInt64 {
         log.identity.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
@@ -277,7 +269,6 @@ extension ArchiveEngine {
             do throws(StorageError) {
                 return try cursor(beforeLast: count, of: last, from: first)
             } catch {
-                // A segment was removed during the search because its messages were dropped.
                 guard case .system(_, _, SystemCode.missing) = error, oldestMessage > first else {
                     throw error
                 }

@@ -1,4 +1,3 @@
-/// The content of a list of entries, and access to the frames that it names.
 extension ArchiveEngine {
     /// Every live entry with its last use, including pending ones. Needs no lock. Leaves out expired entries.
     func liveReferences() throws(StorageError) -> [EntryReference] { try liveReferences(allOf: nil) ?? [] }
@@ -14,17 +13,18 @@ extension ArchiveEngine {
     /// Bytes of memory that a check has to find for each entry of a part.
     static let checkedBytes = 192
 
-    /// About so many of the most recent entries, in no certain order: found by the order's links, so it costs nothing for the
-    /// others. One that is used meanwhile may be missing, for a list that another replaces soon.
+    /// About `most` of the most recent entries, unordered: found by the order's links, so other entries cost nothing.
+    /// An entry used during the walk may be missing; the caller soon replaces the list.
     func recentReferences(_ most: Int) throws(StorageError) -> [EntryReference] {
         try index.catchUp()
         let moment = ListMoment(self)
         let settled = index.head
         var references: [EntryReference] = []
-        var seen: Set<UInt32> = []
+        var (seen, places) = (Set<UInt32>(), Set<Location>())
         func take(_ number: UInt32, _ slot: SlotView) throws(StorageError) {
             guard seen.insert(number).inserted,
                 let line = try line(number, slot, settled: settled, uses: moment.pending),
+                places.insert(line.location).inserted,
                 let reference = moment.reference(line)
             else { return }
             references.append(reference)
@@ -34,7 +34,7 @@ extension ArchiveEngine {
             if let slot = index.entry(number) { try take(number, slot) }
         }
         var number = index.recencyFirst
-        // What is set aside is in the order, too; and whoever changes that may lead this walk round.
+        // Tombstoned entries are in the order, too, and concurrent changes may lead this walk in circles.
         var steps = 20 * most
         while references.count < most + moment.pending.numbers.count, steps > 0,
             let slot = index.entry(number)
@@ -48,7 +48,7 @@ extension ArchiveEngine {
 
     /// The result of a walk during which no undo brought entries back. An undo takes instructions; a stopped one isn't waited for.
     func undisturbed<Result, Failure: Error>(_ walk: () throws(Failure) -> Result) throws(Failure) -> Result {
-        // So many undos in a row are more than people can do.
+        // More undos in a row than a user can start.
         for _ in 0..<200 {
             let isStopped = isReturnStopped
             let returns = index.returns
@@ -77,7 +77,7 @@ extension ArchiveEngine {
         var references: [EntryReference] = []
         let present = min(index.entryCount, Int(index.usedEntries))
         let count = min(present, most)
-        // What is made of them takes as much again, and a check some words more.
+        // The resulting list takes as much again, and a check some words more.
         let bytes = part == nil ? 96 : ArchiveEngine.checkedBytes
         try AddressPressure.requireRoom(for: count, of: present, bytesEach: bytes, in: folder.path)
         references.reserveCapacity(count)
@@ -87,7 +87,8 @@ extension ArchiveEngine {
         }
         try forEachLine(uses: moment.pending) { take($0) }
         guard references.count <= most else { return nil }
-        // An entry that was deleted after its slot was read may have been stored again, and been met in another slot.
+        // An entry that was deleted after its slot was read may have been stored again, and been met in another slot;
+        // or it was renumbered into a chunk yet to be read, and was met again, or missed.
         var kept = 0
         var lost: Set<UInt32> = []
         for place in references.indices {
@@ -101,13 +102,17 @@ extension ArchiveEngine {
             kept += 1
         }
         references.removeLast(references.count - kept)
-        // Or it was renumbered into a chunk that was still to come, where it was met again, or not.
-        guard isChanging || index.renumberings != renumberings, !lost.isEmpty else { return references }
+        guard isChanging || index.renumberings != renumberings else { return references }
+        // Amid a renumbering, whose process may have been stopped, an entry is in two slots.
+        var places: Set<Location> = []
+        references.removeAll { !places.insert($0.location).inserted }
+        // Or it was moved to a slot that the walk had passed.
         var numbers = Set(references.map(\.number))
         for tag in lost {
             for number in index.table.liveEntries(ofTag: tag) where numbers.insert(number).inserted {
                 guard let slot = index.entry(number),
-                    let line = try line(number, slot, settled: .none, uses: moment.pending)
+                    let line = try line(number, slot, settled: .none, uses: moment.pending),
+                    places.insert(line.location).inserted
                 else { continue }
                 take(line)
             }
@@ -115,7 +120,6 @@ extension ArchiveEngine {
         return references
     }
 
-    /// The line of an entry that look-ups find, if it has this tag.
     func line(
         _ number: UInt32, ofTag tag: UInt32, uses pending: PendingTouches? = nil
     ) throws(StorageError) -> EntryLine? {
@@ -125,7 +129,6 @@ extension ArchiveEngine {
         return line
     }
 
-    /// Like ``withFrameIfPresent(at:_:)``, but verifies the frame's checksum.
     func withSoundFrame<Result>(
         at location: Location, _ body: (Frame) -> Result
     ) throws(StorageError) -> Result? {
@@ -189,7 +192,7 @@ extension ArchiveEngine {
     }
 }
 
-/// When a list is made, and what was not applied to the slots then. A value, for one list.
+/// The moment at which a list is made, with the touches not yet applied to the slots.
 private struct ListMoment {
     let pending: PendingTouches
     private let index: IndexView

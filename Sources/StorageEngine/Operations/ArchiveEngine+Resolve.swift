@@ -1,6 +1,5 @@
 import CPlatform
 
-/// How a reader treats the frame of a batch.
 extension ArchiveEngine {
     private enum Resolution {
         case found(FoundEntry)
@@ -33,10 +32,8 @@ extension ArchiveEngine {
         throw changesTooFast
     }
 
-    /// How often a reader repeats its search; each time a whole operation has finished in between.
     static let batchPatience = 1000
 
-    /// Thrown when a search was repeated that often.
     var changesTooFast: StorageError {
         .busy(archive: name, process: 0, reason: "it changes faster than it can be read; try again")
     }
@@ -84,7 +81,6 @@ extension ArchiveEngine {
         return resolve(frame, at: location)
     }
 
-    /// The same for a frame of a batch that was already read.
     func resolve(_ frame: Frame, at location: Location) -> Location? {
         let open = index.batchOpen
         if open != .none, location >= open {

@@ -7,7 +7,7 @@ extension ArchiveEngine {
     /// The most bytes of values, for all processes; `nil`: no limit. A collection has none, whatever a damaged index says.
     @inline(__always) var diskLimit: UInt64? { kind == .collection ? nil : index.diskLimit }
 
-    /// What S3 leaves for segments, in bytes.
+    /// Bytes that S3 leaves for segments.
     var grantedSegmentBytes: Int {
         let target = segmentTarget
         // Each file also takes a block of the file system.
@@ -41,7 +41,7 @@ extension ArchiveEngine {
         return Int(live * (1.09 + unused)) + 2 * target
     }
 
-    /// What the segments may take while nothing is written: one and a half times the live frames, and some segments.
+    /// Bytes that the segments may take while nothing is written: 1.5 times the live frames, and some segments.
     var quietSegmentBytes: Int {
         let live = index.liveFrameBytes
         return max(live + live / 2 + 2 * segmentTarget + 65_536, leastSegmentBytes)
@@ -49,7 +49,6 @@ extension ArchiveEngine {
 
     /// Whether more of the log is dead than allowed while nothing is written (S14).
     var isRoomWasted: Bool {
-        // A log has its own rule for dropping messages.
         guard kind != .log else { return false }
         return
             (index.oldestSegment < index.head.segment && index.segmentBytes > quietSegmentBytes)
@@ -62,17 +61,14 @@ extension ArchiveEngine {
         if isRoomWasted, !isRoomDue.load(ordering: .relaxed) { isRoomDue.store(true, ordering: .relaxed) }
     }
 
-    /// Whether the index has more than twice as many slots as are used. They are given back while nothing is written.
     var isIndexWasted: Bool {
         let used = Int(index.entryCapacity)
         return used > 2 * (index.entryCount + Int(index.setAsideCount)) + IndexLayout.chunkEntries
     }
 
-    /// Whether the oldest segment has no live frames and isn't the only one.
     var isOldestDead: Bool {
         let (oldest, head) = (index.oldestSegment, index.head.segment)
         guard oldest < head else { return false }
-        // Messages are not counted by segment.
         guard kind == .log else { return index.liveFrames(ofSegment: oldest) == 0 }
         let first = index.firstMessage
         return first == .none ? index.entryCount == 0 && index.valueBytes == 0 : oldest < first.segment

@@ -1,18 +1,15 @@
 import CPlatform
 
-/// The state of an entry: present, expired, only in a memory, or set aside.
 extension ArchiveEngine {
-    /// What an entry's slot adds to its frame.
     enum Standing {
         case valid
         /// Past its deadline, or held only in the memory of a process that has ended.
         case expired
         case memoryOnly
-        /// Set aside, so look-ups don't find it.
         case hidden
     }
 
-    /// What the slot says about the entry at `location`; `nil` if it names another frame by now or isn't filled yet.
+    /// The slot's state of the entry at `location`; `nil` if the slot names another frame or isn't filled yet.
     func standing(of number: UInt32, _ slot: SlotView, at location: Location) -> Standing? {
         let deadline = slot.deadline
         let isMemoryOnly = slot.isMemoryOnly
@@ -23,12 +20,11 @@ extension ArchiveEngine {
         return isHidden ? .hidden : standing(of: number, until: deadline, isMemoryOnly: isMemoryOnly)
     }
 
-    /// What a frame says about its entry while the slot isn't filled yet.
+    /// The state that a frame gives for its entry while the slot isn't filled yet.
     func standing(of number: UInt32, _ frame: Frame) -> Standing {
         standing(of: number, until: frame.traits.deadline, isMemoryOnly: frame.kind == .resident)
     }
 
-    /// The state of an entry that isn't set aside, by its deadline and kind.
     func standing(of number: UInt32, until deadline: Int64, isMemoryOnly: Bool) -> Standing {
         if deadline != Deadline.never, Clock.boot() >= deadline { return .expired }
         guard isMemoryOnly else { return .valid }

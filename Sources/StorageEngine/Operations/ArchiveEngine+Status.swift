@@ -1,4 +1,3 @@
-/// Metadata of an entry, and totals of the archive.
 extension ArchiveEngine {
     func ownerName(in frame: Frame) -> String? {
         let owner = frame.owner
@@ -67,7 +66,6 @@ extension ArchiveEngine {
         var number = index.recencyFirst
         for _ in 0..<64 {
             guard let slot = index.entry(number) else { return nil }
-            // A hint for people at what the archive holds; no code depends on it.
             if index.marks.isVisible(number, slot) { return withFrame(at: slot.location) { $0.encoding } }
             number = slot.older
         }

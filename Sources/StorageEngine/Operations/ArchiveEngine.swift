@@ -2,7 +2,7 @@ import CPlatform
 import Synchronization
 import SystemC
 
-/// One archive as this process has it open. Safe from any thread: mutable state is in the index, under the lock or atomic.
+/// One archive as this process has it open. Mutable state is in the index, under the lock or atomic.
 final class ArchiveEngine: Sendable {
     let name: String
     let folder: FileDescriptor
@@ -25,19 +25,17 @@ final class ArchiveEngine: Sendable {
     private let unusableIndex: FileDescriptor.FileNumber?
     /// Added to event numbers, so an observer's go on over a new index that counts from 0. Set before others know the engine.
     let eventBase = Atomic<UInt64>(0)
-    /// When this handle was made, on the monotonic clock.
+    /// On the monotonic clock.
     private let made = cp_monotonic_time()
     /// How many touches had been applied when a look-up last waited for the lock in vain.
     let stuckAt = Atomic<UInt64>(.max)
     let syncing: Syncing
-    /// State of the background duty that removes expired entries and reclaims space.
     let housekeeping = Guarded<House>(House())
-    /// When the duty runs next, on the boot clock; `.max`: there is none.
+    /// When the background task runs next, on the boot clock; `.max`: never.
     let houseDue = Atomic<Int64>(.max)
-    /// Whether more space was dead than allowed at the last check.
     let isRoomDue = Atomic<Bool>(false)
-    /// The thread whose call has to reclaim space before it ends; 0 if none has to. Others' calls go on. Of a call that ends
-    /// without, the background does it (``ArchiveSection/payPart()``). Set under the lock.
+    /// The thread whose call has to reclaim space before it ends; 0: none. Other threads' calls continue. If the call
+    /// ends without it, the background does it (``ArchiveSection/payPart()``). Set under the lock.
     let roomDebtor = Atomic<UInt>(0)
     /// While the index is rebuilt: for each line of the undo table, the entries marked with it. Empty at other times.
     let replayedMarks = Guarded<[[UInt32]]>([])
@@ -51,7 +49,6 @@ final class ArchiveEngine: Sendable {
     /// How long a caller waits for the archive's lock, in nanoseconds.
     static let patienceNanoseconds: Int64 = 10_000_000_000
 
-    /// Called only by ``ArchiveOpening/engine(on:as:log:)``.
     init(
         _ opening: ArchiveOpening, memory: IndexMemory, log: SegmentLog, lock: ArchiveLock, role: ArchiveRole
     ) {
@@ -93,7 +90,7 @@ final class ArchiveEngine: Sendable {
     /// Whether this handle has read the log into its own memory, and shows its state at that time.
     var isCopy: Bool { attachment == nil && !index.hasFile }
 
-    /// Calls `body` with the index and keeps the engine alive meanwhile, which a view doesn't do.
+    /// Calls `body` with the index and keeps the engine alive during the call; a view doesn't.
     func withIndex<Result>(_ body: (IndexView) -> Result) -> Result {
         withExtendedLifetime(self) { body(index) }
     }
@@ -143,7 +140,6 @@ final class ArchiveEngine: Sendable {
         // A clean mark would certify a damaged header. Without it the next opening rebuilds the index.
         guard index.isSaltIntact else { return }
         let section = ArchiveSection(unshared: self)
-        // What was appended counts from here on.
         try? section.noteParts()
         if (try? section.leaveSmallerIndex()) == true { return }
         // If the mark can't be set, the next opening verifies the totals.
@@ -159,16 +155,13 @@ final class ArchiveEngine: Sendable {
         return index.isReplaced || !index.isHeaderIntact
     }
 
-    /// Whether there is now an index where there was no usable one.
     private var hasNewIndex: Bool {
         guard let present = try? folder.status(ofEntry: ArchiveOpening.indexName) else { return false }
         return present.number != unusableIndex
     }
 
-    /// How long an observer uses a copy of the log before it opens again, in nanoseconds.
     private static let copyNanoseconds: Int64 = 5_000_000_000
 
-    /// Whether the archive's folder was removed, so that no file can be created in it.
     var isGone: Bool { (try? folder.status().links) == 0 }
 
     static func validate(key: UnsafeRawBufferPointer) throws(StorageError) {

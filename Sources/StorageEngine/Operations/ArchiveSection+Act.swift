@@ -1,4 +1,4 @@
-/// Actions of a person that can be undone (S12). How they are recorded and undone is in `ArchiveSection+Undo.swift`.
+/// Actions that can be undone (S12). How they are recorded and undone is in `ArchiveSection+Undo.swift`.
 extension ArchiveEngine {
     /// Carries out a plan; entries that have changed since are left alone. Throws only while nothing has been done.
     func carryOut(
@@ -16,6 +16,7 @@ extension ArchiveEngine {
         // An action without effect isn't recorded, because it would push out one that can be undone.
         guard try isAnyToBeDone(action, entries, &outcome) else { return outcome }
         try clearNextLine()
+        defer { keepRemovalReserve() }
         let removes = if case .setLifetime = action { false } else { true }
         var (start, most) = (0, ArchiveEngine.actionBatch)
         while start < entries.count {
@@ -25,12 +26,13 @@ extension ArchiveEngine {
             do throws(StorageError) {
                 let section = try acquire()
                 section.drainTouches()
-                if group == 0, !outcome.isFinal {
-                    group = section.nextGroup()
-                    if deadline != Deadline.never {
-                        let others = try deadlinesOfActions()
-                        while others[deadline] != nil { deadline += 1 }
-                    }
+                let former = group
+                if !outcome.isFinal { group = section.continued(group, after: outcome.entries) }
+                if group != former, deadline != Deadline.never {
+                    // A rebuild may bring back the former record, which must not share its deadline.
+                    if former != 0 { deadline += 1 }
+                    let others = try deadlinesOfActions()
+                    while others[deadline] != nil { deadline += 1 }
                 }
                 switch action {
                 case .delete: try section.remove(batch, .delete, group: group, &outcome)
@@ -52,26 +54,30 @@ extension ArchiveEngine {
                         if isFinal { group = 0 }
                         continue
                     }
-                    // The reserve of the log may have room for fewer.
+                    // The removal reserve may have space for fewer.
                     if most > 1 {
                         most /= 2
                         continue
                     }
                 }
-                // What was done stays done: the caller must learn of it and be able to undo it.
+                // Completed parts stay: the caller must know of them and be able to undo them.
                 guard outcome.entries > 0 else { throw error }
                 outcome.failure = error
                 break
             }
         }
-        // A full disk has it given up; the removal may have made room for the next one.
-        if index.removalReserve != nil { try? acquire().keepRemovalReserve() }
-        outcome.action = index.undo.line(of: group).flatMap { isReversible($0) ? describe($0) : nil }
+        outcome.action = reversibleAction(group)
         return outcome
     }
 
-    /// On a full disk, which a removal needs some bytes of: gives up what earlier actions can undo, then what this one, of `group`,
-    /// could; then it is final. Returns whether that was so; nil if there was nothing to give up.
+    /// Restores the reserve that a full disk may have taken, as far as there is space now.
+    func keepRemovalReserve() {
+        guard index.removalReserve != nil, let section = try? acquire() else { return }
+        try? section.index.removalReserve?.extend(forEntries: Int(index.entryCapacity), partly: true)
+    }
+
+    /// For a full disk, where a removal needs some bytes: drops earlier undo records, then the one of this action,
+    /// `group`; then the action is final. Returns whether it is; `nil` if there was nothing to drop.
     private func makeRoomToRemove(_ group: UInt32) throws(StorageError) -> Bool? {
         let section = try acquire()
         section.drainTouches()
@@ -88,7 +94,6 @@ extension ArchiveEngine {
         return isMore || before.2 > index.setAsideCount ? true : nil
     }
 
-    /// If there is nothing to do, the outcome has the reason for each entry.
     private func isAnyToBeDone(
         _ action: PlannedAction, _ entries: [PlannedEntry], _ outcome: inout PlanOutcome
     ) throws(StorageError) -> Bool {
@@ -109,13 +114,12 @@ extension ArchiveEngine {
         return false
     }
 
-    /// What a plan finds under a key.
     fileprivate enum Fate {
         case present(UInt32)
         case skipped(PlanSkip.Reason)
     }
 
-    /// The planned entry, unless gone, expired, changed or used (`unusedSince`: exact in a section with drained touches).
+    /// The planned entry, unless removed, expired, changed or used (`unusedSince`: exact with drained touches).
     fileprivate func fate(
         of planned: PlannedEntry, unusedSince idleBefore: Timestamp? = nil
     ) throws(StorageError) -> Fate {
@@ -143,7 +147,6 @@ extension ArchiveEngine {
         }
     }
 
-    /// - Throws: `wrongKind` for a log, which has messages instead.
     func requireEntries(to operation: String) throws(StorageError) {
         guard kind != .log else { throw .wrongKind(archive: name, kind: kind, operation: operation) }
     }
@@ -157,18 +160,23 @@ extension ArchiveEngine {
         let stamp = index.touches.taken
         let sequence = index.sequence
         let (removal, group) = try removeAll(
-            .delete, .person, group: { $0.nextGroup() }, progress: progress,
+            .delete, .person, isReversible: true, progress: progress,
             where: { (slot) throws(StorageError) in
                 // Used since then, and perhaps recorded since.
                 guard slot.recency >= stamp else { return true }
                 return try withFrameIfPresent(at: slot.location, { $0.sequence }) ?? 0 <= sequence
             })
         (outcome.entries, outcome.bytes) = (removal.entries, removal.bytes)
-        outcome.action = index.undo.line(of: group).map { describe($0) }
+        outcome.action = reversibleAction(group)
         return outcome
     }
 
-    /// Gives up, in batches, what an old action has set aside if the next action needs its line in the undo table.
+    /// The action of this number, if it can be undone.
+    private func reversibleAction(_ group: UInt32) -> ReversibleAction? {
+        index.undo.line(of: group).flatMap { isReversible($0) ? describe($0) : nil }
+    }
+
+    /// Drops, in batches, the undo record of an old action if the next action needs its line in the undo table.
     private func clearNextLine() throws(StorageError) {
         while true {
             let section = try acquire()
@@ -222,11 +230,13 @@ extension ArchiveSection {
         }
     }
 
-    fileprivate func keepRemovalReserve() throws(StorageError) {
-        try index.removalReserve?.extend(forEntries: Int(index.entryCapacity))
-    }
-
-    fileprivate func nextGroup() -> UInt32 {
+    /// The number for an action's next part: a new one for the first, or if the record of the former parts was discarded or undone.
+    /// Under the same number, a replay would restore entries that were discarded.
+    func continued(_ former: UInt32, after entries: Int) -> UInt32 {
+        if former != 0 {
+            let line = index.undo.line(of: former)
+            if line.map({ $0.state != .undone && $0.end != 0 }) ?? (entries == 0) { return former }
+        }
         let group = index.nextGroup
         index.nextGroup = group == .max ? 1 : group + 1
         return group

@@ -121,7 +121,7 @@ extension ArchiveSection {
         do throws(StorageError) {
             try segments.extend(pin, to: bytes)
         } catch {
-            guard case .noSpace = error, try index.removalReserve?.giveUp() == true else { throw error }
+            guard case .noSpace = error, index.removalReserve?.giveUp() == true else { throw error }
             try segments.extend(pin, to: bytes)
         }
     }
@@ -136,7 +136,7 @@ extension ArchiveSection {
         return Location(segment: pin.segment, offset: SegmentHeader.bytes)
     }
 
-    /// Begins a segment with room for frames of `bytes`. The caller releases the pin.
+    /// The caller releases the pin.
     private func beginSegment(bytes: Int, target: Int) throws(StorageError) -> SegmentLog.Pin {
         guard index.head != .none || index.appendedBytes == 0 && index.usedEntries == 0 else {
             throw index.contradiction(at: IndexLayout.headOffset, "it says that there is no log")
@@ -226,7 +226,6 @@ extension ArchiveSection {
 
     // MARK: Frames with an extension and no value
 
-    /// Calls `body` with a writer that has room for an extension of `bytes`.
     @inline(__always)
     func withExtension(
         bytes: Int, _ body: (inout ExtensionWriter) throws(StorageError) -> Void

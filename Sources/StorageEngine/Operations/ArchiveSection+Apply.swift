@@ -12,7 +12,7 @@ extension ArchiveSection {
         var number = number
         if let slot = index.entry(number) {
             if slot.isMemoryOnly, content.residentBytes == 0 {
-                // Replaces what memories hold of the key, before the entry changes: a repetition after a death finds what is left.
+                // Removes memory-only entries of the key first: after a crash, a replay finds the rest.
                 removeMemoryOnly(of: content.key, tag: tag, sparing: number)
             }
             index.adjust(.valueBytes, by: content.value.count - Int(slot.valueBytes))

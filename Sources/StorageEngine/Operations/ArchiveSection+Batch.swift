@@ -2,7 +2,6 @@ import CPlatform
 
 /// Changes as one (S15): frames in one segment behind the head, then one step by `publish(_:)`. OnDiskFormat, "Batches".
 extension ArchiveEngine {
-    /// Like ``apply(_:)``, but on a full disk frees what may be freed and tries again.
     func applyMakingRoom(_ batch: PreparedBatch) throws(StorageError) -> [BatchResult]? {
         do throws(StorageError) {
             return try apply(batch)
@@ -22,7 +21,6 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// Most locations in one frame of evictions.
     private static let evictionsInFrame = 4096
 
     fileprivate func apply(
@@ -58,7 +56,6 @@ extension ArchiveSection {
         return try condition.sequence == engine.presentSequence(of: present, key, tag: condition.tag)
     }
 
-    /// The present entries of a batch's keys.
     private func lookUp(
         _ changes: [BatchChange], _ bytes: UnsafeRawBufferPointer
     ) throws(StorageError) -> [BatchChange] {
@@ -88,7 +85,7 @@ extension ArchiveSection {
         return results
     }
 
-    /// The least recent entries that must go to keep the limit, without those that the batch changes.
+    /// The least recent entries to evict for the limit, without those that the batch changes.
     private func victims(for changes: [BatchChange]) throws(StorageError) -> [UInt32] {
         guard let limit = engine.diskLimit else { return [] }
         var bytes = Int(index.valueBytes)
@@ -112,7 +109,6 @@ extension ArchiveSection {
         return victims
     }
 
-    /// Writes the frames, publishes them and then the events.
     private func carryOut(_ plan: BatchPlan, _ bytes: UnsafeRawBufferPointer) throws(StorageError) {
         let frameBytes = plan.frameBytes(evictionsInFrame: ArchiveSection.evictionsInFrame)
         let total = Frame.bytes(key: 0, extension: 0, value: BatchHeader.bytes) + frameBytes.sum
@@ -231,7 +227,6 @@ extension ArchiveSection {
         return steps
     }
 
-    /// Calls `body` with a writer that has room for a batch's part and `bytes` more.
     private func withBatchExtension<Value>(
         _ bytes: Int, _ body: (inout ExtensionWriter) -> Value
     ) -> Value {
@@ -243,14 +238,12 @@ extension ArchiveSection {
     }
 }
 
-/// The changes of a batch, determined under the lock, and the entries evicted for it.
 private struct BatchPlan {
     var changes: [BatchChange]
     var victims: [UInt32]
     var firstStamp: UInt64
     var time: Int64
 
-    /// Number and total size of the frames after the first.
     func frameBytes(evictionsInFrame: Int) -> (count: Int, sum: Int) {
         var count = changes.count
         var sum = changes.reduce(0) { $0 + $1.frameBytes }

@@ -1,13 +1,12 @@
 import CPlatform
 
-/// Shrinks the index after many entries have been removed, so that the footprint keeps S3.
+/// Shrinks the index after many entries have been removed, so that disk usage keeps S3.
 extension ArchiveSection {
-    /// Slots of the index that are in use. A log's messages have none.
     private var usedLines: Int {
         (engine.kind == .log ? 0 : index.entryCount) + Int(index.setAsideCount)
     }
 
-    /// Whether the index has many more slots than entries, and exceeds the footprint because of that.
+    /// Whether the index has many more slots than entries, and exceeds its share of disk usage because of that.
     private var isSparse: Bool {
         let used = Int(index.entryHighWater)
         let needed = usedLines
@@ -15,20 +14,19 @@ extension ArchiveSection {
         return engine.leastSegmentBytes > engine.grantedSegmentBytes
     }
 
-    /// Whether the index was created for many more entries than it ever had, and exceeds the footprint because of that.
+    /// Whether the index was created for many more entries than it ever had, and exceeds its share because of that.
     private var isRoomy: Bool {
         let used = Int(index.entryHighWater)
         return Int(index.entryCapacity) > used + used / 8 + 2 * IndexLayout.chunkEntries
             && index.segmentBytes > engine.grantedSegmentBytes
     }
 
-    /// Called after the index was built from the log, when the number of entries was an estimate.
     func compactAfterRebuild() {
         while isSparse, vacateLastChunk() {}
         if isRoomy { giveBackSpareChunks() }
     }
 
-    /// Shrinks a sparse index, in proportion to the entries removed under this hold. Requires drained touches.
+    /// In proportion to the entries removed under this hold. Requires drained touches.
     @inline(__always)
     func compactIfSparse(removed: Int = 1) {
         if isSparse { compact(chunks: 1 + removed / IndexLayout.chunkEntries) }
@@ -37,14 +35,13 @@ extension ArchiveSection {
     @inline(never)
     private func compact(chunks: Int) {
         for _ in 0..<chunks { guard isSparse, vacateLastChunk() else { return } }
-        // Other threads may be waiting for the lock: the rest is done after their turn.
+        // Other threads may be waiting for the lock: the rest is done afterwards.
         if isSparse { engine.oweRoom() }
     }
 
-    /// Shrinks a sparse or emptied index, by as much as one hold of the lock allows; `false` if it is neither.
     func compactSome() -> Bool { giveBackSomeSpareChunks() || isSparse && vacateLastChunk() }
 
-    /// Gives up what could be undone, removes the oldest dead segments, and shrinks the index. Requires drained touches.
+    /// Drops undo records, removes the oldest dead segments, and shrinks the index. Requires drained touches.
     func giveUpRoom() throws(StorageError) {
         forgetSetAside(most: .max, evenReversible: true)
         try dropDeadSegments()
@@ -52,7 +49,6 @@ extension ArchiveSection {
         giveBackSpareChunks()
     }
 
-    /// Removes the oldest segment if it has no live frames; returns `false` if it stays.
     func dropDeadSegment() -> Bool {
         let oldest = index.oldestSegment
         guard index.isReady, engine.isOldestDead, !engine.isNeededToUndo(oldest),
@@ -62,9 +58,7 @@ extension ArchiveSection {
         return index.oldestSegment > oldest
     }
 
-    /// Removes the oldest segments that have no live frames.
     func dropDeadSegments() throws(StorageError) {
-        // For a log, messages aren't counted by segment.
         guard engine.kind != .log else {
             let isEmpty = index.firstMessage == .none && index.entryCount == 0
             return dropSegments(before: isEmpty ? index.head.segment : index.firstMessage.segment)
@@ -78,21 +72,24 @@ extension ArchiveSection {
         }
     }
 
-    /// Moves the last chunk's entries to free slots in other chunks, and gives its blocks back; `false` if there are too many.
-    /// Takes less than half a millisecond. Requires that touches are drained. Readers without the lock find an entry by its
-    /// location, which stays, and trust no miss meanwhile. Pending uses of old numbers are dropped. After a death half way, an
-    /// entry may be listed twice, and recovery keeps one.
+    /// Moves the last chunk's entries to free slots in other chunks, and frees its blocks; `false` if there are too
+    /// many. Takes less than half a millisecond. Requires drained touches. Readers without the lock find an entry by
+    /// its location, which stays, and trust no miss during the move. Pending uses of old numbers are dropped. After a
+    /// crash half way, an entry may be listed twice, and recovery keeps one.
     @inline(never)
     func vacateLastChunk() -> Bool {
         let used = index.usedEntries
         guard used > 0 else { return false }
         let last = (used - 1) / UInt32(IndexLayout.chunkEntries) * UInt32(IndexLayout.chunkEntries)
         guard last > 0, usedLines <= Int(last) else { return false }
-        // The index was created for more entries than it ever had.
         guard !mergeSpareBuckets() else { return true }
         index.beginStructureChange()
+        // At the end too, for lists that are made in between.
         index.renumberings &+= 1
-        defer { index.endStructureChange() }
+        defer {
+            index.renumberings &+= 1
+            index.endStructureChange()
+        }
         // Takes the free slots of the last chunk off the free list first, so that only lower ones are given out.
         for number in last + 1...used {
             if let slot = index.entry(number), slot.location == .none { index.numbers.unlink(number, slot) }
@@ -110,13 +107,11 @@ extension ArchiveSection {
         return true
     }
 
-    /// Gives back chunks that never had an entry.
     func giveBackSpareChunks() {
         while mergeSpareBuckets() {}
         index.shrink(toHold: Int(index.entryHighWater))
     }
 
-    /// Gives back some of the chunks without entries, of an index with more than twice what it needs; `false`: none.
     func giveBackSomeSpareChunks() -> Bool {
         guard engine.kind != .log, index.isReady, engine.isIndexWasted else { return false }
         if mergeSpareBuckets() { return true }
@@ -128,10 +123,10 @@ extension ArchiveSection {
         return given > 0
     }
 
-    /// Chunks whose blocks are given back under one hold of the lock: 3 MiB.
+    /// Chunks freed under one hold of the lock: 3 MiB.
     private static let chunksAtOnce = 32
 
-    /// Merges some buckets of chunks without entries; returns `false` if there are none.
+    /// Merges some buckets of chunks without entries; `false`: no such bucket.
     private func mergeSpareBuckets() -> Bool {
         let chunks = (Int(index.usedEntries) + IndexLayout.chunkEntries - 1) / IndexLayout.chunkEntries
         let least = max(1, chunks) * IndexLayout.chunkBuckets
@@ -144,7 +139,6 @@ extension ArchiveSection {
         return true
     }
 
-    /// Gives an entry the number of a free slot.
     private func renumber(_ number: UInt32, _ slot: ChangingSlot, below last: UInt32) -> Bool {
         let new = index.freeHead
         guard new != 0, new <= last, let place = index.entry(new), place.location == .none else {

@@ -1,7 +1,7 @@
 extension ArchiveEngine {
     /// Like ``putMakingRoom(_:key:tag:)``, but only if operation `sequence` stored the present entry or, with `nil`, if
-    /// there is none. Returns `nil` if nothing was stored. With `keepsTraits` it keeps deadline, memory interval and
-    /// owner. With `seesMemory` an entry that only this process' memory holds counts as present.
+    /// the key is absent. Returns `nil` if nothing was stored. With `keepsTraits` it keeps deadline, memory interval
+    /// and owner. With `seesMemory` an entry that only this process' memory holds counts as present.
     func put(
         _ request: PutRequest, key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?, keepsTraits: Bool,
         seesMemory: Bool

@@ -59,7 +59,6 @@ extension ArchiveSection {
                 extensionBytes: none))
     }
 
-    /// Appends a frame and applies it as a replay of the log would.
     private func appendCopy(_ content: FrameContent) throws(StorageError) {
         if engine.kind != .log { try index.numbers.reserve() }
         let location = try append(content)
@@ -86,7 +85,6 @@ extension ArchiveSection {
 }
 
 extension Frame {
-    /// How often the entry had been accessed; `nil` if the frame doesn't say.
     var hits: UInt32? {
         guard extensionBytes > 0, let bytes = FrameExtension.part(.hits, of: self), bytes.count >= 4 else {
             return nil

@@ -49,7 +49,6 @@ extension ArchiveSection {
         return .deleted
     }
 
-    /// Changes the deadline in the index only.
     func setDeadline(of number: UInt32, _ slot: ChangingSlot, to deadline: Int64) {
         if deadline != Deadline.never { index.deadlines.expect(deadline, of: number) }
         slot.deadline = deadline

@@ -1,6 +1,5 @@
 /// Eviction: the count, the frames that name entries, and their removal. Requires applied uses. Order: ``EntryOrder``.
 extension ArchiveSection {
-    /// Evicts entries until the values fit into `limit`; returns how many.
     @discardableResult
     func evict(downTo limit: UInt64) throws(StorageError) -> Int {
         guard index.valueBytes > limit else { return 0 }

@@ -1,6 +1,5 @@
-/// A full disk: what is given up so that an archive can still be changed. The rules: OnDiskFormat, "A full disk".
+/// Dropping data on a full disk, so that an archive can still be changed. The rules: OnDiskFormat, "A full disk".
 extension ArchiveEngine {
-    /// Like ``put(_:key:tag:)``, but on a full disk frees what may be freed and tries again.
     @inline(__always)
     func putMakingRoom(
         _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
@@ -17,7 +16,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// Repeats a failed `change` after giving up undos, then old segments (cache, log), at most `bytes` plus two segments' worth.
+    /// Repeats a failed `change` after dropping undo records, then old segments, up to `bytes` and two segments.
     @inline(never)
     func makingRoom<Result>(
         for bytes: Int, refusal: StorageError, _ change: () throws(StorageError) -> Result
@@ -38,7 +37,7 @@ extension ArchiveEngine {
         throw refusal
     }
 
-    /// Returns the bytes given back to the file system; 0 if there is nothing to give up.
+    /// Returns the freed bytes; 0 if nothing could be dropped.
     private func giveUpSome(for bytes: Int) throws(StorageError) -> Int {
         let section = try acquire()
         section.drainTouches()
@@ -51,7 +50,7 @@ extension ArchiveEngine {
         // A value that wouldn't fit even then must not cost any entries (S4).
         if index.segmentBytes == before, bytes < before {
             guard try section.giveUpOldestSegment() else { return 0 }
-            // Its file may already have been missing; then the next one goes.
+            // Its file may already have been missing; then the next one is dropped.
             return max(1, before - index.segmentBytes)
         }
         return before - index.segmentBytes
@@ -59,7 +58,7 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// Gives up the oldest segments of a cache or a log until this many bytes are free. Requires applied uses.
+    /// Drops the oldest segments of a cache or a log until this many bytes are free. Requires applied uses.
     func giveUpOldest(forBytes bytes: Int) throws(StorageError) {
         let before = index.segmentBytes
         try dropDeadSegments()
@@ -76,7 +75,7 @@ extension ArchiveSection {
             return false
         }
         let next = try self.segment(behind: segment)
-        // Pinned early, so that it can be read after its file is gone.
+        // Pinned early, so that it stays readable after its file is removed.
         let pin = try log.pinIfPresent(segment)
         defer { if let pin { log.unpin(pin) } }
         var isWhole = true
@@ -98,7 +97,7 @@ extension ArchiveSection {
         return true
     }
 
-    /// Removes the entries of a segment that is gone. After a death half way, recovery finds the rest.
+    /// Removes the entries of a removed segment. After a crash half way, recovery finds the rest.
     private func giveUpEntries(of segment: UInt32, _ pin: SegmentLog.Pin?) {
         if let pin {
             // Entries that can't be read here are found below.
@@ -110,7 +109,7 @@ extension ArchiveSection {
                 giveUp(number, key: frame.key)
             }
         }
-        // Remaining entries: those set aside, those that no bucket leads to, and those whose frames are damaged.
+        // Remaining entries: tombstoned ones, those that no bucket leads to, and those whose frames are damaged.
         guard index.liveFrames(ofSegment: segment) >> IndexLayout.liveCountShift != 0 else { return }
         for number in 0..<index.usedEntries {
             guard let slot = index.entry(number + 1), slot.location.segment == segment else { continue }

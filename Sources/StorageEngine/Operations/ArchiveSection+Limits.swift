@@ -1,11 +1,10 @@
 /// Limits: keeping them, and changing them together with the rest of the configuration.
 extension ArchiveSection {
-    /// Evicts entries, or drops messages, until the rest fits into `limit`.
     func fit(into limit: UInt64) throws(StorageError) {
         if engine.kind == .log { try dropMessages(downTo: limit) } else { try evict(downTo: limit) }
     }
 
-    /// ``fit(into:)`` for full disks: in small parts, with dead segments or else the oldest given up. Requires applied uses.
+    /// ``fit(into:)`` in small parts, which drops dead segments or else the oldest. Requires applied uses.
     func fitMakingRoom(into limit: UInt64) throws(StorageError) {
         do throws(StorageError) {
             return try fit(into: limit)
@@ -35,7 +34,7 @@ extension ArchiveSection {
     /// Entries that one frame names on a full disk, so that it fits into the reserve.
     private static let evictedAtOnce = 256
 
-    /// Bytes of the next entries to be evicted: at least one with a value, if there is any.
+    /// Bytes of the next entries to be evicted: at least one with a value, if any.
     fileprivate func bytesOfNextVictims(_ most: Int = ArchiveSection.evictedAtOnce) -> UInt64 {
         var bytes: UInt64 = 0
         var count = 0
@@ -66,8 +65,8 @@ extension ArchiveSection {
         return log.view(pin).bytes > SegmentLayout.slackBytes(target: engine.segmentTarget)
     }
 
-    /// Applies the descriptor to the index, because its last changer may have died first; a damaged one leaves the index. What no
-    /// longer fits is evicted with `mayGiveUpEntries`, else by the next writer or, on a full disk, the next put.
+    /// Applies the descriptor to the index, as its last writer may have crashed first; a damaged one leaves the index.
+    /// Excess entries are evicted with `mayGiveUpEntries`, else by the next writer or, on a full disk, the next put.
     func followDescriptor(mayGiveUpEntries: Bool = true) throws(StorageError) {
         do throws(StorageError) {
             let descriptor = try Descriptor.read(in: engine.folder)
@@ -89,9 +88,9 @@ extension ArchiveSection {
 }
 
 extension ArchiveEngine {
-    /// Evicts what no longer fits, calls `publish` to write the descriptor, and updates the index. After a death behind `publish`,
-    /// the marker stays, and the next holder of the lock does the rest (``ArchiveSection/followDescriptor(mayGiveUpEntries:)``). If
-    /// this throws, the old configuration stays, but evicted entries are lost.
+    /// Evicts excess entries, calls `publish` to write the descriptor, and updates the index. After a crash behind
+    /// `publish`, the marker stays, and the next holder of the lock does the rest
+    /// (``followDescriptor(mayGiveUpEntries:)``). If this throws, only evictions remain.
     func adopt(
         _ configuration: ArchiveConfiguration, publish: () throws(StorageError) -> Void
     ) throws(StorageError) {
@@ -117,7 +116,7 @@ extension ArchiveEngine {
         scheduleReclaimIfNeeded()
     }
 
-    /// Evicts most of what must go, each part under one hold of the lock. Stops on a full disk (``adopt(_:publish:)``).
+    /// Evicts most of the excess, each part under one hold of the lock. Stops on a full disk (``adopt(_:publish:)``).
     func evictInSlices(downTo limit: UInt64) throws(StorageError) {
         guard kind != .log else { return try dropMessagesInSlices(downTo: limit) }
         while true {

@@ -1,6 +1,5 @@
 /// Messages of a log: a ring, without keys or slots. At the limit the oldest are dropped, and segments with no others.
 extension ArchiveEngine {
-    /// Appends a message; on a full disk, drops the oldest ones to make room.
     func appendMessage(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
         do throws(StorageError) {
             return try acquire().append(message)
@@ -19,7 +18,6 @@ extension ArchiveSection {
         var first: Location
         var count = 0
         var bytes = 0
-        /// Whether the totals may count messages that are missing or can't be read.
         var isDoubtful = false
     }
 
@@ -82,7 +80,6 @@ extension ArchiveSection {
         }
     }
 
-    /// Drops the oldest message from the account; returns `false` if there was none.
     private func dropOldest(_ dropped: inout Dropped) throws(StorageError) -> Bool {
         guard let oldest = try engine.message(from: dropped.first, before: index.head) else {
             dropped.first = .none
@@ -126,7 +123,6 @@ extension ArchiveSection {
             try engine.message(from: dropped.first, before: location, settled: location)?.place ?? .none
     }
 
-    /// The messages before a place, and the end of the last of them.
     private func messages(before oldest: Location, settled: Location) throws(StorageError) -> Dropped {
         var dropped = Dropped(first: index.firstMessage)
         while let found = try engine.message(from: dropped.first, before: oldest, settled: settled) {
@@ -150,7 +146,6 @@ extension ArchiveSection {
         engine.oweRoom()
     }
 
-    /// Drops all messages at once. None is read: what all of them take is known.
     func dropAllMessages() throws(StorageError) -> Removal {
         let removal = Removal(entries: index.entryCount, bytes: index.valueBytes)
         // Also an empty ring may have files that are to be removed.

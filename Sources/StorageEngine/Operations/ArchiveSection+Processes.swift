@@ -1,4 +1,4 @@
-/// Slots of the process table: processes give them back when they close the archive; others do so for dead ones.
+/// Slots of the process table. Processes release their own at closing; others release those of crashed processes.
 extension ArchiveSection {
     /// Clears the slots of processes that ended without closing, or with `isAlone` all, and removes entries that only they held.
     func cleanUpAfterTheDead(isAlone: Bool) {
@@ -6,7 +6,6 @@ extension ArchiveSection {
         for slot in index.processes.attached where isAlone || !liveness.isAlive(slot) { leave(slot) }
     }
 
-    /// Clears a slot of the process table, and removes entries that only that process held.
     func leave(_ slot: ProcessSlot) {
         if slot.memoryBytes != 0 || index.residency.isUsed {
             for number in 1...max(1, index.usedEntries)

@@ -1,20 +1,17 @@
 import CPlatform
 
-/// One put or delete of a batch whose frame has been written.
 struct BatchStep {
     var isPut: Bool
     var tag: UInt32
-    /// The entry that it changes; 0 if there is none yet.
+    /// The entry that it changes; 0: a new one.
     var number: UInt32
     var location: Location
-    /// The entry's previous frame.
     var old = Location.none
 }
 
 /// A batch whose frames are all written behind the head.
 struct BatchPublication {
     var first: Location
-    /// Size of all its frames, the first included.
     var bytes: Int
     var steps: [BatchStep]
     var victims: [UInt32]
@@ -69,7 +66,6 @@ extension ArchiveSection {
     private func addUnpublished(_ step: BatchStep, _ pin: SegmentLog.Pin) -> UInt32 {
         guard let content = content(at: step, pin) else { return 0 }
         index.beginStructureChange()
-        // Room for it was reserved before the frames were written.
         let number = index.numbers.allocate()
         if let slot = index.entry(number) {
             fill(number, slot, content, frameBytes: content.frameBytes)
@@ -85,7 +81,6 @@ extension ArchiveSection {
         return number
     }
 
-    /// Updates slot, order and totals from a published frame.
     private func fillPublished(_ step: BatchStep, _ pin: SegmentLog.Pin) {
         guard let slot = index.entry(step.number) else { return }
         if step.old != .none { index.adjustLive(step.old, by: -Int(slot.frameBytes)) }

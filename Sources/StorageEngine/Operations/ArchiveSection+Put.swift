@@ -3,15 +3,14 @@ import CPlatform
 struct PutRequest {
     var value: UnsafeRawBufferPointer
     var encoding: ValueEncoding
-    /// For an update: an existing entry keeps its creation time.
     var keepsCreation = false
     var traits = EntryTraits()
 }
 
 extension ArchiveEngine {
-    /// Stores `value` as the entry of `key`, the most recent, and evicts until the limit is kept (S1, S3, S5). The frame names
-    /// its evictions, so both happen or neither. One frame can name 8,127; if more must go, the first may be gone although the
-    /// put fails. The key is validated; `tag` is from its hash.
+    /// Stores `value` as the entry of `key`, the most recent, and evicts until the limit is kept (S1, S3, S5). The
+    /// frame names its evictions, so both happen or neither. One frame can name 8,127; if more are needed, the first
+    /// may be evicted although the put fails. The key is validated; `tag` is from its hash.
     @inline(__always)
     func put(
         _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
@@ -22,7 +21,6 @@ extension ArchiveEngine {
         return try section.put(request, key: key, tag: tag)
     }
 
-    /// Checks what needs no lock: the archive's kind and the largest possible value.
     @inline(__always)
     func admit(_ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) {
         try requireEntries(to: "put")
@@ -46,7 +44,6 @@ extension ArchiveEngine {
         publishEvent(.rejection, cause, key, tag: tag, bytes: bytes)
     }
 
-    /// Publishes an event that belongs to no frame.
     func publishEvent(
         _ kind: EventKind, _ cause: EventCause, _ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int
     ) {
@@ -61,7 +58,6 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// Like ``ArchiveEngine/put(_:key:tag:)``, after its checks.
     @inline(__always)
     func put(
         _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
@@ -88,7 +84,7 @@ extension ArchiveSection {
             replacedNumber = existing.number
             if request.keepsCreation, !engine.isExpired(existing) { content.created = existing.frame.created }
             engine.unpin(existing)
-            // Of a key that only memories hold, each process has its own entry (S11).
+            // Each process has its own memory-only entry of a key (S11).
             if existing.slot.isMemoryOnly, request.traits.residentBytes != 0 {
                 replacedNumber = engine.ownMemoryOnlyNumber(of: key, tag: tag) ?? 0
                 replaced = index.entry(replacedNumber)
@@ -138,7 +134,6 @@ extension ArchiveSection {
             memoryInterval: request.traits.memoryInterval)
     }
 
-    /// Stores a frame with an extension: traits, or evictions that free `excess` bytes.
     @inline(never)
     func putExtended(
         _ content: inout FrameContent, _ traits: EntryTraits, _ tag: UInt32, replaced: UInt32, excess: Int

@@ -1,8 +1,8 @@
 import CPlatform
 import SystemC
 
-/// Copies the oldest segment's live frames to the head of the log, then removes its file. Always the oldest: then a delete or an
-/// eviction in it hides nothing older. Each operation reclaims in proportion to what it appended: OnDiskFormat, "Reclaiming".
+/// Copies the oldest segment's live frames to the head of the log, then removes its file. Always the oldest: a delete
+/// or an eviction in it then hides nothing older. Proportional to the bytes appended: OnDiskFormat, "Reclaiming".
 extension ArchiveSection {
     @inline(__always)
     func reclaim(forAppended bytes: Int) {
@@ -32,13 +32,11 @@ extension ArchiveSection {
             }
             work += done
         }
-        // Other threads may be waiting for the lock: the rest is done after their turn, or by a thread that does it already.
+        // Other threads may be waiting for the lock: the rest is done afterwards, or by the thread already doing it.
         if engine.isOverbooked(index.segmentBytes), !engine.isOwedByOther { engine.oweRoom() }
     }
 
-    /// Reclaims while `isWanted`, as much as one hold of the lock allows. Returns `false` if it did nothing.
     func reclaimSome(while isWanted: () -> Bool) -> Bool {
-        // A damaged index may call live frames dead.
         guard index.isReady else { return false }
         var work = 0
         while work < ArchiveSection.workAtOnce, index.oldestSegment < index.head.segment, isWanted() {
@@ -67,19 +65,18 @@ extension ArchiveSection {
 
     // MARK: Without writes
 
-    /// Does a slice of what a call owes, for that call may have failed, or be a look-up, which doesn't wait for it. Ends
-    /// the debt when nothing more can be done. Returns whether it did something.
+    /// Does a slice of another call's pending reclaiming: that call may have failed, or be a look-up, which doesn't
+    /// wait for it. Clears the pending state when nothing more can be done. Returns whether it did something.
     func payPart() -> Bool {
         let debtor = engine.roomDebtor.load(ordering: .relaxed)
         guard debtor != 0 else { return false }
         let reclaims = reclaimSome { engine.isOverbooked(index.segmentBytes) }
         if reclaims || dropDeadSegment() || compactSome() { return true }
-        // Debts begin under the lock, so this ends no newer one.
+        // Reclaiming becomes pending under the lock, so this clears no newer request.
         _ = engine.roomDebtor.compareExchange(expected: debtor, desired: 0, ordering: .relaxed)
         return false
     }
 
-    /// Reclaims a slice; returns `true` if it did something.
     func giveRoomBack() -> Bool {
         guard engine.kind != .log else { return false }
         return reclaimSome { index.segmentBytes > engine.quietSegmentBytes }
@@ -90,7 +87,7 @@ extension ArchiveSection {
         var frame: Frame
         var offset: Int
         var tag: UInt32
-        /// The entry that the frame belongs to; 0 if there is none any more.
+        /// The entry that the frame belongs to; 0 if it no longer exists.
         var number: UInt32 = 0
     }
 
@@ -100,7 +97,6 @@ extension ArchiveSection {
         do throws(StorageError) {
             present = try log.pinIfPresent(segment)
         } catch {
-            // The file exists but can't be opened now; a later operation will.
             return nil
         }
         guard let pin = present else {
@@ -164,13 +160,12 @@ extension ArchiveSection {
         return index.table.entry(at: Location(segment: segment, offset: candidate.offset), tag: candidate.tag)
     }
 
-    /// Advances the cleaner to the next valid frame, or abandons the segment if there is none.
+    /// Advances the cleaner to the next valid frame; without one, abandons the segment.
     private func skipDamage(_ pin: SegmentLog.Pin, at offset: Int) -> Int? {
         let found: Int?
         do throws(StorageError) {
             found = try log.nextValidFrame(pin, after: offset, before: log.view(pin).bytes)
         } catch {
-            // It can't be read now; a later operation will.
             return nil
         }
         guard let next = found else {
@@ -311,8 +306,8 @@ extension ArchiveSection {
         if isAnyMissing { noteBeginning() }
     }
 
-    /// One that was missing while others were removed may be there again when the index is gone that knew: then the log itself has
-    /// to say that it is no part of it any more, by the header of a new segment. Without room for one, the next says it.
+    /// A segment that was missing while others were removed may reappear after the index that recorded this is lost. So
+    /// the header of a new segment records where the log begins. Without space for one, the next segment does.
     func noteBeginning() {
         guard index.isReady, engine.kind != .log else { return }
         try? appendBare(.void, inNewSegment: true) { _, _ in }
@@ -346,8 +341,8 @@ extension ArchiveSection {
 }
 
 extension ArchiveEngine {
-    /// Whether the segments take about as much space as allowed, also because the bound shrank (S3). True half a segment early: a
-    /// segment being copied and its copy both take space, and a put must not owe so much at once.
+    /// Whether the segments take about as much space as allowed, also because the bound shrank (S3). True half a
+    /// segment early: a segment being copied and its copy both take space, and a put must not reclaim too much at once.
     var isReclaimingDue: Bool {
         kind != .log && index.segmentBytes > allowedSegmentBytes - segmentTarget / 2
     }
@@ -360,13 +355,12 @@ extension ArchiveEngine {
     /// Reclaims after many entries were removed, in slices, each under one hold of the lock, at most once over the log.
     func reclaimInSlices() throws(StorageError) { try reclaimInSlices { isReclaimingDue } }
 
-    /// Makes the current call do the work that exceeds one hold of the lock before it returns.
+    /// Makes the current call reclaim, before it returns, what exceeds one hold of the lock.
     func oweRoom() {
         roomDebtor.store(ArchiveEngine.thread, ordering: .relaxed)
         isRoomDue.store(true, ordering: .relaxed)
     }
 
-    /// Whether the current call has to do so.
     var owesRoom: Bool { roomDebtor.load(ordering: .relaxed) == ArchiveEngine.thread }
 
     fileprivate var isOwedByOther: Bool {
@@ -374,15 +368,15 @@ extension ArchiveEngine {
         return debtor != 0 && debtor != ArchiveEngine.thread && debtor != ArchiveEngine.nobody
     }
 
-    /// Leaves what the current call owes to whichever comes first: the next change or the background.
+    /// Leaves the current call's pending reclaiming to the next change or the background.
     func leaveDebt() {
         let (isLeft, _) = roomDebtor.compareExchange(
             expected: ArchiveEngine.thread, desired: ArchiveEngine.nobody, ordering: .relaxed)
-        // If no thread can be started now, the next change pays.
+        // If no thread can be started now, the next change does it.
         if isLeft { try? beginHousekeeping() }
     }
 
-    /// In place of a thread, of a debt that is left to whoever comes first. No thread has this number.
+    /// Instead of a thread: pending reclaiming is left to the next change or the background.
     private static let nobody = UInt.max
 
     private static var thread: UInt {
@@ -393,7 +387,7 @@ extension ArchiveEngine {
         #endif
     }
 
-    /// Does what was owed, in slices, each under one hold of the lock, so that S3 holds when the call returns.
+    /// Does the pending reclaiming in slices, each under one hold of the lock, so that S3 holds when the call returns.
     @inline(never)
     func payForRoom() {
         defer {
@@ -415,7 +409,6 @@ extension ArchiveEngine {
         }
     }
 
-    /// Removes the oldest segments without live frames, one under each hold of the lock.
     private func dropDeadSegments() {
         // Waits for the medium without the lock.
         if isOldestDead, index.durability != .process { try? synchronize(upTo: index.head) }

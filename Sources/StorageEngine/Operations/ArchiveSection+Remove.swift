@@ -1,6 +1,5 @@
 /// Removing many entries: expired, idle, or of one owner. Some hundred at a time, so that others get the lock.
 extension ArchiveSection {
-    /// Entries named in one frame of a removal.
     private static let entriesOfFrame = 1024
 
     /// Logs the removal of these entries in frames that name their locations, and removes them from the index; with a
@@ -79,19 +78,19 @@ extension ArchiveEngine {
     private static let slotsAtOnce: UInt32 = 8192
 
     /// Removes every entry that `isChosen`, by slices, each under one hold of the lock, from the highest number down, because
-    /// renumbering lowers numbers. `group`: the reversible action, under the first hold. `progress` says whether to go on.
+    /// renumbering lowers numbers. Returns the number of the action if `isReversible`. `progress` says whether to go on.
     func removeAll(
-        _ kind: EventKind, _ cause: EventCause, group: (borrowing ArchiveSection) -> UInt32 = { _ in 0 },
+        _ kind: EventKind, _ cause: EventCause, isReversible: Bool = false,
         progress: (Int) -> Bool = { _ in true }, where isChosen: (ChangingSlot) throws(StorageError) -> Bool
     ) throws(StorageError) -> (removal: Removal, group: UInt32) {
+        defer { keepRemovalReserve() }
         var removal = Removal(entries: 0, bytes: 0)
-        var action: UInt32?
+        var group: UInt32 = 0
         var next = UInt32.max
         while next > 0 {
             let section = try acquire()
             section.drainTouches()
-            let group = action ?? group(section)
-            action = group
+            if isReversible { group = section.continued(group, after: removal.entries) }
             next = min(next, index.usedEntries)
             let end = next - min(next, ArchiveEngine.slotsAtOnce)
             var chosen: [UInt32] = []
@@ -112,7 +111,7 @@ extension ArchiveEngine {
             try reclaimInSlices()
             if next > 0, !progress(removal.entries) { break }
         }
-        return (removal, action ?? 0)
+        return (removal, group)
     }
 
     func removeExpired() throws(StorageError) -> Removal {
@@ -126,7 +125,6 @@ extension ArchiveEngine {
         return removal
     }
 
-    /// One slice of it; `nil` if nothing is due or can be removed any more.
     func removeSomeExpired() throws(StorageError) -> Removal? {
         let now = Clock.boot()
         let next = index.nextDeadline
@@ -159,7 +157,7 @@ extension ArchiveEngine {
         }
         section.reclaim(forAppended: 0)
         _ = consume section
-        // What is left of it isn't the look-up's to wait for.
+        // The look-up doesn't wait for the remaining reclaiming.
         leaveDebt()
     }
 

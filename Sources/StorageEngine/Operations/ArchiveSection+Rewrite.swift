@@ -1,4 +1,3 @@
-/// Replacing the encoding of a value, which doesn't count as a use.
 extension ArchiveEngine {
     /// Replaces a value that `sequence` stored, as a `put` with the last use's stamp, time and terms; drops nothing on a full disk.
     func rewrite(

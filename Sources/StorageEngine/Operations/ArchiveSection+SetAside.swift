@@ -1,6 +1,6 @@
 import CPlatform
 
-/// Setting aside what a person removes, and giving it up (S12). What "set aside" means: `EntryMarks.swift`.
+/// Tombstoning the entries that a reversible action removes, and dropping them (S12): `EntryMarks.swift`.
 extension ArchiveSection {
     /// Hides an entry from every look-up and counts it for its action. A replay does the same.
     func setAside(_ number: UInt32, _ slot: ChangingSlot, note removal: RemovalNote, at location: Location) {
@@ -14,7 +14,6 @@ extension ArchiveSection {
         crashPoint(.setAsideLinked)
     }
 
-    /// Counts an entry for its action, and begins the action's line with the first entry.
     func countRemoval(_ removal: RemovalNote, first: Location, bytes: UInt64) {
         let line = index.undo.lineToBe(of: removal.group)
         // Frames of an action after its `restore` come only from damage or forgery: they begin it again.
@@ -53,14 +52,14 @@ extension ArchiveSection {
         }
     }
 
-    /// Runs a part of an action. What it writes doesn't shorten the time in which the action can be undone.
+    /// Runs a part of an action. Its own writes don't shorten the undo window.
     func withinGrace<Result>(
         of group: UInt32, _ body: () throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         guard group != 0 else { return try body() }
         let before = index.appendedBytes
         let left = index.undo.line(of: group).flatMap { $0.endBytes == .max ? nil : $0.endBytes &- before }
-        // Nor may that time end during `body`: reclaiming may move far more than the bytes left.
+        // Nor may the window end during `body`: reclaiming may move far more than the bytes left.
         if left != nil { index.undo.line(of: group)?.endBytes = .max }
         defer {
             if let line = index.undo.line(of: group) {
@@ -84,7 +83,6 @@ extension ArchiveSection {
         if !engine.undoCost.fits(engine.undoLimits) { bound(line) }
     }
 
-    /// Lets an action be undone only until that much has been written.
     private func bound(_ line: ChangingUndoLine) {
         let room = max(ArchiveEngine.leastGraceBytes, (engine.diskLimit ?? index.valueBytes) / 20)
         line.endBytes = line.lastAppended &+ room
@@ -104,7 +102,7 @@ extension ArchiveSection {
 
     // MARK: Stored again
 
-    /// The key is being stored: what was set aside of it stays out for good (S12).
+    /// The key is being stored: its tombstoned entries are not restored by an undo (S12).
     @inline(never)
     func supersede(_ key: UnsafeRawBufferPointer, tag: UInt32) {
         for (number, slot) in hidden(key, tag: tag) {
@@ -135,8 +133,8 @@ extension ArchiveSection {
 
     // MARK: When undo is over
 
-    /// Gives up at most `most` entries whose action can no longer be undone, and settles restored ones. `true` if there may be
-    /// more. After a full sweep, corrects sums of marks that don't exist. Looks at each line of the undo table.
+    /// Drops at most `most` entries whose action can no longer be undone, and settles restored ones. `true` if there
+    /// may be more. After a full sweep, corrects sums of marks that don't exist. Visits each line of the undo table.
     @discardableResult
     func forgetSetAside(most: Int, evenReversible: Bool = false) -> Bool {
         var lines: UInt64 = 0
@@ -193,7 +191,7 @@ extension ArchiveSection {
         index.endStructureChange()
     }
 
-    /// The entries marked with a line, in a replay also former ones. `ends`: the caller settles or gives up all of them now.
+    /// The entries marked with a line, in a replay also former ones. `ends`: the caller settles or drops them all now.
     func marked(by line: ChangingUndoLine, ends: Bool = false) -> [UInt32] {
         let replayed: [UInt32]? = engine.replayedMarks.withLock { marks in
             guard !marks.isEmpty else { return nil }
@@ -203,7 +201,6 @@ extension ArchiveSection {
         return replayed ?? (line.marked > 0 ? index.marks.marked(by: line) : [])
     }
 
-    /// Ends an action so that its line can be reused.
     func giveUp(_ line: ChangingUndoLine) {
         let numbers = marked(by: line, ends: true)
         guard line.marked > 0 else { return }
@@ -235,12 +232,11 @@ extension ArchiveSection {
 extension ArchiveEngine {
     static let graceMicroseconds: Int64 = 600_000_000
     fileprivate static let leastGraceBytes: UInt64 = 64 << 10
-    /// Bytes that an entry which is set aside takes in addition to its frame.
     static let setAsideLineBytes: UInt64 = 128
 
     // MARK: The budget
 
-    /// The undo budget beside the limit: a whole archive's values, unless keys and overhead need far more space than they do.
+    /// The undo budget beside the limit: a whole archive's values, unless keys and overhead need far more than they do.
     fileprivate var undoLimits: UndoCost {
         // A collection has no limit: its values, including those set aside, take the limit's place.
         let setAside = index.undo.lines.reduce(0) { $0 &+ $1.pendingBytes }
@@ -249,7 +245,6 @@ extension ArchiveEngine {
         return UndoCost(values: max(4 << 20, limit), room: max(64 << 20, limit / 8))
     }
 
-    /// What the actions take that were granted ten minutes.
     fileprivate var undoCost: UndoCost {
         index.undo.lines.filter { isReversible($0) && $0.endBytes == .max }.reduce(UndoCost()) { $0.with($1) }
     }

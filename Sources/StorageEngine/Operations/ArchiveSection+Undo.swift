@@ -22,18 +22,18 @@ extension ArchiveEngine {
             bytesLeft: line.endBytes == .max ? nil : line.endBytes > appended ? line.endBytes - appended : 0)
     }
 
-    /// Actions that can be undone, latest first.
     func reversibleActions() -> [ReversibleAction] {
         index.undo.lines.filter { isReversible($0) }.map { describe($0) }
     }
 
-    /// Undoes an action, or the latest if `group` is `nil`; `nil` if there is none. Removed entries come back in one step for
-    /// every process. Deadlines come back in parts: `progress` gets the fraction done, and returns `false` to stop.
+    /// Undoes an action, or the latest if `group` is `nil`; `nil`: no such action. Removed entries return in one step
+    /// for every process. Deadlines return in parts: `progress` gets the fraction done, and returns `false` to stop.
     func undo(_ group: UInt32?, progress: (Double) -> Bool) throws(StorageError) -> UndoOutcome? {
         // Does most of the sync before taking the lock.
         try synchronizeBeforeRestoring()
         let lines = index.undo.lines.filter { isReversible($0) }
         guard let line = lines.first(where: { group == nil || $0.group == group }) else { return nil }
+        defer { keepRemovalReserve() }
         let outcome = UndoOutcome(
             action: describe(line), entries: 0, bytes: 0, skipped: [], skippedCount: 0, evicted: 0)
         if line.isOfDeadlines {
@@ -55,13 +55,13 @@ extension ArchiveEngine {
         let coming = Coming(index, line)
         guard try commitReturn(of: line, group, isAll: true, coming, &outcome) else { return nil }
         crashPoint(.restoreCommitted)
-        // Those that were given up to make room are counted already.
+        // Entries dropped for space are counted already.
         let (gone, goneBytes) = (outcome.expired, outcome.expiredBytes)
         outcome.expired = max(gone, min(coming.expired, gone + outcome.entries))
         outcome.entries -= outcome.expired - gone
         outcome.bytes -= min(coming.expiredBytes - min(coming.expiredBytes, goneBytes), outcome.bytes)
         try finishReturn(of: line, group) { outcome.skip($0) }
-        // Of some entries that reclaiming has given up since, not even the keys are left.
+        // Reclaiming may have dropped entries since, together with their keys.
         outcome.skippedCount = max(
             outcome.skippedCount,
             outcome.action.entries
@@ -130,7 +130,6 @@ extension ArchiveEngine {
         while !isDone {
             let section = try acquire()
             guard line.group == group, line.isBack else { return }
-            // Entries have been renumbered.
             if index.renumberings != renumberings { next = 0 }
             renumberings = index.renumberings
             for _ in 0..<ArchiveEngine.actionBatch {
@@ -169,7 +168,6 @@ extension ArchiveSection {
         }
     }
 
-    /// Makes all entries visible that an action has set aside, except those whose keys were recorded again.
     private func giveBack(_ line: ChangingUndoLine, isAll: Bool, time: Int64) {
         index.beginReturn()
         crashPoint(.returnBegun)
@@ -183,7 +181,6 @@ extension ArchiveSection {
         index.endReturn()
     }
 
-    /// Replays a `restore` frame.
     func bringBack(_ note: RemovalNote, time: Int64) throws(StorageError) {
         guard let line = index.undo.line(of: note.group) else { return }
         let isAll = note.kind != .deadline
@@ -300,7 +297,6 @@ extension ArchiveSection {
 struct Coming {
     private var entries: UInt64 = 0
     private var bytes: UInt64 = 0
-    /// Those of them whose deadline has passed.
     private(set) var expired = 0
     private(set) var expiredBytes: UInt64 = 0
 
@@ -325,9 +321,7 @@ struct Coming {
 struct ReturnOrder {
     var items: [(recency: UInt64, number: UInt32)]
     var next = 0
-    /// The archive's count of renumberings at that time.
     let renumberings: UInt64
-    /// Size of the largest value among them, in bytes.
     private(set) var largestValue: UInt64 = 0
 
     init(_ index: IndexView, _ line: UndoView) {

@@ -22,7 +22,7 @@ extension ArchiveEngine {
         return groups
     }
 
-    /// The action that made an entry expire; 0 if it expires by itself.
+    /// The action that made an entry expire; 0: none.
     func action(
         expiring number: UInt32, among actions: [Int64: (group: UInt32, sequence: UInt64)]
     ) throws(StorageError) -> UInt32 {
@@ -66,7 +66,7 @@ extension ArchiveEngine {
                 return outcome
             }
         }
-        // Others may have removed more of its entries as expired; the last part gives up what is still set aside.
+        // Others may have removed more of its entries as expired; the last part drops the remaining tombstoned ones.
         var isReturned = done == 0
         while true {
             if !isReturned {
@@ -83,7 +83,6 @@ extension ArchiveEngine {
         return outcome
     }
 
-    /// Brings back entries that expired because of the action, so that they can get their deadlines back.
     private func returnExpired(
         of line: UndoView, _ group: UInt32, _ outcome: inout UndoOutcome
     ) throws(StorageError) -> Bool {
@@ -154,7 +153,7 @@ extension ArchiveSection {
         return true
     }
 
-    /// The last part, which completes the undo. No entry that would come back may be set aside any more.
+    /// Completes the undo. No entry to be restored may be set aside any more.
     fileprivate func finish(
         _ changes: [DeadlineChange], of line: UndoView, _ outcome: inout UndoOutcome
     ) throws(StorageError) {
@@ -163,6 +162,8 @@ extension ArchiveSection {
             let isUndone = try undo(change, &outcome)
             if !isUndone { outcome.skip(change.key) }
         }
+        // Entries without room are counted as such.
+        outcome.skippedCount -= min(outcome.skippedCount, outcome.displaced)
         if let limit = engine.diskLimit { outcome.evicted += try evict(downTo: limit) }
         giveUp(index.changing(line))
         try restore(index.changing(line), isAll: true)
@@ -170,27 +171,26 @@ extension ArchiveSection {
         reclaim(forAppended: 0)
     }
 
-    /// `false` if the entry isn't as the action left it. One restored by an earlier, stopped undo isn't counted.
+    /// `false` if the entry isn't as the action left it. One that has its old deadline again already is counted as restored.
     private func undo(_ change: DeadlineChange, _ outcome: inout UndoOutcome) throws(StorageError) -> Bool {
-        var isBack = false
         let bytes: UInt64? = try withBytes(of: change.key) { (key) throws(StorageError) in
             guard let entry = try engine.find(key, tag: UInt32(truncatingIfNeeded: engine.hash(key))) else {
                 return nil
             }
             // The deadline alone is not enough: an entry recorded later may have the same one.
             let isThere = entry.frame.sequence < change.sequence
-            let isSame = isThere && entry.slot.deadline == change.new
-            isBack = isThere && !isSame && entry.slot.deadline == change.old
-            let bytes = UInt64(entry.slot.valueBytes)
+            let (deadline, bytes) = (entry.slot.deadline, UInt64(entry.slot.valueBytes))
             engine.unpin(entry)
-            guard isSame,
-                try changeDeadline(
-                    of: key, to: change.old, ifSequence: nil, cause: .undo, evenExpired: true)
-                    == .deleted
-            else { return nil }
+            guard isThere, deadline == change.new || deadline == change.old else { return nil }
+            if deadline != change.old {
+                guard
+                    try changeDeadline(
+                        of: key, to: change.old, ifSequence: nil, cause: .undo, evenExpired: true) == .deleted
+                else { return nil }
+            }
             return bytes
         }
-        guard let bytes else { return isBack }
+        guard let bytes else { return false }
         if change.old != Deadline.never, change.old <= Clock.boot() {
             outcome.expired += 1
             return true

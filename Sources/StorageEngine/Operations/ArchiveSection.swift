@@ -1,14 +1,14 @@
 import CPlatform
 
-/// The right to change an archive: every operation that changes the index or the log is a method of it. The end of its scope
-/// releases the archive. Used by one thread; the engine must outlive it. ``ArchiveEngine/acquire(nanoseconds:)`` and
-/// ``ArchiveEngine/tryAcquire()`` return one that holds the lock and has set the section's marker. If its process dies, the marker
-/// stays, and the next holder completes or reverts what was half done (F5).
+/// The right to change an archive: every operation that changes the index or the log is a method of it. The end of its
+/// scope releases the archive. Used by one thread; the engine must outlive it. ``ArchiveEngine/acquire(nanoseconds:)``
+/// and ``ArchiveEngine/tryAcquire()`` return one that holds the lock and has set the section's marker. If its process
+/// dies, the marker stays, and the next holder completes or reverts the change (F5).
 struct ArchiveSection: ~Copyable {
     let engine: ArchiveEngine
     private let holdsLock: Bool
 
-    /// For an archive that nobody else can change or open, and for the lock's holder that repairs before it sets its marker.
+    /// For an archive without other users, and for the lock's holder that repairs before it sets its marker.
     @inline(__always)
     init(unshared engine: ArchiveEngine) {
         self.engine = engine
@@ -31,7 +31,7 @@ struct ArchiveSection: ~Copyable {
         index.settleSequence()
         index.sectionOwner = 0
         engine.lock.release()
-        // Only one, so that a call doesn't pay for segments that others removed.
+        // Only one, so that a call doesn't unmap many segments that others removed.
         engine.log.unmapReleased(most: 1)
         engine.gate.leave()
     }
@@ -39,7 +39,6 @@ struct ArchiveSection: ~Copyable {
     /// The index for changing, valid as long as the section.
     @inline(__always) var index: ChangingIndex { ChangingIndex(self) }
     @inline(__always) var log: SegmentLog { engine.log }
-    /// The log for changing, valid as long as the section.
     @inline(__always) var segments: ChangingLog { ChangingLog(self) }
 
     /// Applies pending uses. Returns a stamp that is later than theirs.
@@ -72,7 +71,7 @@ extension ArchiveEngine {
         return try lockedSection(nanoseconds: nanoseconds)
     }
 
-    /// For a caller within the ``gate``. It leaves the gate with the section, or here if there is none.
+    /// For a caller within the ``gate``. The section leaves the gate at its end; if this throws, the gate is left here.
     @inline(__always)
     func lockedSection(nanoseconds: Int64) throws(StorageError) -> ArchiveSection {
         let outcome = lock.acquire(nanoseconds: nanoseconds)
@@ -85,7 +84,6 @@ extension ArchiveEngine {
             try index.catchUp()
             if index.sectionOwner != 0 || !index.isReady { try recoverSection() }
         } catch {
-            // The marker stays: the next holder repairs.
             lock.release()
             gate.leave()
             throw error

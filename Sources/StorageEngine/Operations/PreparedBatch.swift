@@ -19,31 +19,26 @@ struct BatchChange {
     var deadline = Deadline.never
     var memoryInterval: Int64 = 0
     var owner: [UInt8] = []
-    /// Which of these three terms the present entry keeps.
     var kept: KeptTerms
 
     /// Creation time; `nil`: the time of the batch. Under the lock it is replaced by that of an existing entry.
     var created: Int64?
 
-    // Found under the lock: The present entry; 0 if there is none.
+    // Set under the lock: the present entry; 0: absent.
     var number: UInt32 = 0
     var previous = Location.none
     var isExpired = false
 
-    /// Whether it writes a frame to the log.
     var isNeeded: Bool { value != nil || number != 0 }
 }
 
 /// A batch prepared before the lock is taken: of several changes of one key only the last remains.
 struct PreparedBatch {
-    /// The keys, one after another.
     let bytes: [UInt8]
     let changes: [BatchChange]
     let itemCount: Int
     let hasDeadlines: Bool
-    /// Entries that must be unchanged for the batch to be applied.
     let conditions: [BatchCondition]
-    /// Sum of the sizes of the values that it stores, in bytes.
     let valueBytes: Int
 
     init(

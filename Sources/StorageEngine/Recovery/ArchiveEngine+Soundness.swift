@@ -2,7 +2,7 @@
 /// rebuilt, which costs recency and counters. Each check prevents what would let an operation overwrite, remove or evict intact
 /// entries. Costs one pass over the index and the frame headers of one segment.
 extension ArchiveEngine {
-    /// What must hold even after a change was interrupted by the death of its process, so that recovery can rely on it.
+    /// Conditions that hold even after a process died during a change, so that recovery can rely on them.
     func headerIsSound(wasInterrupted: Bool) throws(StorageError) -> Bool {
         let numbers = try log.segmentNumbers()
         guard try chunksAddUp() else { return false }
@@ -17,7 +17,7 @@ extension ArchiveEngine {
             numbers.contains(index.head.segment),
             numbers.count(where: { $0 < oldest }) <= (wasInterrupted ? 1 : 0), try newestNames(oldest)
         else { return false }
-        // No look-up would find what was stored in a segment that the index doesn't know.
+        // Look-ups would miss the entries in a segment that the index doesn't know.
         if !wasInterrupted, try log.highestSegment(above: index.head.segment) != nil { return false }
         guard try headIsBehindAFrame(wasInterrupted: wasInterrupted) else { return false }
         return entriesAreWithin(oldest, wasInterrupted: wasInterrupted)
@@ -42,7 +42,7 @@ extension ArchiveEngine {
             && index.bucketCount >= IndexLayout.firstBuckets
     }
 
-    /// With a head inside or before a frame the next operation would overwrite that frame.
+    /// With a head inside or before a frame, the next operation would overwrite that frame.
     private func headIsBehindAFrame(wasInterrupted: Bool) throws(StorageError) -> Bool {
         guard let pin = try log.pinIfPresent(index.head.segment) else { return false }
         defer { log.unpin(pin) }

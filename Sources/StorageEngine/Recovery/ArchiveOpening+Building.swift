@@ -1,9 +1,10 @@
 import CPlatform
 
 extension ArchiveOpening {
-    /// Builds the index from the log, with what `witness`, the replaced index, knew about losses; returns whether others can see
-    /// it. Requires the turn to open, and no writer. Entries beyond the limit are evicted, but not for reading. On a full disk the
-    /// replaced index makes room, then a limited archive evicts; else the index stays in memory (OnDiskFormat, "A full disk").
+    /// Builds the index from the log, with the losses known to `witness`, the replaced index; returns whether others
+    /// can see it. Requires the turn to open, and no writer. Entries beyond the limit are evicted, but not for reading.
+    /// On a full disk the old index's space is freed, then a limited archive evicts; else it stays in memory
+    /// (OnDiskFormat, "A full disk").
     func buildIndex(
         attachment: FileDescriptor, witness: IndexWitness?
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
@@ -84,7 +85,7 @@ extension ArchiveOpening {
     /// How often to check for space that observers are about to free.
     private static let looksForRoom = 12
 
-    /// Builds in this process' memory, makes room from there, and builds the file. Throws `refusal` for an empty archive.
+    /// Builds in memory, frees space from there, and builds the file. Throws `refusal` for an empty archive.
     private func buildIndexInMemory(
         attachment: FileDescriptor, witness: IndexWitness?, refusal: StorageError
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
@@ -113,7 +114,6 @@ extension ArchiveOpening {
         return try IndexMemory(privateBytes: bytes, room: mayGrow ? 2 * bytes : 0, path: folder.path)
     }
 
-    /// Fills an empty index from the log. Its state stays `building`.
     func fill(
         _ memory: IndexMemory, file: FileDescriptor?, as role: ArchiveRole, witness: IndexWitness?,
         isRoomy: Bool = true
@@ -129,7 +129,7 @@ extension ArchiveOpening {
             section.index.parts = try LogParts(
                 of: engine.log, from: engine.index.oldestSegment, to: engine.index.head)
         }
-        // Operations must not have the numbers of those in a part of the log that isn't there now (``ReplayedRemovals``).
+        // New operations must not reuse numbers from a lost part of the log (``ReplayedRemovals``).
         section.index.sequence = max(section.index.sequence, witness?.sequence ?? 0)
         // Archives begin at the time, so a plan for a former one of the name can't hit. Messages are numbered from 1, for users.
         if engine.kind != .log {
@@ -137,19 +137,19 @@ extension ArchiveOpening {
             let last = section.index.sequence
             let next = max(last &+ (isLossy ? 1 << 32 : 0), UInt64(clamping: Clock.wall()))
             section.index.sequence = max(last, min(next, 1 << 60))
-            // Nor must an undo take back what was removed in that part.
+            // Nor must an undo revert removals of that part.
             if isLossy { section.index.nextGroup = section.index.nextGroup &+ (1 << 16) }
         }
         section.index.settleSequence()
         return engine
     }
 
-    /// After a failed sync the cache may differ from the medium: nobody has the archive open, so it is dropped before building.
+    /// After a failed sync the cache may differ from the medium: it is dropped while no process has the archive open.
     private func forgetUnwrittenBytes() throws(StorageError) {
         guard try hasFailedToSync() else { return }
         for name in try folder.names() where SegmentHeader.number(ofFileName: name) != nil {
             guard let file = try openIfPresent(name, writable: true) else { continue }
-            // Writes what can still be written; that some of it could not be is known already.
+            // Writes as much as possible; the failed rest is known already.
             try? file.synchronize()
             file.forgetCachedBytes()
         }

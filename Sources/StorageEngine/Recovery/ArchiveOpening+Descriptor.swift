@@ -30,14 +30,14 @@ extension ArchiveOpening {
     }
 
     /// Changes the archive's configuration for all processes, one process at a time, and not during an opening. The new
-    /// descriptor gets its name, and the index follows, while `engine` holds the archive's lock. After a death in between, the
-    /// next holder follows the descriptor, so no change is acknowledged under another limit.
+    /// descriptor is renamed, and the index follows, while `engine` holds the archive's lock. After a crash in between,
+    /// the next holder follows the descriptor, so no change is acknowledged under another limit.
     static func changeConfiguration(
         through engine: ArchiveEngine,
         _ change: (inout ArchiveConfiguration) throws(StorageError) -> Void
     ) throws(StorageError) {
         let folder = engine.folder
-        // Evictions come first, without the turn, because they take long; twice, as another process may change the rest meanwhile.
+        // Evictions are first, without the turn, because they take long; twice, as others may change the rest.
         var wanted = try Descriptor.read(in: folder).configuration
         try change(&wanted)
         try wanted.validate()
@@ -62,7 +62,7 @@ extension ArchiveOpening {
 extension Descriptor {
     static func read(in folder: FileDescriptor) throws(StorageError) -> Descriptor {
         guard try folder.hasEntry(named: fileName) else {
-            // When an archive is removed its folder is renamed, and then its files go one by one.
+            // Removing an archive renames its folder, and then removes its files one by one.
             guard try folder.isInItsPlace else {
                 throw .fromErrno(SystemCode.missing, operation: "open", path: folder.path + "/" + fileName)
             }
@@ -103,7 +103,7 @@ private struct NextDescriptor {
         crashPoint(.descriptorRenamed)
     }
 
-    /// Discards it. What was written over the spare file stays there, as space for the next one.
+    /// Discards it. An overwritten spare file stays, as space for the next one.
     func discard() {
         if name != Descriptor.spareName { try? folder.unlink(name) }
     }
@@ -137,7 +137,7 @@ private struct NextDescriptor {
         }
     }
 
-    /// Overwrites the spare file, which needs no new blocks. Returns `false` if there is none of the right size.
+    /// Overwrites the spare file, which needs no new blocks; `false`: none has the right size.
     private static func useSpare(for bytes: [UInt8], in folder: FileDescriptor) throws(StorageError) -> Bool {
         guard let file = try folder.fileIfPresent(named: Descriptor.spareName, writable: true),
             try file.status().bytes == bytes.count

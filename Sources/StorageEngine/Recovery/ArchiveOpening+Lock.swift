@@ -1,7 +1,7 @@
 import CPlatform
 import SystemC
 
-/// Which lock an archive has, and who may take it. Fields: OnDiskFormat, "The index"; reasons: "Containers" there.
+/// Which lock an archive has, and which processes may take it. Fields: OnDiskFormat, "The index"; reasons: "Containers" there.
 extension ArchiveOpening {
     /// A robust mutex names its holder in its PID namespace, and the kernel compares numbers: not usable if that is unknown.
     var lockingForNewIndex: LockingMode {
@@ -45,7 +45,6 @@ extension ArchiveOpening {
         }
     }
 
-    /// Whether a process died inside a section of the index.
     func isLeftInterrupted(_ index: IndexView) -> Bool {
         let owner = index.sectionOwner
         guard owner != 0 else { return false }

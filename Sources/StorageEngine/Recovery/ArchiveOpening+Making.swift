@@ -1,10 +1,7 @@
-/// Creating an archive, and reverting that.
 extension ArchiveOpening {
     enum Creation {
-        /// Another process created it first.
         case existed
-        /// `inNewFolder`: the folder is new, or another process that created it is still at work. Otherwise the folder
-        /// was there and empty, as left by an archive that lost its files.
+        /// `inNewFolder`: the folder is new, or its creator is at work. Else it is one whose archive lost its files.
         case made(inNewFolder: Bool)
     }
 
@@ -18,7 +15,7 @@ extension ArchiveOpening {
             do throws(StorageError) {
                 return try createOnce(in: store, name: name, configuration: configuration)
             } catch {
-                // Its failed creator may have removed the folder after this process had opened it; or it was a removed archive.
+                // Its failed creator may have removed the folder after it was opened; or it was a removed archive.
                 switch error {
                 case .closed, .system(_, _, SystemCode.missing): if attempts >= 100 { throw error }
                 default: throw error
@@ -72,7 +69,6 @@ extension ArchiveOpening {
         do throws(StorageError) {
             let folderName = ArchiveName.folder(for: name)
             try removeUnlessUsed(store.folder(named: folderName), name)
-            // Fails if the folder isn't empty, which is intended.
             if isNewFolder { try store.unlink(folderName, isFolder: true) }
         } catch {}
     }
@@ -89,7 +85,7 @@ extension ArchiveOpening {
         removeUnused(folder)
     }
 
-    /// Removes the files of an empty, unused archive, first the descriptor. Requires the turn to open, whose file goes last.
+    /// Removes the files of an empty, unused archive, first the descriptor, last the file of the required turn.
     private static func removeUnused(_ folder: FileDescriptor) {
         do throws(StorageError) {
             let names = try folder.names()

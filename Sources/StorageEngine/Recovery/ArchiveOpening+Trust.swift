@@ -2,8 +2,8 @@ import CPlatform
 
 /// Whether an existing index may be used (F3). The purpose of each check: OnDiskFormat, "Opening".
 extension ArchiveOpening {
-    /// The index file if it belongs to this archive and this boot, is no copy, and agrees with the segments; else `nil`. Other
-    /// processes may change it, so it is rejected only if its header is the same afterwards.
+    /// The index file if it belongs to this archive and this boot, is no copy, and agrees with the segments; else
+    /// `nil`. Other processes may change it, so it is rejected only if its header is the same afterwards.
     func trustedIndex(writable: Bool) throws(StorageError) -> FileDescriptor? {
         for _ in 0..<ArchiveOpening.mostLooksAtIndex {
             guard let file = try openIfPresent(ArchiveOpening.indexName, writable: writable),
@@ -23,12 +23,11 @@ extension ArchiveOpening {
         get throws(StorageError) { try ownIndex()?.1.head }
     }
 
-    /// Process number of a living process that has the archive open for writing, if the index names one.
+    /// Process number of a live process that has the archive open for writing, if the index names one.
     var firstUser: Int32? {
         guard let (file, _) = try? ownIndex(),
             let memory = try? IndexMemory(file, as: .open(file, in: folder), writable: false)
         else { return nil }
-        // A view doesn't retain it.
         defer { withExtendedLifetime(memory) {} }
         return IndexView(memory).processes.attached.first(
             where: Liveness(folder: folder, attachment: nil, ownLine: nil).isAlive)?
@@ -72,13 +71,12 @@ extension ArchiveOpening {
         return numbers.contains { $0 >= began && $0 < oldest && (try? log.holdsFrames($0)) == true }
     }
 
-    /// Whether a log that had losses when the index was built has other parts by now.
     func hasOtherParts(_ index: IndexView, _ log: SegmentLog) throws(StorageError) -> Bool {
         guard let parts = index.parts else { return false }
         return try parts.differ(in: log, from: index.oldestSegment, to: index.head)
     }
 
-    /// `nil` if there is no such file, or it may not be used. If it can't be opened now, that is an error.
+    /// `nil` if the file is absent or may not be used. If it can't be opened now, that is an error.
     func openIfPresent(_ name: String, writable: Bool) throws(StorageError) -> FileDescriptor? {
         do throws(StorageError) {
             return try folder.file(named: name, writable: writable)
@@ -90,14 +88,14 @@ extension ArchiveOpening {
         }
     }
 
-    /// Whether a trusted, unopened index is as its last users left it: by its clean mark, which is removed, or by verifying its
-    /// totals. A wrong limit or count of segments would make the next operation evict or remove intact entries.
+    /// Whether a trusted, unopened index is as its last users left it: by its clean mark, which is removed, or by
+    /// verifying its totals. With wrong limits or counts the next operation would remove intact entries.
     func isSound(
         _ memory: IndexMemory, _ log: SegmentLog, mark: MarkStanding, attachment: FileDescriptor
     ) throws(StorageError) -> Bool {
         let index = ChangingIndex(unshared: memory)
-        // If it isn't rebuilt now, whoever comes next mustn't trust it either: a wrong mark stays, and a right one becomes wrong
-        // where no look-up would find what the index doesn't know.
+        // Unless it is rebuilt now, later processes mustn't trust it either: a wrong mark stays, and a right one
+        // becomes wrong if look-ups would miss entries that the index doesn't know.
         guard mark != .wrong else { return false }
         if mark == .right, try isIncomplete(index.view, log) {
             index.cleanMark.spoil()

@@ -56,7 +56,7 @@ struct ArchiveOpening {
             log = known
         } else {
             log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: isWriter)
-            // Reports now what has a segment's name and isn't a file.
+            // Reports an item with a segment's name that isn't a file.
             _ = try log.segmentNumbers()
         }
         return ArchiveEngine(self, memory: memory, log: log, lock: lock, role: role)
@@ -80,7 +80,7 @@ struct ArchiveOpening {
             let reserve = RemovalReserve(folder: folder)
             engine.index.removalReserve = reserve
             // A full disk must not prevent opening.
-            try? reserve.extend(forEntries: Int(section.index.entryCapacity))
+            try? reserve.extend(forEntries: Int(section.index.entryCapacity), partly: true)
         }
         return ArchiveEngine(engine, slot: slot)
     }
@@ -139,7 +139,6 @@ struct ArchiveOpening {
         return (memory, nil, isShared)
     }
 
-    /// Maps the index that other processes find. The file isn't kept open.
     func mapForWriting(_ file: FileDescriptor) throws(StorageError) -> IndexMemory {
         try IndexMemory(
             file, as: .named(ArchiveOpening.indexName, in: folder, file.status()), writable: true)
@@ -147,11 +146,11 @@ struct ArchiveOpening {
 
     // MARK: Observers and copies
 
-    /// An observer's handle: read-only, without lock or slot. It repairs an unusable index first if it may write and waits for no
-    /// process; otherwise it reads the log into memory. A stopped process never delays it (F6).
+    /// An observer's handle: read-only, without lock or slot. It repairs an unusable index first if it may write and
+    /// waits for no process; otherwise it reads the log into memory. A stopped process never delays it (F6).
     func openForReading(mayWrite: Bool) throws(StorageError) -> ArchiveEngine {
         if let engine = try observe() { return engine }
-        // No turn is taken for an index that wouldn't be left there.
+        // Takes no turn for an index that would be removed again.
         if mayWrite, try mayLeaveIndex(), (try? putIndexRight()) != nil, let engine = try observe() {
             return engine
         }
@@ -181,7 +180,6 @@ struct ArchiveOpening {
     private func observe() throws(StorageError) -> ArchiveEngine? {
         guard let file = try trustedIndex(writable: false) else { return nil }
         let memory = try IndexMemory(file, as: .open(file, in: folder), writable: false)
-        // A view doesn't retain it.
         defer { withExtendedLifetime(memory) {} }
         let index = IndexView(memory)
         guard !isLeftInterrupted(index) else { return nil }
@@ -189,7 +187,7 @@ struct ArchiveOpening {
         guard mark != .wrong else { return nil }
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: false)
         guard mark == .right else {
-            // Mostly a writer has it open. Or who built it was killed.
+            // Usually a writer has it open, or its builder was killed.
             return try hasOtherParts(index, log) ? nil : engine(on: memory, as: .observer, log: log)
         }
         // Or a writer has just opened it and removed the mark.

@@ -1,4 +1,3 @@
-/// A segment's file that is too long, or whose end is missing, gets the right length.
 extension ArchiveRepair {
     /// The old file is kept, however much of it is blank: under another name it takes no more space.
     mutating func giveOwnLength(_ log: SegmentLog, _ number: UInt32) throws(StorageError) {

@@ -5,7 +5,6 @@ extension ArchiveRepair {
     /// Longer ranges are covered by several frames, so that no large buffer is needed.
     private static let mostVoidBytes = 16 << 20
 
-    /// Reads all segments twice; `progress` hears the share of that.
     mutating func mendSegments(_ progress: (Double) -> Void) throws(StorageError) {
         let log = try SegmentLog(folder: folder, identity: identity, writable: true)
         try setStraysAside(log)
@@ -34,7 +33,7 @@ extension ArchiveRepair {
         }
     }
 
-    /// If segments are too far apart for one log, keeps those in reach of its known end, or the group with the most frame bytes.
+    /// If segments are too far apart for one log, keeps those near its known end, or those with the most frame bytes.
     private mutating func setStraysAside(_ log: SegmentLog) throws(StorageError) {
         let names = try log.segmentNames()
         for stray in names.strays { try setAside(SegmentHeader.fileName(stray), SegmentLog.strayReason) }
@@ -82,7 +81,7 @@ extension ArchiveRepair {
         }
     }
 
-    /// Batches that don't count, whose frames can go; and whether the log ends with a counting batch of damaged last frames.
+    /// Batches that don't count, with removable frames; and whether the log ends with a counting, damaged batch.
     private mutating func droppedBatches(
         _ log: SegmentLog, _ numbers: [UInt32], _ progress: (Double) -> Void
     ) throws(StorageError) -> ([BatchSieve<Frame>.Dropped], endsDamaged: Bool) {
@@ -100,7 +99,7 @@ extension ArchiveRepair {
         }
         let endsDamaged = sieve.damagedEnd != nil
         let cut = try sieve.endLog { (_, _) throws(StorageError) in }
-        // A batch whose frames the index names had reached the medium, whatever it looks like now.
+        // A batch whose frames the index names had reached the medium, even if it looks otherwise now.
         let dropped = witness?.takeUnknown(of: sieve.dropped) ?? sieve.dropped
         return (dropped, endsDamaged || cut != nil && dropped.last?.first != cut)
     }
@@ -201,7 +200,6 @@ extension ArchiveRepair {
         try log.fileToSynchronize(pin)?.synchronize(mapped: log.view(pin).mapped)
     }
 
-    /// The ranges in order; overlapping or adjacent ones are joined.
     private static func united(_ ranges: [Range<Int>]) -> [Range<Int>] {
         var united: [Range<Int>] = []
         for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
@@ -221,7 +219,7 @@ extension ArchiveRepair {
         var offset = stretch.lowerBound
         while offset < stretch.upperBound {
             let rest = stretch.upperBound - offset
-            // What is left for the next frame must be large enough for one.
+            // The rest for the next frame must be large enough for one.
             let size =
                 rest <= ArchiveRepair.mostVoidBytes ? rest : ArchiveRepair.mostVoidBytes - Frame.headerBytes
             let zeros = [UInt8](repeating: 0, count: size - Frame.headerBytes)

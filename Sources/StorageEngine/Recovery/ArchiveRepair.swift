@@ -6,9 +6,7 @@ struct ArchiveRepair {
     let name: String
     let identity: [UInt8]
     let kind: ArchiveKind
-    /// The end of the log according to a trusted index.
     let knownHead: Location?
-    /// What the old index knows about losses.
     var witness: IndexWitness?
     private(set) var damaged = 0
     private(set) var problems: [String] = []
@@ -72,7 +70,6 @@ struct ArchiveRepair {
         remark(problem)
     }
 
-    /// Adds a line about something that doesn't count as damage.
     mutating func remark(_ problem: String) {
         if problems.count < CheckReport.maximumProblems { problems.append(problem) }
     }
@@ -130,9 +127,8 @@ struct ArchiveRepair {
     private mutating func finish(
         _ opening: ArchiveOpening, attachment: FileDescriptor
     ) throws(StorageError) -> RepairReport {
-        // Without the witness: what it knows is reported here, and from then on the log counts as complete.
+        // Without the witness: its losses are reported here, and from then on the log counts as complete.
         let (memory, _) = try opening.buildIndex(attachment: attachment, witness: nil)
-        // A view doesn't retain it.
         defer { withExtendedLifetime(memory) {} }
         let index = ChangingIndex(unshared: memory)
         let entries = index.entryCount

@@ -1,7 +1,7 @@
 import CPlatform
 
 extension ArchiveSection {
-    /// Rebuilds chains, lists and totals, and replays frames behind the head, after the lock's holder died (F5). Idempotent.
+    /// Rebuilds chains, lists and totals, and replays frames behind the head, after a holder's death (F5). Idempotent.
     func recover() throws(StorageError) {
         let isDecided = index.batchDone != .none
         if isDecided { index.batchOpen = .none }
@@ -9,6 +9,7 @@ extension ArchiveSection {
         crashPoint(.repairBegun)
         try relink { (slot) throws(StorageError) in try refill(slot) }
         if engine.kind == .log { try recountMessages() }
+        index.renumberings &+= 1
         crashPoint(.repairRelinked)
         index.endStructureChange()
         try dropLeftovers()
@@ -41,7 +42,7 @@ extension ArchiveSection {
         beginRecountOfSetAside()
         for number in (0..<highWater).reversed() {
             guard let slot = index.entry(number + 1) else { continue }
-            // A death during a renumbering leaves an entry in two slots.
+            // A crash during a renumbering leaves an entry in two slots.
             guard try keeps(slot), recountSetAside(number + 1, slot),
                 index.table.entry(at: slot.location, tag: slot.tag) == nil
             else {
@@ -168,7 +169,6 @@ extension ArchiveSection {
         slot.location = part.previous
     }
 
-    /// Removes files that a killed removal left behind.
     private func dropLeftovers() throws(StorageError) {
         for number in try log.segmentNumbers() where number < index.oldestSegment {
             try segments.removeFile(of: number)
@@ -183,11 +183,11 @@ extension ArchiveSection {
             let start = number == index.head.segment ? index.head.offset : SegmentHeader.bytes
             var offset = start
             if number > index.head.segment {
-                // Begun and still empty. Never recreated: a process that has it mapped would go on with the old file (F7).
+                // Begun and still empty. Never recreated: processes that map it would continue with the old file (F7).
                 if index.oldestSegment == 0 { index.oldestSegment = number }
                 index.head = Location(segment: number, offset: start)
             }
-            // Only an unbroken run of valid frames counts: what follows a torn frame was never acknowledged.
+            // Only an unbroken run of valid frames counts: bytes after a torn frame were never acknowledged.
             while let frame = log.validFrame(pin, at: offset) {
                 if frame.kind == .batch, engine.kind != .log {
                     guard let end = log.endOfBatch(pin, at: offset) else { break }

@@ -1,14 +1,12 @@
 import CPlatform
 
 extension ArchiveEngine {
-    /// What a replay found besides valid frames.
     struct ReplayFindings {
         var damaged = 0
         var problems: [String] = []
-        /// Whether no segment between the oldest and the newest is missing.
         var isWhole = true
-        /// Findings in the newest segment, with their locations. If the log ends with an incomplete batch, those behind
-        /// its beginning don't count: nothing acknowledged is missing there.
+        /// Findings in the newest segment, with their locations. Those behind the beginning of an incomplete last batch
+        /// don't count: it was never acknowledged.
         private var atEnd: [(place: Location, problem: String)] = []
 
         mutating func add(_ problem: String) {
@@ -38,7 +36,6 @@ extension ArchiveEngine {
             extensionBytes: frame.extension)
     }
 
-    /// Bytes of a segment that are sampled for an estimate.
     fileprivate static let sampleBytes = 4 << 20
 }
 
@@ -54,14 +51,15 @@ extension ArchiveSection {
             let presentSequence = present?.frame.sequence
             if let present { engine.unpin(present) }
             if frame.kind != .put, try isOutdated(frame, tag: tag, present: presentSequence) {
-                // One that names removed entries, as reclaiming writes none, still removes them.
+                // A move that names removed entries, as reclaiming writes none, still removes them.
                 if frame.kind == .move, FrameExtension.part(.evictions, in: frame.extension) == nil {
                     engine.replayedRemovals.withLock { $0?.outdated.append(location) }
                 }
                 return countReplayed(frame)
             }
             guard frame.kind != .resident else {
-                // No value is on disk any more. A living process' entry in memory, others' of this key, and moved ones stay.
+                // The value on disk is replaced. A live process' entry in memory, others of this key, and moved ones
+                // stay.
                 if let present, !present.slot.isMemoryOnly { remove(present.number) }
                 // The process that recorded it died before it was marked as held.
                 if let number = index.table.entry(at: location, tag: tag), index.residency[number] == 0 {
@@ -113,12 +111,11 @@ extension ArchiveSection {
         countReplayed(frame)
     }
 
-    /// What every frame tells in addition to its effect.
     func countReplayed(_ frame: Frame) {
         if frame.kind == .deadline || frame.kind == .evict, let note = RemovalNote(of: frame),
             let line = index.undo.line(of: note.group)
         {
-            // What an action itself wrote doesn't shorten the time in which it can be undone.
+            // An action's own frames don't shorten its undo window.
             line.lastAppended = index.appendedBytes &+ UInt64(frame.bytes)
             if line.endBytes != .max { line.endBytes &+= UInt64(frame.bytes) }
         }
@@ -139,7 +136,7 @@ extension ArchiveSection {
             index.liveFrames(ofSegment: location.segment) != 0,
             let number = try number(at: location), let slot = index.entry(number)
         else { return }
-        // It was given up early, to make room for an undo.
+        // It was dropped early, to free space for an undo.
         guard index.marks.isLive(number, slot) else {
             return note?.group ?? 0 == 0 ? forget(number, slot) : ()
         }
@@ -154,7 +151,6 @@ extension ArchiveSection {
         }
     }
 
-    /// The entry whose frame is at `location`.
     func number(at location: Location) throws(StorageError) -> UInt32? {
         guard let pin = try log.pinIfPresent(location.segment) else { return nil }
         defer { log.unpin(pin) }
@@ -167,7 +163,7 @@ extension ArchiveSection {
     private func replayDeadline(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
         let note = RemovalNote(of: frame)
         guard let present = try engine.find(frame.key, tag: tag) else {
-            // The entry's frame was copied and comes later in the log. The change can be undone all the same.
+            // The entry's frame was copied and follows later in the log. The change can still be undone.
             if let note, note.group != 0 { countRemoval(note, first: location, bytes: 0) }
             return
         }
@@ -184,7 +180,6 @@ extension ArchiveSection {
         guard let note = RemovalNote(of: frame), note.group != 0 else { return }
         // The process that died while copying it may have got this far.
         guard index.table.entry(at: location, tag: tag) == nil else { return }
-        // An existing entry of the key is newer.
         var isOlder = false
         if let present = try engine.find(frame.key, tag: tag) {
             engine.unpin(present)

@@ -15,7 +15,6 @@ extension ArchiveSection {
             try file.extend(from: 0, to: needed)
             let memory = try IndexMemory(file, as: .open(file, in: engine.folder), writable: true)
             try memory.takeContent(of: index.memory.memory, bytes: needed)
-            // A view doesn't retain it.
             defer { withExtendedLifetime(memory) {} }
             let copy = ChangingIndex(unshared: memory)
             try copy.identify(file)
@@ -37,6 +36,5 @@ extension ArchiveSection {
 }
 
 extension ArchiveEngine {
-    /// Less surplus in bytes than this isn't worth a copy.
     fileprivate static let leastSurplus = 256 << 10
 }

@@ -1,11 +1,10 @@
-/// Passes on the frames of a log in order, and those of a batch once it is clear whether it counts: OnDiskFormat, "Batches". For
-/// one reading, segment by segment. The frames of the batch being read must stay valid until ``BatchSieve/isOpen`` is false.
+/// Passes on the frames of a log in order, and those of a batch once it is clear whether it counts: OnDiskFormat,
+/// "Batches". For one reading, segment by segment. The frames of the batch being read must stay valid until
+/// ``BatchSieve/isOpen`` is false.
 struct BatchSieve<Item> {
     /// A batch that never happened, because not all of it reached the medium.
     struct Dropped {
-        /// The beginning of what is there of it.
         var first: Location
-        /// The end of its last frame that is there.
         var end: Location
     }
 
@@ -14,7 +13,6 @@ struct BatchSieve<Item> {
         /// A repair has covered this range; frames beside it count.
         case mended
         case damaged
-        /// Bytes that never reached the medium.
         case lost
     }
 
@@ -27,14 +25,12 @@ struct BatchSieve<Item> {
         let end: Int?
         var reached: Int
         var hole: Hole
-        /// The end of the last of its frames that are there.
         var framesEnd: Int?
         /// Whether the missing part at its end begins with a checksum, which is written last.
         var endsWritten = false
         var items: [(item: Item, location: Location)] = []
     }
 
-    /// Called with each frame that counts.
     typealias Emit = (Item, Location) throws(StorageError) -> Void
     /// Whether bytes of the current segment are all zero; bytes beyond the end of its file are.
     typealias Zeros = (Range<Int>) throws(StorageError) -> Bool
@@ -49,10 +45,9 @@ struct BatchSieve<Item> {
 
     var isOpen: Bool { open != nil }
 
-    /// Drops held frames that are of no interest any more.
     mutating func keep(_ isOfInterest: (Item) -> Bool) { open?.items.removeAll { !isOfInterest($0.item) } }
 
-    /// `item` is `nil` for a frame that is of no interest itself; what it says about the batch still counts.
+    /// `item` is `nil` for a frame that is of no interest itself; its batch fields still count.
     mutating func take(
         _ item: Item?, _ role: BatchRole, _ location: Location, bytes: Int, _ emit: Emit
     ) throws(StorageError) {
@@ -81,7 +76,7 @@ struct BatchSieve<Item> {
         stretch = nil
     }
 
-    /// A batch without its first frame: that is in the damage before it, or newer frames overwrote part of an abandoned batch.
+    /// A batch without its first frame, which is damaged, or was overwritten after the batch was abandoned.
     private func headless(_ first: Location, from location: Location) -> Open {
         guard first.segment == location.segment, let stretch, stretch.range.contains(first.offset) else {
             return Open(
@@ -93,7 +88,6 @@ struct BatchSieve<Item> {
             reached: location.offset, hole: stretch.hole)
     }
 
-    /// A range between two frames that contains none.
     mutating func take(damage range: Range<Int>, _ zeros: Zeros) throws(StorageError) {
         let hole: Hole = try looksLost(range, isEnd: false, zeros) ? .lost : .damaged
         var ofOpen = hole
@@ -127,8 +121,8 @@ struct BatchSieve<Item> {
         open?.endsWritten = try zeros(present.reached..<min(present.reached + 4, end)) == false
     }
 
-    /// The end of a batch at the end of the log that counts although its last frames are damaged. The log continues after it;
-    /// otherwise they would be taken for frames that were never written. Known at the end of the last segment.
+    /// The end of a batch at the end of the log that counts although its last frames are damaged; else these would be
+    /// taken for frames that were never written. The log continues after it. Known at the end of the last segment.
     var damagedEnd: Int? {
         guard let open, open.hole == .damaged, open.endsWritten else { return nil }
         return open.end
@@ -148,7 +142,7 @@ struct BatchSieve<Item> {
         switch present.hole {
         case .none: counts = present.reached == present.end || !atLogEnd
         case .mended: counts = true
-        // All of it had reached the medium if its writer finished it, which only its first frame can tell.
+        // If its writer finished it, all of it had reached the medium, but only its first frame can show that.
         case .damaged:
             counts =
                 !atLogEnd || present.endsWritten || present.end == nil
@@ -164,10 +158,10 @@ struct BatchSieve<Item> {
         for (item, location) in present.items { try emit(item, location) }
     }
 
-    /// Whether a range without a valid frame never reached the medium wholly: its checksum, which is written last, is zero; or its
-    /// part of a sector (512 bytes, a medium's unit) is; or the end of a page (4,096 bytes, a system's unit, perhaps half filled)
-    /// is. Later damage doesn't look so, unless its value does. The sector in which the range ends was written with the next frame;
-    /// `isEnd` means that the batch ends there, and none of its frames follows.
+    /// Whether a range without a valid frame never reached the medium wholly: its checksum, which is written last, is
+    /// zero; or its part of a sector (512 bytes, a medium's unit) is; or the end of a page (4,096 bytes, a system's
+    /// unit, perhaps half filled) is. Later damage looks otherwise, unless its value doesn't. The sector in which the
+    /// range ends was written with the next frame; `isEnd`: the batch ends there.
     private func looksLost(_ range: Range<Int>, isEnd: Bool, _ zeros: Zeros) throws(StorageError) -> Bool {
         var start = range.lowerBound
         guard start < range.upperBound else { return false }

@@ -1,13 +1,11 @@
 import CPlatform
 
-/// What an existing index tells of its log: the only trace of lost segments' operations. OnDiskFormat, "Losses of the log".
+/// An existing index's record of its log: the only trace of lost operations. OnDiskFormat, "Losses of the log".
 struct IndexWitness {
     let noted: LogLoss?
     /// The log reached at least to here; `none` if nothing is known.
     let end: Location
-    /// The number of the latest operation, or message; 0 if nothing is known.
     let sequence: UInt64
-    /// Segments that must exist but don't.
     private let missing: [UInt32]
     /// For a log archive: absent segments, which count as lost if it has fewer messages than ``messages``.
     private let gaps: [UInt32]
@@ -33,7 +31,6 @@ struct IndexWitness {
             header.isOf(descriptor.identity)
         else { return nil }
         let memory = try IndexMemory(file, as: .open(file, in: folder), writable: false)
-        // A view doesn't retain it.
         defer { withExtendedLifetime(memory) {} }
         let index = IndexView(memory)
         noted = header.loss
@@ -55,7 +52,7 @@ struct IndexWitness {
         end = head
         let numbers = header.olderSegments
         let present = try Set(folder.names().compactMap(SegmentHeader.number(ofFileName:)))
-        // A segment that was reclaimed in the meantime is older than the present oldest (the index is updated first).
+        // A segment that was reclaimed since is older than the present oldest (the index is updated first).
         let oldest = index.oldestSegment
         let absent = numbers.filter { !present.contains($0) && $0 >= oldest }
         missing = absent.filter {
@@ -68,7 +65,7 @@ struct IndexWitness {
         self.memory = keepsIndex ? memory : nil
     }
 
-    /// Batches, in order, of which the index names no frame; others were complete once. Walks and releases the index if any.
+    /// Batches, in order, of which the index names no frame; others were complete once. Releases the index.
     mutating func takeUnknown<Item>(of batches: [BatchSieve<Item>.Dropped]) -> [BatchSieve<Item>.Dropped] {
         let memory = memory
         self.memory = nil
@@ -88,7 +85,7 @@ struct IndexWitness {
         return zip(batches, isKnown).filter { !$0.1 }.map(\.0)
     }
 
-    /// What the log lacks by this witness, if it ends at `end` and, for a log archive, has this many messages.
+    /// The loss of a log that ends at `end` and, for a log archive, has this many messages, according to this witness.
     func loss(logEndsAt end: Location, messages: Int) -> LogLoss? {
         var loss = noted
         let first = Location(segment: 1, offset: SegmentHeader.bytes)

@@ -3,7 +3,6 @@ struct LogContent {
     private var messages = 0
     private var entries = 0
     private var evictions = 0
-    /// Sum of the sizes of all values, including replaced ones.
     private var valueBytes: UInt64 = 0
 
     init(_ folder: FileDescriptor, identity: [UInt8]) throws(StorageError) {
@@ -44,7 +43,6 @@ struct LogContent {
             kind: kind, diskLimit: kind == .collection ? nil : limit, memoryLimit: nil)
     }
 
-    /// The sentence about the restored configuration in the report of a repair.
     static func description(of configuration: ArchiveConfiguration) -> String {
         let limit = configuration.diskLimit ?? 0
         let known =

@@ -3,7 +3,6 @@ struct LogLoss: Equatable {
     private(set) var from: Location
     private(set) var to: Location
 
-    /// `nil` if this is no range: a damaged index may contain anything.
     init?(from: Location, to: Location) {
         guard from.segment > 0, from < to else { return nil }
         self.from = from
@@ -16,7 +15,6 @@ struct LogLoss: Equatable {
         return LogLoss(from: min(one.from, other.from), to: max(one.to, other.to))
     }
 
-    /// A line about it, for the archive in `folder`.
     func description(in folder: FileDescriptor) -> String {
         "\(folder.path): the log is missing from byte \(from.offset) of \(SegmentHeader.fileName(from.segment)) to "
             + "byte \(to.offset) of \(SegmentHeader.fileName(to.segment)), or parts of that; what was stored there "

@@ -1,9 +1,9 @@
-/// Which segments a log with losses had when its index was built. If a missing one is there later, or one changed, the index
-/// doesn't know all of it. A value; safe to share between threads. OnDiskFormat, "Losses of the log".
+/// The segments that a log with losses had when its index was built. If a missing one reappears, or one changed, the
+/// index doesn't know all of it. OnDiskFormat, "Losses of the log".
 struct LogParts: Sendable {
     /// Where the log ended. Segments before that one's count at any time; the newest until something is appended.
     let head: Location
-    /// Of one number for each of those before the newest.
+    /// Sum of one number for each of those before the newest.
     private(set) var sum: UInt64
     let newest: UInt64
 
@@ -21,13 +21,11 @@ struct LogParts: Sendable {
         self.init(head: head, sum: sum, newest: newest)
     }
 
-    /// Whether `log`, which ends at `head` now and begins with the segment `first`, has other parts.
     func differ(in log: SegmentLog, from first: UInt32, to head: Location) throws(StorageError) -> Bool {
         let present = try LogParts(of: log, from: first, to: self.head)
         return present.sum != sum || head == self.head && present.newest != newest
     }
 
-    /// A segment is no longer part of the log. `status`: of its file until now.
     mutating func remove(_ segment: UInt32, _ status: FileDescriptor.Status) {
         if segment < head.segment { sum &-= LogParts.number(of: segment, status) }
     }

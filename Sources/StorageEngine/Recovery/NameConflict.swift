@@ -1,7 +1,6 @@
 /// A folder or link in the place of an engine's file (never followed or removed), or a file that others may change (F9).
 struct NameConflict {
     let name: String
-    /// What is wrong with it, with its path.
     let description: String
     /// The error if a repair can't move it away: a file that others may change must be made private by its owner.
     let refusal: StorageError?
@@ -24,7 +23,7 @@ struct NameConflict {
                     found.append(NameConflict(name: name, description: description, refusal: nil))
                 case .notPrivate:
                     found.append(NameConflict(name: name, description: error.description, refusal: error))
-                // Gone in the meantime, or of unknown kind.
+                // Removed since, or of unknown kind.
                 default: break
                 }
             }

@@ -1,17 +1,17 @@
 import CPlatform
 import SystemC
 
-/// The turn to open for writing, create or configure an archive: a lock on the file `opening`, which names its holder and which the
-/// kernel releases. Used by one thread. A reader never waits for a turn: its holder may be stopped (F6).
+/// The turn to open for writing, create or configure an archive: a lock on the file `opening`, which names its holder
+/// and which the kernel releases. Used by one thread. A reader never waits for it: its holder may be stopped (F6).
 struct OpeningTurn {
     static let fileName = "opening"
     private static let digits = 11
 
     private let file: FileDescriptor
 
-    /// Takes the turn. Waits `nanoseconds` on the monotonic clock, and up to five minutes for a process that works, such as
-    /// building an index. While it is held the archive isn't removed.
-    /// - Throws: `busy`, which names the holder; `closed` if the archive was removed meanwhile, as its content would be lost.
+    /// Takes the turn. Waits `nanoseconds` on the monotonic clock, and up to five minutes for a working process, such
+    /// as one that builds an index. While it is held the archive isn't removed. Throws `busy`, which names the holder;
+    /// `closed` if the archive was removed during the wait.
     static func take(
         in folder: FileDescriptor, archive: String, nanoseconds: Int64 = ArchiveEngine.patienceNanoseconds
     ) throws(StorageError) -> OpeningTurn {
@@ -56,7 +56,7 @@ struct OpeningTurn {
         return false
     }
 
-    /// In nanoseconds; `nil` if that can't be found out.
+    /// In nanoseconds; `nil`: unknown.
     private static func processorTime(of pid: Int32) -> Int64? {
         #if canImport(Darwin)
         return nil
@@ -70,7 +70,7 @@ struct OpeningTurn {
 
     func pass() { file.unlock() }
 
-    /// The process that holds the turn: 0 if that can't be found out, `nil` if there is none.
+    /// The process that holds the turn: 0 if unknown, `nil`: none.
     static func holder(in folder: FileDescriptor) throws(StorageError) -> Int32? {
         guard try folder.hasEntry(named: fileName) else { return nil }
         let file = try folder.file(named: fileName, writable: false)
@@ -81,7 +81,7 @@ struct OpeningTurn {
         return pid(in: file) ?? 0
     }
 
-    /// Writes the process number for those who wait in vain, unless the disk is full.
+    /// Writes the process number for waiting processes' errors, unless the disk is full.
     private func sign() {
         let text = String(ProcessIdentity.current().pid)
         try? file.write(

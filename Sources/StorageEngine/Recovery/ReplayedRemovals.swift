@@ -1,21 +1,17 @@
-/// What a log says was removed, while an index is built from it. A copy (`move`) has the number of the frame that it copies, and
-/// must not undo what came after that one. OnDiskFormat, "Losses of the log". A value; for one thread.
+/// The removals in a log, while an index is built from it. A copy (`move`) has the number of the frame that it copies,
+/// and must not revert later changes of its key. OnDiskFormat, "Losses of the log".
 struct ReplayedRemovals {
     /// More would take more memory than a rebuild may; the earliest are forgotten then.
     private static let most = 1 << 20
 
     private struct Removal {
-        /// Of a frame with the key.
         var place: Location
-        /// The number of the operation that removed it.
         var sequence: UInt64
     }
 
-    /// The latest removal of a key, by its tag. Of two keys with one tag the earlier one's is forgotten.
+    /// The latest removal of a key, by its tag. If two keys share a tag, the earlier removal is forgotten.
     private var removals: [UInt32: Removal] = [:]
-    /// The number of the latest `deleteAll`.
     private var allBefore: UInt64 = 0
-    /// Copies that had no effect.
     var outdated: [Location] = []
 
     mutating func add(_ tag: UInt32, at place: Location, _ sequence: UInt64) {
@@ -30,7 +26,7 @@ struct ReplayedRemovals {
         allBefore = max(allBefore, sequence)
     }
 
-    /// An undo brought entries back, whose numbers are older than what removed others of their keys.
+    /// An undo restored entries, whose numbers are older than the removals of others of their keys.
     mutating func forgetAll() { (removals, allBefore) = ([:], 0) }
 
     /// Where a frame stands with a key that was removed after operation `sequence`, which may be this one; `all`: it was, certainly.
@@ -43,7 +39,7 @@ struct ReplayedRemovals {
 }
 
 extension ArchiveSection {
-    /// Whether a copy is of a state of its key after which another came. `present`: that of the key's entry; `nil`: none.
+    /// Whether a copy is of a superseded state of its key. `present`: the number of the key's entry; `nil`: none.
     func isOutdated(_ copy: Frame, tag: UInt32, present: UInt64?) throws(StorageError) -> Bool {
         if let present { return present > copy.sequence }
         let removal = engine.replayedRemovals.withLock { $0?.place(of: tag, after: copy.sequence) }
@@ -52,14 +48,14 @@ extension ArchiveSection {
         return try engine.withFrameIfPresent(at: place) { $0.key.elementsEqual(copy.key) } ?? false
     }
 
-    /// Remembers that a frame removed an entry, for the copies that come after it. `place`: of a frame with its key.
+    /// Remembers that a frame removed an entry, for later copies. `place`: of a frame with its key.
     func noteRemoval(_ tag: UInt32, at place: Location, by frame: Frame) {
         let sequence = frame.sequence
         engine.replayedRemovals.withLock { $0?.add(tag, at: place, sequence) }
     }
 
-    /// Makes the copies that had no effect in a rebuild void, for good: what outdates them may be reclaimed before they are.
-    /// Requires a log with nothing missing, which may be what brings their entries back; and that nobody else has it mapped.
+    /// Voids, for good, the copies that had no effect in a rebuild: the frames that outdate them may be reclaimed
+    /// before them. Requires a complete log, as a missing part may restore their entries, and no other mapping.
     func voidOutdatedCopies() throws(StorageError) {
         let places = engine.replayedRemovals.withLock { $0?.outdated } ?? []
         for (segment, places) in Dictionary(grouping: places, by: \.segment) {
@@ -67,7 +63,7 @@ extension ArchiveSection {
             defer { log.unpin(pin) }
             try segments.reserveBlocks(pin)
             for place in places { segments.view(pin).void(at: place.offset) }
-            // Before what outdates them goes.
+            // Before the frames that outdate them are removed.
             try log.fileToSynchronize(pin)?.synchronize(mapped: log.view(pin).mapped)
         }
     }

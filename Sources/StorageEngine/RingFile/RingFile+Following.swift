@@ -1,16 +1,16 @@
-/// The settings that a ring file was created with; every writer must use the same. Sendable value type.
+/// The settings that a ring file was created with; every writer must use the same.
 public struct RingFileSettings: Sendable, Hashable {
     /// Largest size of the file in bytes, including its header of 64.
     public let maximumBytes: UInt64
-    /// Whether the oldest messages make room for new ones; otherwise nothing is appended when the file is full.
+    /// Whether a full file drops the oldest messages for new ones; otherwise appending fails.
     public let overwritesOldMessages: Bool
 }
 
-/// A position in a ring file: after the message that was read last. Sendable value type.
+/// A position in a ring file: after the message that was read last.
 ///
 /// Messages have no numbers in the file, so the cursor remembers where the last message began, its length, and a
-/// checksum of its first 16 KiB. If after a whole turn of the ring an equal message is at the same place, the cursor
-/// takes it for the old one.
+/// checksum of its first 16 KiB. If an equal message is at the same place after the ring was overwritten once, the
+/// cursor takes it for the old one.
 public struct RingFileCursor: Sendable, Hashable {
     /// `nil`: before the first message.
     fileprivate var last: RingFileMark?
@@ -19,20 +19,19 @@ public struct RingFileCursor: Sendable, Hashable {
     public init() {}
 }
 
-/// New messages of a ring file. Sendable value type.
+/// New messages of a ring file.
 public struct RingFileNews: Sendable {
     /// The messages, oldest first.
     public var messages: [[UInt8]] = []
     /// The position after these messages.
     public var next: RingFileCursor
-    /// Whether the message that was read last is gone, so that messages after it may have been missed. The file can't
-    /// tell how many.
+    /// Whether the message that was read last was dropped, so that an unknown number after it may have been missed.
     public var someMayBeLost = false
     /// Damage behind these messages; reading on from ``next`` throws it.
     public var damage: StorageError?
 }
 
-/// What is in a ring file at one moment. Sendable value type.
+/// A summary of a ring file at one moment.
 public struct RingFileOutline: Sendable, Hashable {
     /// The file's settings; `nil` if it is empty and has none yet.
     public var settings: RingFileSettings?
@@ -44,11 +43,9 @@ public struct RingFileOutline: Sendable, Hashable {
     public var fileBytes = 0
 }
 
-/// Reading a file to which others append. Changes nothing in it.
 extension RingFile {
-    /// The settings that the file at `path` was created with; `nil` if it is empty. Costs two reads.
-    /// - Throws: `corrupted` if it isn't a regular file; `damagedRingFile`, `unsupportedVersion`, `permissionDenied`,
-    ///   `ringFileInUse`, `system`.
+    /// The settings of the file at `path`; `nil` if it is empty. Costs two reads. Throws `corrupted` if it isn't a
+    /// regular file; `damagedRingFile`, `unsupportedVersion`, `permissionDenied`, `ringFileInUse`, `system`.
     public static func settings(ofFileAt path: String) throws(StorageError) -> RingFileSettings? {
         let ring = try RingFile(path: path, maximumBytes: 0, overwritesOldMessages: false, mode: .readOnly)
         return try ring.reading { () throws(StorageError) in
@@ -56,13 +53,13 @@ extension RingFile {
         }
     }
 
-    /// The position before the last `count` messages, or before all if there are fewer. In a damaged file, before the
-    /// last readable ones. Costs reading the file, and 24 bytes of memory for each of the `count` messages.
-    /// - Throws: like ``messages()``, except for `damagedRingFile`.
+    /// The position before the last `count` messages, or before all if the file has fewer. In a damaged file, before
+    /// the last readable ones. Costs reading the file, and 24 bytes of memory for each of the `count` messages. Throws
+    /// like ``messages()``, except for `damagedRingFile`.
     public func cursor(beforeLast count: Int) throws(StorageError) -> RingFileCursor {
         var cursor = RingFileCursor()
         var reader = try RingFileReader(self)
-        // More than the file can hold: before all of them.
+        // More than the file can hold: before all messages.
         guard count < reader.fileBytes else { return cursor }
         // A ring buffer of the last `count` messages and the one before them.
         let most = max(0, count) + 1
@@ -85,10 +82,9 @@ extension RingFile {
         return cursor
     }
 
-    /// The messages after `cursor`: at least one if there is any, then further ones up to `most` in number and
-    /// `mostBytes` in size. If the cursor's message is gone, begins with the oldest. Costs reading these messages and
-    /// one more.
-    /// - Throws: `damagedRingFile` if the next message can't be read; otherwise like ``messages()``.
+    /// The messages after `cursor`: at least one if present, then further ones up to `most` in number and `mostBytes`
+    /// in size. If the cursor's message was dropped, begins with the oldest. Costs reading these messages and one more.
+    /// Throws `damagedRingFile` if the next message can't be read; otherwise like ``messages()``.
     public func news(
         after cursor: RingFileCursor, most: Int = .max, mostBytes: Int = .max
     ) throws(StorageError) -> RingFileNews {
@@ -110,7 +106,7 @@ extension RingFile {
         return news
     }
 
-    /// Counts what is in the file. Costs reading it, up to 16 KiB of each message.
+    /// Summarises the file. Costs reading it, up to 16 KiB of each message.
     public func outline() throws(StorageError) -> RingFileOutline {
         var outline = RingFileOutline()
         var losses = 0

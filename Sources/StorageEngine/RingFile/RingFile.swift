@@ -1,16 +1,16 @@
 import CPlatform
 import Synchronization
 
-/// A bounded ring of messages in a file of its own, outside any store. When it is full, either the oldest messages make
-/// room for new ones, or nothing more is appended. Safe from any thread, and from any number of processes that use this
-/// type; messages are appended one at a time. The file's format, and what a crash leaves: RingFileFormat.
+/// A bounded ring of messages in a separate file, outside any store. When it is full, it either drops the oldest
+/// messages for new ones, or appends nothing more. Safe from any thread, and from any number of processes that use this
+/// type; messages are appended one at a time. Format, and behaviour after crashes: RingFileFormat.
 ///
 /// The file isn't mapped, because another program may truncate it at any time; then calls throw `damagedRingFile`. A
-/// message is in the system's memory when ``append(_:)`` returns. It survives the death of the process, and a power
+/// message is in the system's memory when ``append(_:)`` returns. It survives a crash of the process, and a power
 /// failure only after ``synchronize()``.
 ///
-/// Calls that read throw what ``messages()`` throws. Work and memory are proportional to the file's size, whatever it contains.
-/// Reading delays appends by a fifth of a second at most, even if the reader was stopped in the middle.
+/// Calls that read throw what ``messages()`` throws. Work and memory are proportional to the file's size, whatever it
+/// contains. Reading delays appends by a fifth of a second at most, even if the reader was stopped in the middle.
 public final class RingFile: Sendable {
     /// Largest message in bytes. Readers that count with 32 bits must be able to read it.
     public static let maximumMessageBytes = Int(Int32.max)
@@ -19,13 +19,12 @@ public final class RingFile: Sendable {
     public let path: String
     /// Largest size of the file in bytes, including its header of 64.
     public let maximumBytes: UInt64
-    /// Whether the oldest messages make room for new ones; otherwise nothing is appended when the file is full.
+    /// Whether a full file drops the oldest messages for new ones; otherwise appending fails.
     public let overwritesOldMessages: Bool
 
     let file: FileDescriptor
     private let isReadOnly: Bool
     private let forks = cp_watch_forks()
-    /// Admits one thread of this process at a time to the file.
     private let turn = Guarded<Void>(())
     /// Whether all messages have been verified as readable, which is required before the first append.
     private let isVerified = Guarded<Bool>(false)
@@ -38,7 +37,7 @@ public final class RingFile: Sendable {
     /// - Parameters:
     ///   - path: of the file.
     ///   - maximumBytes: any number. A message that doesn't fit is refused; below 69 none fits.
-    ///   - overwritesOldMessages: whether the oldest messages make room for new ones.
+    ///   - overwritesOldMessages: whether a full file drops the oldest messages for new ones.
     ///   - mode: whether to append.
     /// - Throws: `corrupted` if it isn't a regular file; `permissionDenied`, `system`.
     public init(
@@ -53,7 +52,7 @@ public final class RingFile: Sendable {
 
     // MARK: Reading
 
-    /// All messages, oldest first. Messages that make room during the call are left out. Costs reading the file.
+    /// All messages, oldest first, except those dropped during the call. Costs reading the file.
     /// - Throws: `damagedRingFile` if messages don't match the format, with the number of those before the damage;
     ///   `unsupportedVersion`, `ringFileInUse`, `system`.
     public func messages() throws(StorageError) -> [[UInt8]] {
@@ -71,9 +70,8 @@ public final class RingFile: Sendable {
         return messages
     }
 
-    /// Calls `body` with each message, oldest first; if there is an error, first with the readable ones. Others may
-    /// append at the same time: messages that come after the call began may be left out.
-    /// - Returns: whether messages may have made room before they were read.
+    /// Calls `body` with each message, oldest first, before throwing any error. Messages that others append during the
+    /// call may be left out. Returns whether messages may have been dropped before they were read.
     @discardableResult
     public func forEachMessage(_ body: ([UInt8]) -> Void) throws(StorageError) -> Bool {
         var reader = try RingFileReader(self)
@@ -96,9 +94,8 @@ public final class RingFile: Sendable {
 
     // MARK: Appending
 
-    /// Writes the header of an empty file, with these settings and without messages. Leaves any other file as it is.
-    /// Costs one system call besides the lock.
-    /// - Throws: like ``append(_:)``.
+    /// Writes the header of an empty file, with these settings and without messages; leaves any other file unchanged.
+    /// Costs one system call besides the lock. Throws like ``append(_:)``.
     public func begin() throws(StorageError) {
         guard !isReadOnly else { throw .readOnly(operation: "begin \(path)") }
         try alone { () throws(StorageError) in
@@ -106,9 +103,9 @@ public final class RingFile: Sendable {
         }
     }
 
-    /// Appends a message. Costs three system calls besides the locks, and two or three more if old messages have to
-    /// make room. The first call verifies that all present messages can be read, because no one could read a message
-    /// behind damage: that costs reading the file, up to 16 KiB of each message, while others may append.
+    /// Appends a message. Costs three system calls besides the locks, and two or three more if old messages are
+    /// dropped. The first call verifies that all present messages are readable, because a message behind damage would
+    /// be lost: that costs reading the file, up to 16 KiB of each message, while others may append.
     ///
     /// - Throws: `invalidConfiguration` if the file was created with other settings, or the message is empty;
     ///   `valueTooLarge` if the message doesn't fit (into the space left, or for an overwriting ring into the file),
@@ -142,14 +139,12 @@ public final class RingFile: Sendable {
         }
     }
 
-    /// Returns when everything appended before is on the medium. A power failure then loses no message that hasn't made
-    /// room.
+    /// Returns when everything appended before is on the medium. A power failure then loses none.
     ///
-    /// From the first call on, this object also syncs which messages have made room before it overwrites them. So that
-    /// not every append needs such a sync, room is made for a 64th of the file at once. All other objects and processes
-    /// that append to the file must have called this once, too; otherwise an overwrite by one of them may cost all
-    /// messages at a power failure.
-    /// - Throws: `closed`, `system`.
+    /// From the first call on, this object also syncs which messages are dropped before it overwrites them. To avoid
+    /// such a sync at every append, it drops a 64th of the file at once. All other objects and processes that append to
+    /// the file must have called this once, too; otherwise an overwrite by one of them may cost all messages at a power
+    /// failure. Throws `closed`, `system`.
     public func synchronize() throws(StorageError) {
         try inTurn { (_) throws(StorageError) in
             isDurable.store(true, ordering: .relaxed)
@@ -171,14 +166,13 @@ public final class RingFile: Sendable {
         do throws(StorageError) {
             try file.write(header.encoded)
         } catch {
-            // A partial header would be refused for ever.
+            // A partial header would be rejected for ever.
             try? file.truncate(to: 0)
             throw error
         }
         return (header, RingFileHeader.bytes)
     }
 
-    /// `nil` if the file has no header yet.
     private func headerToAppend() throws(StorageError) -> (RingFileHeader, fileBytes: Int)? {
         guard let (header, fileBytes) = try readHeader() else { return nil }
         guard isOurs(header) else {
@@ -197,7 +191,7 @@ public final class RingFile: Sendable {
         return (header, fileBytes)
     }
 
-    /// Drops the oldest messages until `needed` bytes fit. After each step the others are intact: messages go before overwriting.
+    /// Drops the oldest messages until `needed` bytes fit, before overwriting. After each step the others are intact.
     private func makeRoom(
         for needed: UInt64, _ header: inout RingFileHeader, _ fileBytes: inout Int
     ) throws(StorageError) {
@@ -205,7 +199,7 @@ public final class RingFile: Sendable {
         var isBeginning = false
         if header.end + needed > maximumBytes {
             if header.isWrapped {
-                // All messages behind the newest must go, because the file will end there.
+                // Drops all messages behind the newest, because the file will end there.
                 header.oldest = first
                 try release(header)
             }
@@ -233,7 +227,7 @@ public final class RingFile: Sendable {
             }
         }
         if oldest == nil {
-            // It needs all the room: the ring becomes empty before the first message is overwritten.
+            // It needs all the space: the ring becomes empty before the first message is overwritten.
             header.oldest = start
             header.end = start
             try release(header)
@@ -265,16 +259,13 @@ public final class RingFile: Sendable {
         try file.write(header.encodedPlaces, at: RingFileHeader.placesOffset)
     }
 
-    // MARK: The file
-
     private func isOurs(_ header: RingFileHeader) -> Bool {
         header.maximumBytes == maximumBytes && header.overwritesOldMessages == overwritesOldMessages
     }
 
-    /// `nil` if the file is empty.
     func readHeader() throws(StorageError) -> (header: RingFileHeader, fileBytes: Int)? {
         let status = try file.status()
-        // No one will ever find what is appended to a file without a name.
+        // Messages in a file without a name would never be found.
         guard status.links > 0 else { throw .closed(name: path) }
         let fileBytes = status.bytes
         guard fileBytes > 0 else { return nil }
@@ -289,7 +280,7 @@ public final class RingFile: Sendable {
     private static let appendingByte = 1 << 62
     private static let lookingByte = 1 << 62 + 1
 
-    /// Runs `body` with exclusive use of the file; views that readers take meanwhile are discarded.
+    /// Runs `body` with exclusive use of the file. Views that readers take during it are discarded.
     private func alone<Value: Sendable>(
         _ body: () throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
@@ -301,7 +292,7 @@ public final class RingFile: Sendable {
             try patience.wait { () throws(StorageError) in try file.lock(.exclusive, wait: false) }
             defer { file.unlock() }
             if FileDescriptor.hasByteLocks {
-                // Readers still at it began earlier; what they see later is discarded.
+                // Readers still at work began earlier; their later views are discarded.
                 let looks = Patience(RingFile.lookNanoseconds * 2, path)
                 try? looks.wait { () throws(StorageError) in !file.isByteLocked(RingFile.lookingByte) }
             }
@@ -309,7 +300,7 @@ public final class RingFile: Sendable {
         }
     }
 
-    /// Returns what `body` sees while no one appends. It may run several times, so it must be short and change nothing.
+    /// Returns the result of `body` while no process appends. May repeat it, so it must be short and change nothing.
     func reading<Value: Sendable>(
         _ body: () throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
@@ -339,7 +330,6 @@ public final class RingFile: Sendable {
         }
     }
 
-    /// Admits one thread at a time to this object.
     private func inTurn<Value: Sendable>(
         _ body: (Patience) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
@@ -350,7 +340,7 @@ public final class RingFile: Sendable {
         }
     }
 
-    /// Waits for others, until one deadline for all waits together. Sendable value type.
+    /// Waits for others, until one deadline for all waits together.
     private struct Patience: Sendable {
         let end: Int64
         let path: String

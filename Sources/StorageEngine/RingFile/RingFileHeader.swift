@@ -5,16 +5,13 @@ struct RingFileHeader: Sendable, Hashable {
     static let lengthBytes = 4
     static let placesOffset = 10
 
-    /// Largest size of the file in bytes, including this header.
     var maximumBytes: UInt64
     var overwritesOldMessages: Bool
-    /// Where the oldest message begins; equal to `end` if there is none.
+    /// Where the oldest message begins; equal to `end` if the ring is empty.
     var oldest: UInt64 = UInt64(RingFileHeader.bytes)
-    /// The end of the newest message.
     var end: UInt64 = UInt64(RingFileHeader.bytes)
 
     var isEmpty: Bool { oldest == end }
-    /// Whether the oldest messages are behind the newest, up to the end of the file.
     var isWrapped: Bool { oldest > end }
 
     /// Whether the file ends before its newest message: truncated, or its length didn't reach the medium.

@@ -1,4 +1,4 @@
-/// Identifies a message by its first bytes, so that a position can be found again at little cost. Sendable value type.
+/// Identifies a message by its first bytes, so that a position can be found again at little cost.
 struct RingFileMark: Sendable, Hashable {
     static let mostBytes = 16 << 10
 
@@ -16,21 +16,18 @@ struct RingFileMark: Sendable, Hashable {
     var end: Int { place + RingFileHeader.lengthBytes + length }
 }
 
-/// Reads the messages of a ring file in order through a buffer, never more bytes than the file has. For one thread. A mere reader
-/// has exclusive use only while the buffer is filled, and then checks whether its last message is still there. If not, it continues
-/// with the oldest (``losses``). It ends where the messages ended when it began or, after losses, continued.
+/// Reads the messages of a ring file in order through a buffer, never more bytes than the file has. For one thread. A
+/// mere reader has exclusive use only while the buffer is filled, and then checks that its last message still exists.
+/// If not, it continues with the oldest (``losses``). Ends where messages ended at its beginning or last loss.
 struct RingFileReader {
     private let ring: RingFile
     /// Whether the file is locked for the whole reading.
     private let isAlone: Bool
-    /// The header when the buffer was filled; `nil` if the file is empty.
     private(set) var header: RingFileHeader?
     private(set) var fileBytes = 0
-    /// The ranges still to be read; ``position`` is in the first.
     private var stretches: [Range<Int>] = []
     private var buffer: [UInt8] = []
     private var bufferStart = 0
-    /// Most bytes of messages that may still be read.
     private var budget = Int.max
 
     /// Size of the next refill, which doubles from the few bytes that one message needs to the most.
@@ -48,10 +45,9 @@ struct RingFileReader {
     private(set) var last: RingFileMark?
     /// Messages read since the beginning or the last loss.
     private(set) var passed = 0
-    /// How often the message that was read last had gone.
+    /// How often the last read message had been dropped.
     private(set) var losses = 0
 
-    /// A reading under the file's lock.
     init(lockedRing ring: RingFile, _ header: RingFileHeader, fileBytes: Int) {
         self.ring = ring
         isAlone = true
@@ -61,7 +57,6 @@ struct RingFileReader {
         position = stretches.first?.lowerBound
     }
 
-    /// A reading that begins after `last`, or with the oldest message.
     init(_ ring: RingFile, behind last: RingFileMark? = nil) throws(StorageError) {
         self.ring = ring
         isAlone = false
@@ -91,7 +86,7 @@ struct RingFileReader {
                 throw damage(at: place, "a message of \(length) bytes, where \(left) are left")
             }
             if length > RingFileReader.mostHoleBytes, hasHole(at: place, length) {
-                // Unless the message has gone in the meantime and the file was truncated.
+                // Unless the message was dropped in between and the file was truncated.
                 if !isAlone {
                     guard try refill(RingFileHeader.lengthBytes), position == place,
                         RingFileReader.length(buffer.prefix(RingFileHeader.lengthBytes)) == length,
@@ -121,7 +116,6 @@ struct RingFileReader {
         }
     }
 
-    /// The message at ``position``; `nil` after the last.
     mutating func next() throws(StorageError) -> [UInt8]? {
         while let length = try peekLength() {
             guard let bytes = try take(RingFileHeader.lengthBytes + length, ofMessageOf: length) else {
@@ -153,9 +147,8 @@ struct RingFileReader {
         position = stretches.first?.lowerBound
     }
 
-    /// `count` bytes from ``position`` on; `nil` if the buffer was filled while others may append: then another message may be
-    /// here, and all has to be decided again.
-    /// - Parameter length: that of the message, if it is known already.
+    /// `count` bytes from ``position`` on; `nil` if the buffer was filled while others may append: then another message
+    /// may be here, and the caller starts again. `length`: that of the message, if known.
     private mutating func take(_ count: Int, ofMessageOf length: Int? = nil) throws(StorageError)
         -> ArraySlice<UInt8>?
     {
@@ -201,14 +194,12 @@ struct RingFileReader {
         return false
     }
 
-    /// What a reader sees while no one can append. Sendable value type.
     private struct View: Sendable {
         var header: RingFileHeader?
         var fileBytes = 0
         var stretches: [Range<Int>] = []
         var position: Int?
         var bytes: [UInt8] = []
-        /// Whether the message that was read last has gone.
         var isLost = false
 
         init(_ ring: RingFile, behind last: RingFileMark?, _ wanted: Int) throws(StorageError) {

@@ -1,13 +1,13 @@
-/// One walk over the entries of an archive, without a lock or a trace (F6). For one thread; several may share the work, each with a
-/// ``twin()`` for other items of the snapshot, and only what twins share is guarded (``ScanRenumberings``).
+/// One walk over the entries of an archive, without a lock or a trace (F6). For one thread; several may share the work,
+/// each with a ``twin()`` for other items of the snapshot, only shared state is guarded (``ScanRenumberings``).
 ///
-/// It begins with a snapshot of each live entry's location, number and tag, 16 bytes, and reads each again through its slot:
+/// It begins with a snapshot of each live entry's location, number and tag, 16 bytes, and reads each through its slot:
 ///
 /// - An entry that stays is visited once. If reclaiming has moved it, its slot names the new place (F7).
-/// - An entry that was stored again is visited once, in its present version, whose value, size and times belong together, except
-///   that an access between two reads shows.
-/// - An entry that was deleted, evicted, set aside or has expired is skipped (S8, S9), and so is one whose slot was reused, which
-///   its tag shows. Entries added since the snapshot are not visited.
+/// - An entry that was stored again is visited once, in its present version, whose value, size and times belong
+///   together, except that an access between two reads shows.
+/// - An entry that was deleted, evicted, set aside or has expired is skipped (S8, S9), and so is one whose slot was
+///   reused, which its tag shows. Entries added since the snapshot are not visited.
 package final class EntryScan {
     private let engine: ArchiveEngine
     // Copies of the engine's fields, because both are read several times for each entry.
@@ -17,12 +17,11 @@ package final class EntryScan {
     package let order: ScanOrder
     /// The next item; private, like all that changes with each entry, because run-time exclusivity checks would cost as much.
     private var next = 0
-    /// Where it ends: behind the last item, unless it was told another.
+    /// Where the walk ends: behind the last item, unless set.
     private var end: Int
     private var now = Clock.boot()
     /// Added to a deadline it gives a moment of the wall clock.
     private let wallOffset = Clock.wallOffset()
-    /// Slots of the process table whose processes are alive; determined once.
     private lazy var living = engine.livingLines
     private lazy var pending = index.touches.pending()
 
@@ -45,7 +44,6 @@ package final class EntryScan {
         end = items.count
     }
 
-    /// `renumberings`: the archive's count before the items were looked up.
     private convenience init(
         engine: ArchiveEngine, items: [ScanItem], order: ScanOrder, renumberings: UInt64
     ) {
@@ -72,7 +70,6 @@ package final class EntryScan {
         let pending = engine.index.touches.pending()
         for key in keys {
             try withBytes(of: key) { (key) throws(StorageError) in
-                // No entry can have such a key.
                 guard key.count > 0, key.count <= Frame.maximumKeyBytes else { return }
                 let tag = UInt32(truncatingIfNeeded: engine.hash(key))
                 guard let entry = try engine.find(key, tag: tag) else { return }
@@ -95,7 +92,7 @@ package final class EntryScan {
         try engine.undisturbed { () throws(StorageError) in try collect(at: engine, order) }
     }
 
-    /// How often to read an entry again that was moved meanwhile.
+    /// How often to read an entry again that was moved during the read.
     private static let patience = 200
 
     private static func collect(at engine: ArchiveEngine, _ order: ScanOrder) throws(StorageError)
@@ -105,7 +102,6 @@ package final class EntryScan {
         let renumberings = index.renumberings
         let isChanging = index.structureVersion & 1 != 0
         if order == .location, !isChanging {
-            // Mostly the order of the log.
             let items = try collect(at: engine, order, ascending: true)
             if index.renumberings == renumberings { return items }
         }
@@ -139,12 +135,12 @@ package final class EntryScan {
 
     // MARK: Sharing the walk
 
-    /// Another walk over the same snapshot, for another thread, from its beginning on. What both go through is visited twice.
+    /// Another walk over the same snapshot, for another thread. Items that both visit count twice.
     package func twin() -> EntryScan {
         EntryScan(engine: engine, items: items, order: order, renumbered: renumbered)
     }
 
-    /// Goes on with these items of the snapshot, and ends behind them. They are clamped to those that there are.
+    /// Continues with these items of the snapshot, and ends behind them. The range is clamped.
     package func go(to range: Range<Int>) {
         let range = range.clamped(to: 0..<items.count)
         (next, end, line, frame) = (range.lowerBound, range.upperBound, nil, nil)
@@ -152,7 +148,6 @@ package final class EntryScan {
 
     // MARK: Advancing
 
-    /// The number of the next item: from the beginning, entries that have been visited or skipped.
     package var visited: Int { next }
 
     package var count: Int { items.count }
@@ -172,7 +167,6 @@ package final class EntryScan {
         return false
     }
 
-    /// The entry's present line; `nil` if the entry is gone or has expired.
     @inline(__always)
     private func present(_ item: ScanItem) throws(StorageError) -> EntryLine? {
         var found = try line(item.number, ofTag: item.tag)
@@ -192,7 +186,7 @@ package final class EntryScan {
         return line
     }
 
-    /// The slot to which the entry moved when the index was shrunk, unless it is gone or has an item of its own.
+    /// The slot to which the entry moved when the index was shrunk, unless it was removed or has a separate item.
     @inline(never)
     private func renumberedLine(of item: ScanItem) throws(StorageError) -> EntryLine? {
         guard index.renumberings != renumbered.before else { return nil }
@@ -243,19 +237,18 @@ package final class EntryScan {
     package enum Reading: Sendable, Hashable {
         /// Key, value and the other content of the frame are available.
         case present
-        /// It has been removed since ``EntryScan/advance()``.
         case gone
         /// Its bytes can't be read, or fail their checksum.
         case damaged
     }
 
-    /// Reads the entry's frame, or the present one if it was replaced, and verifies its checksum once.
-    /// - Throws: if the bytes can't be reached now, for lack of descriptors or memory.
+    /// Reads the entry's frame, or the present one if it was replaced, and verifies its checksum once. Throws if the
+    /// bytes can't be reached now, for lack of descriptors or memory.
     @inline(__always)
     package func read() throws(StorageError) -> Reading {
         if frame != nil { return .present }
         guard var known = line else { return .gone }
-        // Each repetition means that the entry was moved or replaced since the last one; that can't go on for ever.
+        // Each repetition means that the entry was moved or replaced since the last one; that can't continue for ever.
         for _ in 0..<EntryScan.patience {
             var place = known.location
             var found = validFrame(at: place)
@@ -271,15 +264,15 @@ package final class EntryScan {
                 frame = found
                 return .present
             }
-            // It was published in the meantime, and its predecessor is gone.
+            // It was published since, and its predecessor is superseded.
             if place != known.location, try engine.resolve(known.location) != place { continue }
-            // By the number that it was found under, which is not its item's after a renumbering.
+            // By its number, which is not its item's after a renumbering.
             let item = ScanItem(
                 location: known.location, number: known.number, tag: items[next - 1].tag)
             guard let present = try present(item) else { return .gone }
             if present.location == known.location {
                 if let pin {
-                    // Throws if it can't be found out now whether there is a frame.
+                    // Throws if the frame's existence is unknown now.
                     _ = try log.frameIfPresent(pin, at: place.offset)
                     return .damaged
                 }
@@ -296,7 +289,7 @@ package final class EntryScan {
         return .damaged
     }
 
-    /// Like ``read()``, with what nearly every query needs. The value is `nil` unless it is present and on disk.
+    /// Like ``read()``, with fields for nearly every query. The value is `nil` unless it is present and on disk.
     package func readValue() throws(StorageError) -> (
         reading: Reading, value: UnsafeRawBufferPointer?, encoding: ValueEncoding
     ) {
@@ -330,7 +323,6 @@ package final class EntryScan {
         return (.present, Head(key: frame.key, owner: frame.owner))
     }
 
-    /// The index's hash of the owner's name; 0 if there is none.
     package var ownerTag: UInt32 { line?.owner ?? 0 }
 
     @inline(__always)
@@ -360,7 +352,6 @@ package final class EntryScan {
     package var encoding: ValueEncoding { frame?.encoding ?? .unknown }
     package var created: Timestamp { Timestamp(microseconds: frame?.created ?? 0) }
     package var owner: String? { frame.flatMap { engine.ownerName(in: $0) } }
-    /// Number of the operation that stored this value.
     package var sequence: UInt64 { frame?.sequence ?? 0 }
 }
 

@@ -1,10 +1,8 @@
-/// One listing of keys. For one thread.
 struct KeySearch {
     private let query: KeyQuery
     private let prefix: [UInt8]
     private let owner: [UInt8]?
     private let limit: Int
-    /// The keys kept so far, in no particular order.
     private var found: [[UInt8]] = []
     /// Keys that are not below this are not needed any more.
     private var bound: [UInt8]?

@@ -5,7 +5,7 @@ package enum ScanOrder: Sendable, Hashable {
     case recency
 }
 
-/// What a scan remembers of an entry until its turn: 16 bytes.
+/// A scan's record of an entry until it is visited: 16 bytes.
 struct ScanItem: Sendable, Hashable {
     var location: Location
     var number: UInt32
@@ -33,7 +33,7 @@ extension [ScanItem] {
             least = Swift.min(least, segment)
             most = Swift.max(most, segment)
         }
-        // Segments of one log are never so far apart, whatever a damaged index says.
+        // Segments of one log are never that far apart, whatever a damaged index says.
         guard !isGrouped, most - least < 1 << 20 else { return self }
         var starts = [Int](repeating: 0, count: Int(most - least) + 2)
         for item in self { starts[Int(item.location.segment - least) + 1] += 1 }
@@ -47,7 +47,6 @@ extension [ScanItem] {
         return grouped
     }
 
-    /// The items sorted by their stamps, the greatest first.
     func sorted(byDescending stamps: [UInt64]) -> [ScanItem] {
         NumberSort.positions(of: stamps.map(Int64.init(clamping:)), descending: true).map { self[Int($0)] }
     }

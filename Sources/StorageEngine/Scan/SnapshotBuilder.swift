@@ -1,9 +1,9 @@
 import CPlatform
 
-/// Takes a snapshot of an archive without its lock: reads all slots, then brings them to one moment, the end of the log after the
-/// last read. Every change since the first read has a frame behind the first end of the log, and replaces what was found. The one
-/// operation that may have reached the index but not yet the log's end is included. All segments are pinned first. If removed
-/// entries were restored, or the log advanced past a file to be read, it starts again.
+/// Takes a snapshot of an archive without its lock: reads all slots, then brings them to one moment, the end of the log
+/// after the last read. Every change since the first read has a frame behind the first end of the log, which replaces
+/// the slot's content. The one operation that may have reached the index but not yet the log's end is included. All
+/// segments are pinned first. Starts again if removed entries were restored, or the log passed a file.
 struct SnapshotBuilder {
     private let engine: ArchiveEngine
     private let index: IndexView
@@ -17,10 +17,8 @@ struct SnapshotBuilder {
 
     struct Result {
         var items: [SnapshotItem]
-        /// Errors for places whose messages can't be read.
         var damaged: [StorageError] = []
         var segments: PinnedSegments
-        /// The moment on the boot clock and on the wall clock.
         var boot: Int64
         var wall: Int64
     }
@@ -59,8 +57,8 @@ struct SnapshotBuilder {
             reason: "it names frames that the log doesn't have; a check shows which, a repair rebuilds it")
     }
 
-    /// Sets `isDamaged` if no process changes anything and the index names what the log doesn't have. `believesMissing`: a segment
-    /// that isn't there, though the log reaches further back, is lost and not reclaimed; reading its entries throws.
+    /// Sets `isDamaged` if no process changes anything and the index names missing frames. `believesMissing`: an absent
+    /// segment, though the log reaches further back, is lost and not reclaimed; reading its entries throws.
     private func attemptOnce(_ isDamaged: inout Bool, believesMissing: Bool) throws(StorageError) -> Result? {
         let isStopped = engine.isReturnStopped
         let returns = index.returns
@@ -70,18 +68,18 @@ struct SnapshotBuilder {
         guard try pin(segments, upTo: begin) else { return nil }
         if engine.kind == .log { return try messages(segments, from: first, upTo: begin) }
         let found = try readLines()
-        // Frames in older segments were either moved, which the log shows, or given up on a full disk, which it doesn't.
+        // Frames in older segments were either moved, which the log shows, or dropped on a full disk, which it doesn't.
         let oldest = engine.index.oldestSegment
         guard let end = try end(behind: found.last) else {
             isDamaged = index.sectionOwner == 0 && engine.index.head == begin
             return nil
         }
         guard index.returns == returns, isStopped || returns & 1 == 0 else { return nil }
-        // Either everything behind the first end is still there, or the log has advanced past it, or there was no log.
+        // Either everything behind the first end is present, or the log has advanced past it, or there was no log.
         guard try pin(segments, upTo: end),
             begin == end || begin != .none && engine.index.oldestSegment <= begin.segment
         else {
-            // The index names frames of a log that it says isn't there.
+            // The index names frames of a log that it declares empty.
             isDamaged = begin == .none && index.sectionOwner == 0 && engine.index.head == .none
             return nil
         }
@@ -107,7 +105,7 @@ struct SnapshotBuilder {
         guard end != .none else { return true }
         let oldest = engine.index.oldestSegment
         if engine.isCopy {
-            // A copy has mapped everything that existed when it was made; the files may be gone.
+            // A copy has mapped everything that existed when it was made; the files may have been removed.
             for number in oldest...max(oldest, end.segment) { _ = try segments.add(number) }
             return segments.pins[end.segment] != nil
         }
@@ -118,12 +116,10 @@ struct SnapshotBuilder {
         return try segments.learnSizes(upTo: end)
     }
 
-    /// The content of all slots, and the furthest location that one of them names.
     private func readLines() throws(StorageError) -> (items: [SnapshotItem], last: Location) {
         try index.catchUp()
         var items: [SnapshotItem] = []
         let count = min(engine.index.entryCount, Int(index.usedEntries))
-        // What is kept of them, and their keys.
         try AddressPressure.requireRoom(for: count, bytesEach: 160, in: engine.folder.path)
         items.reserveCapacity(count)
         var last = Location.none
@@ -149,7 +145,6 @@ struct SnapshotBuilder {
         return (items, last)
     }
 
-    /// Whether no process is about to append at `end`.
     private func isSettled(at end: Location) -> Bool {
         var isSettled = true
         // If the wait times out, the holder of the lock was stopped, or is busy with something else.
@@ -161,16 +156,15 @@ struct SnapshotBuilder {
         return isSettled
     }
 
-    /// Repeats the question until the answer is yes, or the running operation takes too long.
+    /// Repeats the check until it is true, or the running operation takes too long.
     private func isSoon(_ isSo: () -> Bool) -> Bool {
         let wait = WriterWait(index)
         while !isSo() { guard wait.goesOn() else { return false } }
         return true
     }
 
-    /// The end of the log for this snapshot: behind everything found in the index.
     private func end(behind last: Location) throws(StorageError) -> Location? {
-        // A running operation may have left slots half changed; when it is over, the log tells of it.
+        // A running operation may have left slots half changed; when it ends, the log shows it.
         let before = engine.index.head
         var head = before
         let isOver = isSoon {
@@ -179,7 +173,7 @@ struct SnapshotBuilder {
             return (isQuiet || head != before) && (last < head || last == .none)
         }
         if isOver { return head }
-        // The process that changes the index is slow or gone. What the index names is complete in the log.
+        // The process that changes the index is slow or dead. Frames named by the index are complete in the log.
         var end = engine.index.head
         if last == .none { return end }
         while end <= last {
@@ -199,7 +193,7 @@ struct SnapshotBuilder {
         return end
     }
 
-    /// The messages of a log archive that ended at `end`, oldest first. The last tells where they begin.
+    /// The messages of a log archive that ended at `end`, oldest first. The last names their beginning.
     private func messages(
         _ segments: PinnedSegments, from first: Location, upTo end: Location
     ) throws(StorageError) -> Result? {
@@ -218,7 +212,6 @@ struct SnapshotBuilder {
                 }
                 guard case .frame(let frame, let location) = item, frame.kind == .message else { return }
                 let said = Location(raw: UInt64(bitPattern: frame.created))
-                // Interpreted as in a replay.
                 told = max(told ?? .none, said == .none ? location : min(said, location))
                 items.append(
                     SnapshotItem(
@@ -229,7 +222,7 @@ struct SnapshotBuilder {
                 damaged.append(Location(segment: number, offset: rest.end))
             }
         }
-        // An append drops the oldest messages before it publishes the one that they make room for.
+        // An append drops the oldest messages before it publishes its own.
         if let told, first > told, !isSettled(at: end) { return nil }
         let begin = max(first, told ?? .none)
         items.removeAll { $0.location < begin }
@@ -255,7 +248,7 @@ struct SnapshotBuilder {
     }
 }
 
-/// What was found in the index, with changes from later frames of the log.
+/// The items found in the index, with changes from later frames of the log.
 private struct SnapshotOverlay {
     private let engine: ArchiveEngine
     private let segments: PinnedSegments
@@ -270,7 +263,7 @@ private struct SnapshotOverlay {
         self.segments = segments
     }
 
-    /// Applies the frames between two places; returns `false` if they don't tell everything.
+    /// Applies the frames between two places; returns `false` if they don't show everything.
     mutating func apply(from begin: Location, to end: Location) throws(StorageError) -> Bool {
         removed = [Bool](repeating: false, count: items.count)
         guard begin != end else { return true }
@@ -299,7 +292,6 @@ private struct SnapshotOverlay {
     private func tag(of frame: Frame) -> UInt32 { UInt32(truncatingIfNeeded: engine.hash(frame.key)) }
 
     private mutating func apply(_ frame: Frame, at location: Location) -> Bool {
-        // A frame that can't be understood can't be applied.
         guard let kind = engine.meaning(of: frame) else { return frame.kind != nil }
         for evicted in FrameExtension.evictions(of: frame) { remove(at: evicted) }
         switch kind {
@@ -310,7 +302,7 @@ private struct SnapshotOverlay {
             guard let place = place(of: frame.key) else { break }
             let deadline = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: Clock.read())
             items[place].deadline = deadline ?? Deadline.never
-        // Entries that were removed before the walk come back: they were not read.
+        // Entries that were removed before the walk return unread.
         case .restore: return false
         case .evict, .kept, .batch, .void, .message: break
         }
@@ -349,7 +341,6 @@ private struct SnapshotOverlay {
         removed[place] = true
     }
 
-    /// The items at the snapshot's moment, without expired ones.
     func items(atBoot now: Int64, from oldest: UInt32) -> [SnapshotItem] {
         var kept: [SnapshotItem] = []
         kept.reserveCapacity(items.count)

@@ -1,4 +1,3 @@
-/// One entry of a snapshot: 40 bytes.
 struct SnapshotItem {
     var location: Location
     /// Stamp and time of its last use, and its hits, when its slot was read.
@@ -21,7 +20,6 @@ final class PinnedSegments: @unchecked Sendable {
 
     deinit { for pin in pins.values { log.unpin(pin) } }
 
-    /// Returns `false` if the segment is not part of the log.
     func add(_ segment: UInt32) throws(StorageError) -> Bool {
         if pins[segment] != nil { return true }
         guard let pin = try log.pinIfPresent(segment) else { return false }
@@ -29,7 +27,7 @@ final class PinnedSegments: @unchecked Sendable {
         return true
     }
 
-    /// Maps what others appended; the log has reached `end`. `false`: a file lost its name, so its size is unknown.
+    /// Maps bytes that others appended up to `end`. `false`: a file lost its name, so its size is unknown.
     func learnSizes(upTo end: Location) throws(StorageError) -> Bool {
         for (segment, pin) in pins where !complete.contains(segment) {
             guard try log.learnSize(pin) else { return false }
@@ -45,10 +43,8 @@ final class PinnedSegments: @unchecked Sendable {
         }
     }
 
-    /// Sum of the sizes of the files in bytes.
     var bytes: Int { pins.values.reduce(0) { $0 + log.view($1).bytes } }
 
-    /// The frame at a place with its checksum verified; `nil` if its bytes are damaged.
     func frame(at location: Location) -> Frame? {
         guard let pin = pins[location.segment] else { return nil }
         return log.validFrame(pin, at: location.offset)

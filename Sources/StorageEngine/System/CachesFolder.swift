@@ -1,6 +1,6 @@
 import SystemC
 
-/// The user's folder for caches, where stores are created by default. Stateless; safe from any thread.
+/// The user's folder for caches, where stores are created by default.
 public enum CachesFolder {
     /// `$XDG_CACHE_HOME` or `~/.cache` (XDG Base Directory Specification); on macOS `~/Library/Caches`.
     public static func path() -> String {

@@ -35,7 +35,7 @@ package enum Clock {
 
     static func read() -> Reading { Reading(wall: wall(), boot: boot()) }
 
-    /// What the wall clock will show when the boot clock shows `boot`, unless it is set in between.
+    /// The wall clock's time when the boot clock shows `boot`, unless it is set in between.
     static func wall(atBoot boot: Int64) -> Int64 { boot.addingSaturating(wallOffset()) }
 
     /// The wall clock's lead in whole ms, the same for all until it is set, so deadlines show the same moment. Some hundred ns.
@@ -54,14 +54,14 @@ package enum Clock {
         return rounded
     }
 
-    /// What this process returned last; 0 if nothing yet.
+    /// The result of the last call in this process; 0: none.
     private static let offset = Atomic<Int64>(0)
     /// By how many microseconds a measurement may differ from it without the clock having been set.
     private static let largestDrift: Int64 = 1000
 }
 
 #if DEBUG
-/// Both clocks, which stand still unless they are moved. Safe from any thread.
+/// Both clocks, which stand still unless they are moved.
 package final class ClockHand: Sendable {
     package let wall = Atomic<Int64>(cp_coarse_time())
     package let boot = Atomic<Int64>(cp_boot_time())
@@ -73,7 +73,6 @@ package final class ClockHand: Sendable {
         boot.add(duration.clampedMicroseconds, ordering: .relaxed)
     }
 
-    /// Sets the wall clock only.
     package func setWallClock(by microseconds: Int64) { wall.add(microseconds, ordering: .relaxed) }
 }
 #endif

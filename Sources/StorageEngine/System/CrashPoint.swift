@@ -4,7 +4,7 @@ import SystemC
 import Synchronization
 #endif
 
-/// Places at which tests can kill a process (R2), each named for what has just been done there.
+/// Places at which tests can kill a process (R2), each named for the step just completed.
 package enum CrashPoint: String, CaseIterable, Sendable {
     // Making a store and an archive, and removing one
     case markerRenamed, archiveFolderMade, descriptorWritten, descriptorRenamed, archiveRenamed

@@ -1,9 +1,7 @@
 import CPlatform
 import SystemC
 
-/// The bytes of a file: reading, writing, reserving space, and syncing.
 extension FileDescriptor {
-    /// The bytes from `start` on, at most `limit`; fewer at the end of the file.
     func read(atMost limit: Int, from start: Int = 0) throws(StorageError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: limit)
         let filled = try read(into: &bytes, at: start)
@@ -28,7 +26,6 @@ extension FileDescriptor {
         return filled
     }
 
-    /// Writes all of `bytes` at the start of the file.
     func write(_ bytes: [UInt8]) throws(StorageError) {
         try write(bytes, count: bytes.count, at: 0)
     }
@@ -57,8 +54,8 @@ extension FileDescriptor {
         guard result.code == 0 else { throw .fromErrno(result.code, operation: "truncate", path: path) }
     }
 
-    /// Makes the file `end` bytes long, with blocks for every byte (F4) and zeros from `start` on: writing these brings the pages
-    /// into memory in one call, at a third of the cost of touching each through a mapping.
+    /// Makes the file `end` bytes long, with blocks for every byte (F4) and zeros from `start` on: writing these brings
+    /// the pages into memory in one call, at a third of the cost of touching each through a mapping.
     func extend(from start: Int, to end: Int) throws(StorageError) {
         try reserveBlocks(end)
         var offset = start
@@ -73,7 +70,7 @@ extension FileDescriptor {
     // less, and existing ones half as much again; smaller ones cost more in both.
     private static let zeros = [UInt8](repeating: 0, count: 64 << 10)
 
-    /// Writing beyond the limit of a file's size raises SIGXFSZ, which is the program's to handle: nothing is written there (F4).
+    /// Writing beyond the limit of a file's size raises SIGXFSZ, which is the program's: nothing is written there (F4).
     private func checkLength(_ bytes: Int) throws(StorageError) {
         guard let limit = ProcessLimit.fileBytes, UInt64(bytes) > limit else { return }
         throw .limitReached(operation: "write \(bytes) bytes of", path: path, limit: .fileBytes(limit))
@@ -90,7 +87,8 @@ extension FileDescriptor {
         guard result.code == 0 else { throw .fromErrno(result.code, operation: "extend", path: path) }
     }
 
-    /// Returns once the file's bytes (a folder's names), also `mapped`, are on the medium. Repeating a failed call tells nothing.
+    /// Returns once the file's bytes (a folder's names), also `mapped`, are on the medium. Repeating a failure proves
+    /// nothing.
     func synchronize(mapped: UnsafeMutableRawBufferPointer? = nil) throws(StorageError) {
         SystemFaults.tell(.syncing(path: path))
         let result = SystemDoor.perform(.sync, path: path) {
@@ -110,7 +108,7 @@ extension FileDescriptor {
         SystemFaults.tell(.synced(path: path))
     }
 
-    /// Drops the kernel's cached pages of the file, so that reading shows what is on the medium.
+    /// Drops the kernel's cached pages of the file, so that reading shows the medium's content.
     func forgetCachedBytes() { cp_forget_cached(descriptor) }
 
     /// The ranges between two offsets that contain data; the rest is zero.

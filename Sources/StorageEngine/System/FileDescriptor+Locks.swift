@@ -41,7 +41,7 @@ extension FileDescriptor {
 
     func unlockByte(_ offset: Int) { _ = cp_lock_byte(descriptor, off_t(offset), false) }
 
-    /// Whether another open file has that byte locked; `true` also if that can't be found out.
+    /// Whether another open file has that byte locked; `true` also if unknown.
     func isByteLocked(_ offset: Int) -> Bool { cp_byte_lock_is_held(descriptor, off_t(offset)) != 0 }
 
     /// Can't fail on an open descriptor, and never waits.

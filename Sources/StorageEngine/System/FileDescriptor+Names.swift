@@ -1,7 +1,6 @@
 import CPlatform
 import SystemC
 
-/// Names in folders: listing, creating, renaming and removing them.
 extension FileDescriptor {
     /// Names in this folder without `.` and `..`, in no particular order.
     func names() throws(StorageError) -> [String] {
@@ -23,7 +22,7 @@ extension FileDescriptor {
         }
         defer { closedir(stream) }
         while true {
-            // The end and a failure differ only in errno; a list that broke off must not pass for a complete one.
+            // The end and a failure differ only in errno; a truncated list must not pass for a complete one.
             var next: UnsafeMutablePointer<dirent>?
             let result = SystemDoor.perform(.list, path: path) {
                 errno = 0
@@ -41,7 +40,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Whether there is an entry of that name. Not to know is an error: "no" would create an archive over another.
+    /// Whether an entry of that name exists. Uncertainty is an error: "no" would create an archive over another.
     func hasEntry(named name: String) throws(StorageError) -> Bool {
         let result = SystemDoor.perform(.exists, path: path + "/" + name) {
             Int(faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW))
@@ -53,7 +52,6 @@ extension FileDescriptor {
         }
     }
 
-    /// Returns whether it was created; otherwise it existed.
     @discardableResult
     func makeFolder(named name: String) throws(StorageError) -> Bool {
         let full = path + "/" + name
@@ -95,7 +93,7 @@ extension FileDescriptor {
         var (place, present) = (".", try status().number)
         while present != number {
             place += "/.."
-            // More than a thousand folders deep; no store is there.
+            // More than a thousand folders deep, where no store is.
             guard place.utf8.count < Int(PATH_MAX) else { return false }
             guard let above = try status(ofEntry: place)?.number, above != present else { return false }
             present = above
@@ -113,7 +111,7 @@ extension FileDescriptor {
         SystemFaults.tell(.created(path: path + "/" + second))
     }
 
-    /// Removes a name; not an error if it is gone already.
+    /// Removes a name; not an error if it is missing.
     func unlink(_ name: String, isFolder: Bool = false) throws(StorageError) {
         let result = SystemDoor.perform(.unlink, path: path + "/" + name) {
             SystemFaults.tell(.unlinked(path: path + "/" + name))
@@ -124,7 +122,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Removes a name and, if it is a folder, all in it. Follows no link (F9). Others may do the same.
+    /// Removes a name and, for a folder, its content. Follows no link (F9). Others may do the same.
     func removeTree(_ name: String) throws(StorageError) {
         guard try status(ofEntry: name)?.isFolder == true else { return try unlink(name) }
         var attempts = 0
@@ -167,7 +165,7 @@ extension FileDescriptor {
         }
     }
 
-    /// `nil` if there is none but the root or the working directory.
+    /// `nil` for the root and names in the working directory.
     static func parent(of path: String) -> String? {
         var bytes = path.utf8[...]
         while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }

@@ -2,7 +2,6 @@ import CPlatform
 import Synchronization
 import SystemC
 
-/// Errno values that callers distinguish.
 enum SystemCode {
     static let missing = ENOENT
     static let notAFolder = ENOTDIR
@@ -10,12 +9,11 @@ enum SystemCode {
     static let exists = EEXIST
 }
 
-/// An open file or folder, closed with the last reference, and the only access to the file system. Safe from any thread.
+/// An open file or folder, closed with the last reference, and the only access to the file system.
 final class FileDescriptor: Sendable {
     let descriptor: Int32
     let path: String
     private let trust: FileTrust
-    /// Whether the whole file was ever locked.
     let wasLocked = Atomic<Bool>(false)
 
     private init(descriptor: Int32, path: String, trust: FileTrust = .anyone) {
@@ -45,7 +43,7 @@ final class FileDescriptor: Sendable {
         var mode: UInt32
         var isFolder: Bool
         var isRegular: Bool
-        /// When the file or what is known of it was changed last, by the wall clock, in nanoseconds.
+        /// When the file or its status was changed last, by the wall clock, in nanoseconds.
         var changed: Int
 
         fileprivate init(_ facts: stat) {
@@ -67,7 +65,6 @@ final class FileDescriptor: Sendable {
             changed = Int(time.tv_sec) &* 1_000_000_000 &+ Int(time.tv_nsec)
         }
 
-        /// Whether the file has blocks for only a small part of its length.
         var isSparse: Bool { allocatedBytes < bytes / 4 }
     }
 
@@ -96,7 +93,7 @@ final class FileDescriptor: Sendable {
         return file
     }
 
-    /// `nil` only if there is no regular file of that name. If it can't be opened now, that is an error.
+    /// `nil` only if no regular file has that name. If it can't be opened now, that is an error.
     func fileIfPresent(named name: String, writable: Bool) throws(StorageError) -> FileDescriptor? {
         do throws(StorageError) {
             return try file(named: name, writable: writable)
@@ -133,20 +130,17 @@ final class FileDescriptor: Sendable {
         }
     }
 
-    /// Creates the file; fails if the name is taken.
     func newFile(named name: String) throws(StorageError) -> FileDescriptor {
         let file = try open(name, flags: O_RDWR | O_CREAT | O_EXCL)
         SystemFaults.tell(.created(path: file.path))
         return file
     }
 
-    /// The folder that contains this one, wherever it has been moved.
     func parentFolder() throws(StorageError) -> FileDescriptor {
         let name = FileDescriptor.parent(of: path) ?? path + "/.."
         return try openUntrusted("..", flags: O_RDONLY | O_DIRECTORY, path: name)
     }
 
-    /// - Throws: also `notPrivate`, if other users could change it.
     private func open(_ name: String, flags: Int32) throws(StorageError) -> FileDescriptor {
         let file = try openUntrusted(name, flags: flags, trust: trust)
         try file.requireTrust(trust)
@@ -185,7 +179,7 @@ final class FileDescriptor: Sendable {
         return Status(facts)
     }
 
-    /// The status of an entry of this folder, of a link itself; `nil` if there is none. Needs no descriptor.
+    /// The status of an entry of this folder, of a link itself; `nil`: absent. Needs no descriptor.
     func status(ofEntry name: String) throws(StorageError) -> Status? {
         var facts = stat()
         let full = path + "/" + name

@@ -1,7 +1,7 @@
-/// Whose files this process opens. Sendable value type. Rule: OnDiskFormat, F9. Who may write a mapped file can truncate it, and
-/// so end this process by a signal; and the creator of an index may be malicious.
+/// Whose files this process opens: OnDiskFormat, F9. A user with write access to a mapped file can truncate it, and so
+/// end this process by a signal; and the creator of an index may be malicious.
 enum FileTrust: Sendable {
-    /// Any file that can be opened: paths above a store, and stores whose owner this process was told to trust.
+    /// Any file that can be opened: paths above a store, and stores whose owner the caller declared trusted.
     case anyone
     /// Files of this user or of root that no other user may write.
     case ownUser

@@ -1,13 +1,13 @@
 import CPlatform
 import SystemC
 
-/// Addresses of a file from its start, or of private memory; unmapped with the last reference. Immutable, so safe from any thread.
-/// It may be longer than the file, for growth; its owner must not touch bytes beyond the file's end (F4).
+/// Addresses of a file from its start, or of private memory; unmapped with the last reference. May be longer than the
+/// file, for growth; its owner must not touch bytes beyond the file's end (F4).
 final class MappedRange: @unchecked Sendable {
     let base: UnsafeMutableRawPointer
     let bytes: Int
 
-    /// Maps at least one page. Throws `limitReached` if this process may not map so many more bytes, or no more ranges.
+    /// Maps at least one page. Throws `limitReached` if this process may map no more bytes or ranges.
     init(_ file: FileDescriptor, bytes: Int, writable: Bool) throws(StorageError) {
         self.bytes = MappedRange.wholePages(bytes)
         base = try MappedRange.map(

@@ -1,10 +1,9 @@
-/// Radix sort of positions by a number, with two passes for each digit that differs: four times as fast for stamps. Stateless.
+/// Radix sort of positions by a number, with two passes for each digit that differs: four times as fast for stamps.
 package enum NumberSort {
     private static let digitBits: UInt64 = 11
-    /// How many numbers are looked at between two checkpoints.
     private static let stretch = 1 << 16
 
-    /// The positions of `numbers` in order; those of equal numbers ascend. `checkpoint` hears the share done, and may throw.
+    /// The positions of `numbers` in order; equal numbers ascend. `checkpoint` gets the fraction done, and may throw.
     package static func positions<Stop: Error>(
         of numbers: [Int64], descending: Bool, checkpoint: (Double) throws(Stop) -> Void
     ) throws(Stop) -> [Int32] {
@@ -41,12 +40,11 @@ package enum NumberSort {
         return order
     }
 
-    /// The same in one go.
     static func positions(of numbers: [Int64], descending: Bool) -> [Int32] {
         positions(of: numbers, descending: descending) { (_) throws(Never) in }
     }
 
-    /// Sorts in place by a number of each; equal ones keep their order. Takes 20 bytes an element for a while.
+    /// Sorts in place by a number of each; equal ones keep their order. Takes 20 bytes an element temporarily.
     package static func sort<Element>(
         _ elements: inout [Element], descending: Bool, by number: (Element) -> Int64
     ) {

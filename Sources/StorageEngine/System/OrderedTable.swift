@@ -34,7 +34,6 @@ struct OrderedTable<Key: Sendable, Value: Sendable>: Sendable {
 
     mutating func removeAll() { rows.removeAll() }
 
-    /// Where the key is, or belongs.
     private func place(of key: Key) -> (Int, isThere: Bool) {
         var (low, high) = (0, rows.count)
         while low < high {

@@ -42,7 +42,6 @@ struct PerProcess<Value: AnyObject & Sendable>: ~Copyable, Sendable {
     }
 }
 
-/// A ``Guarded`` value that can be passed by reference.
 final class GuardedReference<Value: Sendable>: Sendable {
     private let guarded: Guarded<Value>
 

@@ -5,7 +5,7 @@ import SystemC
 /// One run of a process. A process number alone isn't enough, because the system reuses it.
 struct ProcessIdentity: Sendable, Hashable {
     var pid: Int32
-    /// When the process started, in the system's own units; never 0 for a living process.
+    /// When the process started, in the system's units; never 0 for a live process.
     var start: UInt64
 
     /// The first call in a process asks the system, which takes some ten microseconds.
@@ -22,7 +22,7 @@ struct ProcessIdentity: Sendable, Hashable {
 
     private static let known = PerProcess { GuardedReference<ProcessIdentity?>(nil) }
 
-    /// Whether this run is still going on, or that can't be found out: to treat a living process as dead does harm.
+    /// Whether this run still continues, or that is unknown: treating a live process as dead does harm.
     var isAlive: Bool {
         guard pid > 0 else { return false }
         var found: UInt64 = 0
@@ -44,7 +44,7 @@ struct ProcessIdentity: Sendable, Hashable {
 }
 
 enum BootIdentity {
-    /// Sixteen bytes that differ between boots. All zero if the system can't tell; then no index is ever trusted (F3).
+    /// Sixteen bytes that differ between boots. All zero if unknown; then no index is ever trusted (F3).
     static var current: [UInt8] {
         known.withLock { known in
             if let known { return known }
@@ -56,7 +56,7 @@ enum BootIdentity {
         }
     }
 
-    /// Eight bytes of it, for frames; 0 if the system can't tell.
+    /// Eight bytes of it, for frames; 0 if unknown.
     static var mark: UInt64 {
         let known = knownMark.load(ordering: .relaxed)
         guard known == 0 else { return known }
@@ -74,7 +74,6 @@ enum BootIdentity {
 }
 
 enum RandomSource {
-    /// `path` says what the bytes are for, in errors.
     static func bytes(_ count: Int, for path: String) throws(StorageError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let result = SystemDoor.perform(.random, path: path) {

@@ -1,6 +1,6 @@
 import CPlatform
 
-/// Limits of this process; `nil` where there is none. Read each time, because a process may change its own limits.
+/// Limits of this process; `nil`: no limit. Read each time, because a process may change its limits.
 enum ProcessLimit {
     /// Bytes of address space, `ulimit -v`.
     static var addresses: UInt64? { known(cp_limit_addresses()) }

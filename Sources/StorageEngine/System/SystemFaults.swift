@@ -1,16 +1,14 @@
 import Synchronization
 import SystemC
 
-/// The system calls of the engine, all of which go through ``SystemDoor``.
 package enum SystemCall: String, CaseIterable, Sendable {
     case open, makeFolder, status, list, exists, read, write, allocate, sync, rename, unlink, lock, map,
         random
 }
 
-/// For tests: from the `number`-th call (from 1) on, calls of a kind under a folder fail or do a part. Safe from any thread.
+/// For tests: from the `number`-th call (from 1) on, calls of a kind under a folder fail or do a part.
 package final class FaultPlan: Sendable {
     package enum Effect: Sendable {
-        /// The call does nothing and fails with this errno.
         case fails(Int32)
         /// A read or write transfers one byte; other calls are not affected.
         case isShort
@@ -33,7 +31,6 @@ package final class FaultPlan: Sendable {
         self.isLasting = isLasting
     }
 
-    /// Calls that matched the plan.
     package var seen: Int { counts.withLock { $0.seen } }
     package var injected: Int { counts.withLock { $0.injected } }
 
@@ -53,7 +50,7 @@ package final class FaultPlan: Sendable {
     }
 }
 
-/// What happened to a file or a name, for tests that track what is on the medium.
+/// A change of a file or a name, for tests that track the medium's content.
 package enum SystemEvent: Sendable, Hashable {
     /// Reported before the sync.
     case syncing(path: String)
@@ -120,7 +117,7 @@ package enum SystemFaults {
     ) -> FaultPlan.Effect? {
         guard isArmed.load(ordering: .relaxed) else { return nil }
         let path = path()
-        // In an array of its own: the thread sanitizer doesn't see that one which shares its storage was released.
+        // In a separate array: the thread sanitizer doesn't see the release of one that shares its storage.
         let plans = hooks.withLock { $0.plans.map { $0 } }
         for plan in plans {
             if let effect = plan.effect(on: call, path: path, shortens: shortens) { return effect }
@@ -144,14 +141,11 @@ package enum SystemFaults {
     }
 }
 
-/// The result of a system call, or the errno of its failure.
 struct SystemResult {
     var value: Int
-    /// 0 if it succeeded.
     var code: Int32
 }
 
-/// Every system call of the engine goes through here.
 enum SystemDoor {
     /// Bounds the repetitions, for a timer may fire faster than the call can run.
     private static let mostInterruptions = 1000

@@ -107,7 +107,7 @@ private struct QueryDelimited: QueryWriter {
     private let columns: [String]?
     private let output: OutputWriter
     private let entries: RowSpool
-    private var hasHeader = false
+    private var header: [UInt8]?
     private var names = PropertyColumns()
     /// The column of values that aren't objects.
     private var hasOthers = false
@@ -121,9 +121,10 @@ private struct QueryDelimited: QueryWriter {
 
     mutating func write(_ row: PassingRow) throws {
         if let columns {
-            if !hasHeader { try TerminalSafe.write(text.header(columns), to: output) }
-            hasHeader = true
-            return try text.write(row.columns, to: output)
+            if header == nil { try TerminalSafe.write(text.header(columns), to: output) }
+            let header = header ?? text.header(columns)
+            self.header = header
+            return try text.write(row.columns, unlike: header, to: output)
         }
         try entries.append(key: row.entry?.key ?? "", value: row.value)
         let object = row.value.flatMap { ObjectFields($0) }
@@ -138,8 +139,8 @@ private struct QueryDelimited: QueryWriter {
             }
             let table = names.table()
             let mixed = Set(table.mixed.map { $0 + 1 })
-            let header = ["key"] + table.names + (hasOthers ? ["value"] : [])
-            try TerminalSafe.write(text.header(header.distinct), to: output)
+            let header = text.header((["key"] + table.names + (hasOthers ? ["value"] : [])).distinct)
+            try TerminalSafe.write(header, to: output)
             try entries.forEach { key, bytes in
                 try CBORValue.text(key).encoded.withUnsafeBytes { key in
                     try (bytes ?? []).withUnsafeBytes { value in
@@ -148,7 +149,7 @@ private struct QueryDelimited: QueryWriter {
                         guard row.isWhole else { throw QueryFormatError.repeatedName }
                         var cells = [key] + row.cells
                         if hasOthers { cells.append(object == nil && bytes != nil ? value : nil) }
-                        try text.write(cells, mixed: mixed, to: output)
+                        try text.write(cells, mixed: mixed, unlike: header, to: output)
                     }
                 }
             }

@@ -44,6 +44,11 @@ package struct ArchiveSample: Sendable, Hashable {
         set { status.configuration[keyPath: path] = newValue }
     }
 
+    /// Whether it is the same archive, unchanged.
+    package func isSame(as other: ArchiveSample) -> Bool {
+        (identity, nextEvent) == (other.identity, other.nextEvent)
+    }
+
     /// The running processes.
     package var living: [AttachedProcess] { processes.filter(\.isAlive) }
 
@@ -155,15 +160,45 @@ package struct ArchiveRates: Sendable, Hashable {
     }
 }
 
-/// An event and its archive.
+/// An event of an archive, with the event's members.
 @dynamicMemberLookup
 package struct StoreEvent: Sendable, Hashable {
+    /// How an archive's name ceased to exist.
+    package enum Removal: Sendable, Hashable {
+        case dropped
+        case renamed(to: String)
+    }
+
     package var archive: String
+    /// Of a removal, a delete without a key.
     package var event: ArchiveEvent
+    package private(set) var removal: Removal?
 
     package init(archive: String, _ event: ArchiveEvent) {
         self.archive = archive
         self.event = event
+    }
+
+    package init(archive: String, _ removal: Removal, at time: Timestamp) {
+        self.init(archive: archive, ArchiveEvent(.delete, .none, key: nil, time: time))
+        self.removal = removal
+    }
+
+    package var label: String {
+        switch removal {
+        case .dropped: "dropped"
+        case .renamed: "renamed"
+        case nil: event.kind.label
+        }
+    }
+
+    /// The key in a table; of a renamed archive its new name.
+    package func keyCell(ellipsis: String) -> String {
+        switch removal {
+        case .dropped: ""
+        case .renamed(let new): "to \(new)"
+        case nil: event.keyCell(ellipsis: ellipsis)
+        }
     }
 
     package subscript<Member>(dynamicMember path: KeyPath<ArchiveEvent, Member>) -> Member {

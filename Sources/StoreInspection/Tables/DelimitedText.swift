@@ -41,9 +41,12 @@ package struct DelimitedText: Sendable {
     }
 
     /// Writes a row of these CBOR items in pieces; nil for absent ones. Unreadable items stay empty.
-    /// - Parameter mixed: the columns with numbers or words too, in which texts need quotes to remain texts.
+    /// - Parameters:
+    ///   - mixed: the columns with numbers or words too, in which texts need quotes to remain texts.
+    ///   - header: the first row. An import skips its repetitions, so a row that equals it gets quotes.
     package func write(
-        _ items: [UnsafeRawBufferPointer?], mixed: Set<Int> = [], to output: OutputWriter
+        _ items: [UnsafeRawBufferPointer?], mixed: Set<Int> = [], unlike header: [UInt8] = [],
+        to output: OutputWriter
     ) throws(SourceError) {
         var line: [UInt8] = []
         for (index, item) in items.enumerated() {
@@ -59,6 +62,9 @@ package struct DelimitedText: Sendable {
             }
         }
         line.append(UInt8(ascii: "\n"))
+        if line == header, mixed.count < items.count {
+            return try write(items, mixed: Set(items.indices), unlike: header, to: output)
+        }
         try TerminalSafe.write(line, to: output)
     }
 

@@ -1,27 +1,23 @@
-/// The user's clipboard, also over ssh, by xterm's sequence OSC 52: `ESC ] 52 ; c ; BASE64 BEL`. Terminals send no answer. A value;
-/// safe to share between threads.
+/// The user's clipboard, also over ssh, by xterm's sequence OSC 52: `ESC ] 52 ; c ; BASE64 BEL`. Terminals send no answer.
 package enum Clipboard: Sendable, Hashable {
-    /// The terminal takes the sequence as it is.
     case direct
-    /// tmux takes it for itself with `set-clipboard on`, and passes a wrapped one on with `allow-passthrough on` (before
+    /// tmux uses the sequence itself with `set-clipboard on`, and passes a wrapped one on with `allow-passthrough on` (before
     /// version 3.3 always), so it is sent both.
     case tmux
     /// GNU screen forwards wrapped sequences, split to fit its buffer.
     case screen
-    /// The type of a terminal that has no clipboard.
+    /// A terminal without a clipboard.
     case none(type: String)
 
-    /// Bytes of base64 that are sent at most. The sequence is 100,000 bytes long at most where terminals have a bound, and
-    /// some end earlier.
+    /// Limit of the base64: terminals with a bound accept 100,000 bytes, and some fewer.
     package static let mostBase64 = 74_994
-    /// Bytes of the text that fit.
     package static let mostBytes = mostBase64 / 4 * 3
 
-    /// The bound of GNU screen up to version 4.0 for one string, less what stands around it.
+    /// GNU screen's limit of a string up to version 4.0, minus the wrapping.
     private static let screenPiece = 252
 
-    /// Reads `TMUX`, `STY` and `TERM`. Over ssh only the terminal type remains; `screen` may then be either program, and screen's
-    /// wrapping is harmless in tmux.
+    /// Reads `TMUX`, `STY` and `TERM`. Over ssh only `TERM` remains; `screen` may then be either program, and screen's wrapping
+    /// is harmless in tmux.
     package init(environment: [String: String]) {
         let type = environment["TERM"] ?? ""
         let without = ["linux", "vt", "dumb", "ansi", "cons25", "unknown"]
@@ -36,8 +32,8 @@ package enum Clipboard: Sendable, Hashable {
         }
     }
 
-    /// The sequence that copies the bytes; nil without a clipboard or above its size limit. It holds only their base64, so a
-    /// terminal executes no stored sequence.
+    /// The sequence that copies the bytes; nil without a clipboard or above its limit. As base64, it contains no stored
+    /// sequence.
     package func sequence(for bytes: [UInt8]) -> [UInt8]? {
         guard bytes.count <= Clipboard.mostBytes else { return nil }
         let plain = Array("\u{1b}]52;c;".utf8) + Clipboard.base64(bytes) + [0x07]

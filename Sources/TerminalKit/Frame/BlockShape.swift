@@ -1,5 +1,5 @@
-/// A block or line character as rectangles, in shares of its cell: fonts are lower than a row, so that drawn as text
-/// bars and borders would have gaps. A value; safe to share between threads.
+/// A block or line character as rectangles, in shares of its cell. Drawn as text, bars and borders would have gaps, because
+/// fonts are lower than a row.
 struct BlockShape {
     struct Part {
         var x = 0.0
@@ -9,10 +9,10 @@ struct BlockShape {
     }
 
     var parts: [Part]
-    /// How much of the ink covers the paper, 0 to 1.
+    /// Opacity, 0 to 1.
     var cover = 1.0
 
-    /// The shape of a character; nil for one that is drawn as text.
+    /// Nil for a character that is drawn as text.
     init?(_ text: String) {
         guard let scalar = text.unicodeScalars.first, text.unicodeScalars.count == 1 else { return nil }
         switch scalar.value {
@@ -44,7 +44,7 @@ struct BlockShape {
         }
     }
 
-    /// How thick lines are: about the same, though a cell is twice as high as it is wide.
+    /// Thickness of lines; a cell is about twice as high as wide.
     private static let upright = 0.12
     private static let level = 0.06
 

@@ -1,9 +1,7 @@
-/// One cell of a frame. A wide character takes two: one with its text and width 2, then a ``continuation(style:)`` of width 0. A
-/// value; safe to share between threads.
+/// One cell of a frame. A wide character takes two: one with its text and width 2, then a ``continuation(style:)`` of width 0.
 package struct Cell: Sendable, Hashable {
     /// One grapheme cluster, harmless to a terminal; empty in a continuation.
     package let text: String
-    /// 1 or 2 columns, or 0 for the continuation of a wide cell.
     package let width: Int8
     package var style: Style
 

@@ -1,6 +1,6 @@
 extension Frame {
-    /// The frame as text with SGR sequences (ECMA-48 §8.3.117, 24-bit colors by ISO 8613-6 in the spelling with semicolons), to
-    /// be printed or paged: `size.rows` lines, each of which ends in the plain style. Trailing plain spaces are left out.
+    /// The frame as text with SGR sequences (ECMA-48 §8.3.117, 24-bit colors by ISO 8613-6 with semicolons): `size.rows` lines,
+    /// each ending in the plain style, without trailing plain spaces.
     package func ansiText(depth: ColorDepth) -> String {
         var text = ""
         for row in 0..<size.rows {
@@ -24,12 +24,11 @@ extension Frame {
 }
 
 extension Style {
-    /// Whether a blank in this style looks like one in the plain style.
     fileprivate var isInvisibleOnBlank: Bool {
         background == .standard && attributes.isDisjoint(with: [.underline, .reverse, .strikethrough])
     }
 
-    /// The sequence that sets this style whatever was set before.
+    /// The sequence that sets this style after any other.
     var selectGraphicRendition: String {
         var codes = ["0"]
         for (attribute, code) in Style.attributeCodes where attributes.contains(attribute) {
@@ -42,7 +41,7 @@ extension Style {
 }
 
 extension Style {
-    /// What SGR calls the attributes.
+    /// SGR codes.
     static let attributeCodes: [(attribute: Attributes, code: Int)] = [
         (.bold, 1), (.dim, 2), (.italic, 3), (.underline, 4), (.reverse, 7), (.strikethrough, 9),
     ]

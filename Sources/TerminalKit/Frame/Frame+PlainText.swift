@@ -1,6 +1,6 @@
 extension Frame {
-    /// The frame's text without its styles: exactly `size.rows` lines, each ended by a line feed, so that it can
-    /// be kept as a text file. Trailing spaces are left out unless `keepingTrailingSpaces`.
+    /// The frame's text: exactly `size.rows` lines, each ended by a line feed. Omits trailing spaces unless
+    /// `keepingTrailingSpaces`.
     package func plainText(keepingTrailingSpaces: Bool = false) -> String {
         var text = ""
         for row in 0..<size.rows {

@@ -1,8 +1,7 @@
-/// How a frame is drawn as a picture. A value; safe to share between threads.
 package struct SVGAppearance: Sendable, Hashable {
-    /// Shown in the window's bar; empty leaves the bar out.
+    /// The title of the window's bar; empty: no bar.
     package var title: String
-    /// The terminal's default colors as 0xRRGGBB.
+    /// Default colors as 0xRRGGBB.
     package var foreground: UInt32
     package var background: UInt32
 
@@ -12,7 +11,6 @@ package struct SVGAppearance: Sendable, Hashable {
         self.background = background
     }
 
-    /// The page for a theme's colors: light themes need a light page.
     package static func page(of theme: Theme.Name) -> SVGAppearance {
         switch theme {
         case .light, .lightSafe: SVGAppearance(foreground: 0x1f2328, background: 0xffffff)
@@ -22,8 +20,7 @@ package struct SVGAppearance: Sendable, Hashable {
 }
 
 extension Frame {
-    /// The frame as an SVG picture of a terminal's window, for documents. Every cell stands in its place whatever
-    /// font the viewer has, because each run of text is stretched to its columns.
+    /// The frame as an SVG picture of a terminal's window. Each run of text is stretched to its columns, so that any font fits.
     package func svg(_ appearance: SVGAppearance = SVGAppearance()) -> String {
         let cell = (width: 8.4, height: 17.0)
         let padding = 16.0
@@ -105,7 +102,8 @@ extension Frame {
         var style: Style
     }
 
-    /// The runs of equal style in a row. Characters beyond Latin stand alone: a fallback font's width would shift what follows.
+    /// The runs of equal style in a row. Characters beyond Latin are single runs: a fallback font's width would shift what
+    /// follows.
     private func runs(in row: Int) -> [TextRun] {
         var runs: [TextRun] = []
         var mayGrow = false
@@ -155,7 +153,7 @@ extension Color {
 
 private func hex(_ color: UInt32) -> String { "#" + TerminalText.hexadecimal(color, digits: 6) }
 
-/// The color a share of the way from one to another.
+/// Interpolates from `color` to `other`.
 private func blend(_ color: UInt32, _ other: UInt32, _ share: Double) -> String {
     var result: UInt32 = 0
     for shift: UInt32 in [16, 8, 0] {
@@ -166,7 +164,7 @@ private func blend(_ color: UInt32, _ other: UInt32, _ share: Double) -> String 
     return hex(result)
 }
 
-/// With one decimal at most.
+/// Formats with at most one decimal.
 private func number(_ value: Double) -> String {
     let tenths = Int((value * 10).rounded())
     return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(abs(tenths % 10))"

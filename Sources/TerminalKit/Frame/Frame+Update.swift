@@ -1,6 +1,6 @@
 extension Frame {
-    /// Text with control sequences (CUP, ED, SGR, DECTCEM) that turns `old` into this frame: the changed cells, or all of them
-    /// without an old one of the same size. Empty when nothing changed. ``FrameReader`` reads it. Time linear in the cells.
+    /// Text with control sequences (CUP, ED, SGR, DECTCEM) that changes `old` into this frame: the changed cells, or all cells
+    /// if `old` is nil or of another size. Empty without changes. ``FrameReader`` reads it. O(cells).
     package func update(from old: Frame?) -> String {
         let diff = FrameDiff(from: old, to: self)
         guard !diff.isEmpty else { return "" }
@@ -30,7 +30,6 @@ extension Frame {
     }
 
     private static func join(_ left: String, _ right: String) -> Bool {
-        // ASCII never combines.
         if left.utf8.count == 1, right.utf8.count == 1 { return false }
         return (left + right).count < 2
     }

@@ -1,14 +1,14 @@
-/// A screen's content: a grid of cells. A value; safe to share between threads.
+/// A screen's content: a grid of cells.
 ///
-/// Invariants, which hold after every operation:
+/// Invariants after every operation:
 /// - F1: `cells.count` is `size.columns * size.rows`.
 /// - F2: a cell of width 2 is followed in its row by its continuation, and a continuation follows such a cell.
 /// - F3: every cell's text is harmless by the rule of ``TerminalText``.
 package struct Frame: Sendable, Equatable {
     package let size: Size
-    /// Where the terminal's cursor is shown; nil hides it.
+    /// Nil hides the cursor.
     package var cursor: Point?
-    /// Whether text is written in ASCII alone, other characters as escapes.
+    /// Whether characters beyond ASCII are written as escapes.
     private let isASCII: Bool
     private(set) var cells: [Cell]
 
@@ -20,15 +20,14 @@ package struct Frame: Sendable, Equatable {
 
     package var bounds: Rect { Rect(size) }
 
-    /// The cell there; a blank outside the frame.
+    /// A blank outside the frame.
     package subscript(column: Int, row: Int) -> Cell {
         guard bounds.contains(Point(column: column, row: row)) else { return .blank() }
         return cells[row * size.columns + column]
     }
 
-    /// Writes text to the right from `point`, made harmless and cut to the clip rectangle (the frame when nil). An edge replaces
-    /// half of a wide character by a blank.
-    /// - Returns: the columns from `point` to the end of the text, 0 when the row is outside the clip.
+    /// Writes text at `point`, made harmless and clipped (to the frame if `clip` is nil). Blanks a half-clipped wide character.
+    /// - Returns: the columns from `point` to the end of the text, 0 if the row is outside the clip.
     @discardableResult
     package mutating func write(
         _ text: String, at point: Point, style: Style = .plain, within clip: Rect? = nil
@@ -50,7 +49,7 @@ package struct Frame: Sendable, Equatable {
         return max(0, min(column, clip.endColumn) - point.column)
     }
 
-    /// What most text is: printable ASCII, a cell a byte. Takes a fraction of the time that characters do. `nil` for other text.
+    /// A fast path for printable ASCII; `nil` for other text.
     private mutating func writeASCII(
         _ text: String, at point: Point, style: Style, clip: Rect
     ) -> Int? {
@@ -76,7 +75,7 @@ package struct Frame: Sendable, Equatable {
 
     private static let letters = (UInt8(0)..<0x80).map { String(UnicodeScalar($0)) }
 
-    /// Fills a rectangle with one character and style. A wide or harmful character counts as a space.
+    /// Fills a rectangle. A wide or harmful character counts as a space.
     package mutating func fill(_ rect: Rect, style: Style = .plain, character: Character = " ") {
         let rect = bounds.intersection(rect)
         guard !rect.isEmpty else { return }
@@ -90,8 +89,7 @@ package struct Frame: Sendable, Equatable {
         }
     }
 
-    /// Changes the style of every cell in a rectangle and leaves the text. Both halves of a wide character
-    /// change when its first half is inside.
+    /// Changes the style of a rectangle's cells. A wide character changes if its first half is inside.
     package mutating func restyle(_ rect: Rect, _ change: (inout Style) -> Void) {
         let rect = bounds.intersection(rect)
         guard !rect.isEmpty else { return }
@@ -106,7 +104,7 @@ package struct Frame: Sendable, Equatable {
         }
     }
 
-    /// Puts one harmless character at `column` and moves on by its width.
+    /// Puts one harmless character at `column` and advances by its width.
     private mutating func put(
         _ character: Character, column: inout Int, row: Int, style: Style, clip: Rect
     ) {
@@ -130,8 +128,8 @@ package struct Frame: Sendable, Equatable {
         if width == 2 { cells[start + column + 1] = .continuation(style: style) }
     }
 
-    /// Puts a cluster that is wider than a cell, such as a syllable of Devanagari or joined emoji: each of its signs that takes
-    /// room, with the marks upon it, in cells of its own. Joiners take none and are left out.
+    /// Puts a cluster wider than a cell, such as a syllable of Devanagari or joined emoji: each spacing scalar with its marks
+    /// in cells of its own, without joiners.
     private mutating func putParts(
         _ character: Character, column: inout Int, row: Int, style: Style, clip: Rect
     ) {
@@ -150,7 +148,7 @@ package struct Frame: Sendable, Equatable {
         }
     }
 
-    /// Blanks a wide character that begins left of `column` and reaches over it, so that either side may be overwritten (F2).
+    /// Blanks a wide character that extends over `column` from its left (F2).
     private mutating func detach(column: Int, row: Int) {
         guard column > 0, column < size.columns else { return }
         let index = row * size.columns + column

@@ -1,5 +1,4 @@
-/// The changes from one frame to the next, as runs of cells that hold whole wide characters. A value; safe to share between
-/// threads.
+/// The changes between two frames, as runs of cells that contain whole wide characters.
 package struct FrameDiff: Sendable, Equatable {
     package struct Run: Sendable, Equatable {
         package let row: Int
@@ -15,10 +14,9 @@ package struct FrameDiff: Sendable, Equatable {
     package let runs: [Run]
     package let cursorChanged: Bool
 
-    /// Nothing changed: nothing needs to be sent.
     package var isEmpty: Bool { runs.isEmpty && !cursorChanged }
 
-    /// Compares two frames; without an old one, or with one of another size, every row is a run. Time linear in the cells.
+    /// Without an old frame of the same size, every row is a run. O(cells).
     package init(from old: Frame?, to new: Frame) {
         let columns = new.size.columns
         guard let old, old.size == new.size else {

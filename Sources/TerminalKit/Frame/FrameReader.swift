@@ -1,15 +1,12 @@
-/// Makes frames of the text that ``Frame/update(from:)`` writes, and refuses all other control sequences: files must not control
-/// the terminal. A value; safe to share between threads.
+/// Applies the text of ``Frame/update(from:)``, and refuses all other control sequences: files must not control the terminal.
 package struct FrameReader: Sendable {
-    /// The screen as it is after the updates so far.
     package private(set) var frame: Frame
     private var place = Point(column: 0, row: 0)
     private var style = Style.plain
     private var showsCursor = false
 
-    /// A control sequence that the reader doesn't support.
     package struct UnknownSequence: Error, Sendable, Equatable {
-        /// The sequence, its control characters spelled out.
+        /// With escaped control characters.
         package let sequence: String
     }
 
@@ -17,15 +14,15 @@ package struct FrameReader: Sendable {
         frame = Frame(size: size)
     }
 
-    /// Empties the screen, which has another size from now on.
+    /// Clears the screen and changes its size.
     package mutating func resize(to size: Size) {
         frame = Frame(size: size)
         place = Point(column: 0, row: 0)
     }
 
-    /// Carries out an update. Cells outside the screen are left out.
+    /// Applies an update. Ignores cells outside the screen.
     package mutating func read(_ update: String) throws(UnknownSequence) {
-        // By scalars: an escape and a combining character behind it would be one character.
+        // By scalars: an escape and a following combining character would be one character.
         var rest = update.unicodeScalars[...]
         while let first = rest.first {
             guard first == "\u{1b}" else {
@@ -52,7 +49,7 @@ package struct FrameReader: Sendable {
         return text[...end]
     }
 
-    /// Whether it is one of ours.
+    /// Returns false for an unsupported sequence.
     private mutating func obey(_ sequence: Substring.UnicodeScalarView) -> Bool {
         guard sequence.count > 2, let final = sequence.last else { return false }
         let parameters = String(sequence.dropFirst(2).dropLast())
@@ -87,7 +84,7 @@ package struct FrameReader: Sendable {
         return numbers
     }
 
-    /// The style that SGR parameters set, which begin with 0, as they do in an update.
+    /// The style of SGR parameters, which begin with 0 in an update.
     private static func style(_ codes: [Int]) -> Style? {
         guard codes.first == 0 else { return nil }
         var style = Style.plain

@@ -1,16 +1,16 @@
-/// How long one part of a row or column of parts is. A value; safe to share between threads.
+/// The length of one part of a row or column.
 package enum Part: Sendable, Hashable {
-    /// A fixed number of cells, less if the space is smaller.
+    /// Cells, less in a smaller space.
     case fixed(Int)
-    /// A minimum number of cells, and a share of the remaining space by weight.
+    /// Minimum cells, and a weighted share of the remaining space.
     case minimum(Int, weight: Int = 1)
-    /// A share of the remaining space by weight.
+    /// A weighted share of the remaining space.
     case flexible(Int = 1)
 }
 
 package enum Layout {
-    /// The lengths of the parts within `total`. Fixed and minimum lengths are met in order until the room is
-    /// used up; the lengths' sum is `total` when a part can stretch, and never more.
+    /// The lengths of the parts within `total`. Fixed and minimum lengths are allotted in order while space remains; the sum is
+    /// `total` if a part can stretch, and never more.
     package static func lengths(of parts: [Part], in total: Int, gap: Int = 0) -> [Int] {
         var room = max(0, total - gap * max(0, parts.count - 1))
         var lengths = parts.map { part -> Int in

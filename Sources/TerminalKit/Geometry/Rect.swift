@@ -1,11 +1,11 @@
-/// A rectangle of cells. Operations clamp: lengths are never negative, and a part never reaches outside its rectangle.
+/// A rectangle of cells. Operations clamp: lengths are never negative, and a part never extends outside its rectangle.
 package struct Rect: Sendable, Hashable {
     package var column: Int
     package var row: Int
     package var columns: Int
     package var rows: Int
 
-    /// Makes a rectangle; negative lengths become 0.
+    /// Negative lengths become 0.
     package init(column: Int = 0, row: Int = 0, columns: Int, rows: Int) {
         self.column = column
         self.row = row
@@ -39,7 +39,7 @@ package struct Rect: Sendable, Hashable {
             rows: min(endRow, other.endRow) - top)
     }
 
-    /// The rectangle without a margin on each side; a margin larger than the rectangle leaves it empty.
+    /// Removes a margin on each side; too large ones leave an empty rectangle.
     package func inset(top: Int = 0, left: Int = 0, bottom: Int = 0, right: Int = 0) -> Rect {
         let left = min(max(0, left), columns)
         let top = min(max(0, top), rows)
@@ -78,7 +78,7 @@ package struct Rect: Sendable, Hashable {
         return (parts.left, parts.rest)
     }
 
-    /// One row of the rectangle, counted from its top; empty when there is no such row.
+    /// One row, from the top; empty if out of range.
     package func line(_ index: Int) -> Rect {
         guard index >= 0, index < rows else {
             return Rect(column: column, row: row, columns: columns, rows: 0)
@@ -86,7 +86,7 @@ package struct Rect: Sendable, Hashable {
         return Rect(column: column, row: row + index, columns: columns, rows: 1)
     }
 
-    /// A rectangle of the wanted size in the middle of this one, cut to fit.
+    /// A centered rectangle, cut to fit.
     package func centered(_ wanted: Size) -> Rect {
         let columns = min(wanted.columns, self.columns)
         let rows = min(wanted.rows, self.rows)

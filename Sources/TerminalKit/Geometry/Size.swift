@@ -2,7 +2,7 @@ package struct Size: Sendable, Hashable {
     package var columns: Int
     package var rows: Int
 
-    /// Makes a size; negative lengths become 0.
+    /// Negative lengths become 0.
     package init(columns: Int, rows: Int) {
         self.columns = max(0, columns)
         self.rows = max(0, rows)
@@ -22,7 +22,7 @@ package struct Size: Sendable, Hashable {
     package var spelling: String { "\(columns)x\(rows)" }
 }
 
-/// A place on the screen, counted from 0 at the top left. A value; safe to share between threads.
+/// A position on the screen, from 0 at the top left.
 package struct Point: Sendable, Hashable {
     package var column: Int
     package var row: Int

@@ -1,6 +1,6 @@
-/// Finds clicks and double clicks in presses and releases. A value with state; for one thread at a time.
+/// Derives clicks and double clicks from presses and releases.
 package struct ClickRecognizer: Sendable {
-    /// Two clicks at one place within this many milliseconds are a double click.
+    /// The maximum time between the clicks of a double click.
     package static let doubleClickMilliseconds: UInt64 = 400
 
     private var pressed: MouseEvent?

@@ -5,7 +5,7 @@ struct ControlSequence {
     private let final: UInt8
     let length: Int
 
-    /// Nil while the final byte isn't there. A byte that can't be in a sequence ends it, with a meaning unknown.
+    /// Nil without a final byte. An invalid byte ends the sequence as unknown.
     init?(_ bytes: ArraySlice<UInt8>) {
         guard let end = bytes.firstIndex(where: { !(0x20...0x3f).contains($0) }) else { return nil }
         var fields = bytes[..<end]
@@ -15,7 +15,7 @@ struct ControlSequence {
         } else {
             prefix = nil
         }
-        // A colon parts a parameter's fields, of which the first is enough here.
+        // A colon separates fields of a parameter; only the first is used.
         parameters = fields.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map {
             ControlSequence.number($0.prefix { $0 != UInt8(ascii: ":") })
         }
@@ -34,7 +34,7 @@ struct ControlSequence {
 
     var isPasteStart: Bool { prefix == nil && final == UInt8(ascii: "~") && parameter(0) == 200 }
 
-    /// The event that the sequence reports; nil for unknown sequences.
+    /// Nil for unknown sequences.
     var event: InputEvent? {
         if prefix == UInt8(ascii: "<"), final == UInt8(ascii: "M") || final == UInt8(ascii: "m") {
             guard let code = parameter(0), let column = parameter(1), let row = parameter(2) else {
@@ -77,8 +77,8 @@ struct ControlSequence {
     }
 }
 
-/// The keys of xterm's sequences, <https://invisible-island.net/xterm/ctlseqs/ctlseqs.html>, and of rxvt and the
-/// Linux console where they differ.
+/// Keys of xterm (<https://invisible-island.net/xterm/ctlseqs/ctlseqs.html>), and of rxvt and the Linux console where they
+/// differ.
 enum KeySequences {
     /// By the final byte, after CSI and SS3.
     static let letters: [UInt8: KeyCode] = [
@@ -111,7 +111,7 @@ enum KeySequences {
 
 /// Mouse reports: X10's and SGR's carry the same code.
 enum MouseReport {
-    /// The event for a report; columns and rows are counted from 1. Nil for what isn't used, such as a motion without a button.
+    /// Columns and rows are from 1. Nil for unused reports, such as a motion without a button.
     static func event(code: Int, column: Int, row: Int, isRelease: Bool) -> MouseEvent? {
         guard code >= 0, code < 256, column >= 1, row >= 1 else { return nil }
         var modifiers: Modifiers = []
@@ -120,7 +120,7 @@ enum MouseReport {
         if code & 16 != 0 { modifiers.insert(.control) }
         let point = Point(column: column - 1, row: row - 1)
         if code & 64 != 0 {
-            // 66 and 67 are the wheel's sideways turns.
+            // 66 and 67: the wheel's horizontal movements.
             guard code & 3 < 2, !isRelease else { return nil }
             return MouseEvent(
                 kind: code & 1 == 0 ? .wheelUp : .wheelDown, button: .none, at: point, modifiers: modifiers)

@@ -1,22 +1,22 @@
-/// Turns the bytes that an ECMA-48 terminal sends into events: keys of xterm, the Linux console and rxvt, CSI u, SGR mouse reports
-/// (mode 1006), bracketed paste (2004) and focus (1004). Unknown sequences and answers (OSC, DCS and others) are dropped. Times are
-/// milliseconds of a monotonic clock; call ``flush()`` at ``deadline``. A value with state; for one thread at a time.
+/// Decodes the bytes of an ECMA-48 terminal into events: keys of xterm, the Linux console and rxvt, CSI u, SGR mouse reports
+/// (mode 1006), bracketed paste (2004) and focus (1004). Drops unknown sequences and answers (OSC, DCS and others). Times are
+/// milliseconds of a monotonic clock; call ``flush()`` at ``deadline``.
 package struct InputDecoder: Sendable {
-    /// A paste longer than this many bytes is cut.
+    /// Longer pastes are cut.
     package static let maximumPasteLength = 1 << 20
     private static let maximumSequenceLength = 64
     private static let pasteEnd: [UInt8] = Array("\u{1b}[201~".utf8)
-    /// How long an ESC waits for the rest of a sequence before it counts as the Escape key. A line over the internet may deliver
-    /// an arrow key's bytes that far apart.
+    /// How long an ESC waits for the rest of a sequence before it counts as the Escape key: a slow connection may deliver an
+    /// arrow key's bytes that far apart.
     private static let escapeDelay: UInt64 = 200
-    /// How long after an ESC a character still counts as one with Alt.
+    /// The maximum time between an ESC and a character with Alt.
     private static let altDelay: UInt64 = 25
-    /// How long the rest of a control string is waited for, and the whole of it where keys are typed into one without an end.
+    /// The maximum pause within a control string, and the maximum length of an unfinished one while keys are typed.
     private static let stringDelay: UInt64 = 1_000
     private static let stringTime: UInt64 = 3_000
-    /// Milliseconds without input after which an unfinished paste is reported.
+    /// Time without input after which an unfinished paste is reported.
     private static let pasteDelay: UInt64 = 2_000
-    /// The bytes that begin a control string behind an ESC (ECMA-48, 5.6), each with those that terminals' strings go on with.
+    /// The bytes that begin a control string after an ESC (ECMA-48, 5.6), each with the second bytes of terminals' strings.
     private static let strings: [UInt8: Range<UInt8>] = [
         UInt8(ascii: "]"): 0x30..<0x3a, UInt8(ascii: "P"): 0x20..<0x40, UInt8(ascii: "_"): 0x47..<0x48,
         UInt8(ascii: "X"): 0..<0, UInt8(ascii: "^"): 0..<0,
@@ -24,31 +24,30 @@ package struct InputDecoder: Sendable {
 
     private var pending: [UInt8] = []
     private var paste: [UInt8]?
-    /// Whether the unfinished paste was reported.
     private var isPasteTold = false
-    /// The last byte of a control string that hasn't ended.
+    /// The last byte of an unfinished control string.
     private var stringByte: UInt8?
     private var stringBegan: UInt64 = 0
-    /// When bytes came last.
     private var lastTime: UInt64 = 0
-    /// The first bytes of a sequence that were decoded as a key after a delay: ESC, or ESC and a byte. The rest may still arrive.
+    /// The first bytes of a sequence that were decoded as a key after a delay: ESC, or ESC and a byte. The rest may still
+    /// arrive.
     private var taken: [UInt8] = []
     private let terminalSequences: [[UInt8]: Key]
 
-    /// Makes a decoder that also knows a terminal's own sequences, each beginning with ESC.
+    /// `terminalSequences`: the terminal's own sequences, each beginning with ESC.
     package init(terminalSequences: [[UInt8]: Key] = [:]) {
         self.terminalSequences = terminalSequences
     }
 
-    /// When ``flush()`` is to be called without further bytes; nil if nothing waits. An unfinished control string is given up a
-    /// second after its last byte, three seconds after its first, but only when no bytes are left. Characters have no deadline.
+    /// The time to call ``flush()`` without further bytes; nil if nothing is pending. An unfinished control string is dropped a
+    /// second after its last byte or three seconds after its first, if no bytes are left.
     package var deadline: UInt64? {
         if paste != nil { return isPasteTold ? nil : lastTime + InputDecoder.pasteDelay }
         if stringByte != nil {
             return min(lastTime + InputDecoder.stringDelay, stringBegan + InputDecoder.stringTime)
         }
         guard pending.first == 0x1b else { return nil }
-        // Nobody types Alt with these, nor parameters behind them: the line is slow.
+        // Not typed with Alt, so the connection is slow.
         let isSequence =
             pending.count > 2 || pending.last == UInt8(ascii: "[") || pending.last == UInt8(ascii: "O")
         return lastTime + (isSequence ? InputDecoder.stringDelay : InputDecoder.escapeDelay)
@@ -58,7 +57,7 @@ package struct InputDecoder: Sendable {
     package mutating func feed(_ bytes: some Collection<UInt8>, at time: UInt64 = 0) -> [InputEvent] {
         let pause = time - min(time, lastTime)
         lastTime = time
-        // An unfinished sequence would swallow all further input. A Ctrl-C that arrives alone was typed, and drops it.
+        // An unfinished sequence would swallow all further input. A single Ctrl-C was typed, and drops it.
         if pause > 0, bytes.count == 1, bytes.first == 0x03 {
             stringByte = nil
             if paste != nil {
@@ -82,8 +81,8 @@ package struct InputDecoder: Sendable {
         return events
     }
 
-    /// Completes the pending input: a lone ESC is the Escape key, ESC and a character the character with Alt. A control string is
-    /// dropped. A paste stays pending and is reported once as unfinished.
+    /// Completes the pending input: a lone ESC is the Escape key, ESC and a character the character with Alt. Drops a control
+    /// string. Reports a paste once as unfinished and keeps it.
     package mutating func flush() -> [InputEvent] {
         if paste != nil {
             defer { isPasteTold = true }
@@ -96,8 +95,8 @@ package struct InputDecoder: Sendable {
         return events
     }
 
-    /// Whether the pending bytes are a complete key because the next byte arrived this many milliseconds later. Alt sends ESC and a
-    /// character together, and only certain bytes continue a control string.
+    /// Whether the pending bytes are a complete key because the next byte arrived `pause` milliseconds later. Alt sends ESC and
+    /// a character together, and only certain bytes continue a control string.
     private func isKey(before byte: UInt8, after pause: UInt64) -> Bool {
         if pending == [0x1b] { return pause > InputDecoder.altDelay && !continuesEscape(byte) }
         guard pause > 0, pending.count == 2, let next = InputDecoder.strings[pending[1]] else { return false }
@@ -110,8 +109,8 @@ package struct InputDecoder: Sendable {
             || terminalSequences.keys.contains { $0.count > 1 && $0[1] == byte }
     }
 
-    /// The rest of a sequence whose first bytes were decoded as a key after a delay. Nobody can type `[A` in one moment, so bytes
-    /// that arrive together and complete a sequence or control string are its rest, not characters.
+    /// The rest of a sequence whose first bytes were decoded as a key after a delay. Bytes that arrive together and complete a
+    /// sequence or control string weren't typed.
     private mutating func lateSequence(_ bytes: some Collection<UInt8>) -> [InputEvent]? {
         guard let first = bytes.first, first != 0x1b, !taken.isEmpty, paste == nil, bytes.count > 1 else {
             return nil
@@ -124,7 +123,7 @@ package struct InputDecoder: Sendable {
         let events = other.feed(bytes, at: lastTime)
         guard other.pending.isEmpty, other.stringByte == nil, events.count < 2 else { return nil }
         switch events.first {
-        // A sequence with parameters that isn't a key is a terminal's reply.
+        // A sequence with parameters that isn't a key is an answer of the terminal.
         case nil where isString || other.paste != nil || bytes.count > 2: break
         case .key(let key)? where key.text == nil && key.modifiers.isDisjoint(with: .alt): break
         case .mouse?, .focus?, .paste?: break
@@ -167,7 +166,7 @@ package struct InputDecoder: Sendable {
         }
     }
 
-    /// Takes a byte of a control string, which ST ends, and as in xterm BEL, CAN and SUB. Another ESC begins something else.
+    /// Handles a byte of a control string, which ST ends, and as in xterm BEL, CAN and SUB. Another ESC begins something else.
     private mutating func isOfString(_ byte: UInt8) -> Bool {
         let isEnd = byte == 0x07 || byte == 0x18 || byte == 0x1a
         defer { stringByte = stringByte == 0x1b || isEnd ? nil : byte }
@@ -181,7 +180,7 @@ package struct InputDecoder: Sendable {
         let end = InputDecoder.pasteEnd
         guard let bytes = paste else { return nil }
         guard byte == end.last, bytes.suffix(end.count).elementsEqual(end) else {
-            // The last bytes stay, so that the end is found however long the paste is.
+            // Keep the last bytes to find the end of the paste.
             if bytes.count > InputDecoder.maximumPasteLength + end.count {
                 paste?.remove(at: InputDecoder.maximumPasteLength)
             }
@@ -204,7 +203,7 @@ package struct InputDecoder: Sendable {
         case 0x0a, 0x0d: return .key(Key(.enter, modifiers: modifiers), length: 1)
         case 0x1b: return .key(Key(.escape, modifiers: modifiers), length: 1)
         case 0x01..<0x20:
-            // Control clears the bits above the fifth; letters are given in lower case.
+            // Control clears the bits above the fifth.
             let letter = first < 0x1b ? first + 0x60 : first + 0x40
             let character = Character(Unicode.Scalar(letter))
             return .key(Key(.character(character), modifiers: modifiers.union(.control)), length: 1)
@@ -230,7 +229,7 @@ package struct InputDecoder: Sendable {
             if pending.count == 2, isLast { break }
             return pending[1] == UInt8(ascii: "[") ? parseControlSequence() : parseSingleShift()
         case let byte where InputDecoder.strings[byte] != nil:
-            // With Alt these characters come alone.
+            // With Alt these characters arrive alone.
             if pending.count > 2 { return .stringBegins }
             if !isLast { return .incomplete }
         default: break

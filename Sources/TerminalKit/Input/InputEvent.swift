@@ -1,21 +1,19 @@
-/// An event from the user or the terminal. A value; safe to share between threads.
 package enum InputEvent: Sendable, Hashable {
     case key(Key)
     case mouse(MouseEvent)
     case resize(Size)
-    /// Text pasted in one piece, as the terminal sent it.
     case paste(String)
-    /// A paste has begun, and neither more of it nor its end has come for two seconds. Given once for each.
+    /// Two seconds without more of a paste or its end. Once per paste.
     case pasteUnfinished
-    /// Ctrl-C dropped a paste that hadn't ended.
+    /// Ctrl-C dropped an unfinished paste.
     case pasteDropped
-    /// The terminal's window got or lost the keyboard.
+    /// The window gained or lost the keyboard focus.
     case focus(Bool)
-    /// Another thread asked for attention.
+    /// Another thread called the waker.
     case wake
     /// The program was suspended and continues; the next frame redraws the whole screen.
     case resumed
-    /// The terminal has closed: nothing can be read or shown any more.
+    /// The terminal was closed.
     case hangUp
 
     /// A notice for the user; empty for most events.
@@ -29,7 +27,6 @@ package enum InputEvent: Sendable, Hashable {
     }
 }
 
-/// A use of the mouse. A value; safe to share between threads.
 package struct MouseEvent: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case press, release, click, doubleClick, drag, wheelUp, wheelDown

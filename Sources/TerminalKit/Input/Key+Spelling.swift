@@ -1,15 +1,14 @@
-/// A key's name or a key script that can't be read, and where.
 package struct KeySpellingError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Characters before the mistake, from 0.
     package let position: Int
-    /// A sentence without the position.
+    /// Without the position.
     package let reason: String
 
     package var description: String { "position \(position + 1): \(reason)" }
 }
 
 extension Key: CustomStringConvertible {
-    /// Names of keys that aren't spelled by their character. The first name of a key is the one shown.
+    /// Names of keys that aren't spelled by their character. A key's first name is displayed.
     private static let names: [(name: String, code: KeyCode)] = [
         ("enter", .enter), ("return", .enter), ("esc", .escape), ("escape", .escape), ("tab", .tab),
         ("backtab", .backTab), ("backspace", .backspace), ("bs", .backspace), ("delete", .delete),
@@ -37,15 +36,15 @@ extension Key: CustomStringConvertible {
         }
     }
 
-    /// Reads a key's spelling. Names and modifiers may be in any case; a single character denotes its key. `shift+tab` is
-    /// `backtab`, and `ctrl+X` is `ctrl+x`: terminals send the same bytes.
+    /// Parses a key. Names and modifiers may be in any case; a single character denotes its key. `shift+tab` is `backtab`, and
+    /// `ctrl+X` is `ctrl+x`: terminals send the same bytes.
     package init(parsing spelling: String) throws(KeySpellingError) {
         var rest = Substring(spelling)
         var modifiers: Modifiers = []
         var found = true
         while found {
             found = false
-            // Byte by byte: a combining character would make one character of itself and the plus sign.
+            // By bytes: a combining character would join the plus sign.
             for (name, modifier) in Key.modifierNames
             where rest.utf8.count > name.utf8.count
                 && zip(rest.utf8, name.utf8).allSatisfy({ $0 | 0x20 == $1 | 0x20 })
@@ -71,7 +70,7 @@ extension Key: CustomStringConvertible {
         }
     }
 
-    /// Reads a script of keys: characters type themselves, names stand in angle brackets (`jj<enter>/foo<ctrl+w>`), `<lt>` is `<`.
+    /// Parses a script: characters, and names in angle brackets (`jj<enter>/foo<ctrl+w>`); `<lt>` is `<`.
     package static func script(_ text: String) throws(KeySpellingError) -> [Key] {
         var keys: [Key] = []
         var rest = Substring(text)

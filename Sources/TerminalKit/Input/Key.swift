@@ -13,7 +13,7 @@ package struct Key: Sendable, Hashable {
         Key(.character(character), modifiers: .control)
     }
 
-    /// The character to insert in a text field; nil for keys that aren't text.
+    /// The character to insert in a text field; nil for other keys.
     package var text: Character? {
         guard modifiers.isEmpty, case .character(let character) = code else { return nil }
         return character
@@ -32,7 +32,7 @@ package enum KeyCode: Sendable, Hashable {
     case function(Int)
 }
 
-/// Keys held with another one. Shift isn't reported with a character: it changes the character.
+/// Modifiers. Shift isn't reported with a character: it changes the character.
 package struct Modifiers: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 

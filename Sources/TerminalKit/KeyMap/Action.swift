@@ -1,34 +1,35 @@
-/// Properties of an action. A value; safe to share between threads.
 package struct ActionFlags: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static let destructive = ActionFlags(rawValue: 1)
-    /// Worth a place in the footer.
+    /// Shown in the footer.
     package static let footer = ActionFlags(rawValue: 2)
-    /// Left out of help and palette: movement of the cursor and the like.
+    /// Not in help and palette, such as cursor movement.
     package static let hidden = ActionFlags(rawValue: 4)
 }
 
-/// An action of the user. `ID` names it, as remaps and documents do; `Context` is the screen. A value; safe to share between
-/// threads.
+/// An action of the user. `ID` is its name in remaps and documents, `Context` the screen.
 package struct Action<ID, Context>: Sendable
 where
     ID: RawRepresentable<String> & Hashable & Sendable, Context: Hashable & Sendable
 {
     package let id: ID
     package let title: String
-    /// One sentence, for the help.
     package let help: String
-    /// Any of these starts the action; the first is shown in the footer.
+    /// Each starts the action; the footer shows the first.
     package internal(set) var keys: [Key]
-    /// The screens in which the action is live.
+    /// The screens with the action.
     package let contexts: Set<Context>
     package let flags: ActionFlags
+    /// Synonyms that search finds, in lower case.
+    private let keywords: [Substring]
 
+    /// - Parameter keywords: separated by spaces.
     package init(
-        _ id: ID, title: String, help: String, keys: [Key], contexts: Set<Context>, flags: ActionFlags = []
+        _ id: ID, title: String, help: String, keys: [Key], contexts: Set<Context>, flags: ActionFlags = [],
+        keywords: String = ""
     ) {
         self.id = id
         self.title = title
@@ -36,9 +37,16 @@ where
         self.keys = keys
         self.contexts = contexts
         self.flags = flags
+        self.keywords = keywords.split(separator: " ")
     }
 
-    /// Makes an action from keys in the spelling of ``Key/init(parsing:)``, separated by spaces.
+    /// A whole keyword counts more than any fuzzy match, its beginning about as much as one.
+    func keywordScore(_ query: String) -> Int? {
+        if keywords.contains(query[...]) { return 500 }
+        return query.count > 1 && keywords.contains { $0.hasPrefix(query) } ? 100 : nil
+    }
+
+    /// `keys`: spellings of ``Key/init(parsing:)``, separated by spaces.
     package init(
         _ id: ID, title: String, help: String, keys: String, contexts: Set<Context>, flags: ActionFlags = []
     ) throws(KeySpellingError) {
@@ -47,6 +55,5 @@ where
         self.init(id, title: title, help: help, keys: parsed, contexts: contexts, flags: flags)
     }
 
-    /// The keys as help shows them: `enter, l`.
     package var keyList: String { keys.map(\.description).joined(separator: ", ") }
 }

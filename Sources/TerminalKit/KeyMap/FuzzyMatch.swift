@@ -1,19 +1,17 @@
-/// Whether a text holds a query's characters in order, where, and how well.
+/// A match of a query's characters, in order, in a text.
 package struct FuzzyMatch: Sendable, Hashable {
-    /// Higher is better: beginnings of words and characters in a row count most, gaps cost. Scores compare
-    /// only for the same query.
+    /// Higher is better: word beginnings and consecutive characters count most, gaps cost. Comparable only for the same query.
     package let score: Int
-    /// The matched characters of the text, as offsets in ascending order.
+    /// Offsets of the matched characters, ascending.
     package let positions: [Int]
 
-    /// Nil when the query's characters don't all occur in order. Upper and lower case are the same, and spaces
-    /// in the query don't count. Time is the product of both lengths.
+    /// Nil unless the query's characters occur in order. Ignores case, and spaces in the query. O(query · text).
     package init?(_ query: String, in text: String) {
         let wanted = query.lowercased().filter { $0 != " " }
         let characters = Array(text)
         guard !wanted.isEmpty else { return nil }
         var best: (score: Int, positions: [Int])?
-        // The greedy match from each possible start: the first start isn't always the best one.
+        // Try a greedy match from each possible start: the first start isn't always the best.
         for start in characters.indices where FuzzyMatch.same(characters[start], wanted.first) {
             guard let found = FuzzyMatch.greedy(wanted, in: characters, from: start) else { break }
             if best.map({ found.score > $0.score }) ?? true { best = found }

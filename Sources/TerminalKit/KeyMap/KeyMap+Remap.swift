@@ -1,6 +1,6 @@
-/// A line of a user's key assignments that can't be used. A value; safe to share between threads.
+/// An invalid line of a user's key assignments.
 package struct RemapError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Counted from 1.
+    /// From 1.
     package let line: Int
     package let reason: String
 
@@ -8,8 +8,8 @@ package struct RemapError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension KeyMap {
-    /// Applies lines `action = key, key`; no keys remove the assignment. Empty lines and `#` comments are skipped. Assigned keys
-    /// are taken from other actions of the same screens. An invalid line changes nothing.
+    /// Applies lines `action = key, key`; no keys remove the assignment. Skips empty lines and `#` comments. Removes assigned
+    /// keys from other actions of the same screens. An invalid line changes nothing.
     /// - Returns: the mistakes in the order of their lines.
     package mutating func remap(_ text: String) -> [RemapError] {
         var errors: [RemapError] = []

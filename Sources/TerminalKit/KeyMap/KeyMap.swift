@@ -1,9 +1,9 @@
-/// The table of all actions: the one place that footer, help, palette and documents are made from.
+/// The table of all actions, for footer, help, palette and documents.
 package struct KeyMap<ID, Context>: Sendable
 where
     ID: RawRepresentable<String> & Hashable & Sendable, Context: Hashable & Sendable
 {
-    /// Two actions that one key starts in one screen.
+    /// Two actions of one screen with the same key.
     package struct Conflict: Sendable, Hashable, CustomStringConvertible {
         package let key: Key
         package let context: Context
@@ -15,7 +15,7 @@ where
         }
     }
 
-    /// In the order in which help lists them.
+    /// In the order of the help.
     package private(set) var actions: [Action<ID, Context>]
     private var index: [Context: [Key: Int]] = [:]
 
@@ -24,12 +24,12 @@ where
         buildIndex()
     }
 
-    /// The same table without the actions that have these flags.
+    /// Omits actions with any of these flags.
     package func without(_ flags: ActionFlags) -> KeyMap {
         KeyMap(actions.filter { $0.flags.isDisjoint(with: flags) })
     }
 
-    /// The action that a key starts in a screen; the earlier one in the table when there are two.
+    /// The first action in the table for a key in a screen.
     package func action(for key: Key, in context: Context) -> Action<ID, Context>? {
         index[context]?[key].map { actions[$0] }
     }
@@ -38,12 +38,12 @@ where
         actions.first { $0.id == id }
     }
 
-    /// The actions live in a screen, in the table's order, without the hidden ones.
+    /// The screen's actions in the table's order, without hidden ones.
     package func actions(in context: Context) -> [Action<ID, Context>] {
         actions.filter { $0.contexts.contains(context) && !$0.flags.contains(.hidden) }
     }
 
-    /// The footer's hints for a screen, in the table's order: actions with ``ActionFlags/footer`` and a key.
+    /// The screen's actions with ``ActionFlags/footer`` and a key, in the table's order.
     package func hints(in context: Context) -> [KeyHint<ID>] {
         actions.compactMap { action in
             guard action.contexts.contains(context), action.flags.contains(.footer),
@@ -53,22 +53,23 @@ where
         }
     }
 
-    /// The actions of a screen whose title, name, help or keys match, best first; all when the query is empty.
+    /// The screen's actions whose title, name, help, keywords or keys match, best first; all for an empty query.
     package func search(_ query: String, in context: Context) -> [Action<ID, Context>] {
         let live = actions(in: context)
         guard !query.isEmpty else { return live }
         let scored = live.enumerated().compactMap { position, action -> (Int, Int, Action<ID, Context>)? in
             let title = FuzzyMatch(query, in: action.title)?.score
             let name = FuzzyMatch(query, in: action.id.rawValue)?.score
-            // Nearly every sentence holds the letters of a short query in order, so help must hold its words.
+            // Nearly every sentence contains the letters of a short query in order, so help must contain its words.
             let help = action.help.lowercased().contains(query.lowercased()) ? 1 : nil
             let key = action.keys.contains { $0.description == query } ? 1000 : nil
-            return [title, name, help, key].compactMap { $0 }.max().map { ($0, position, action) }
+            let keyword = action.keywordScore(query.lowercased())
+            return [title, name, help, key, keyword].compactMap { $0 }.max().map { ($0, position, action) }
         }
         return scored.sorted { ($0.0, $1.1) > ($1.0, $0.1) }.map(\.2)
     }
 
-    /// All conflicts, in the table's order. A table that a program ships has none.
+    /// All conflicts, in the table's order.
     package var conflicts: [Conflict] {
         var found: [Conflict] = []
         var taken: [Context: [Key: ID]] = [:]
@@ -87,7 +88,7 @@ where
         return found
     }
 
-    /// Assigns other keys to an action, and removes these keys from other actions of the same screens.
+    /// Assigns keys to an action, and removes them from other actions of the same screens.
     mutating func assign(_ keys: [Key], to position: Int) {
         actions[position].keys = keys
         for other in actions.indices
@@ -109,7 +110,6 @@ where
     }
 }
 
-/// A key and what it does, for the footer. A value; safe to share between threads.
 package struct KeyHint<ID: Hashable & Sendable>: Sendable, Hashable {
     package let id: ID
     package let key: String

@@ -1,27 +1,22 @@
 package enum Color: Sendable, Hashable {
-    /// The terminal's own default color.
+    /// The terminal's default.
     case standard
-    /// A color of the terminal's palette: 0–7 the basic ones, 8–15 their bright variants, 16–231 a
-    /// 6 × 6 × 6 cube, 232–255 a ramp of greys (xterm's 256 colors).
+    /// A palette color: 0–7 basic, 8–15 bright, 16–231 a 6 × 6 × 6 cube, 232–255 a ramp of greys (xterm's 256 colors).
     case indexed(UInt8)
     case rgb(UInt8, UInt8, UInt8)
 }
 
-/// How many colors a terminal shows.
 package enum ColorDepth: Int, Sendable, Hashable, Comparable, CaseIterable {
     case mono
     case sixteen
-    /// xterm's palette of 256.
     case indexed256
-    /// 24 bits a color.
     case trueColor
 
     package static func < (left: ColorDepth, right: ColorDepth) -> Bool { left.rawValue < right.rawValue }
 }
 
 extension Color {
-    /// The nearest color that a terminal of this depth can show. Distances are the weighted ones of
-    /// <https://www.compuphase.com/cmetric.htm> ("redmean"), which follow the eye better than plain RGB.
+    /// The nearest color at this depth, by the weighted distance of <https://www.compuphase.com/cmetric.htm> ("redmean").
     package func reduced(to depth: ColorDepth) -> Color {
         switch (self, depth) {
         case (.standard, _), (_, .mono): .standard
@@ -31,14 +26,14 @@ extension Color {
         case (.indexed(let index), .sixteen):
             Color.nearest(to: Color.paletteComponents(index), in: 0..<16)
         case (.rgb(let red, let green, let blue), .indexed256):
-            // The 16 basic colors are left out: users redefine them, so their real value isn't known.
+            // Without the 16 basic colors, which users redefine.
             Color.nearest(to: (red, green, blue), in: 16..<256)
         case (.rgb(let red, let green, let blue), .sixteen):
             Color.nearest(to: (red, green, blue), in: 0..<16)
         }
     }
 
-    /// The components of a palette color: xterm's defaults for 0–15, the cube and the ramp by their formula.
+    /// xterm's defaults for 0–15, the formulas of the cube and the ramp for others.
     package static func paletteComponents(_ index: UInt8) -> (red: UInt8, green: UInt8, blue: UInt8) {
         switch index {
         case 0..<16:
@@ -53,7 +48,7 @@ extension Color {
         }
     }
 
-    /// The components to draw with outside a terminal; nil for the terminal's default.
+    /// Nil for the terminal's default.
     var components: (red: UInt8, green: UInt8, blue: UInt8)? {
         switch self {
         case .standard: nil

@@ -1,8 +1,8 @@
-/// The signs that widgets draw with, in Unicode or in ASCII for terminals that can't show it. Each is one column wide.
+/// The characters that widgets draw with, in Unicode or ASCII. Each is one column wide.
 package struct Glyphs: Sendable, Equatable {
     package var horizontal: Character, vertical: Character
     package var topLeft: Character, topRight: Character, bottomLeft: Character, bottomRight: Character
-    /// A horizontal line that meets the left and the right border.
+    /// Horizontal lines that meet the left and the right border.
     package var teeRight: Character, teeLeft: Character
     package var ascending: Character, descending: Character
     package var folded: Character, unfolded: Character, leaf: Character
@@ -10,11 +10,11 @@ package struct Glyphs: Sendable, Equatable {
     package var ellipsis: String
     package var scrollTrack: Character, scrollThumb: Character
     package var gaugeEmpty: Character
-    /// A cell filled from the left, from an eighth to all of it; ASCII knows only all of it.
+    /// A cell filled from the left, from an eighth to full; in ASCII only full.
     package var gaugeSteps: [Character]
-    /// A cell filled from the bottom, from least to all.
+    /// A cell filled from the bottom, from least to full.
     package var sparkSteps: [Character]
-    /// The phases of a sign for work whose end isn't known.
+    /// The phases of an activity indicator.
     package var spinner: [Character]
 
     package static let unicode = Glyphs(
@@ -33,7 +33,7 @@ package struct Glyphs: Sendable, Equatable {
         gaugeEmpty: ".", gaugeSteps: ["#"], sparkSteps: Array("_.-=+*%#"), spinner: Array("|/-\\"))
 }
 
-/// Theme and symbols that widgets draw with. A value; safe to share between threads.
+/// The theme and glyphs for widgets.
 package struct Look: Sendable, Equatable {
     package var theme: Theme
     package var glyphs: Glyphs
@@ -47,6 +47,6 @@ package struct Look: Sendable, Equatable {
 
     package var isASCII: Bool { glyphs == .ascii }
 
-    /// The text as it can be shown: where that is ASCII alone, other characters as escapes, so that no two texts look alike.
+    /// Escapes characters beyond ASCII if only ASCII can be shown, so that no two texts look alike.
     package func legible(_ text: String) -> String { isASCII ? TerminalText.ascii(text) : text }
 }

@@ -1,4 +1,3 @@
-/// How a cell is drawn: colors and attributes. A value; safe to share between threads.
 package struct Style: Sendable, Hashable {
     package var foreground: Color
     package var background: Color
@@ -12,7 +11,6 @@ package struct Style: Sendable, Hashable {
         self.attributes = attributes
     }
 
-    /// The terminal's own colors, no attributes.
     package static let plain = Style()
 
     package func adding(_ attributes: Attributes) -> Style {
@@ -21,7 +19,7 @@ package struct Style: Sendable, Hashable {
             attributes: self.attributes.union(attributes))
     }
 
-    /// This style drawn over another: what this one leaves at the terminal's default shows the other's.
+    /// This style drawn over another, whose colors replace this one's default colors.
     package func over(_ base: Style) -> Style {
         Style(
             foreground: foreground == .standard ? base.foreground : foreground,
@@ -29,7 +27,6 @@ package struct Style: Sendable, Hashable {
             attributes: attributes.union(base.attributes))
     }
 
-    /// The nearest style that a terminal of this depth can show.
     package func reduced(to depth: ColorDepth) -> Style {
         Style(
             foreground: foreground.reduced(to: depth), background: background.reduced(to: depth),
@@ -37,7 +34,7 @@ package struct Style: Sendable, Hashable {
     }
 }
 
-/// Attributes of a cell besides its colors. There is no blinking: it disturbs readers and hides text.
+/// Attributes besides colors. Without blinking, which hides text.
 package struct Attributes: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 

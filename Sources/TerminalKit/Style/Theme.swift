@@ -1,9 +1,8 @@
-/// The looks of all roles at one color depth. A value; safe to share between threads.
+/// The styles of all roles at one color depth.
 package struct Theme: Sendable, Equatable {
     package enum Name: String, Sendable, Hashable, CaseIterable {
         case dark, light
-        /// Colors that differ for all kinds of color blindness: the palette of M. Okabe and K. Ito,
-        /// <https://jfly.uni-koeln.de/color/>.
+        /// Colors for all kinds of color blindness: the palette of M. Okabe and K. Ito, <https://jfly.uni-koeln.de/color/>.
         case darkSafe = "dark-safe"
         case lightSafe = "light-safe"
         /// Attributes only.
@@ -14,8 +13,8 @@ package struct Theme: Sendable, Equatable {
     package let depth: ColorDepth
     private let styles: [Role: Style]
 
-    /// A theme for a terminal of this depth. At 16 colors each role has its own choice, because the nearest of
-    /// 16 to a soft background is often black; at ``ColorDepth/mono`` every theme shows attributes only.
+    /// At 16 colors each role has its own color, because the nearest to a soft background is often black; at
+    /// ``ColorDepth/mono`` every theme has only attributes.
     package init(_ name: Name, depth: ColorDepth) {
         self.name = name
         self.depth = name == .mono ? .mono : depth
@@ -29,9 +28,9 @@ package struct Theme: Sendable, Equatable {
     package subscript(role: Role) -> Style { styles[role] ?? .plain }
 }
 
-/// A theme's colors for one role, before they are reduced to a depth.
+/// A theme's colors for one role, at full depth.
 struct ThemeLook {
-    /// A color as 0xRRGGBB and the one of 16 that stands for it.
+    /// A color as 0xRRGGBB and its substitute among 16.
     struct Shade {
         let rgb: UInt32
         let basic: UInt8
@@ -53,7 +52,7 @@ struct ThemeLook {
     var foreground: Shade?
     var background: Shade?
     var attributes: Attributes = []
-    /// The attributes that carry the meaning when there are no colors.
+    /// Used without colors.
     var mono: Attributes = []
 
     func style(at depth: ColorDepth) -> Style {

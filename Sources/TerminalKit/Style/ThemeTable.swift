@@ -1,8 +1,7 @@
-/// The colors of the themes. Immutable.
 enum ThemeTable {
     private typealias Shade = ThemeLook.Shade
 
-    /// The colors by which the themes differ; which role uses which is said once, in ``look(of:in:)``.
+    /// The colors in which themes differ; ``look(of:in:)`` assigns them to roles.
     private struct Palette {
         let dim: Shade, title: Shade, titleText: Shade
         let titleDim = Shade(0xc3cbd9, 7), titleGood: Shade, titleWarning = Shade(0xf6cf7a, 11)
@@ -79,7 +78,7 @@ enum ThemeTable {
         }
     }
 
-    /// Colors on the default background are readable on a light one too: this is the palette if the background is unknown.
+    /// Also readable on a light background: used if the background is unknown.
     private static let dark = Palette(
         dim: Shade(0x8b93a0, 8), title: Shade(0x2b3245, 4), titleText: Shade(0xf2f4f8, 15),
         titleGood: Shade(0x9fdc82, 10),

@@ -1,6 +1,5 @@
-/// Makes any text harmless to a terminal. Stateless; safe to call from any thread.
-///
-/// What a terminal would obey or hide is shown as an escape in Swift's own notation, in plain ASCII:
+/// Makes any text harmless to a terminal, by showing characters that a terminal would execute or hide as ASCII escapes in
+/// Swift's notation:
 ///
 /// | in the text | shown |
 /// |---|---|
@@ -11,12 +10,11 @@
 /// | a combining mark without a base | `\u{301}` |
 /// | a byte that isn't UTF-8 | `\xff` |
 ///
-/// The result is for eyes only: a backslash in the text is shown as it is, so the escapes can't be undone.
-/// A cluster of more than 16 scalars keeps its first 16; no script needs more.
+/// Backslashes stay, so the escapes are ambiguous. A cluster of more than 16 scalars keeps its first 16; no script needs more.
 package enum TerminalText {
     static let maximumScalarsInCluster = 16
 
-    /// The text with everything harmful made visible. Time linear in the text; harmless text isn't copied.
+    /// O(length); harmless text isn't copied.
     package static func sanitized(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return text }
         var result = ""
@@ -31,7 +29,7 @@ package enum TerminalText {
         return result
     }
 
-    /// The text in ASCII: everything else as the escape of its number, such as `\u{e9}`.
+    /// Escapes everything beyond ASCII, such as `\u{e9}`.
     package static func ascii(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
         return text.unicodeScalars.reduce(into: "") { result, scalar in
@@ -39,7 +37,7 @@ package enum TerminalText {
         }
     }
 
-    /// Bytes as text, UTF-8 where they are valid and `\xNN` where they aren't.
+    /// Decodes UTF-8; invalid bytes become `\xNN`.
     package static func sanitized(bytes: some Sequence<UInt8>) -> String {
         var result = ""
         var valid = String.UnicodeScalarView()
@@ -67,7 +65,7 @@ package enum TerminalText {
 
     /// Whether a terminal shows this cluster and does nothing else.
     package static func isHarmless(_ character: Character) -> Bool {
-        // A line break of two characters has the value of its second.
+        // The ASCII value of CR LF is that of LF.
         if let ascii = character.asciiValue { return ascii >= 0x20 && ascii < 0x7f }
         let scalars = character.unicodeScalars
         var previous: Unicode.Scalar?
@@ -94,7 +92,7 @@ package enum TerminalText {
             }
     }
 
-    /// One cluster with everything harmful in it made visible; possibly several clusters.
+    /// May return several clusters.
     static func sanitized(_ character: Character) -> String {
         var result = String.UnicodeScalarView()
         var previous: Unicode.Scalar?
@@ -112,15 +110,14 @@ package enum TerminalText {
         return String(result)
     }
 
-    /// Whether the scalar would act on a terminal, a line or the direction of its text: controls (C0, DEL, C1), line and paragraph
-    /// separators, and the controls of direction. Never in an archive's name, and escaped in all output.
+    /// Whether the scalar controls a terminal, a line or the direction of text: controls (C0, DEL, C1), line and paragraph
+    /// separators, and direction controls. Refused in archive names and escaped in all output.
     package static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.value < 0x300 { return scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value) }
         if scalar.properties.isBidiControl { return true }
         return [.lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
     }
 
-    /// The visible escape of a scalar.
     package static func escape(_ scalar: Unicode.Scalar) -> String {
         switch scalar.value {
         case 0x00: "\\0"
@@ -132,7 +129,7 @@ package enum TerminalText {
         }
     }
 
-    /// The text that is meant where what looks like such escapes are some; nil if nothing does.
+    /// Replaces what looks like such escapes; nil if nothing does.
     package static func unescaped(_ text: String) -> String? {
         var result = String.UnicodeScalarView()
         var rest = Substring(text).unicodeScalars
@@ -149,7 +146,7 @@ package enum TerminalText {
         return isEscaped ? String(result) : nil
     }
 
-    /// The scalar whose escape continues this way after its backslash, and the rest.
+    /// The scalar of the escape that continues this way after its backslash, and the rest.
     private static func escaped(
         _ text: Substring.UnicodeScalarView
     ) -> (Unicode.Scalar, Substring.UnicodeScalarView)? {
@@ -178,7 +175,7 @@ package enum TerminalText {
         if value < 0x300 { return isControl(scalar) || value == 0xad }
         switch value {
         case 0x200c, 0x200d:
-            // Joiners shape emoji and the scripts beyond ASCII; after ASCII or each other they only hide.
+            // Joiners shape emoji and scripts beyond ASCII; after ASCII or each other they only hide text.
             guard let previous, !previous.isASCII, !(0x200c...0x200d).contains(previous.value) else {
                 return true
             }

@@ -1,6 +1,6 @@
-/// One row of a text that is wrapped to a width. A value; safe to share between threads.
+/// One row of wrapped text.
 package struct TextRow: Sendable, Hashable {
-    /// A piece of the row that stands or falls as a whole: a character as it is shown.
+    /// A displayed character.
     package struct Piece: Sendable, Hashable {
         /// Harmless by the rule of ``TerminalText``.
         package var text: String
@@ -8,7 +8,7 @@ package struct TextRow: Sendable, Hashable {
         package var offset: Int
     }
 
-    /// The bytes of the text that the row stands for, with its line break.
+    /// The row's bytes in the text, with its line break.
     package internal(set) var range: Range<Int>
     package internal(set) var pieces: [Piece] = []
 

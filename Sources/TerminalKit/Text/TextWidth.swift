@@ -1,14 +1,14 @@
 /// The columns of text on a terminal, by UAX #11 (East Asian Width) and UTS #51 (emoji): wide scalars take two, combining ones
-/// none, ambiguous ones one. Joined emoji take two each, side by side, because terminals disagree about them; tags of a flag are
-/// letters. Stateless; safe to call from any thread.
+/// none, ambiguous ones one. Joined emoji take two each, side by side, because terminals disagree about them; tags of a flag
+/// count as letters.
 package enum TextWidth {
-    /// The version of the Unicode data behind the table, such as `15.0.0`.
+    /// The version of the Unicode data, such as `15.0.0`.
     package static var unicodeVersion: String { WidthTable.unicodeVersion }
 
-    /// The columns of a single scalar: 0, 1 or 2. Controls count 1; frames show an escape instead.
+    /// 0, 1 or 2. Controls count 1; frames show an escape instead.
     package static func width(of scalar: Unicode.Scalar) -> Int {
         let value = scalar.value
-        // Nothing below U+0300, the first combining mark, is wide or combining.
+        // Below U+0300, the first combining mark, nothing is wide or combining.
         if value < 0x300 { return 1 }
         var low = 0
         var high = WidthTable.ranges.count
@@ -26,7 +26,7 @@ package enum TextWidth {
         return 1
     }
 
-    /// The columns of one grapheme cluster: 0, 1 or 2, and more for syllables of several signs that take room.
+    /// 0, 1 or 2, and more for syllables of several spacing scalars.
     package static func width(of character: Character) -> Int {
         let scalars = character.unicodeScalars
         guard let first = scalars.first else { return 0 }
@@ -60,7 +60,7 @@ package enum TextWidth {
         return sum + last
     }
 
-    /// The colour of a skin, which takes no room behind another emoji.
+    /// A skin tone, which takes no column after another emoji.
     static func isSkinTone(_ scalar: Unicode.Scalar) -> Bool { (0x1f3fb...0x1f3ff).contains(scalar.value) }
 
     static func isTag(_ scalar: Unicode.Scalar) -> Bool { (0xe0020...0xe007f).contains(scalar.value) }
@@ -70,8 +70,7 @@ package enum TextWidth {
         (0xe0030...0xe007a).contains(scalar.value) ? Unicode.Scalar(scalar.value - 0xe0000) : nil
     }
 
-    /// The columns of text as ``Frame/write(_:at:style:within:)`` draws it: harmful characters count as
-    /// their visible escapes. Time linear in the text.
+    /// The columns of text as ``Frame/write(_:at:style:within:)`` draws it, with escapes. O(length).
     package static func width(of text: some StringProtocol) -> Int {
         if let ascii = text.utf8.withContiguousStorageIfAvailable(printableASCIICount), ascii >= 0 {
             return ascii
@@ -87,8 +86,7 @@ package enum TextWidth {
         return sum
     }
 
-    /// The text, cut so that it takes at most `columns`, with the ellipsis at the end when something was cut
-    /// (none when even the ellipsis wouldn't fit). The result is harmless.
+    /// Cuts the text to at most `columns`, with the ellipsis at the end if it fits. The result is harmless.
     package static func truncate(_ text: String, to columns: Int, ellipsis: String = "…") -> String {
         let safe = TerminalText.sanitized(text)
         guard width(of: safe) > columns else { return safe }
@@ -97,7 +95,7 @@ package enum TextWidth {
         return String(prefix(of: safe, columns: room)) + (mark <= columns ? ellipsis : "")
     }
 
-    /// Like ``truncate(_:to:ellipsis:)``, but cuts the beginning: for paths and keys whose end matters more.
+    /// Like ``truncate(_:to:ellipsis:)``, but cuts the beginning, for paths and keys.
     package static func truncateStart(_ text: String, to columns: Int, ellipsis: String = "…") -> String {
         let safe = TerminalText.sanitized(text)
         guard width(of: safe) > columns else { return safe }
@@ -114,7 +112,7 @@ package enum TextWidth {
         return (mark <= columns ? ellipsis : "") + safe[start...]
     }
 
-    /// The text truncated to `columns` and filled with spaces to exactly that width.
+    /// Truncates or fills with spaces to exactly `columns`.
     package static func pad(
         _ text: String, to columns: Int, alignment: Alignment = .leading, ellipsis: String = "…"
     ) -> String {
@@ -130,7 +128,7 @@ package enum TextWidth {
             + String(repeating: " ", count: space - before)
     }
 
-    /// The longest prefix of harmless text that takes at most `columns`.
+    /// The longest prefix of harmless text within `columns`.
     static func prefix(of text: String, columns: Int) -> Substring {
         var used = 0
         var end = text.startIndex
@@ -146,13 +144,12 @@ package enum TextWidth {
         (0x1f1e6...0x1f1ff).contains(scalar.value)
     }
 
-    /// The count of bytes when all are printable ASCII, otherwise -1.
+    /// -1 unless all bytes are printable ASCII.
     private static func printableASCIICount(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
         bytes.allSatisfy { $0 >= 0x20 && $0 < 0x7f } ? bytes.count : -1
     }
 }
 
-/// Where text stands in a space wider than itself.
 package enum Alignment: Sendable, Hashable {
     case leading, center, trailing
 }

@@ -1,20 +1,20 @@
-/// A part of a long text, as bytes, and its rows at a width, without a list of all lines. A row begins at a line's start or where
-/// the row before it is full; layout restarts at multiples of ``block`` bytes that no line break precedes within as many. Lines end
-/// with LF, CR LF or CR; invalid UTF-8 is shown as `\xNN`. A value; safe to share between threads.
+/// A part of a long text, as bytes, and its rows at a width, without a list of all lines. A row begins at a line's start or
+/// where the previous row is full; layout restarts at multiples of ``block`` bytes that no line break precedes within as many.
+/// Lines end with LF, CR LF or CR; invalid UTF-8 is shown as `\xNN`.
 package struct TextWindow: Sendable {
-    /// Bytes.
+    /// In bytes.
     package static let block = 64 << 10
-    /// A character's bytes that are looked at; more are cut into several. Sixteen scalars fit, as many as are shown.
+    /// Longer characters are split. Sixteen scalars, the most that are shown, fit.
     private static let longestCharacter = 64
     /// Columns between two tab stops.
     private static let tab = 4
 
-    /// Where the part begins: 0, or a multiple of ``block``.
+    /// The offset of the part: 0, or a multiple of ``block``.
     package let start: Int
     package let bytes: [UInt8]
     /// Bytes of the whole text.
     package let total: Int
-    /// Whether characters beyond ASCII are shown as escapes.
+    /// Whether characters beyond ASCII are escaped.
     private let isASCII: Bool
 
     package init(start: Int, bytes: [UInt8], total: Int, isASCII: Bool = false) {
@@ -25,16 +25,16 @@ package struct TextWindow: Sendable {
     }
 
     package var end: Int { start + bytes.count }
-    /// Up to where characters are whole.
+    /// The end of the certainly complete characters.
     private var safeEnd: Int { end == total ? end : max(start, end - TextWindow.longestCharacter) }
 
     private subscript(offset: Int) -> UInt8 { bytes[offset - start] }
 
     private static func isBreak(_ byte: UInt8) -> Bool { byte == 0x0a || byte == 0x0d }
 
-    // MARK: Where rows begin
+    // MARK: Row starts
 
-    /// The first byte of the row that contains a byte; nil if the window doesn't reach it.
+    /// The first byte of the row that contains a byte; nil if outside the window.
     package func rowStart(holding offset: Int, columns: Int) -> Int? {
         guard let first = lineStart(at: offset) else { return nil }
         var row = first
@@ -58,7 +58,7 @@ package struct TextWindow: Sendable {
         return row
     }
 
-    /// The last place at or before a byte where laying out begins.
+    /// The last layout start at or before a byte.
     private func lineStart(at offset: Int) -> Int? {
         guard offset >= start, offset <= end else { return nil }
         var place = offset
@@ -90,9 +90,9 @@ package struct TextWindow: Sendable {
         return (begin..<min(end, begin + 4)).first { self[$0] & 0xc0 != 0x80 } ?? begin
     }
 
-    // MARK: Laying out
+    // MARK: Layout
 
-    /// Rows from one that begins at `offset`; fewer than `count` at the text's end and the window's.
+    /// Rows from the one that begins at `offset`; fewer than `count` at the end of the text or window.
     package func rows(from offset: Int, count: Int, columns: Int) -> [TextRow] {
         var rows: [TextRow] = []
         var place = offset
@@ -103,7 +103,7 @@ package struct TextWindow: Sendable {
         return rows
     }
 
-    /// The row that begins there; nil at the text's end, and where the window doesn't have all of it.
+    /// Nil at the text's end, and if the window lacks a part of the row.
     package func row(at offset: Int, columns: Int) -> TextRow? {
         layout(from: offset, columns: columns).map {
             TextRow(range: offset..<$0.end, pieces: $0.pieces)
@@ -115,11 +115,11 @@ package struct TextWindow: Sendable {
         var pieces: [TextRow.Piece] = []
         var place = offset
         var used = 0
-        // After the last space that follows something else: there a full row is broken.
+        // The position after the last space that follows something else, where a full row is broken.
         var fold: (place: Int, pieces: Int)?
         var isIndent = true
         var stop = safeEnd
-        // Asked once, and by the few rows that come near it: the answer needs a look at a block of bytes.
+        // Evaluated only near the restart, because it reads a block of bytes.
         var next: Int? = offset / TextWindow.block + 1
         while place < stop {
             if let block = next, place + TextWindow.longestCharacter >= block * TextWindow.block {
@@ -131,7 +131,7 @@ package struct TextWindow: Sendable {
             let isSpace = byte == 0x20 || byte == 0x09
             let (text, length, width) = character(at: place, until: stop, column: used)
             if used > 0, used + width > columns {
-                // A space that no longer fits is the end of its row rather than the begin of the next.
+                // A space that doesn't fit ends its row.
                 if isSpace { return (place + length, pieces) }
                 guard let fold else { return (place, pieces) }
                 return (fold.place, Array(pieces.prefix(fold.pieces)))
@@ -149,7 +149,7 @@ package struct TextWindow: Sendable {
         return place + (isPair ? 2 : 1)
     }
 
-    /// One character as it is shown: its text, bytes and columns.
+    /// One displayed character: its text, bytes and columns.
     private func character(at place: Int, until stop: Int, column: Int) -> (String, Int, Int) {
         let byte = self[place]
         if byte == 0x09 {

@@ -1,7 +1,5 @@
-/// Breaks text into lines. Stateless; safe to call from any thread.
 package enum TextWrap {
-    /// The lines of a text at most `columns` wide, broken at spaces where that is possible and at the text's own
-    /// line breaks. The lines are harmless. Time linear in the text.
+    /// Wraps text to at most `columns`, at spaces if possible and at its line breaks. The lines are harmless. O(length).
     package static func lines(_ text: String, columns: Int) -> [String] {
         guard columns > 0 else { return [] }
         return text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
@@ -29,7 +27,7 @@ package enum TextWrap {
                 used += width
                 continue
             }
-            // A word longer than a line is cut where it must be.
+            // Cut a word longer than a line.
             for character in word {
                 let width = TextWidth.width(of: character)
                 if used + width > columns, used > 0 {

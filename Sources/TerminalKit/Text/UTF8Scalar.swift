@@ -1,6 +1,5 @@
-/// Decodes single scalars of UTF-8. Stateless; safe to call from any thread.
 enum UTF8Scalar {
-    /// The length that a sequence beginning with this byte has: 1 to 4, or nil when none begins so.
+    /// The length of a sequence that begins with this byte, 1 to 4; nil if none does.
     static func length(startingWith byte: UInt8) -> Int? {
         switch byte {
         case 0x00...0x7f: 1
@@ -11,7 +10,7 @@ enum UTF8Scalar {
         }
     }
 
-    /// The scalar that the bytes begin with and its length; nil when they don't begin with a whole, valid one.
+    /// The first scalar and its length; nil unless it is complete and valid.
     static func decode(_ bytes: ArraySlice<UInt8>) -> (scalar: Unicode.Scalar, length: Int)? {
         guard let first = bytes.first, let length = length(startingWith: first), bytes.count >= length
         else { return nil }

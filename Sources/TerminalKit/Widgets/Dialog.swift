@@ -1,18 +1,16 @@
-/// A box in the middle of the screen: title, text and buttons. A value; safe to share between threads.
+/// A centered box with title, text and buttons.
 package struct Dialog: Widget {
     package var title: String
-    /// Paragraphs; each is wrapped to the box.
+    /// Paragraphs, wrapped to the box.
     package var body: [String]
     package var buttons: [String]
     package var selectedButton: Int
-    /// The first line of the body in view, when there are more than fit.
+    /// The first visible line of a scrolled body.
     package var firstLine: Int
-    /// Rows kept free between body and buttons, for a text field or a list that the caller draws.
+    /// Rows between body and buttons, for a text field or a list that the caller draws.
     package var contentRows: Int
-    /// The widest that the box becomes, in columns.
     package var maximumColumns: Int
 
-    /// The widest that a box becomes if nothing else is asked for, in columns.
     package static let defaultColumns = 72
 
     package init(
@@ -33,22 +31,22 @@ package struct Dialog: Widget {
         package let body: Rect
         /// The rows that the caller draws.
         package let content: Rect
-        /// One for each button, empty when there is no room for it.
+        /// One for each button, empty without space.
         package let buttons: [Rect]
-        /// The body's lines as they are wrapped.
+        /// The wrapped body.
         package let lines: [String]
 
-        /// Where the scroll bar of a part stands: in the margin, where there is one.
+        /// The position of a part's scroll bar, in the margin if there is one.
         package func bar(of part: Rect) -> Rect {
             Rect(column: min(part.endColumn, box.endColumn - 1), row: part.row, columns: 1, rows: part.rows)
         }
     }
 
-    /// Where everything stands in a screen. On a small one the border goes first, then the body; the buttons
-    /// stay, if need be with short labels, and side by side.
+    /// The layout in a screen. A small screen loses first the border, then the body; the buttons stay, if necessary with short
+    /// labels, and side by side.
     package func places(in rect: Rect) -> Places {
         let columns = min(rect.columns, maximumColumns)
-        // Buttons without a border around them have four columns more.
+        // Without a border, buttons have four more columns.
         let hasRoom = columns - 4 >= Self.width(of: labels(in: columns))
         let hasBorder = rect.rows >= 5 && columns >= 12 && hasRoom
         let margin = hasBorder ? 2 : 0
@@ -96,7 +94,7 @@ package struct Dialog: Widget {
         let first = min(max(0, firstLine), max(0, places.lines.count - places.body.rows))
         for (offset, text) in places.lines.dropFirst(first).prefix(places.body.rows).enumerated() {
             let line = places.body.line(offset)
-            // What must not be wrapped away at a line's begin may be given as no-break spaces.
+            // Leading no-break spaces are an indent that wrapping keeps.
             let indent = text.prefix { $0 == "\u{a0}" }
             let shown = String(repeating: " ", count: indent.count) + text.dropFirst(indent.count)
             frame.write(shown, at: line.origin, style: look[.dialog], within: line)
@@ -111,8 +109,8 @@ package struct Dialog: Widget {
         }
     }
 
-    /// The buttons' labels for a width: with spaces, else without, else with truncated titles of equal share. Brackets mark a
-    /// button without colors too.
+    /// The buttons' labels for a width: with spaces, else without, else with truncated titles of equal share. Brackets mark
+    /// buttons without colors too.
     private func labels(in columns: Int, ellipsis: String = "~") -> [String] {
         let spaced = buttons.map { "[ \($0) ]" }
         if Self.width(of: spaced) <= columns { return spaced }
@@ -122,7 +120,7 @@ package struct Dialog: Widget {
         return buttons.map { "[\(TextWidth.truncate($0, to: max(1, share - 2), ellipsis: ellipsis))]" }
     }
 
-    /// Of labels side by side, a column between two.
+    /// With a column between labels.
     private static func width(of labels: [String]) -> Int {
         labels.reduce(-1) { $0 + TextWidth.width(of: $1) + 1 }
     }

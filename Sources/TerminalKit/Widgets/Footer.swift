@@ -1,4 +1,4 @@
-/// The footer: keys and what they do, as many as fit whole. A value; safe to share between threads.
+/// Keys with descriptions, as many as fit completely.
 package struct Footer<ID: Hashable & Sendable>: Widget {
     package var hints: [KeyHint<ID>]
 
@@ -6,7 +6,7 @@ package struct Footer<ID: Hashable & Sendable>: Widget {
         self.hints = hints
     }
 
-    /// Where each hint that fits stands, for drawing and for the mouse.
+    /// The position of each hint that fits.
     package func places(in rect: Rect) -> [(hint: KeyHint<ID>, rect: Rect)] {
         let line = rect.line(0)
         var column = line.column
@@ -21,7 +21,6 @@ package struct Footer<ID: Hashable & Sendable>: Widget {
         return places
     }
 
-    /// The action at a point.
     package func action(at point: Point, in rect: Rect) -> ID? {
         places(in: rect).first { $0.rect.contains(point) }?.hint.id
     }

@@ -1,6 +1,6 @@
-/// How full something is, drawn in eighths of a cell, or in whole cells in ASCII.
+/// A fill level, drawn in eighths of a cell, or in whole cells in ASCII.
 package struct Gauge: Widget {
-    /// 0 to 1; anything else, and what isn't a number, counts as the nearer end.
+    /// 0 to 1; other values are clamped.
     package var fraction: Double
     package var role: Role
 
@@ -13,7 +13,7 @@ package struct Gauge: Widget {
         let line = rect.line(0)
         guard !line.isEmpty else { return }
         let steps = look.glyphs.gaugeSteps
-        // Something is shown for every fraction above 0, and only a full gauge looks full.
+        // Every fraction above 0 is visible, and only a full gauge looks full.
         let total = line.columns * steps.count
         var filled = Int((fraction * Double(total)).rounded())
         if fraction > 0, filled == 0 { filled = 1 }
@@ -29,7 +29,7 @@ package struct Gauge: Widget {
     }
 }
 
-/// A gauge with a text over it, for work in progress; without a fraction a spinner that `phase` turns.
+/// A gauge with a text over it; without a fraction a spinner at `phase`.
 package struct ProgressBar: Widget {
     package var fraction: Double?
     package var text: String

@@ -1,12 +1,11 @@
-/// A window of bytes in hexadecimal and ASCII. A value; safe to share between threads as far as the closure that
-/// gives the bytes is.
+/// A window of bytes in hexadecimal and ASCII.
 package struct HexDump: Widget {
-    /// How many bytes there are in all.
+    /// Bytes in total.
     package var count: Int
-    /// The first row in view, of ``bytesPerRow(columns:)`` bytes each.
+    /// The first visible row, of ``bytesPerRow(columns:)`` bytes each.
     package var firstRow: Int
     package var highlights: [Range<Int>]
-    /// Reads the bytes of a range within `0..<count`; called for the visible range only.
+    /// Reads a range within `0..<count`; called only for the visible range.
     package var bytes: @Sendable (Range<Int>) -> [UInt8]
 
     package init(
@@ -19,13 +18,13 @@ package struct HexDump: Widget {
         self.bytes = bytes
     }
 
-    /// The bytes that a row of that many columns shows: 32, 16, 8, 4, 2 or 1. A row takes the offset, two spaces,
-    /// three columns a byte, a space before each further group of eight, a space and a column a byte.
+    /// 32, 16, 8, 4, 2 or 1. A row takes the offset, two spaces, three columns a byte, a space before each further group of
+    /// eight, a space and a column a byte.
     package func bytesPerRow(columns: Int) -> Int {
         [32, 16, 8, 4, 2].first { offsetDigits + 2 + 4 * $0 + max(0, $0 / 8 - 1) + 1 <= columns } ?? 1
     }
 
-    /// The rows of bytes as plain text, for where no widget can be drawn.
+    /// The rows as plain text.
     package static func lines(_ bytes: [UInt8], each: Int) -> [String] {
         stride(from: 0, to: bytes.count, by: each).map { start in
             let row = bytes[start..<min(start + each, bytes.count)]
@@ -36,7 +35,6 @@ package struct HexDump: Widget {
         }
     }
 
-    /// How many rows there are in all.
     package func rowCount(columns: Int) -> Int {
         let each = bytesPerRow(columns: columns)
         return (count + each - 1) / each

@@ -16,7 +16,7 @@ package struct Label: Widget {
     }
 }
 
-/// A bar with text at its left and right end. When both don't fit, the right end is dropped from its left.
+/// A bar with text at both ends. If both don't fit, the right text loses its beginning.
 package struct Bar: Widget {
     package var left: [Span]
     /// Shown behind `left`, two columns apart, the most important first. A fact that doesn't fit whole is left out.

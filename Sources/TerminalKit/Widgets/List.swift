@@ -1,8 +1,8 @@
-/// A list of lines with a selection, such as a palette or a completion. A value; safe to share between threads.
+/// Lines with a selection, such as a palette or a completion.
 package struct List: Widget {
     package struct Item: Sendable, Hashable {
         package var spans: [Span]
-        /// Stands at the right end, dropped first when there is no room.
+        /// Text at the right end, dropped first.
         package var trailing: String
 
         package init(_ spans: [Span], trailing: String = "") {
@@ -18,7 +18,7 @@ package struct List: Widget {
     package var items: [Item]
     package var selected: Int?
     package var first: Int
-    /// The style below the items, such as ``Role/dialog``.
+    /// The background's style, such as ``Role/dialog``.
     package var role: Role
 
     package init(_ items: [Item], selected: Int? = nil, first: Int = 0, role: Role = .text) {

@@ -1,4 +1,4 @@
-/// Which part of a long list is in view, true to position. A value; safe to share between threads.
+/// The visible part of a long list.
 package struct ScrollBar: Widget {
     package var total: Int
     package var first: Int
@@ -12,7 +12,7 @@ package struct ScrollBar: Widget {
 
     package var isNeeded: Bool { total > visible }
 
-    /// The rows of the bar that the thumb takes. It touches an end of the bar exactly when the list is at that end.
+    /// The rows of the thumb. It touches an end of the bar exactly when the list is at that end.
     package func thumb(in rows: Int) -> Range<Int> {
         guard isNeeded, rows > 0 else { return 0..<0 }
         let length = min(rows, max(1, Int(Double(rows) * Double(visible) / Double(total))))
@@ -27,7 +27,7 @@ package struct ScrollBar: Widget {
         return start..<start + length
     }
 
-    /// The first row to show when the bar is grabbed at a row.
+    /// The first row to show when the bar is dragged to a row.
     package func first(forThumbAt row: Int, in rows: Int) -> Int {
         guard isNeeded, rows > 1 else { return 0 }
         let share = Double(min(max(0, row), rows - 1)) / Double(rows - 1)

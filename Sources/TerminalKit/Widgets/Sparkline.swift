@@ -1,8 +1,8 @@
 /// A small graph of values over time, newest at the right, one column a value.
 package struct Sparkline: Widget {
-    /// Oldest first; nil is a gap. When there are more than columns, the oldest are left out.
+    /// Oldest first; nil is a gap. Values beyond the columns are dropped from the oldest.
     package var values: [Double?]
-    /// What reaches the top; nil takes the largest value shown.
+    /// The value at the top; nil: the largest shown.
     package var maximum: Double?
     package var role: Role
 
@@ -12,7 +12,7 @@ package struct Sparkline: Widget {
         self.role = role
     }
 
-    /// Draws over all rows of the rectangle, so that a taller one shows finer steps.
+    /// Draws over all rows of the rectangle.
     package func draw(into frame: inout Frame, in rect: Rect, look: Look) {
         guard !rect.isEmpty else { return }
         let shown = values.suffix(rect.columns)
@@ -23,7 +23,7 @@ package struct Sparkline: Widget {
             guard let value, value.isFinite else { continue }
             let column = rect.endColumn - shown.count + offset
             let share = top > 0 ? min(1, max(0, value / top)) : 0
-            // The lowest step is drawn for 0, so that a quiet time differs from one not seen.
+            // 0 takes the lowest step, to differ from a gap.
             var height = max(1, Int((share * Double(rect.rows * steps.count)).rounded()))
             var row = rect.endRow - 1
             while height > 0 {

@@ -1,17 +1,16 @@
-/// A table with a virtual list of rows: only those in view are asked for. A value; safe to share between threads
-/// as far as the closure that gives the rows is.
+/// A table with a virtual list of rows: reads only visible rows.
 package struct Table: Widget {
     package struct Column: Sendable, Hashable {
         package enum Order: Sendable, Hashable { case ascending, descending }
 
         package var title: String
-        /// How wide the column is: flexible parts share what the others leave.
+        /// Flexible parts share the remaining width.
         package var width: Part
         package var alignment: Alignment
-        /// When the table is too narrow, columns are dropped from the highest priority value to the lowest; those with 0 stay.
-        /// The column with an order is dropped last.
+        /// A narrow table drops columns from the highest priority value to the lowest; those with 0 stay. The column with an
+        /// order is dropped last.
         package var priority: Int
-        /// The direction of the arrow beside the title; nil when the table isn't sorted by this column.
+        /// The arrow beside the title; nil: not sorted by this column.
         package var order: Order?
         /// Columns behind the whole part of a number. Shorter fractions are padded, so that points are aligned.
         package var fraction: Int
@@ -31,13 +30,13 @@ package struct Table: Widget {
 
     package struct Cell: Sendable, Hashable {
         package var text: String
-        /// Nil takes the row's role.
+        /// Nil: the row's role.
         package var role: Role?
-        /// Cuts the beginning instead of the end when the text is too long.
+        /// Truncates the beginning instead of the end.
         package var truncatesStart: Bool
-        /// A gauge from 0 to 1 instead of the text.
+        /// 0 to 1, instead of the text.
         package var gauge: Double?
-        /// A sparkline of shares from 0 to 1 instead of the text; nil is a gap.
+        /// Shares from 0 to 1 instead of the text; nil is a gap.
         package var spark: [Double?]?
 
         package init(
@@ -53,7 +52,7 @@ package struct Table: Widget {
     }
 
     package struct Row: Sendable, Hashable {
-        /// One for each of the table's columns, dropped ones included.
+        /// One for each column, dropped ones included.
         package var cells: [Cell]
         package var role: Role
         package var isMarked: Bool
@@ -71,10 +70,9 @@ package struct Table: Widget {
     package var selectedRow: Int?
     package var isActive: Bool
     package var showsHeader: Bool
-    /// Whether a column at the left shows which rows are marked.
+    /// Whether a column at the left shows marks.
     package var showsMarks: Bool
-    /// How many columns were scrolled out at the left. Then, and where there is no room for all, the header's end says so; nil
-    /// says nothing.
+    /// Columns scrolled out at the left. The header's end shows the number of hidden columns, unless this is nil.
     package var columnsBefore: Int?
     /// Shown in the middle while there are no rows: a fact and, behind a semicolon, what changes it. If both don't fit, only the
     /// fact is shown.
@@ -130,7 +128,7 @@ package struct Table: Widget {
             let line = Rect(
                 column: place.column, row: places.header.row, columns: place.columns, rows: 1)
             var arrow = column.arrow(look)
-            // A space keeps the arrow from looking like a letter, as long as the title stays whole.
+            // A space separates the arrow from the title if both fit.
             if !arrow.isEmpty, TextWidth.width(of: column.title) + 2 <= line.columns { arrow = " " + arrow }
             let room = max(0, line.columns - arrow.count)
             let title = TextWidth.truncate(column.title, to: room, ellipsis: look.glyphs.ellipsis)
@@ -182,7 +180,7 @@ package struct Table: Widget {
             if cell.gauge != nil || cell.spark != nil {
                 drawGraph(cell, into: &frame, in: area, look: look)
                 if isSelected {
-                    // A color may be the selection's own, or close to it.
+                    // The color may equal the selection's.
                     let drawn = look[cell.role ?? (cell.gauge == nil ? .accent : .gaugeFill)].foreground
                     frame.restyle(area) { style in
                         if style.foreground == drawn { style.foreground = selection.foreground }
@@ -200,7 +198,7 @@ package struct Table: Widget {
                     cut, to: area.columns, alignment: column.alignment, ellipsis: look.glyphs.ellipsis)
                 var style = cell.role.map { look[$0].over(base) } ?? base
                 if row.isMarked { style.attributes.formUnion(look[.marked].attributes) }
-                // A role's colors may be unreadable on the selection, but its attributes remain.
+                // A role's colors may be unreadable on the selection; keep only its attributes.
                 if isSelected { style = selection.adding(style.attributes) }
                 frame.write(text, at: area.origin, style: style, within: area)
             }

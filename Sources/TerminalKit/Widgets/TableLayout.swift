@@ -1,7 +1,7 @@
-/// Where the parts of a table stand: for drawing and for the mouse. A value; safe to share between threads.
+/// The positions of a table's parts.
 package struct TableLayout: Sendable, Hashable {
     package struct Place: Sendable, Hashable {
-        /// Which of the table's columns it is.
+        /// Index in the table's columns.
         package let index: Int
         package let column: Int
         package let columns: Int
@@ -11,7 +11,7 @@ package struct TableLayout: Sendable, Hashable {
     package let body: Rect
     package let scrollBar: Rect
     package let columns: [Place]
-    /// How many columns there is no room for.
+    /// Columns without space.
     package let leftOut: Int
     package let rows: Range<Int>
 
@@ -21,7 +21,6 @@ package struct TableLayout: Sendable, Hashable {
         return rows.contains(row) ? row : nil
     }
 
-    /// The column whose title is at a point.
     package func headerColumn(at point: Point) -> Int? {
         guard header.contains(point) else { return nil }
         return columns.last { point.column >= $0.column }?.index
@@ -29,7 +28,7 @@ package struct TableLayout: Sendable, Hashable {
 }
 
 extension Table {
-    /// The first row in view that keeps the selected one in view and otherwise moves as little as possible.
+    /// The first visible row that shows the selected one with the least scrolling.
     package static func firstRow(showing selected: Int?, of count: Int, in rows: Int, from first: Int) -> Int
     {
         var first = first
@@ -40,18 +39,16 @@ extension Table {
         return max(0, min(first, count - rows))
     }
 
-    /// Where everything stands when the table is drawn in that rectangle.
     package func layout(in rect: Rect) -> TableLayout {
         let (header, body) = rect.split(top: showsHeader && rect.rows > 1 ? 1 : 0)
         let hasScrollBar = rowCount > body.rows && rect.columns > 2
         let scrollBar = hasScrollBar ? body.split(right: 1).right : body.split(right: 0).right
-        // One column stays free between the last column and the scroll bar.
+        // Keep a column free before the scroll bar.
         let marks = showsMarks ? 2 : 0
         var content = body.inset(left: marks, right: hasScrollBar ? 2 : 0)
         var shown = shownColumns(in: content.columns)
         if let columnsBefore {
-            // The sign for hidden columns takes space at the header's end. That may hide one more column, which the sign then
-            // counts.
+            // The indicator at the header's end may hide one more column, which it then counts.
             let whole = content
             var said = 0
             while case let rest = Table.rest(before: columnsBefore, behind: columns.count - shown.count).count,
@@ -77,7 +74,7 @@ extension Table {
             leftOut: columns.count - places.count, rows: first..<min(rowCount, first + body.rows))
     }
 
-    /// What says how many columns aren't in view: `<2 +3`.
+    /// The indicator of hidden columns: `<2 +3`.
     static func rest(before: Int, behind: Int) -> String {
         ((before > 0 ? ["<\(before)"] : []) + (behind > 0 ? ["+\(behind)"] : [])).joined(separator: " ")
     }

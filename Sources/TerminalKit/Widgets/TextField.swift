@@ -1,21 +1,21 @@
 /// An editable line: text, cursor and visible part.
 package struct TextField: Widget {
-    /// The text by grapheme clusters, so the cursor is never inside one.
+    /// Grapheme clusters, so the cursor is never inside one.
     private var characters: [Character]
-    /// Clusters before the cursor, 0 to the count of clusters.
+    /// Clusters before the cursor.
     package private(set) var cursor: Int
     /// Shown while the field is empty.
     package var placeholder: String
-    /// Whether the terminal's cursor is shown in the field.
+    /// Whether the cursor is shown.
     package var isActive: Bool
     package var role = Role.input
-    /// Whether the text is a suggestion: typing or pasting replaces it, and any other key keeps it.
+    /// Whether the text is a suggestion: typing or pasting replaces it, other keys keep it.
     package var isSuggestion = false
-    /// Whether the text may have several lines; otherwise line breaks become spaces.
+    /// Whether line breaks stay; otherwise they become spaces.
     package var keepsLines = false
-    /// Ranges of clusters drawn in another role, such as an error at its place.
+    /// Ranges of clusters drawn in another role.
     package var highlights: [(range: Range<Int>, role: Role)] = []
-    /// The text of the last kill, for ``yank()``.
+    /// The last killed text, for ``yank()``.
     private var killed: [Character] = []
 
     package init(_ text: String = "", placeholder: String = "", isActive: Bool = true) {
@@ -25,7 +25,7 @@ package struct TextField: Widget {
         self.isActive = isActive
     }
 
-    /// The text. Setting it puts the cursor at its end.
+    /// Setting it moves the cursor to its end.
     package var text: String {
         get { String(characters) }
         set {
@@ -50,19 +50,18 @@ package struct TextField: Widget {
         cursor = min(max(0, position), characters.count)
     }
 
-    /// Inserts text at the cursor. In a field of one line, line breaks become spaces.
     package mutating func insert(_ text: String) {
         if isSuggestion { (characters, cursor, isSuggestion) = ([], 0, false) }
         let lineBreak: Character = keepsLines ? "\n" : " "
         let before = String(characters[..<cursor]) + String(text.map { $0.isNewline ? lineBreak : $0 })
         let after = String(characters[cursor...])
-        // Clusters may join at the insertion's ends, so they are counted again.
+        // Clusters may join at both ends, so count again.
         cursor = before.count
         characters = Array(before + after)
         cursor = min(cursor, characters.count)
     }
 
-    /// Replaces a range of clusters and puts the cursor after the replacement, as completion does.
+    /// Replaces a range of clusters and moves the cursor after it.
     package mutating func replace(_ range: Range<Int>, with text: String) {
         let range = range.clamped(to: 0..<characters.count)
         characters.removeSubrange(range)
@@ -70,13 +69,12 @@ package struct TextField: Widget {
         insert(text)
     }
 
-    /// Does what a key does in a text field.
+    /// Handles a key.
     ///
-    /// Characters insert themselves. Left, Right, Home, End, Control-B, -F, -A and -E move; with Control or Alt,
-    /// as with Alt-B and -F, by words. Backspace, Delete, Control-H and -D remove a character; Control-W and
-    /// Alt-Backspace the word before, Alt-D the word after the cursor; Control-U and -K all before and after
-    /// it. Control-Y inserts again what the last of these removed.
-    /// - Returns: whether the field knows the key.
+    /// Characters insert themselves. Left, Right, Home, End, Control-B, -F, -A and -E move; with Control or Alt, as with Alt-B
+    /// and -F, by words. Backspace, Delete, Control-H and -D remove a character; Control-W and Alt-Backspace the previous word,
+    /// Alt-D the next; Control-U and -K all before and after the cursor. Control-Y inserts the last removed words or lines.
+    /// - Returns: whether the field handles the key.
     package mutating func handle(_ key: Key) -> Bool {
         if let character = key.text {
             insert(String(character))
@@ -127,7 +125,7 @@ package struct TextField: Widget {
 
     // MARK: Lines
 
-    /// The clusters of each line, without the breaks between them; one line at least.
+    /// The clusters of each line, without line breaks; at least one line.
     private var lines: [Range<Int>] {
         var lines: [Range<Int>] = []
         var start = 0
@@ -144,10 +142,9 @@ package struct TextField: Widget {
 
     private var line: Range<Int> { lines[cursorLine] }
 
-    /// The text before the cursor in its line.
     package var lineBeforeCursor: String { String(characters[line.lowerBound..<cursor]) }
 
-    /// Moves the cursor up or, where `step` is positive, down; `false`: there is no line.
+    /// Moves the cursor up, or down for a positive `step`; `false` without such a line.
     package mutating func moveLine(by step: Int) -> Bool {
         let (lines, present) = (lines, cursorLine)
         guard lines.indices.contains(present + step) else { return false }
@@ -177,7 +174,7 @@ package struct TextField: Widget {
     package func draw(into frame: inout Frame, in rect: Rect, look: Look) {
         guard !rect.isEmpty else { return }
         let lines = lines
-        // As many as there is room for, the cursor's among them.
+        // The lines that fit, including the cursor's.
         let first = max(0, min(cursorLine - rect.rows + 1, lines.count - 1))
         for (row, line) in lines[first...].prefix(rect.rows).enumerated() {
             draw(line, into: &frame, in: rect.line(row), look: look)
@@ -203,7 +200,7 @@ package struct TextField: Widget {
         if cursor == clusters.upperBound, isActive { frame.cursor = Point(column: column, row: line.row) }
     }
 
-    /// The columns hidden at the left so that the cursor, and what stands under it, is in view.
+    /// Columns hidden at the left to show the cursor and the character under it.
     private func scroll(_ clusters: Range<Int>, columns: Int, _ look: Look) -> Int {
         let before = TextWidth.width(of: look.legible(String(characters[clusters.lowerBound..<cursor])))
         let under =

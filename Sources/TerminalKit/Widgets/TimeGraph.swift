@@ -1,9 +1,8 @@
-/// A graph of values over time with a title above it, its scale at the left and times below, newest at the right, one column a
-/// value. A value; safe to share between threads.
+/// A graph of values over time with title, scale and times, newest at the right, one column a value.
 package struct TimeGraph: Widget {
-    /// A label below a column, which its first character points at.
+    /// A label whose first character marks a column.
     package struct Tick: Sendable, Hashable {
-        /// From the plot's left, from 0 on.
+        /// From the plot's left, from 0.
         package let column: Int
         package let label: String
 
@@ -15,17 +14,16 @@ package struct TimeGraph: Widget {
     package var facts: [Span] = []
     /// Oldest first; nil is a gap.
     package var values: [Double?]
-    /// What reaches the top, above 0.
+    /// The value at the top, above 0.
     package var maximum: Double
-    /// What stands beside the top of the scale; 0 is beside the bottom.
+    /// The label of the maximum; the minimum is 0.
     package var topLabel: String
     package var role: Role
-    /// The times below the plot, from the left; they need a row of their own.
+    /// Labels in a row below the plot, from the left.
     package var ticks: [Tick] = []
-    /// The column of the plot that is read.
+    /// The plot's column at the cursor.
     package var cursor: Int?
 
-    /// Columns of the scale; the values have the rest.
     package static let scaleColumns = 9
 
     package init(

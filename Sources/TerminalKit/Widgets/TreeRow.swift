@@ -1,8 +1,8 @@
-/// One row of a tree: its name and value at their depth. A value; safe to share between threads.
+/// One row of a tree, indented by its depth.
 package struct TreeRow: Widget {
     package enum Fold: Sendable, Hashable { case leaf, folded, unfolded }
 
-    /// 0 for the roots.
+    /// From 0.
     package var depth: Int
     package var fold: Fold
     package var name: [Span]
@@ -19,7 +19,7 @@ package struct TreeRow: Widget {
         self.isSelected = isSelected
     }
 
-    /// The column of the fold's sign, for the mouse. Deep rows keep room for their names.
+    /// The column of the fold indicator. Limited for deep rows, to leave space for names.
     package func foldColumn(in rect: Rect) -> Int {
         rect.column + min(max(0, depth) * 2, max(0, rect.columns / 2 - 2))
     }

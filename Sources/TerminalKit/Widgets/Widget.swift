@@ -1,11 +1,9 @@
-/// A part of a screen that draws itself into a rectangle of a frame. Widgets are values: they hold what to show,
-/// never where it came from.
+/// A part of a screen that draws itself into a rectangle of a frame. Widgets are values with the data to show.
 package protocol Widget: Sendable {
-    /// Draws inside the rectangle and nowhere else. Every size is drawn, down to nothing.
+    /// Draws only inside the rectangle, of any size.
     func draw(into frame: inout Frame, in rect: Rect, look: Look)
 }
 
-/// A piece of text in one style. A value; safe to share between threads.
 package struct Span: Sendable, Hashable {
     package var text: String
     package var style: Style
@@ -17,8 +15,8 @@ package struct Span: Sendable, Hashable {
 }
 
 extension Frame {
-    /// Writes spans one after the other. A span's default colors show `base`'s.
-    /// - Returns: the columns between `point` and the end of the spans.
+    /// Writes spans one after another. `base` provides default colors.
+    /// - Returns: the columns from `point` to the end of the spans.
     @discardableResult
     package mutating func write(
         _ spans: [Span], at point: Point, base: Style = .plain, within clip: Rect? = nil

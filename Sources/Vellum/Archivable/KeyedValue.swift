@@ -47,9 +47,7 @@ extension KeyedValue: Equatable where Value: Equatable {}
 /// An archive of values by key.
 public typealias ArchiveOfValues<Value: Codable> = ArchiveManager<KeyedValue<Value>>
 
-/// ``KeyedValue`` of any type.
 protocol AnyKeyedValue: Archivable {
-    /// The ``ArchiveCoder`` of the type.
     static func coder() -> AnyObject
 }
 

@@ -1,8 +1,6 @@
 import StorageEngine
 
-/// An archive of near copies of what a server keeps, for VellumRemote, which judges each by its sequence.
 extension ArchiveCore {
-    /// A near copy as it is on disk.
     package struct NearCopy: Sendable {
         package var bytes: [UInt8]
         package var sequence: UInt64
@@ -17,7 +15,6 @@ extension ArchiveCore {
         }
     }
 
-    /// The object that these bytes encode, to be kept as what was stored.
     package func received(
         _ bytes: [UInt8], _ encoding: ValueEncoding, _ name: String
     ) throws -> PreparedObject {
@@ -52,18 +49,17 @@ extension ArchiveCore {
         }
     }
 
-    /// Deletes a copy, unless there is another one by now. Memory is left first, whatever becomes of the disk.
+    /// Deletes a copy, unless it was replaced. Leaves memory first, even if the disk fails.
     package func dropNear(_ name: String, ifSequence sequence: UInt64) throws {
         try leaveMemory(name)
         _ = try archive.delete(name, ifSequence: sequence)
         try withHashed(name) { try memory.forget($0, named: name) }
     }
 
-    /// Lets go of an object in memory.
     package func leaveMemory(_ name: String) throws {
         try withHashed(name) { try memory.leave($0, named: name) }
     }
 
-    /// Lets go of all of them at once, and returns what remains to be done, on any thread: that takes time.
+    /// Drops all objects from memory, and returns the slow remaining work, for any thread.
     package func leaveMemory() throws -> @Sendable () -> Void { try memory.leaveAll() }
 }

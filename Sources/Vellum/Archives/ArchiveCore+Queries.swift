@@ -2,20 +2,17 @@ import ArchiveQuery
 import CBOR
 import StorageEngine
 
-/// Queries that test the encoded values first, so that only matching objects are decoded.
 extension ArchiveCore {
-    /// How many stored values a property is looked for in, and how many bytes of them.
     private static var samples: Int { 64 }
     private static var sampleBytes: Int { 262_144 }
 
-    /// What encoded values must meet before the finds ahead of any limit; `nil` if that is unknown, or objects are in memory only.
+    /// The condition on encoded values before the first limit; `nil` if unknown, or if objects are in memory only.
     package func encodedPredicate(of queries: [Query<Object>]) throws -> QueryPredicate? {
         guard let (conditions, properties) = try encodedConditions(of: queries) else { return nil }
-        // Let through: values that a type's own `init(from:)` may read in another way, since they lack a property.
+        // Accepts values without a property, which a type's `init(from:)` may read in another way.
         return .or([conditions] + properties.map { .presence($0, .null) })
     }
 
-    /// The conditions that can be tested on encoded values, and the properties that they are about.
     package func encodedConditions(
         of queries: [Query<Object>]
     ) throws -> (conditions: QueryPredicate, properties: [QueryProperty])? {
@@ -38,7 +35,6 @@ extension ArchiveCore {
         return (.or([.and(parts), .not(isPresent)]), properties)
     }
 
-    /// The conditions that every result meets, whatever the order of the steps.
     private func conditions(of queries: [Query<Object>]) -> [QueryCondition<Object>] {
         queries.prefix {
             switch $0.step {
@@ -72,7 +68,6 @@ extension ArchiveCore {
             ofObjects: others.map { $0.path.map { "\($0)" }.joined(separator: " of ") }, reason: reason)
     }
 
-    /// The encoded property of a path, if one of the most recent values proves it and none of them disproves it.
     private func encodedProperty(at path: [AnyKeyPath]) throws -> QueryProperty? {
         let way = PropertyPath(steps: path)
         if let known = proven.withLock({ $0[way] }) { return known }
@@ -104,7 +99,6 @@ extension ArchiveCore {
 
     // MARK: Results
 
-    /// The results of the queries. Doesn't count as an access.
     package func seen(by queries: [Query<Object>]) throws -> [Seen] {
         try shared.times.measure(.query) {
             try atOneMoment({
@@ -133,7 +127,6 @@ extension ArchiveCore {
         return run.finish()
     }
 
-    /// Reports entries that a query left out because their bytes fail their checksum.
     private struct DamagedEntries: Error, CustomStringConvertible {
         let count: Int
         var description: String { "\(count) damaged and left out; `vellum check` lists them" }
@@ -160,7 +153,6 @@ extension ArchiveCore {
         return names
     }
 
-    /// The objects with these keys, as far as they exist. Doesn't count as an access.
     func objects(named names: [String]) throws -> [Seen] {
         try names.compactMap { name in
             let sequence = try archive.metadata(name)?.sequence ?? 0
@@ -175,7 +167,6 @@ extension ArchiveCore {
         var sequence: UInt64
     }
 
-    /// Deletes the results of the queries, except objects that were stored again in the meantime.
     func deleteResults(of queries: [Query<Object>]) throws -> Int {
         let results = try atOneMoment({
             if let predicate = try encodedPredicate(of: queries) { return try ask(predicate, queries) }
@@ -203,7 +194,7 @@ extension ArchiveCore {
     }
 }
 
-/// The path from an object to a property. Key paths never change.
+/// Key paths never change.
 struct PropertyPath: Hashable, @unchecked Sendable {
     let steps: [AnyKeyPath]
 }

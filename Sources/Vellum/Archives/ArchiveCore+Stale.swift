@@ -1,15 +1,12 @@
 import Logging
 import StorageEngine
 
-/// Keys whose values this process can't decode, so that each is reported once.
 struct UnreadKeys {
-    /// Further keys are only counted.
     private static var most: Int { 10_000 }
 
     private var names: Set<ExactText> = []
     private(set) var count = 0
 
-    /// Records a key. Returns whether it hasn't been reported yet.
     mutating func insert(_ name: String) -> Bool {
         guard names.count < UnreadKeys.most else {
             if !names.contains(ExactText(name)) { count += 1 }
@@ -21,7 +18,6 @@ struct UnreadKeys {
     }
 }
 
-/// Values that can't be decoded, and values of newer versions.
 struct UnreadValues {
     var stale = UnreadKeys()
     var newer = UnreadKeys()
@@ -29,7 +25,6 @@ struct UnreadValues {
 
 /// Stored values that can't be decoded: counted, logged once, found and deleted on request.
 extension ArchiveCore {
-    /// Reports a stored value that can't be decoded: once for its key as an event, and in the log for the first key.
     func reportUnreadable(_ name: String, _ error: any Error) {
         let isNewer = (error as? ArchiveError)?.isNewerVersion == true
         let kind = isNewer ? \UnreadValues.newer : \.stale
@@ -49,7 +44,6 @@ extension ArchiveCore {
             metadata: ["archive": "\(archive.name)", "key": "\(name)", "reason": "\(error)"])
     }
 
-    /// The key of a listed entry; nil, and logged, if its bytes are damaged.
     func presentName(in list: EntryList, at index: Int) throws(StorageError) -> String? {
         do throws(StorageError) {
             return try list.presentKey(at: index)

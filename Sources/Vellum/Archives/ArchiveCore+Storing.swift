@@ -1,12 +1,10 @@
 import StorageEngine
 
-/// A snapshot of an object to store; later changes of the object don't affect it.
+/// Later changes of the object don't affect it.
 package struct PreparedObject: @unchecked Sendable {
     package let name: String
     package let encoded: EncodedObject
-    /// What memory will keep: the object itself if it is safe to share, otherwise its bytes.
     package let kept: HeldObject
-    /// Closures that store the properties with archives of their own.
     let properties: [() -> Void]
 
     @inline(__always)
@@ -61,7 +59,7 @@ extension ArchiveCore {
         } else {
             _ = try keep(prepared, key, terms, put: putAndHold)
         }
-        // Afterwards, for one that is refused changes nothing.
+        // Afterwards, because a rejected object changes nothing.
         flights.outdate(prepared.name)
     }
 
@@ -117,7 +115,6 @@ extension ArchiveCore {
         }
     }
 
-    /// Returns `nil` if another change came first.
     private func update(
         _ prepared: PreparedObject, _ key: HashedKey, _ terms: Terms, isOnlyHere: Bool
     ) throws -> HeldEntry? {
@@ -137,7 +134,7 @@ extension ArchiveCore {
         }
     }
 
-    /// The entry's version for this process, or `nil`. Throws `newerVersion`: only a `record` may replace such an entry.
+    /// The entry's version for this process, or `nil`. Throws `newerVersion`, as only a `record` may replace it.
     func version(toReplace key: HashedKey, _ name: String) throws -> UInt64? {
         var sequence: UInt64?
         var newer: Int?

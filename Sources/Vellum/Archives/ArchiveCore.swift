@@ -3,15 +3,14 @@ import Foundation
 import Logging
 import StorageEngine
 
-/// The implementation of an archive of objects: two tiers, and how objects move between them. Reached by ``ArchiveHandle``. Safe
-/// from any thread: both tiers do their own locking, and objects that share state are copied (``HeldObject``).
+/// The implementation of an archive of objects: two tiers, and how objects move between them. Reached by
+/// ``ArchiveHandle``. Safe from any thread: both tiers do their own locking, and objects that share state are copied
+/// (``HeldObject``).
 package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     package let archive: Archive
     package let memory: MemoryTier
     package let shared: ArchiveShared<Object>
-    /// Keys whose values can't be decoded.
     let unread = Guarded(UnreadValues())
-    /// The proven encoded properties, by their key paths.
     let proven = Guarded<[PropertyPath: QueryProperty?]>([:])
 
     var factory: ArchivesFactory.Core { shared.factory }
@@ -24,7 +23,6 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         memory = MemoryTier(archive: archive, shelf: shelf)
     }
 
-    /// Logs and counts an error that a non-throwing call swallows (S4).
     func log(_ operation: String, _ key: String?, _ error: any Error) {
         shared.log(operation, archive: archive.name, key, error)
     }
@@ -50,7 +48,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         }
     }
 
-    /// - Parameter isOutdated: then it isn't taken into memory.
+    /// - Parameter isOutdated: if true, the object isn't taken into memory.
     package func accessOnDisk(_ name: String, unless isOutdated: () -> Bool = { false }) throws -> Object? {
         try shared.times.measure(.access) {
             try withHashed(name) { key in
@@ -94,7 +92,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         var bytes: Int
     }
 
-    /// Reads a key's object from disk. No access; a miss is counted if `counts`. Undecodable bytes are reported, and a miss.
+    /// Reads a key's object from disk. No access; counts a miss if `counts`. Undecodable bytes are reported as misses.
     private func read(_ key: HashedKey, _ name: String, counts: Bool) throws -> Read? {
         var result: Result<Read, any Error>?
         try archive.withPeekToHold(key) { bytes, held in
@@ -130,7 +128,6 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
 
     // MARK: Many at once (S7)
 
-    /// An object that was read, with what is needed to count the access later.
     package struct Seen {
         package var object: Object
         package var name: String
@@ -170,7 +167,6 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         }
     }
 
-    /// Like ``peek(_:)``, but returns nil for a value of a newer version, which has been reported already.
     func peekIfKnown(_ name: String) throws -> Object? {
         do {
             return try peek(name)
@@ -260,7 +256,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         return (memory, disk, memory + disk)
     }
 
-    /// No size means the usual one where an archive is created, but not where it exists.
+    /// A missing size means the default for a new archive, and no change for an existing one.
     func resize(memory memorySize: Int?, disk diskSize: Int?) throws {
         guard diskSize ?? 1 > 0, memorySize ?? 0 >= 0 else {
             throw StorageError.invalidConfiguration(

@@ -1,8 +1,8 @@
 import Foundation
 import StorageEngine
 
-/// Why a call on an archive failed. Each description is one line that says what happened and what to do. Failures
-/// of the store itself are ``StorageError``s.
+/// An error of a call on an archive. Each description is one line that says what happened and what to do. Errors of the
+/// store are ``StorageError``s.
 public enum ArchiveError: Error {
     /// The object's encoding failed. Nothing was stored, and the previous value stays.
     case unencodable(type: String, key: String, underlying: any Error)
@@ -10,14 +10,11 @@ public enum ArchiveError: Error {
     case undecodable(type: String, key: String, underlying: any Error)
     /// `deArchive(fromData:)` or its neighbours returned an object of another type.
     case otherType(wanted: String, found: String)
-    /// The type isn't `Codable` and implements neither `archive()` nor `archiveData()`, or neither of their
-    /// counterparts for decoding.
+    /// The type isn't `Codable` and implements neither `archive()` nor `archiveData()`, or no counterpart for decoding.
     case noCoding(type: String)
-    /// The archive with this ``Archivable/archiveName`` holds objects of another type, in this program or in the
-    /// store.
+    /// The archive of this ``Archivable/archiveName`` holds objects of another type, in this program or in the store.
     case nameInUse(archive: String, by: String, wanted: String)
-    /// The value stored under the key has a newer version than this program knows. It stays. Only `record` replaces
-    /// it; updates and other changes don't.
+    /// The stored value has a newer version than this program knows. Only `record` replaces it, no other change.
     case newerVersion(type: String, key: String, found: Int, known: Int)
     /// The value, or the part of it that is to change, isn't encoded as properties, so it can't have a version.
     case noProperties
@@ -46,7 +43,7 @@ extension ArchiveError: LocalizedError {
 }
 
 extension ArchiveError: CustomStringConvertible {
-    /// The error in one line, for a person.
+    /// The error in one line.
     public var description: String {
         switch self {
         case .unencodable(let type, let key, let underlying):

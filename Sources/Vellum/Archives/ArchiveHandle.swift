@@ -5,19 +5,15 @@ import Synchronization
 /// Minimum microseconds between two checks that the files exist. Removing an archive takes longer.
 private let pauseBetweenChecks: Int64 = 50
 
-/// The open archive behind all three interfaces, reopened or recreated when closed. Safe from any thread.
 @usableFromInline package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
     let name: String
-    /// The last known configuration, for recreating the archive if it is removed.
     private let configuration: Guarded<ArchiveConfiguration>
-    /// Requests that were compared with the archive, so that each mismatch is reported once.
     private let requests: Guarded<Set<ArchiveRequest>>
     let shared: ArchiveShared<Object>
     let shelf: MemoryShelf
     private let current: Guarded<ArchiveCore<Object>>
     /// Held while the archive is reopened.
     private let turn = Guarded(())
-    /// When the archive's files were last checked to exist, on the boot clock.
     private let checkedFiles = Atomic<Int64>(0)
 
     init(_ archive: Archive, _ request: ArchiveRequest, _ factory: ArchivesFactory.Core) throws {
@@ -33,7 +29,6 @@ private let pauseBetweenChecks: Int64 = 50
         configuration = Guarded(try archive.configuration())
     }
 
-    /// The archive as last opened.
     package var core: ArchiveCore<Object> { current.withLock { $0 } }
 
     /// All calls go through here, except hits of ``access(_:)``. Calls `body` again after reopening a closed archive.
@@ -49,8 +44,8 @@ private let pauseBetweenChecks: Int64 = 50
         }
     }
 
-    /// The archive may be closed again before `body` is through, so this retries, as long as a change does that others keep coming
-    /// before. A number of tries would be over sooner the slower the machine is.
+    /// Retries, because the archive may be closed again before `body` ends, for as long as a conflicting change would.
+    /// A fixed number of tries would end sooner on a slower machine.
     @inline(never)
     private func performAnew<Value>(
         after closed: ArchiveCore<Object>, _ body: (ArchiveCore<Object>) throws -> Value
@@ -68,7 +63,6 @@ private let pauseBetweenChecks: Int64 = 50
         throw StorageError.closed(name: name)
     }
 
-    /// Logs and counts an error that a non-throwing call swallows (S4).
     package func log(_ operation: String, _ key: String?, _ error: any Error) {
         shared.log(operation, archive: name, key, error)
     }
@@ -110,7 +104,6 @@ private let pauseBetweenChecks: Int64 = 50
         do throws(StorageError) {
             held = try shelf.access(name)
         } catch {
-            // After reopening, memory holds no objects.
             guard case .closed = error else { throw error }
             return nil
         }
@@ -120,11 +113,10 @@ private let pauseBetweenChecks: Int64 = 50
 
     // MARK: Being open
 
-    /// Applies the requested settings, or reports a mismatch, once for each request.
     func apply(_ request: ArchiveRequest) throws {
         checkedFiles.store(0, ordering: .relaxed)
         try perform { core in
-            // What holds for this process alone is set every time.
+            // Settings of this process are applied every time.
             core.setLifetimes(request)
             // Settings to apply are applied every time. A mismatch is reported once, but refused every time.
             let isNew = requests.withLock { $0.insert(request).inserted }

@@ -5,17 +5,17 @@ import StorageEngine
 /// first. Get it from an ``ArchivesFactory``. Safe from any thread, and shared with other processes that open the
 /// store.
 ///
-/// Storing encodes the object, replaces the object with its key in both tiers, makes it the most recent in both,
-/// and evicts what no longer fits in each. A look-up tries memory, then disk (and moves the object into memory),
-/// and otherwise returns `nil`. Once a process has deleted, replaced or expired an object, no other process returns
-/// it from its memory.
+/// Storing encodes the object, replaces the object with its key in both tiers, makes it the most recent in both, and
+/// evicts excess objects of each. A look-up tries memory, then disk (and moves the object into memory), and otherwise
+/// returns `nil`. Once a process has deleted, replaced or expired an object, no other process returns it from its
+/// memory.
 ///
-/// Objects behave as values: changing one doesn't change the archive until it is recorded again, and no other
-/// caller sees the change. If the type guarantees this, as a `Sendable` structure or enum, memory holds the object
-/// itself. Otherwise it holds the bytes, which each access decodes (<doc:TwoTiers>, "Objects are values").
+/// Objects behave as values: changing one doesn't change the archive until it is recorded again, and no other caller
+/// sees the change. If the type guarantees this, as a `Sendable` structure or enum, memory holds the object itself.
+/// Otherwise it holds the bytes, which each access decodes (<doc:TwoTiers>, "Objects are values").
 ///
-/// These calls don't throw. Failures are logged (``ArchivesFactory/logger``), counted, and shown by the browser.
-/// Each call has a counterpart that throws in ``throwing``, and one that doesn't block in ``asynchronous``.
+/// These calls don't throw. Failures are logged (``ArchivesFactory/logger``), counted, and shown by the browser. Each
+/// call has a counterpart that throws in ``throwing``, and one that doesn't block in ``asynchronous``.
 public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sendable {
     @usableFromInline package let handle: ArchiveHandle<Object>
     package var core: ArchiveCore<Object> { handle.core }
@@ -25,11 +25,9 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
     /// The same calls, which throw.
     public var throwing: ThrowingArchives<Object> { ThrowingArchives(handle: handle) }
 
-    /// The same calls, which throw, and don't block the caller's thread while they wait for the disk or another
-    /// process.
+    /// Throwing calls that don't block the caller's thread while they wait for the disk or another process.
     public var asynchronous: AsynchronousArchives<Object> { AsynchronousArchives(handle: handle) }
 
-    /// Runs `body`, and logs what it throws.
     @inline(__always)
     func attempt<Value>(
         _ operation: StaticString, _ key: @autoclosure () -> String? = nil, else fallback: Value,
@@ -46,21 +44,20 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
     // MARK: Storing
 
     /// Stores the object in both tiers, replaces the object with its key, and makes it the most recent. Costs the
-    /// encoding and one write into mapped memory. An object that exceeds a tier's limit isn't stored in that tier.
-    /// If it exceeds both, that is logged and counted (``ArchiveStatistics/rejections``), and the previous object
-    /// stays.
+    /// encoding and one write into mapped memory. An object that exceeds a tier's limit isn't stored in that tier. If
+    /// it exceeds both, that is logged and counted (``ArchiveStatistics/rejections``), and nothing changes.
     public func record(_ object: Object) {
         store("record", object, .new())
     }
 
     /// As ``record(_:)``, but an existing entry keeps its creation time, its owner and its lifetimes, which don't
-    /// restart. Without one, the object is inserted with neither owner nor lifetimes.
+    /// restart. A new object has neither owner nor lifetimes.
     public func update(_ object: Object) {
         store("update", object, .updated())
     }
 
-    /// As ``update(_:)``, with other terms. Terms that are `nil` stay as they are, unless they are dropped.
-    /// The parameters are those of ``record(_:expiresIn:inMemory:owner:)``; the lifetime counts from now.
+    /// As ``update(_:)``, with other terms. `nil` keeps a term, unless it is in `dropped`. The parameters are those of
+    /// ``record(_:expiresIn:inMemory:owner:)``; the lifetime counts from now.
     /// - Parameter dropped: terms to remove from the object.
     public func update(
         _ object: Object, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
@@ -71,8 +68,7 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
             .updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner, dropping: dropped))
     }
 
-    /// As ``record(_:)``, with an owner. All objects of an owner can be deleted together.
-    /// - Parameter owner: 1 to 255 bytes of UTF-8; `nil`: none.
+    /// As ``record(_:)``, with an owner, 1 to 255 bytes of UTF-8. All objects of an owner can be deleted together.
     public func record(_ object: Object, owner: String?) {
         store("record", object, .new(owner: owner))
     }
@@ -85,8 +81,7 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
     /// As ``record(_:)`` for an object that expires.
     /// - Parameters:
     ///   - lifetime: the object expires after this time.
-    ///   - memoryLifetime: how long a process keeps the object in memory. The next access then reads it from disk,
-    ///     and the time restarts. `nil`: as long as there is room.
+    ///   - memoryLifetime: the time after which the next access reads the object from disk again; `nil`: no limit.
     ///   - owner: 1 to 255 bytes of UTF-8; `nil`: none.
     public func record(
         _ object: Object, expiresIn lifetime: Duration, inMemory memoryLifetime: Duration? = nil,
@@ -119,8 +114,8 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
     // MARK: Reading
 
     /// The object with this key. It becomes the most recent in both tiers and counts as a hit. `nil`, counted as a
-    /// miss, if there is none or it has expired. A hit in memory costs a table look-up and reading one word of the
-    /// index; one on disk costs the decoding.
+    /// miss, if it is absent or has expired. A hit in memory costs a table look-up and reading one word of the index;
+    /// one on disk costs the decoding.
     @inlinable
     public func access(archiveWithKey key: String) -> Object? {
         do {
@@ -138,8 +133,7 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
         handle.log("access", key, error)
     }
 
-    /// The object with this key, without counting as an access: its recency, the counters and its tier stay as they
-    /// are.
+    /// The object with this key, without counting as an access: recency, counters and tier stay unchanged.
     public func peek(archiveWithKey key: String) -> Object? {
         attempt("peek", key, else: nil) { try $0.peekIfKnown(key) }
     }
@@ -154,13 +148,12 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
     /// As ``accessAll(limitedBy:)`` without a limit. The result holds all objects in memory at once.
     public func accessAll() -> [Object] { accessAll(limitedBy: .max) }
 
-    /// Applies the queries to all objects, one after the other, and returns the results, the most recent first
-    /// unless sorted. Counts as an access of each result only. Costs the decoding of every object that a query
-    /// tests.
+    /// Applies the queries to all objects, one after the other, and returns the results, the most recent first unless
+    /// sorted. Counts as an access of each result only. Costs the decoding of all tested objects.
     ///
-    /// The results are those of one moment: no query finds one object as it was before a transaction and another as
-    /// it is after it. If the archive changes while the queries run, they run again on a snapshot, so closures may
-    /// be called twice for an object.
+    /// The results are those of one moment: no query finds one object as it was before a transaction and another as it
+    /// is after it. If the archive changes while the queries run, they run again on a snapshot, so closures may be
+    /// called twice for an object.
     public func process(queries: [Query<Object>]) -> [Object] {
         attempt("process queries", else: []) { try $0.process(queries) }
     }
@@ -177,14 +170,14 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
     }
 
     /// When any process last recorded or accessed the object with this key, to within some milliseconds; `nil` if
-    /// there is none. Doesn't count as an access.
+    /// absent. Doesn't count as an access.
     public func latestAccessedTime(for key: String) -> Date? {
         attempt("look up", key, else: nil) { try $0.latestAccess(key) }
     }
 
     // MARK: Deleting
 
-    /// Deletes the object with this key, for all processes. Does nothing if there is none.
+    /// Deletes the object with this key, if present, for all processes.
     public func delete(archiveWithKey key: String) {
         attempt("delete", key, else: ()) { try $0.delete(key) }
     }
@@ -208,13 +201,12 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
 
     // MARK: Stale values
 
-    /// The keys of stored values that can't be decoded as this type. Costs the decoding of all objects. Doesn't
-    /// count as an access.
+    /// The keys of stored values that can't be decoded as this type. Costs decoding all objects. Not an access.
     public func staleKeys() -> [String] {
         attempt("list stale values", else: []) { try $0.staleVersions().map(\.name) }
     }
 
-    /// Deletes the stored values that can't be decoded as this type, and returns their number. Costs the decoding of all objects.
+    /// Deletes the stored values that can't be decoded as this type; returns their number. Costs decoding all objects.
     @discardableResult
     public func deleteStale() -> Int {
         attempt("delete stale values", else: 0) { try $0.delete($0.staleVersions()) }
@@ -231,22 +223,20 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
     public var maxMemorySize: Int { attempt("read the sizes", else: 0) { try $0.maxSizes().memory } }
     /// The limit for encoded objects on disk, in bytes.
     public var maxDiskSize: Int { attempt("read the sizes", else: 0) { try $0.maxSizes().disk } }
-    /// The size of the encoded objects in this process's memory, in bytes. Costs a check of each object if the
-    /// archive has changed since the last call.
+    /// The size of the encoded objects in this process's memory, in bytes. Checks each object after changes.
     public var currentMemorySize: Int {
         attempt("read the sizes", else: 0) { try $0.currentSizes().memory }
     }
     /// The size of the encoded objects on disk, in bytes.
     public var currentDiskSize: Int { attempt("read the sizes", else: 0) { try $0.currentSizes().disk } }
 
-    /// Changes the limits in bytes, permanently and for all processes. What no longer fits is evicted at once; in
-    /// another process's memory with that process's next call. `nil` leaves a limit unchanged.
+    /// Changes the limits in bytes, permanently and for all processes. Evicts excess objects at once; in another
+    /// process's memory with that process's next call. `nil` leaves a limit unchanged.
     public func resize(memory: Int? = nil, disk: Int? = nil) {
         attempt("resize", else: ()) { try $0.resize(memory: memory, disk: disk) }
     }
 
-    /// What has happened in the archive since it was created, and what it holds now. `nil`, and logged, if it can't
-    /// be read.
+    /// Counters since the archive was created, and its present content. `nil`, and logged, if it can't be read.
     public var statistics: ArchiveStatistics? {
         attempt("read the statistics", else: nil) { try $0.statistics() }
     }

@@ -13,9 +13,8 @@ extension ArchiveRequest {
     }
 }
 
-/// Compares the settings of an existing archive with the requested ones.
 extension ArchiveCore {
-    /// Refuses an archive of another type; one without a type name, such as the command line's, accepts every type.
+    /// Rejects an archive of another type; one without a type name, such as the command line's, accepts every type.
     func expectOwnType() throws {
         let stored = try archive.configuration().typeName
         guard stored.isEmpty || stored == Object.archiveTypeName else {
@@ -28,7 +27,6 @@ extension ArchiveCore {
         if let lifetime = request.lifetime { shared.setLifetimes(lifetime, slides: request.slides) }
     }
 
-    /// Applies the other settings, or reports that the archive's differ.
     func apply(_ request: ArchiveRequest) throws {
         let found = try archive.configuration()
         if let kind = request.kind ?? (found.kind == .log ? .cache : nil), kind != found.kind {

@@ -2,12 +2,11 @@ import Logging
 import StorageEngine
 import Synchronization
 
-/// The part of an archive's state in this process that survives reopening it. Safe from any thread.
+/// The part of an archive's state in this process that survives reopening it.
 package final class ArchiveShared<Object: Archivable>: @unchecked Sendable {
     let factory: ArchivesFactory.Core
     let coder = ArchiveCoder<Object>.coder()
     private let isSendable = Atomic(false)
-    /// Computations under way, which all callers share.
     let flights = Flights()
     package let times = CallTimes()
     /// Its lock guards only these counts.

@@ -1,7 +1,7 @@
 import StorageEngine
 
-/// What has happened in an archive, and what it holds. Unless noted, counters cover all processes since the archive
-/// was created; a system crash may lose the latest counts.
+/// Counters and present content of an archive. Unless noted, counters cover all processes since the archive was
+/// created; a system crash may lose the latest counts.
 public struct ArchiveStatistics: Sendable, Hashable, Codable {
     /// Objects in the archive, including those that only a process's memory holds.
     public var objects: Int
@@ -15,13 +15,13 @@ public struct ArchiveStatistics: Sendable, Hashable, Codable {
     public var footprint: Int
     /// Look-ups that found an object, in either tier.
     public var hits: Int
-    /// Of these, look-ups that found it in this process's memory since it opened the archive.
+    /// Look-ups that found it in this process's memory since it opened the archive.
     public var memoryHits: Int
     /// Look-ups that found none.
     public var misses: Int
     /// Objects that were stored, updates included.
     public var records: Int
-    /// Objects that were deleted by a call or a person.
+    /// Objects that were deleted by a call or a user.
     public var deletes: Int
     /// Objects that were evicted to keep the disk limit. Evictions from memory don't count.
     public var evictions: Int
@@ -37,7 +37,7 @@ public struct ArchiveStatistics: Sendable, Hashable, Codable {
     public var newer: Int
     /// Calls of this process that failed and could only log the error.
     public var failedCalls: Int
-    /// Changes of this process that were retried because what they depended on had been changed first.
+    /// Changes of this process that were retried because another changed their input first.
     public var conflicts: Int
 
     init(

@@ -18,14 +18,12 @@ struct Terms: Sendable {
     var kept = KeptTerms(rawValue: 0)
     var isUpdate = false
 
-    /// The terms of a `record`: those that are `nil` are absent.
     static func new(
         lifetime: Duration? = nil, memoryLifetime: Duration? = nil, owner: String? = nil
     ) -> Terms {
         Terms(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
     }
 
-    /// The terms of an `update`: those that are `nil` stay, unless they are dropped.
     static func updated(
         lifetime: Duration? = nil, memoryLifetime: Duration? = nil, owner: String? = nil,
         dropping: Set<ArchiveTerm> = []
@@ -38,16 +36,15 @@ struct Terms: Sendable {
             lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner, kept: kept, isUpdate: true)
     }
 
-    /// These terms, with the archive's standard lifetime if there is no other.
+    /// These terms, with the archive's standard lifetime if they have none.
     func completed(_ standard: Duration?) -> Terms {
         guard let standard, lifetime == nil, !isUpdate || kept.contains(.lifetime) else { return self }
         var terms = self
-        // For an update it applies if there is no entry whose lifetime could be kept.
+        // For an update it applies if no entry exists whose lifetime could be kept.
         terms.lifetime = standard
         return terms
     }
 
-    /// Whether a use of the object may renew its lifetime; not where these terms name another.
     var keepsLifetime: Bool { isUpdate && kept.contains(.lifetime) }
 
     var attributes: EntryAttributes {

@@ -3,7 +3,6 @@ import Logging
 import StorageEngine
 
 extension ArchivesFactory {
-    /// The state that a factory and its archives share. Safe from any thread.
     package final class Core: Sendable {
         private let opened: Guarded<Opened>
         let defaults = Guarded((memory: 1.megaByte, disk: 2.megaByte))
@@ -12,7 +11,6 @@ extension ArchivesFactory {
         private struct Opened {
             var path: String
             var store: Store?
-            /// The program closed the store and hasn't used it since.
             var isClosed = false
             var archives: [ExactText: Known] = [:]
         }
@@ -78,11 +76,9 @@ extension ArchivesFactory {
                 opened.archives[ExactText(name)] = Known(type: Object.self, manager: manager)
                 return true
             }
-            // Another thread was faster: everybody gets its object.
             return isFirst ? manager : try archives(request)
         }
 
-        /// Opens or creates the archive, and the store if necessary.
         func reopen(
             named name: String, _ configuration: ArchiveConfiguration
         ) throws -> Archive {
@@ -126,7 +122,6 @@ extension ArchivesFactory {
 
         // MARK: Closing
 
-        /// Whether the program closed the store and hasn't used it since.
         var isClosed: Bool { opened.withLock { $0.isClosed } }
 
         func close() {

@@ -9,13 +9,13 @@ import StorageEngine
 /// users.record(User(userName: "ada", age: 36))
 /// ```
 ///
-/// The store is opened with the first archive. Any number of processes may use it at the same time, and the
-/// `vellum` browser shows its content while they do. If the store's folder, or an archive in it, is removed while
-/// it is open, the next call recreates it and logs that, or fails with the reason. The content is gone, but an
-/// object in memory may still be found for some seconds.
+/// The store is opened with the first archive. Any number of processes may use it at the same time, and the `vellum`
+/// browser shows its content. If the store's folder, or an archive in it, is removed while it is open, the next call
+/// recreates it and logs that, or fails with the reason. The content is lost, but an object in memory may still be
+/// found for some seconds.
 public final class ArchivesFactory: Sendable {
-    /// The factory of this program's own store: the folder in the environment variable `VELLUM_STORE`, otherwise
-    /// one with the program's name in the user's caches folder.
+    /// The factory of this program's store: the folder in the environment variable `VELLUM_STORE`, otherwise one with
+    /// the program's name in the user's caches folder.
     public static let shared = ArchivesFactory()
 
     private let core: Core
@@ -23,21 +23,18 @@ public final class ArchivesFactory: Sendable {
     /// The folder of the store.
     public var storePath: String { core.path }
 
-    /// Moves the factory to another folder, before the first archive is requested. For programs that learn only at
-    /// run time where ``shared`` should keep its store.
-    /// - Throws: ``ArchiveError/storeInUse(path:wanted:)`` if archives are already in use, because they would keep
-    ///   using the former store.
+    /// Moves the factory to another folder, before the first archive is requested. Throws
+    /// ``ArchiveError/storeInUse(path:wanted:)`` if archives are in use already, because they would keep using the
+    /// former store.
     public func useStore(at path: String) throws { try core.move(to: path) }
 
-    /// Closes the store and its archives in this process, and releases their files and address space, but for the
-    /// index of each archive, which stays mapped until the next call or until the factory is released. Stored objects
-    /// are as safe as the durability promises. Loops over ``ArchiveManager/changes`` end.
-    ///
-    /// Archives of this factory stay usable: the next call on one opens the store again.
+    /// Closes the store and its archives in this process, and releases their files and address space, except each
+    /// archive's index, which stays mapped until the next call or the factory's release. Stored objects are as safe as
+    /// the durability promises. Loops over ``ArchiveManager/changes`` end. Archives of this factory stay usable: the
+    /// next call on one opens the store again.
     public func close() { core.close() }
 
-    /// A factory for the store in this folder, which is created with the first archive.
-    /// - Parameter storePath: by default the program's own folder (``shared``).
+    /// A factory for the store in this folder, by default that of ``shared``, which is created with the first archive.
     public init(storePath: String? = nil) { core = Core(path: storePath ?? Core.defaultPath()) }
 
     /// As ``init(storePath:)``, for a file URL.
@@ -68,19 +65,17 @@ public final class ArchivesFactory: Sendable {
     /// Sizes apply when the archive is created in this store. An existing archive keeps its own; if the sizes here
     /// differ, that is logged.
     ///
-    /// For a `Sendable` type memory holds the objects themselves. For other types it holds their bytes, so an
-    /// access costs a decoding. Only the compiler knows which types are `Sendable`: in a generic function whose
-    /// parameter isn't declared so, this call holds bytes, until the archive is requested where the type is known
-    /// to be `Sendable`.
+    /// For a `Sendable` type memory holds the objects themselves. For other types it holds their bytes, so an access
+    /// costs a decoding. Only the compiler knows which types are `Sendable`: in a generic function whose parameter
+    /// isn't declared so, this call holds bytes, until the archive is requested where the type is known to be
+    /// `Sendable`.
     ///
     /// - Parameters:
     ///   - type: the type of the objects.
-    ///   - memorySize: limit for the encoded objects in each process's memory, in bytes; 0 or less means
-    ///     ``defaultMaxMemorySize``.
-    ///   - diskSize: limit for the encoded objects on disk, for all processes together, in bytes; 0 or less means
-    ///     ``defaultMaxDiskSize``. A collection has no such limit.
-    /// - Throws: ``StorageError`` if the store or the archive can't be opened; ``ArchiveError/nameInUse(archive:by:wanted:)``
-    ///   if the archive of that name holds objects of another type.
+    ///   - memorySize: limit in bytes for each process's memory; 0 or less means ``defaultMaxMemorySize``.
+    ///   - diskSize: limit in bytes on disk; 0 or less means ``defaultMaxDiskSize``. A collection has no such limit.
+    /// - Throws: ``StorageError`` if the store or the archive can't be opened;
+    ///   ``ArchiveError/nameInUse(archive:by:wanted:)`` if the archive of that name holds objects of another type.
     public func archives<Object: Archivable & Sendable>(
         for type: Object.Type, trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0
     ) throws -> ArchiveManager<Object> {
@@ -96,27 +91,26 @@ public final class ArchivesFactory: Sendable {
 
     /// The archive of a type, with more options. The type may be inferred from the context.
     ///
-    /// Sizes, kind and durability apply when the archive is created in this store. An existing archive keeps its
-    /// own. If the settings here differ, that is logged; with `appliesSettings` they are applied, permanently and
-    /// for all processes. The kind can't be changed: a different one is refused.
+    /// Sizes, kind and durability apply when the archive is created in this store. An existing archive keeps its own.
+    /// If the settings here differ, that is logged; with `appliesSettings` they are applied, permanently and for all
+    /// processes. The kind can't be changed: a different one is refused.
     ///
     /// - Parameters:
     ///   - type: the type of the objects.
-    ///   - name: 1 to 80 bytes of UTF-8, for types with several archives; `nil`: the type's
-    ///     ``Archivable/archiveName``.
-    ///   - memorySize: limit for the objects in each process's memory, in bytes; 0 or less means ``defaultMaxMemorySize``.
-    ///   - diskSize: limit for the objects on disk, in bytes; 0 or less means ``defaultMaxDiskSize``.
-    ///   - kind: `cache`, which evicts its least recently used objects to keep its limit, or `collection`, which
-    ///     keeps all objects until they are deleted and has no disk limit; `nil`: that of the existing archive,
-    ///     `cache` for a new one.
-    ///   - durability: what survives a system crash; `nil`: that of the existing archive, `process` for a new one.
-    ///   - lifetime: the lifetime of objects that this process records without one; `nil`: the one set before in
-    ///     this process, otherwise until they are deleted or evicted.
+    ///   - name: 1 to 80 bytes of UTF-8, for types with several archives; `nil`: the ``Archivable/archiveName``.
+    ///   - memorySize: limit in bytes for each process's memory; 0 or less means ``defaultMaxMemorySize``.
+    ///   - diskSize: limit in bytes on disk; 0 or less means ``defaultMaxDiskSize``.
+    ///   - kind: `cache`, which evicts its least recently used objects to keep its limit, or `collection`, which keeps
+    ///     all objects until they are deleted and has no disk limit; `nil`: the existing kind, `cache` for a new
+    ///     archive.
+    ///   - durability: what survives a system crash; `nil`: the existing one, `process` for a new archive.
+    ///   - lifetime: the lifetime of objects that this process records without one; `nil`: the one set before in this
+    ///     process, otherwise until they are deleted or evicted.
     ///   - slides: whether a use of an object in this process (an access, an update or
-    ///     ``ArchiveManager/touch(archiveWithKey:)``) renews its lifetime: it then lives for `lifetime` from that
-    ///     use, or up to an eighth longer, because not every use is stored. Objects with more time left, or without
-    ///     a lifetime, keep what they have. Those that a call gives a lifetime have that until they are used. (One that
-    ///     another process gives less than that eighth may end while it is used here.)
+    ///     ``ArchiveManager/touch(archiveWithKey:)``) renews its lifetime: it then lives for `lifetime` from that use,
+    ///     or up to an eighth longer, because not every use is stored. Objects with more time left, or without a
+    ///     lifetime, keep it. A lifetime given by a call lasts until the object is used. (One that another process
+    ///     gives less than that eighth may end while it is used here.)
     ///   - appliesSettings: whether sizes, kind and durability that differ are applied to an existing archive.
     /// - Throws: also ``ArchiveError/otherKind(archive:is:wanted:)``.
     public func archives<Object: Archivable & Sendable>(
@@ -153,9 +147,7 @@ public final class ArchivesFactory: Sendable {
     }
 }
 
-/// The options with which an archive was requested.
 struct ArchiveRequest: Sendable, Hashable {
-    /// `nil`: the type's archive name.
     var name: String?
     /// In bytes; not specified if 0 or less.
     var memorySize = 0

@@ -10,12 +10,11 @@ public protocol ArchiveAccess<Object> {
 
     /// Stores the object, replaces the one with its key, and makes it the most recent.
     func record(_ object: Object)
-    /// As ``record(_:)``, but an existing object keeps its creation time. The default implementation calls
-    /// ``record(_:)``.
+    /// As ``record(_:)``, but an existing object keeps its creation time. By default calls ``record(_:)``.
     func update(_ object: Object)
-    /// The object with this key, which becomes the most recent; `nil` if there is none.
+    /// The object with this key, which becomes the most recent; `nil` if absent.
     func access(archiveWithKey key: String) -> Object?
-    /// Deletes the object with this key. Does nothing if there is none.
+    /// Deletes the object with this key, if present.
     func delete(archiveWithKey key: String)
 }
 
@@ -34,7 +33,7 @@ public protocol Archivist<Object>: ArchiveAccess {
     var maxSize: Int { get }
     /// The size of the encoded objects in both tiers together, in bytes.
     var currentSize: Int { get }
-    /// When the object of this key was last recorded or accessed; `nil` if there is none.
+    /// When the object of this key was last recorded or accessed; `nil` if absent.
     func latestAccessedTime(for key: String) -> Date?
     /// Deletes the objects that were last accessed more than this many seconds ago.
     func deleteAllInvalidateArchives(invalidateTimeInterval: TimeInterval)
@@ -44,15 +43,14 @@ public protocol Archivist<Object>: ArchiveAccess {
     func accessAll() -> [Object]
     /// Deletes all objects.
     func deleteAll()
-    /// Deletes the objects with these keys. ``ArchiveManager`` does so atomically; the default implementation
-    /// deletes one after the other.
+    /// Deletes the objects with these keys: ``ArchiveManager`` atomically; the default implementation one by one.
     func delete(keys: [String])
     /// Applies the queries to all objects, one after the other, and returns the results. Counts as an access of each result.
     func process(queries: [Query<Object>]) -> [Object]
     /// The number of the queries' results. The default implementation counts what ``process(queries:)`` returns.
     func countResults(of queries: [Query<Object>]) -> Int
-    /// Deletes the queries' results and returns their number. The default implementation uses ``process(queries:)``
-    /// and `delete(archiveWithKey:)`.
+    /// Deletes the queries' results and returns their number. By default by ``process(queries:)`` and
+    /// `delete(archiveWithKey:)`.
     func deleteResults(of queries: [Query<Object>]) -> Int
 }
 
@@ -70,7 +68,7 @@ extension Archivist {
         return results.count
     }
 
-    /// When the object of the same key was last recorded or accessed; `nil` if there is none.
+    /// When the object of the same key was last recorded or accessed; `nil` if absent.
     public func latestAccessedTime(for object: Object) -> Date? {
         latestAccessedTime(for: object.primaryKey)
     }

@@ -28,7 +28,7 @@ extension AsynchronousArchiveAccess {
         try await record(object, expiresIn: nil, inMemory: nil, owner: nil)
     }
 
-    /// The object with this key. If there is none, calls `compute` and records the result.
+    /// The object with this key. If absent, calls `compute` and records the result.
     public nonisolated(nonsending) func value(
         forKey key: String, expiresIn lifetime: Duration? = nil,
         orCompute compute: @escaping @Sendable () async throws -> sending Object
@@ -38,8 +38,7 @@ extension AsynchronousArchiveAccess {
             waitingForProcesses: nil, orCompute: compute)
     }
 
-    /// The object with this key. If there is none, calls `compute` and records the result. Ignores `renewal` and
-    /// `patience`.
+    /// The object with this key. If absent, calls `compute` and records the result. Ignores `renewal` and `patience`.
     public nonisolated(nonsending) func value(
         forKey key: String, expiresIn lifetime: Duration?, inMemory memoryLifetime: Duration?,
         owner: String?, renewingBefore renewal: Duration?, waitingForProcesses patience: Duration?,

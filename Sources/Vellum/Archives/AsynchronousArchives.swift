@@ -1,23 +1,22 @@
 import Foundation
 
-/// The calls of an ``ArchiveManager`` for asynchronous code: `try await users.asynchronous.record(user)`. They
-/// throw like those of ``ThrowingArchives``, and don't block the caller's thread while they wait for the disk or
-/// for another process.
+/// The calls of an ``ArchiveManager`` for asynchronous code: `try await users.asynchronous.record(user)`. They throw
+/// like those of ``ThrowingArchives``, and don't block the caller's thread while they wait for the disk or for another
+/// process.
 ///
-/// They run on their caller's actor. Objects are encoded there before the first suspension, conditions of queries
-/// are tested there, and objects in memory are returned from there at once. Everything else runs on a thread of a
-/// system queue, because Swift's own threads must not be blocked.
+/// They run on their caller's actor. Objects are encoded there before the first suspension, conditions of queries are
+/// tested there, and objects in memory are returned from there at once. Everything else runs on a thread of a system
+/// queue, because Swift's threads must not be blocked.
 ///
-/// That queue has few threads, about as many as the machine has cores, for all asynchronous calls of the process. So closures
-/// that these calls get, such as that of `modify`, should be short: others' calls wait for those that aren't, and one that
-/// itself waits for another asynchronous call may wait for ever.
+/// That queue has about as many threads as the machine has cores, for all asynchronous calls of the process. So
+/// closures of these calls, such as that of `modify`, should be short, as they delay others' calls; one that waits for
+/// another asynchronous call may wait for ever.
 public struct AsynchronousArchives<Object: Archivable>: @unchecked Sendable {
     @usableFromInline let handle: ArchiveHandle<Object>
 
     // MARK: Storing
 
-    /// As ``ArchiveManager/record(_:expiresIn:inMemory:owner:)``, and without these terms as
-    /// ``ArchiveManager/record(_:)``.
+    /// As ``ArchiveManager/record(_:expiresIn:inMemory:owner:)``; without terms as ``ArchiveManager/record(_:)``.
     public nonisolated(nonsending) func record(
         _ object: Object, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
@@ -36,8 +35,7 @@ public struct AsynchronousArchives<Object: Archivable>: @unchecked Sendable {
             .updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner, dropping: dropped))
     }
 
-    /// As ``ArchiveManager/insert(all:expiresIn:inMemory:owner:)``, but stops at the first object that can't be
-    /// stored.
+    /// As ``ArchiveManager/insert(all:expiresIn:inMemory:owner:)``, but stops at the first object that can't be stored.
     public nonisolated(nonsending) func insert(
         all objects: [Object], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil

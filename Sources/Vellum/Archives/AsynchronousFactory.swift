@@ -1,6 +1,6 @@
-/// The calls of an ``ArchivesFactory`` for asynchronous code, which don't block the caller's thread while they wait
-/// for the disk or another process: `try await factory.asynchronous.archives(for: User.self)`. Opening an archive
-/// reads its files, and closing one syncs them.
+/// The calls of an ``ArchivesFactory`` for asynchronous code, which don't block the caller's thread while they wait for
+/// the disk or another process: `try await factory.asynchronous.archives(for: User.self)`. Opening an archive reads its
+/// files, and closing one syncs them.
 public struct AsynchronousFactory: Sendable {
     let factory: ArchivesFactory
 

@@ -4,19 +4,15 @@ import Synchronization
 
 /// The kinds of calls that are timed: those that reach the store or compute an object. Hits in memory are not.
 package enum TimedCall: Int, CaseIterable, Sendable {
-    /// A look-up that memory can't answer.
     case access
-    /// Storing an encoded object.
     case record
     case delete
-    /// Applying the changes of a batch or a transaction.
     case change
     case query
-    /// Computing a missing object.
     case compute
 }
 
-/// Tells a listener how long calls took, failures included; else a call reads one word. Safe from any thread.
+/// Reports the duration of calls, failures included, to a listener; without one, a call reads one word.
 package final class CallTimes: Sendable {
     package typealias Listener = @Sendable (TimedCall, _ nanoseconds: Int64) -> Void
 

@@ -1,7 +1,6 @@
 import Dispatch
 import StorageEngine
 
-/// Runs work that may block on a thread of a system queue, outside Swift's cooperative threads.
 package enum Elsewhere {
     package nonisolated(nonsending) static func run<Value>(
         _ body: @escaping @Sendable () throws -> Value
@@ -9,7 +8,7 @@ package enum Elsewhere {
         try await run(after: { $0(()) }) { _ in try body() }
     }
 
-    /// Runs `body` with what `ask` is answered, without going back to the caller's executor in between.
+    /// Runs `body` with the result of `ask`, without returning to the caller's executor in between.
     package nonisolated(nonsending) static func run<Answer: Sendable, Value>(
         after ask: (@escaping @Sendable (Answer) -> Void) -> Void,
         _ body: @escaping @Sendable (Answer) throws -> Value
@@ -32,7 +31,7 @@ package enum Elsewhere {
         return try result.value.get()
     }
 
-    /// Hands a value to another thread. Only one thread uses it at a time.
+    /// Only one thread uses it at a time.
     private struct Carried<Value>: @unchecked Sendable {
         let value: Value
     }

@@ -14,8 +14,7 @@ import Foundation
 public struct ThrowingArchives<Object: Archivable>: @unchecked Sendable {
     @usableFromInline let handle: ArchiveHandle<Object>
 
-    /// As ``ArchiveManager/record(_:expiresIn:inMemory:owner:)``, and without these terms as
-    /// ``ArchiveManager/record(_:)``.
+    /// As ``ArchiveManager/record(_:expiresIn:inMemory:owner:)``; without terms as ``ArchiveManager/record(_:)``.
     public func record(
         _ object: Object, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
@@ -34,8 +33,7 @@ public struct ThrowingArchives<Object: Archivable>: @unchecked Sendable {
         try handle.perform { try $0.store(object, terms) }
     }
 
-    /// As ``ArchiveManager/insert(all:expiresIn:inMemory:owner:)``, but stops at the first object that can't be
-    /// stored.
+    /// As ``ArchiveManager/insert(all:expiresIn:inMemory:owner:)``, but stops at the first failure.
     public func insert(
         all objects: [Object], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
@@ -132,7 +130,7 @@ public struct ArchiveSizes: Sendable, Hashable {
     public var memory: Int
     /// On disk.
     public var disk: Int
-    /// Both together; `Int.max` if there is no limit.
+    /// Both together; `Int.max`: no limit.
     public var total: Int
 
     init(_ sizes: (memory: Int, disk: Int, both: Int)) {

@@ -25,8 +25,8 @@ public struct ArchiveChange: Sendable, Hashable {
 
     /// What happened.
     public var kind: Kind
-    /// The key; `nil` if the change concerns no object or all objects, or if the key is no longer known. If the
-    /// object is gone, a key of more than 24 bytes may be cut off (``keyIsComplete``).
+    /// The key; `nil` if the change concerns no object or all objects, or if it is no longer known. After a removal, a
+    /// key of more than 24 bytes may be cut off (``keyIsComplete``).
     public var key: String?
     /// Whether ``key`` is the whole key.
     public var keyIsComplete: Bool
@@ -40,9 +40,9 @@ public struct ArchiveChange: Sendable, Hashable {
 
 /// The changes of an archive by any process, from now on: `for await change in users.changes`.
 ///
-/// All loops over a store's archives share one thread. They block no other thread, and cost nothing while nothing
-/// happens. A loop that is slower than the archive's writers doesn't slow them down, and is told how many changes
-/// it missed. The loop ends when its task is cancelled or the archive is closed.
+/// All loops over a store's archives share one thread. They block no other thread, and cost nothing without changes. A
+/// loop that is slower than the archive's writers doesn't delay them, and gets the number of missed changes. The loop
+/// ends when its task is cancelled or the archive is closed.
 public struct ArchiveChanges: AsyncSequence, Sendable {
     /// A change, or a number of lost ones.
     public typealias Element = ArchiveChange
@@ -56,7 +56,7 @@ public struct ArchiveChanges: AsyncSequence, Sendable {
 
     /// Follows the changes for one loop.
     public struct Iterator: AsyncIteratorProtocol {
-        /// `nil` once there will be no more.
+        /// `nil` once following has ended.
         private var events: EventSequence.Iterator?
         private var waiting: ArraySlice<ArchiveChange> = []
 

@@ -2,15 +2,13 @@ import StorageEngine
 
 /// A value that follows an archive's changes by any process: `for await user in users.values(forKey: "ada")`.
 ///
-/// It begins with the current state, and continues with the state after each change. Changes that come faster than
-/// the loop runs are combined, and the last one is never missed: the loop's latest value is the current one until
-/// the next change. Following doesn't count as an access and, like ``ArchiveChanges``, costs nothing while nothing
-/// happens.
+/// It begins with the current state, and continues with the state after each change. Changes that are faster than the
+/// loop are combined, and the last one is never missed: the loop's latest value is the current one until the next
+/// change. Following doesn't count as an access and, like ``ArchiveChanges``, costs nothing without changes. An expiry
+/// is reported when the entry is removed, which may be some seconds later.
 ///
-/// It learns of an expiry when the entry is removed, which may be some seconds later.
-///
-/// It continues when the store is removed and recreated, and ends when its task is cancelled or the program closes
-/// the factory. A failed reading is logged and retried after a second.
+/// It continues when the store is removed and recreated, and ends when its task is cancelled or the program closes the
+/// factory. A failed reading is logged and retried after a second.
 public struct FollowedValues<Element>: AsyncSequence, Sendable {
     let source: FollowedSource<Element>
 
@@ -22,13 +20,11 @@ public struct FollowedValues<Element>: AsyncSequence, Sendable {
         private let source: FollowedSource<Element>
         /// `nil` before following begins and after it ended.
         private var events: EventSequence.Iterator?
-        /// The versions that were returned last.
         private var latest: [SeenEntry]?
 
         init(source: FollowedSource<Element>) { self.source = source }
 
-        /// Waits until the state has changed, and returns it. `nil` when the task is cancelled or the factory
-        /// closed.
+        /// Waits for the next state. `nil` when the task is cancelled or the factory closed.
         public mutating func next() async -> Element? { await next(isolation: nil) }
 
         /// Like ``next()``, for callers that are isolated to `actor`.
@@ -37,7 +33,7 @@ public struct FollowedValues<Element>: AsyncSequence, Sendable {
                 do {
                     guard try await waitForNews(isolation: actor) else { continue }
                     let now = try await source.read().value
-                    // Without a sequence number there is no telling whether the value has changed.
+                    // Without a sequence number it is unknown whether the value has changed.
                     if let latest, latest == now.versions, !latest.contains(where: { $0.sequence == 0 }) {
                         continue
                     }
@@ -58,7 +54,6 @@ public struct FollowedValues<Element>: AsyncSequence, Sendable {
             return nil
         }
 
-        /// Whether there may be something to read. Following begins before the first reading.
         private mutating func waitForNews(isolation actor: isolated (any Actor)?) async throws -> Bool {
             guard events != nil else {
                 events = try source.follow().makeAsyncIterator()
@@ -71,13 +66,11 @@ public struct FollowedValues<Element>: AsyncSequence, Sendable {
     }
 }
 
-/// A state, with the versions of the entries that it was read from.
 struct Standing<Value>: @unchecked Sendable {
     var value: Value
     var versions: [SeenEntry]
 }
 
-/// A source of followed values: its events, and how to read its state.
 struct FollowedSource<Value>: Sendable {
     let follow: @Sendable () throws -> EventSequence
     let isNews: @Sendable (ArchiveEvent) -> Bool
@@ -86,13 +79,12 @@ struct FollowedSource<Value>: Sendable {
     let log: @Sendable (any Error) -> Void
 }
 
-/// Hands what was read to the follower, the only one to use it.
+/// A reading for the follower, its only user.
 struct FollowedReading<Value>: @unchecked Sendable {
     let value: Standing<Value>
 }
 
 extension ArchiveEvent {
-    /// Whether the change may affect the object under some key.
     fileprivate var changesObjects: Bool {
         switch kind {
         case .record, .update, .eviction, .expiry, .delete, .restore: true
@@ -100,7 +92,6 @@ extension ArchiveEvent {
         }
     }
 
-    /// Whether the event may be about that key.
     fileprivate func isAbout(_ name: String) -> Bool {
         guard let key else { return true }
         return keyIsComplete ? key.utf8.elementsEqual(name.utf8) : name.utf8.starts(with: key.utf8)
@@ -120,7 +111,6 @@ extension ArchiveHandle {
                 log: { self.log("follow", subject, $0) }))
     }
 
-    /// `part` returns the part of the object to follow.
     func values<Part>(
         forKey name: String, _ part: @escaping @Sendable (Object) -> Part
     ) -> FollowedValues<Part?> {
@@ -144,20 +134,19 @@ extension ArchiveHandle {
 }
 
 extension ArchiveManager {
-    /// The object with this key, now and after each change by any process; `nil` while there is none.
+    /// The object with this key, now and after each change by any process; `nil` while absent.
     @_disfavoredOverload
     public func values(forKey key: String) -> FollowedValues<Object?> { handle.values(forKey: key) { $0 } }
 
-    /// The queries' results, now and after each change of the archive that may affect them. Each reading costs as
-    /// much as ``countResults(of:)``. Closures in conditions are called on another thread.
+    /// The queries' results, now and after each change that may affect them. Each reading costs as much as
+    /// ``countResults(of:)``. Closures in conditions are called on another thread.
     public func values(of queries: [Query<Object>]) -> FollowedValues<[Object]> {
         handle.values(of: queries)
     }
 }
 
 extension QueryBuilder {
-    /// The results, now and after each change of the archive that may affect them: `for await adults in
-    /// users.where(\.age >= 18).values()`. As ``ArchiveManager/values(of:)``.
+    /// As ``ArchiveManager/values(of:)``: `for await adults in users.where(\.age >= 18).values()`.
     public func values<Object>() -> FollowedValues<[Object]> where Queriable == ArchiveManager<Object> {
         archives.values(of: queries)
     }

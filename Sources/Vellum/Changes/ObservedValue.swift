@@ -9,8 +9,8 @@ import Observation
 /// }
 /// ```
 ///
-/// It follows the values (``FollowedValues``) from its creation on, in a task that ends with the last reference to
-/// it. It needs no SwiftUI. To change what it shows, change the archive:
+/// It follows the values (``FollowedValues``) from its creation on, in a task that ends with the last reference to it.
+/// It needs no SwiftUI. To change the value, change the archive:
 /// ``ArchiveManager/modify(archiveWithKey:expiresIn:inMemory:owner:_:)`` loses no other change.
 @MainActor @Observable
 public final class ObservedValue<Value> {
@@ -31,7 +31,6 @@ public final class ObservedValue<Value> {
         }
     }
 
-    /// Cancels the task when the value is deallocated, on whatever thread.
     private final class CancelledWithLast {
         var task: Task<Void, Never>?
 

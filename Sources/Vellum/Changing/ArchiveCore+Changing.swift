@@ -1,8 +1,7 @@
 import StorageEngine
 
-/// Atomic changes, and changes that depend on the current state.
 extension ArchiveCore {
-    /// How long a change is retried while others keep coming first, in microseconds.
+    /// In microseconds.
     static var patience: Int64 { 10_000_000 }
 
     /// Retries until `attempt` returns a value; throws `busy` after ten seconds.
@@ -23,9 +22,9 @@ extension ArchiveCore {
                 + "\(attempts) times; try again")
     }
 
-    /// Runs `body` and applies its changes, again while others change what it has read.
-    /// - Throws: `busy` after ten seconds; what `body` throws, and then nothing is changed; ``ArchiveError/changesItself(key:)``
-    ///   if `body` changes by another call what it has read.
+    /// Runs `body` and applies its changes, and repeats that if others change its input. Throws `busy` after ten
+    /// seconds; the errors of `body`, and then nothing is changed; ``ArchiveError/changesItself(key:)`` if `body`
+    /// changes its own input by another call.
     func transact<Value>(
         _ subject: String?, _ body: (inout ArchiveTransaction<Object>) throws -> Value
     ) throws -> Value {
@@ -45,14 +44,12 @@ extension ArchiveCore {
         }
     }
 
-    /// Tells all transactions whose closures are running in this task that a key was changed.
     func recordInOpenTransactions(_ name: String) {
         if let open = OpenTransaction.innermost {
             open.record([ExactText(name)], of: self, isTransaction: false)
         }
     }
 
-    /// Drops an object from memory whose entry was changed by others or by a batch.
     func dropFromMemory(_ name: String) throws {
         try withHashed(name) { try memory.forget($0, named: name) }
     }
@@ -79,7 +76,6 @@ extension ArchiveCore {
 
     // MARK: One object
 
-    /// Changes the object with this key, and returns it; `nil` if there is none.
     func modify(
         _ name: String, _ terms: Terms, _ change: (inout Object) throws -> Void
     ) throws -> Object? {
@@ -90,7 +86,6 @@ extension ArchiveCore {
         }
     }
 
-    /// The same, beginning with `initial` if there is no object or it can't be decoded.
     func modify(
         _ name: String, default initial: () throws -> Object, _ terms: Terms,
         _ change: (inout Object) throws -> Void
@@ -107,7 +102,6 @@ extension ArchiveCore {
         }
     }
 
-    /// Stores the object if the current one is as expected.
     func record(_ object: Object, _ terms: Terms, _ isExpected: (Object?) -> Bool) throws -> Bool {
         let name = object.primaryKey
         return try transact(name) { transaction in
@@ -118,14 +112,12 @@ extension ArchiveCore {
     }
 }
 
-/// A transaction whose closure is running. Detects a nested one that makes it retry forever, by changing what it has read.
+/// A transaction whose closure is running. Detects a nested one that changes its input, which would never end.
 private final class OpenTransaction: Sendable {
-    /// The innermost transaction of the current code.
     @TaskLocal static var innermost: OpenTransaction?
 
     private let archive: ObjectIdentifier
     private let outer: OpenTransaction?
-    /// How often nested calls have changed a key.
     private let changes = Guarded<[ExactText: Int]>([:])
     /// A single retry may make a change that the next doesn't repeat. After this many the retries would never end.
     private static let manyTries = 16

@@ -1,7 +1,7 @@
 import StorageEngine
 
 /// A set of changes of one archive that are applied atomically, with the reads that they depend on
-/// (``ArchiveManager/transaction(_:)``). Use it only in the closure that it is passed to.
+/// (``ArchiveManager/transaction(_:)``). Use it only in its closure.
 public struct ArchiveTransaction<Object: Archivable> {
     private enum Change {
         case stored(PreparedObject, Terms)
@@ -10,15 +10,14 @@ public struct ArchiveTransaction<Object: Archivable> {
 
     private let core: ArchiveCore<Object>
     private var changes: [ExactText: Change] = [:]
-    /// The keys of the changes, in the order of their first change.
     private(set) var order: [ExactText] = []
     /// The versions that were read.
     private var seen: [ExactText: UInt64?] = [:]
 
     init(core: ArchiveCore<Object>) { self.core = core }
 
-    /// The object with this key, including this transaction's changes; `nil` if there is none. Doesn't count as an
-    /// access. If another process changes it before the transaction completes, the transaction starts again.
+    /// The object with this key, including this transaction's changes; `nil` if absent. Doesn't count as an access. If
+    /// another process changes it before the transaction completes, the transaction starts again.
     public mutating func access(archiveWithKey key: String) throws -> Object? {
         switch changes[ExactText(key)] {
         case .deleted: return nil
@@ -35,7 +34,6 @@ public struct ArchiveTransaction<Object: Archivable> {
         return try present.map { try core.object(of: $0.object, key) }
     }
 
-    /// The version that was read first counts.
     private mutating func see(_ sequence: UInt64?, _ key: String) {
         if seen[ExactText(key)] == nil { seen[ExactText(key)] = .some(sequence) }
     }
@@ -53,7 +51,6 @@ public struct ArchiveTransaction<Object: Archivable> {
         return object
     }
 
-    /// One of these keys that the transaction has read or changes.
     func concerns(_ keys: Set<ExactText>) -> ExactText? {
         keys.first { seen[$0] != nil || changes[$0] != nil }
     }
@@ -76,7 +73,7 @@ public struct ArchiveTransaction<Object: Archivable> {
             .updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner, dropping: dropped))
     }
 
-    /// Deletes the object with this key. Does nothing if there is none.
+    /// Deletes the object with this key, if present.
     public mutating func delete(archiveWithKey key: String) { set(.deleted, ExactText(key)) }
 
     mutating func store(_ object: Object, _ terms: Terms) throws {
@@ -100,7 +97,6 @@ public struct ArchiveTransaction<Object: Archivable> {
         try bytes.withUnsafeBytes { try core.shared.decode($0, key).object }
     }
 
-    /// Applies the changes. Returns `false` if something that was read has changed.
     func commit() throws -> Bool {
         guard try storeOnlyHere() ?? apply() else { return false }
         for case .stored(let prepared, _) in order.compactMap({ changes[$0] }) {
@@ -109,7 +105,7 @@ public struct ArchiveTransaction<Object: Archivable> {
         return true
     }
 
-    /// Applies the transaction if its only change is an object that only memory has room for; `nil` if it isn't.
+    /// Applies a transaction whose only change is an object that fits only into memory; `nil` for others.
     private func storeOnlyHere() throws -> Bool? {
         guard order.count == 1, seen.count <= 1, case .stored(let prepared, let terms)? = changes[order[0]],
             try core.isKeptOnlyHere(prepared.encoded.bytes.count)

@@ -1,12 +1,10 @@
 import StorageEngine
 
-/// Atomic changes: readers and other processes see all of them or none, even after a crash.
 extension ArchiveManager {
     /// Records the objects atomically: all of them or none, even after a crash. The last one is the most recent
-    /// afterwards. Nothing is stored if the objects exceed the disk limit or 48 megabytes together, or if one can't
-    /// be encoded. Costs one write for all. Unlike ``insert(all:expiresIn:inMemory:owner:)``, which takes any
-    /// number, it blocks other writers for some microseconds per object. The objects come into memory with their
-    /// first access.
+    /// afterwards. Nothing is stored if the objects exceed the disk limit or 48 megabytes together, or if one can't be
+    /// encoded. Costs one write for all. Unlike ``insert(all:expiresIn:inMemory:owner:)``, which takes any number, it
+    /// blocks other writers for some microseconds per object. The objects enter memory with their first access.
     public func record(
         all objects: [Object], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
@@ -21,11 +19,10 @@ extension ArchiveManager {
     }
 
     /// Changes several objects atomically, depending on their current state: all records, updates and deletions of
-    /// `body` are applied together when it returns, or none if it throws. No other change comes between its reads
-    /// and its changes.
+    /// `body` are applied together when it returns, or none if it throws. No other change happens in between.
     ///
-    /// No lock is held while `body` runs. If what it has read changes before it completes, `body` is called again
-    /// with the new state, so it must have no side effects. ``ArchiveStatistics/conflicts`` counts these retries.
+    /// No lock is held while `body` runs. If its input changes before it completes, `body` is called again with the new
+    /// state, so it must have no side effects. ``ArchiveStatistics/conflicts`` counts these retries.
     ///
     /// ```swift
     /// try accounts.transaction { transaction in
@@ -35,13 +32,13 @@ extension ArchiveManager {
     /// }
     /// ```
     ///
-    /// An object that exceeds the disk limit, and so is in memory only, can only be a transaction's single change,
-    /// and no other key may have been read. Properties with archives of their own are stored there when the
-    /// transaction completes.
+    /// An object that exceeds the disk limit, and so is in memory only, can only be a transaction's single change, and
+    /// no other key may have been read. Properties with archives of their own are stored there when the transaction
+    /// completes.
     ///
-    /// - Returns: what `body` returns, once its changes are applied.
-    /// - Throws: what `body` throws; ``StorageError``: among others `busy` if other changes kept coming first for
-    ///   ten seconds, and `batchTooLarge` for more than the disk limit or 48 megabytes.
+    /// - Returns: the result of `body`, once its changes are applied.
+    /// - Throws: the errors of `body`; ``StorageError``: among others `busy` after ten seconds of conflicting changes,
+    ///   and `batchTooLarge` for more than the disk limit or 48 megabytes.
     @discardableResult
     public func transaction<Value>(
         _ body: (inout ArchiveTransaction<Object>) throws -> Value

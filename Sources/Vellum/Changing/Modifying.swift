@@ -1,25 +1,23 @@
 import StorageEngine
 
-/// Changes of one object that depend on its current state, by any number of threads and processes at once.
 extension ArchiveManager {
-    /// Changes the object with this key atomically: no change by another thread or process comes in between, and
-    /// none is lost. Lifetimes and owner stay unless given, as in
+    /// Changes the object with this key atomically: no change by another thread or process is lost or happens in
+    /// between. Lifetimes and owner stay unless given, as in
     /// ``ArchiveManager/update(_:expiresIn:inMemory:owner:dropping:)``.
     ///
-    /// No lock is held while `change` runs. If another change of the object comes first, `change` is called again
-    /// with the new object, so it must have no side effects. ``ArchiveStatistics/conflicts`` counts these retries.
+    /// No lock is held while `change` runs. If another change of the object is first, `change` is called again with the
+    /// new object, so it must have no side effects. ``ArchiveStatistics/conflicts`` counts these retries.
     ///
     /// ```swift
     /// try users.modify(archiveWithKey: "ada") { $0.age += 1 }
     /// ```
     ///
-    /// - Returns: the object as stored; `nil` if there is none with this key.
-    /// - Throws: what `change` throws, in which case nothing is changed;
-    ///   ``ArchiveError/otherKey(wanted:computed:)`` if it changed the primary key, and
-    ///   ``ArchiveError/changesItself(key:)`` if it also changed the same object by another call, so that its input
-    ///   is always outdated; ``ArchiveError/undecodable(type:key:underlying:)`` and
-    ///   ``ArchiveError/newerVersion(type:key:found:known:)`` if the stored value can't be decoded;
-    ///   ``StorageError``, among others `busy` if other changes kept coming first for ten seconds.
+    /// - Returns: the object as stored; `nil` if absent.
+    /// - Throws: the errors of `change`, and then nothing is changed; ``ArchiveError/otherKey(wanted:computed:)`` if it
+    ///   changed the primary key, and ``ArchiveError/changesItself(key:)`` if it changed the same object by another
+    ///   call, too; ``ArchiveError/undecodable(type:key:underlying:)`` and
+    ///   ``ArchiveError/newerVersion(type:key:found:known:)`` if the stored value can't be decoded; ``StorageError``,
+    ///   among others `busy` after ten seconds of conflicting changes.
     @discardableResult
     public func modify(
         archiveWithKey key: String, expiresIn lifetime: Duration? = nil,
@@ -30,9 +28,9 @@ extension ArchiveManager {
             archiveWithKey: key, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner, change)
     }
 
-    /// As ``modify(archiveWithKey:expiresIn:inMemory:owner:_:)``, beginning with `initial` if there is no object;
-    /// that gets the archive's lifetime if none is given. As in ``access(archiveWithKey:)``, a value that can't be
-    /// decoded counts as missing, and is replaced.
+    /// As ``modify(archiveWithKey:expiresIn:inMemory:owner:_:)``, beginning with `initial` if the object is absent;
+    /// then the archive's lifetime applies if none is given. As in ``access(archiveWithKey:)``, a value that can't be
+    /// decoded counts as absent, and is replaced.
     @discardableResult
     public func modify(
         archiveWithKey key: String, default initial: @autoclosure () throws -> Object,
@@ -44,8 +42,8 @@ extension ArchiveManager {
             owner: owner, change)
     }
 
-    /// Stores the object if the current one with its key equals `expected`, or if there is none and `expected` is
-    /// `nil`. Otherwise does nothing and returns `false`. Lifetimes and owner stay unless given, as in
+    /// Stores the object if the current one with its key equals `expected` (`nil`: absent). Otherwise does nothing and
+    /// returns `false`. Lifetimes and owner stay unless given, as in
     /// ``ArchiveManager/update(_:expiresIn:inMemory:owner:dropping:)``.
     public func record(
         _ object: Object, replacing expected: Object?, expiresIn lifetime: Duration? = nil,

@@ -80,7 +80,6 @@ final class CodecProbe: Sendable {
     /// The default implementations in the order in which they call each other, for encoding and for decoding.
     private static let ways: [[Step]] = [[.archive, .archiveData], [.deArchiveForKey, .deArchive, .decode]]
 
-    /// Thrown when the library's last default was reached without running any code of the type.
     struct Reached: Error {}
 
     @TaskLocal static var current: CodecProbe?
@@ -90,7 +89,6 @@ final class CodecProbe: Sendable {
 
     private init(_ type: any Archivable.Type) { self.type = ObjectIdentifier(type) }
 
-    /// Records that a default implementation was called. Returns whether it is the last one of the chain.
     @discardableResult
     func record(_ step: Step, of type: any Archivable.Type) -> Bool {
         guard ObjectIdentifier(type) == self.type else { return false }
@@ -102,7 +100,7 @@ final class CodecProbe: Sendable {
 
     private var sawAll: Bool { steps.withLock { Self.ways.contains($0) } }
 
-    /// Whether the library encodes an object. If not, the type's own code has run once in vain.
+    /// Whether the library encodes an object. If not, the type's code has run once in vain.
     static func isEncodedByLibrary<Object: Archivable>(_ object: Object) -> Bool {
         let probe = CodecProbe(Object.self)
         _ = $current.withValue(probe) { try? object.archive() }

@@ -2,26 +2,21 @@ import CBOR
 import Foundation
 import StorageEngine
 
-/// An encoded object, and what the encoding revealed.
 package struct EncodedObject {
     package var bytes: [UInt8]
     package var encoding: ValueEncoding
     /// Whether the object is an instance of a class or contains one, so that others could change it.
     var isShared: Bool
-    /// Its properties with archives of their own.
     var properties: [any Archivable]
 }
 
 struct DecodedObject<Object> {
     var object: Object
-    /// Like ``EncodedObject/isShared``.
     var isShared: Bool
     var isMigrated = false
 }
 
-/// Encodes and decodes objects with their type's own functions. Safe from any thread.
 class ArchiveCoder<Object: Archivable>: @unchecked Sendable {
-    /// The coder that fits the type best.
     static func coder() -> ArchiveCoder<Object> {
         func codable<Type: ArchiveCodable>(_: Type.Type) -> AnyObject { CodableCoder<Type>() }
         if let type = Object.self as? any AnyKeyedValue.Type,
@@ -46,7 +41,6 @@ class ArchiveCoder<Object: Archivable>: @unchecked Sendable {
             properties: properties(of: object))
     }
 
-    /// Decodes an object. Only some codings need its key.
     func decode(_ bytes: UnsafeRawBufferPointer, key: String) throws -> DecodedObject<Object> {
         let decoded = try Object.deArchive(fromData: Data(bytes), forKey: key)
         guard let object = decoded as? Object else {
@@ -56,7 +50,6 @@ class ArchiveCoder<Object: Archivable>: @unchecked Sendable {
         return DecodedObject(object: object, isShared: Object.self is AnyObject.Type)
     }
 
-    /// Reflects on the object's stored properties, which takes some microseconds.
     private func properties(of object: Object) -> [any Archivable] {
         guard Object.archivePropertyBehavior != .ignore else { return [] }
         return sequence(first: Mirror(reflecting: object), next: \.superclassMirror)
@@ -64,7 +57,6 @@ class ArchiveCoder<Object: Archivable>: @unchecked Sendable {
     }
 }
 
-/// The coder of `Codable` types. Encodes directly as CBOR unless the type implements `archive()` itself.
 private final class CodableCoder<Object: ArchiveCodable>: ArchiveCoder<Object>, @unchecked Sendable {
     private let isEncodedByLibrary = Guarded<Bool?>(nil)
     private let decodesByLibrary = CodecProbe.isDecodedByLibrary(Object.self)
@@ -103,7 +95,6 @@ private final class CodableCoder<Object: ArchiveCodable>: ArchiveCoder<Object>, 
     }
 }
 
-/// Collects an object's parts while it is encoded, so that no reflection is needed.
 final class PartsOfObject: EncodingWatcher {
     private(set) var areShared = false
     private(set) var properties: [any Archivable] = []

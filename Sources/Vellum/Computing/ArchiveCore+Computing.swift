@@ -9,11 +9,10 @@ extension ArchiveCore {
         var terms: Terms
         /// An object with less time left than this is computed again.
         var renewal: Duration?
-        /// How long to wait for another process that computes the object; `nil`: not at all.
+        /// How long to wait for another process that computes the object; `nil`: don't wait.
         var patience: Duration?
     }
 
-    /// Whether an existing object should be renewed before it expires.
     func isDue(_ request: Request) throws -> Bool {
         guard let renewal = request.renewal, let expires = try archive.metadata(request.key)?.expires else {
             return false
@@ -26,7 +25,6 @@ extension ArchiveCore {
         if let present, try isDue(request) == false { return present }
         let (flight, ticket, isNew) = flights.join(request.key, owner: request.terms.owner)
         guard isNew else {
-            // Another caller is renewing it.
             if let present { return present }
             return try object(of: wait(for: flight, ticket, request.key), request.key)
         }
@@ -95,7 +93,7 @@ extension ArchiveCore {
         let claim = request.patience == nil ? nil : try archive.claim(request.key)
         let basis = try basis(of: request.key)
         if let object = try peek(request.key) {
-            // While another process renews the object, the existing one is good enough.
+            // While another process renews the object, the existing one is returned.
             let isOthers = request.patience != nil && claim == nil
             let isGood = try isOthers || isRenewal == false || isDue(request) == false
             if isGood { return .found(try prepare(object).kept) }
@@ -120,7 +118,7 @@ extension ArchiveCore {
         return try prepare(object)
     }
 
-    /// Stored unless the key was changed or deleted (not expired or evicted) since `basis`: it may be older. Used in any case.
+    /// Stored unless the key was changed or deleted (not expired or evicted) since `basis`. Used in any case.
     fileprivate func keep(
         _ prepared: PreparedObject, _ request: Request, _ flight: Flight, _ basis: Basis
     ) throws -> HeldObject {
@@ -145,7 +143,7 @@ extension ArchiveCore {
 }
 
 extension ArchiveEvent {
-    /// Whether somebody has changed or deleted what may be this key's entry; that it expired, was evicted or was idle is no change.
+    /// Whether the event may be a change or deletion of this key's entry; expiry, eviction and idleness don't count.
     fileprivate func isChange(of name: String) -> Bool {
         switch (kind, cause) {
         case (.expiry, .deadline), (.eviction, .limit), (_, .idle): return false
@@ -157,21 +155,17 @@ extension ArchiveEvent {
     }
 }
 
-/// Sendable value type. What a computation found when it began.
+/// The archive's state when a computation began.
 private struct Basis: Sendable {
-    /// The version of the entry; of none, nil.
+    /// The version of the entry; `nil`: absent.
     var sequence: UInt64?
-    /// The number of the archive's next event.
     var event: UInt64 = 0
 }
 
-/// The next step of a caller that is to compute an object.
 private enum ComputingTurn: Sendable {
-    /// Another thread or process has finished the computation.
     case found(HeldObject)
-    /// With the version that is there.
+    /// With the present version.
     case compute(KeyClaim?, Basis)
-    /// Another process is computing the object.
     case wait
 
     /// Microseconds to wait.
@@ -184,7 +178,6 @@ extension ArchiveShared {
     }
 }
 
-/// The same for tasks, which must not block their threads.
 extension ArchiveHandle {
     nonisolated(nonsending) func value(
         _ request: ArchiveCore<Object>.Request,
@@ -197,7 +190,7 @@ extension ArchiveHandle {
         let flights = shared.flights
         let (flight, ticket, isNew) = flights.join(key, owner: request.terms.owner)
         if isNew { start(flight, request, isRenewal: present != nil, compute) }
-        // The existing object is good enough while it is renewed.
+        // The existing object is returned while it is renewed.
         if let present { return present }
         do {
             try Computing.begin(shared.computingKey(key))
@@ -216,7 +209,7 @@ extension ArchiveHandle {
         return try shared.object(of: held, key)
     }
 
-    /// The computation is a task of its own, so that no waiting caller can cancel it for the others.
+    /// The computation is a separate task, so that no waiting caller can cancel it for the others.
     private func start(
         _ flight: Flight, _ request: ArchiveCore<Object>.Request, isRenewal: Bool,
         _ compute: @escaping @Sendable () async throws -> sending Object

@@ -1,18 +1,16 @@
-/// Computing objects that the archive lacks.
 extension ArchiveManager {
-    /// The object with this key, as ``access(archiveWithKey:)`` finds it. If there is none, calls `compute` and
-    /// records the result.
+    /// The object with this key, as ``access(archiveWithKey:)`` finds it. If absent, calls `compute` and records the
+    /// result.
     ///
-    /// While the object is computed, other callers in this process that request the key wait for the same
-    /// computation. An error is thrown to all of them and isn't kept: the next call computes again. If the archive
-    /// can't be read or the object can't be stored, that is logged. Waiting blocks the thread; asynchronous code
-    /// should call
+    /// While the object is computed, other callers in this process that request the key wait for the same computation.
+    /// An error is thrown to all of them and isn't kept: the next call computes again. If the archive can't be read or
+    /// the object can't be stored, that is logged. Waiting blocks the thread; asynchronous code should call
     /// `AsynchronousArchives.value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)`.
     ///
     /// - Parameters:
     ///   - key: the object's primary key.
     ///   - lifetime: the object expires after this time, and is computed again when requested.
-    ///   - memoryLifetime: how long a process keeps the object in memory; `nil`: as long as there is room.
+    ///   - memoryLifetime: how long a process keeps the object in memory; `nil`: no limit.
     ///   - owner: of the object that is recorded; 1 to 255 bytes of UTF-8; `nil`: none.
     ///   - renewal: if the existing object has less time left than this, this call computes a new one, while other
     ///     callers get the existing one. If the computation fails, the error is logged and this call returns the
@@ -22,11 +20,10 @@ extension ArchiveManager {
     ///     computes it here as well. `nil`: each process computes for itself. Costs three system calls per
     ///     computation.
     ///   - compute: returns the object, which must have the requested primary key.
-    /// - Throws: what `compute` throws, ``ArchiveError/otherKey(wanted:computed:)``,
-    ///   ``ArchiveError/computesItself(key:)`` and ``ArchiveError/computesEachOther(key:other:)`` instead of
-    ///   waiting forever (but requests that `compute` makes through a detached task or another thread are not
-    ///   recognised), ``ArchiveError/unencodable(type:key:underlying:)``; ``StorageError`` if the key or the
-    ///   archive can't be used.
+    /// - Throws: the errors of `compute`, ``ArchiveError/otherKey(wanted:computed:)``,
+    ///   ``ArchiveError/computesItself(key:)`` and ``ArchiveError/computesEachOther(key:other:)`` instead of waiting
+    ///   forever (but requests that `compute` makes through a detached task or another thread are not recognised),
+    ///   ``ArchiveError/unencodable(type:key:underlying:)``; ``StorageError`` if the key or the archive can't be used.
     public func value(
         forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil, renewingBefore renewal: Duration? = nil,
@@ -53,11 +50,12 @@ extension ThrowingArchives {
 }
 
 extension AsynchronousArchives {
-    /// As `ArchiveManager.value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)` without blocking a thread.
+    /// As `ArchiveManager.value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)` without
+    /// blocking a thread.
     ///
-    /// The computation is a task of its own. A caller that is cancelled while waiting gets `CancellationError`, and
-    /// the others get the object. When no caller is left, the computation is cancelled. An object due for renewal
-    /// is returned at once and computed in the background.
+    /// The computation is a separate task. A caller that is cancelled while waiting gets `CancellationError`, and the
+    /// others get the object. When no caller is left, the computation is cancelled. An object due for renewal is
+    /// returned at once and computed in the background.
     public nonisolated(nonsending) func value(
         forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil, renewingBefore renewal: Duration? = nil,

@@ -13,8 +13,9 @@ enum Computing {
     /// For all archives of this process, which may need each other's objects; tasks of a computation may wait several times.
     private static let waits = Guarded<[Key: [Key: Int]]>([:])
 
-    /// Registers, until ``end(_:)``, that the current computation waits for `key`.
-    /// - Throws: ``ArchiveError/computesItself(key:)``, ``ArchiveError/computesEachOther(key:other:)``: each would wait forever.
+    /// Registers, until ``end(_:)``, that the current computation waits for `key`. Throws
+    /// ``ArchiveError/computesItself(key:)`` or ``ArchiveError/computesEachOther(key:other:)`` instead of waiting
+    /// forever.
     static func begin(_ key: Key) throws {
         guard let waiting = chain.last else { return }
         guard !chain.contains(key) else { throw ArchiveError.computesItself(key: key.key.text) }

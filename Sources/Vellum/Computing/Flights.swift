@@ -1,11 +1,10 @@
 import StorageEngine
 import Synchronization
 
-/// The computations under way in this process, one for each key. Safe from any thread.
 package final class Flights: Sendable {
     private struct UnderWay {
         var joinable: [ExactText: Flight] = [:]
-        /// Those whose callers have all given up, until they end: what they compute is stored all the same.
+        /// Computations without waiting callers, until they end: their results are still stored.
         var abandoned: [ExactText: [Flight]] = [:]
 
         var isEmpty: Bool { joinable.isEmpty && abandoned.isEmpty }
@@ -39,7 +38,6 @@ package final class Flights: Sendable {
         }
     }
 
-    /// How many callers take part in a key's computation, including the one that runs it.
     package func waiting(for key: String) -> Int {
         all.withLock { $0.joinable[ExactText(key)]?.waiting ?? 0 }
     }
@@ -58,13 +56,13 @@ package final class Flights: Sendable {
         task?.cancel()
     }
 
-    /// Ends these keys' computations, whose callers still get the results. Call it before a deletion, or after recording what is
-    /// then deleted, so that nothing comes back. Waits for one being stored. Costs a look at one word if there are none.
+    /// Ends these keys' computations, whose callers still get the results. Call it before a deletion, or after
+    /// recording an entry to be deleted, so that it isn't restored. Waits for one being stored. Costs a look at one
+    /// word if none runs.
     func outdate(_ keys: some Sequence<ExactText>) { outdate { _ in Array(keys) } }
 
     func outdate(_ key: String) { outdate { _ in [ExactText(key)] } }
 
-    /// Those whose objects would have this owner.
     func outdate(ofOwner owner: String) {
         outdate(where: { $0.owner.map(ExactText.init) == ExactText(owner) }) {
             Array($0.joinable.keys) + $0.abandoned.keys
@@ -83,7 +81,6 @@ package final class Flights: Sendable {
         for flight in ended { flight.declareOutdated() }
     }
 
-    /// Ends the computation, so that no caller joins it any more.
     func end(_ flight: Flight, _ key: String) {
         all.withLock { all in
             if all.joinable[ExactText(key)] === flight { all.joinable[ExactText(key)] = nil }
@@ -96,7 +93,6 @@ package final class Flights: Sendable {
     }
 }
 
-/// One computation, and its waiting callers. Safe from any thread.
 final class Flight: Sendable {
     typealias Outcome = Result<HeldObject, any Error>
 
@@ -104,22 +100,19 @@ final class Flight: Sendable {
         var outcome: Outcome?
         var waiting: [Int: @Sendable (Outcome) -> Void] = [:]
         var joined = 0
-        /// The tickets of callers that joined and didn't give up.
         var present: Set<Int> = []
         var task: Task<Void, Never>?
     }
 
     private let state = Guarded(State())
-    /// Of the object that it will store.
     let owner: String?
-    /// Whether its key was changed or deleted since it began.
     private let isOutdated = Guarded(false)
 
     init(owner: String?) { self.owner = owner }
 
     fileprivate func declareOutdated() { isOutdated.withLock { $0 = true } }
 
-    /// Stores what was computed, or `nil` if its key changed since. Deletions wait for `store`, which must call none.
+    /// Stores the result, or `nil` if its key changed since. Deletions wait for `store`, which must call none.
     func unlessOutdated(_ store: () throws -> HeldEntry?) rethrows -> HeldEntry? {
         try isOutdated.withLock { isOutdated throws in isOutdated ? nil : try store() }
     }
@@ -134,7 +127,6 @@ final class Flight: Sendable {
         }
     }
 
-    /// Calls `body` once, with the outcome or when the caller gives up.
     func wait(_ ticket: Int, _ body: @escaping @Sendable (Outcome) -> Void) {
         let outcome = state.withLock { state -> Outcome? in
             if let outcome = state.outcome { return outcome }
@@ -145,7 +137,6 @@ final class Flight: Sendable {
         if let outcome { body(outcome) }
     }
 
-    /// The closure to call, and the task to cancel if no caller is left.
     fileprivate func giveUp(
         _ ticket: Int
     ) -> (tell: (@Sendable (Outcome) -> Void)?, stop: Task<Void, Never>?) {

@@ -1,6 +1,5 @@
 import StorageEngine
 
-/// Information about objects that needs no decoding.
 extension ArchiveCore {
     func keys(_ prefix: String, _ owner: String?, after: String?, limit: Int) throws -> [String] {
         let query = KeyQuery(
@@ -21,7 +20,7 @@ extension ArchiveCore {
                 try archive.countMiss()
                 return false
             }
-            // Its next use renews it, and is only seen where it is read from disk.
+            // Its next use renews it, and is noticed only when it is read from disk.
             if let sliding = shared.sliding, lifetime < sliding.least {
                 try withHashed(name) { try memory.leave($0, named: name) }
             }
@@ -32,14 +31,13 @@ extension ArchiveCore {
         return true
     }
 
-    /// Renews the lifetime of an object that was just used, if the archive's lifetimes slide.
     func slide(_ name: String) throws {
         guard let sliding = shared.sliding, let left = try remainingLifetime(name), left < sliding.least
         else { return }
         try archive.setLifetime(sliding.granted, forKey: name)
     }
 
-    /// The same for one that was found in memory: only those that are on disk too leave it in time for their next renewal.
+    /// Like ``slide(_:)`` for an object found in memory: only those on disk too leave memory in time for a renewal.
     func slideOnlyHere(_ name: String) throws {
         guard memory.hasObjectsOnlyHere,
             try withHashed(name, { try memory.peekOnlyHere($0, named: name) }) != nil
@@ -53,7 +51,8 @@ struct SlidingLifetime: Sendable, Hashable {
     let least: Duration
 
     var granted: Duration { least + least / 8 }
-    /// Microseconds for which uses of an object in memory need no check, if it lives as long from now on; `nil`: as ``granted``.
+    /// Microseconds for which uses of an object in memory need no check, if it lives that long from now; `nil`: as
+    /// ``granted``.
     func pause(of lifetime: Duration?) -> Int64 {
         if let lifetime, lifetime < granted { return 0 }
         let (seconds, attoseconds) = (least / 8).components

@@ -1,11 +1,9 @@
 import StorageEngine
 
-/// Keys, owners and lifetimes, without decoding objects.
 extension ArchiveManager {
-    /// The keys in the order of their UTF-8 bytes. Reads no objects, and doesn't count as an access.
-    ///
-    /// Visits every entry of the archive, at some 100 ns each. If an archive has too many keys to hold in memory,
-    /// read them in pages: pass the last key of a page as `after` for the next.
+    /// The keys in the order of their UTF-8 bytes. Reads no objects, and doesn't count as an access. Visits every entry
+    /// of the archive, at some 100 ns each. If an archive has too many keys to hold in memory, read them in pages: pass
+    /// the last key of a page as `after` for the next.
     ///
     /// - Parameters:
     ///   - prefix: only keys that begin with these bytes.
@@ -22,24 +20,23 @@ extension ArchiveManager {
     /// The number of objects, in memory or on disk. Very cheap.
     public var count: Int { attempt("count", else: 0) { try $0.archive.entryCount() } }
 
-    /// Whether there is an object with this key. Doesn't count as an access. An object that only another process
-    /// has in memory doesn't count.
+    /// Whether there is an object with this key that isn't only in another process' memory. Doesn't count as an access.
     public func contains(archiveWithKey key: String) -> Bool {
         attempt("look up", key, else: false) { try $0.contains(key) }
     }
 
-    /// The totals of each owner's objects, and of those without an owner, the largest in bytes first. Doesn't count
-    /// as an access. Visits every entry, at some 100 ns each.
+    /// The totals of each owner's objects, and of those without an owner, the largest in bytes first. Doesn't count as
+    /// an access. Visits every entry, at some 100 ns each.
     public func owners() -> [ArchiveOwner] { attempt("list owners", else: []) { try $0.owners() } }
 
-    /// The remaining lifetime of the object with this key, to within some milliseconds; `nil` if it has none or
-    /// doesn't exist. Doesn't count as an access.
+    /// The remaining lifetime of the object with this key, to within some milliseconds; `nil` if it has none or is
+    /// absent. Doesn't count as an access.
     public func remainingLifetime(for key: String) -> Duration? {
         attempt("look up", key, else: nil) { try $0.remainingLifetime(key) }
     }
 
     /// Makes the object with this key the most recent in both tiers and counts a hit, without reading it. Returns
-    /// `false`, counted as a miss, if there is none.
+    /// `false`, counted as a miss, if absent.
     @discardableResult
     public func touch(archiveWithKey key: String) -> Bool {
         attempt("touch", key, else: false) { try $0.touch(key, lifetime: nil) }

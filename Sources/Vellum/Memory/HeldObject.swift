@@ -1,4 +1,4 @@
-/// What the memory tier keeps for an entry. A class, so that a look-up copies only a reference under the lock.
+/// The memory tier's content for an entry. A class, so that a look-up copies only a reference under the lock.
 @usableFromInline package class HeldObject: @unchecked Sendable {
     /// Bytes of an object with reference parts, decoded at each access, so callers share nothing. `nil`: a ``HeldValue``.
     @usableFromInline final let bytes: [UInt8]?

@@ -1,6 +1,5 @@
 import StorageEngine
 
-/// An archive and its objects in this process's memory, under one lock, so that a hit takes only this. Safe from any thread.
 package final class MemoryShelf: Sendable {
     struct State {
         var archive: Archive
@@ -16,7 +15,7 @@ package final class MemoryShelf: Sendable {
 
     init(archive: Archive) { state = Guarded(State(archive: archive)) }
 
-    /// Empties the memory and assigns it to another archive. Returns the content, to be released as ``State/dropped``.
+    /// Empties the memory for another archive. Returns the content, to be released as ``State/dropped``.
     func begin(_ archive: Archive) -> State {
         state.withLock { state in
             let former = state
@@ -89,7 +88,6 @@ extension MemoryShelf.State {
         return false
     }
 
-    /// Evicts the least recent objects until the rest take at most `limit` bytes.
     mutating func evict(downTo limit: Int) throws(StorageError) {
         while objects.bytes > limit, objects.oldest != ObjectTable.none { try drop(objects.oldest) }
     }

@@ -1,7 +1,7 @@
 import StorageEngine
 
-/// The decoded objects of one archive in this process (``MemoryShelf``). The index tells whether an object is current (S9). The
-/// limit applies to encoded sizes (S3), and the objects used least recently here are evicted first (S5).
+/// The decoded objects of one archive in this process (``MemoryShelf``). The index shows whether an object is current
+/// (S9). The limit applies to encoded sizes (S3), and the objects used least recently here are evicted first (S5).
 package struct MemoryTier: Sendable {
     private typealias State = MemoryShelf.State
 
@@ -13,7 +13,6 @@ package struct MemoryTier: Sendable {
         self.shelf = shelf
     }
 
-    /// Calls `body` with the held objects, if they still belong to this archive.
     private func withState<Value: Sendable>(
         _ body: (inout State) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
@@ -30,7 +29,6 @@ package struct MemoryTier: Sendable {
         try withState { (state) throws(StorageError) in try state.access(key, named: name) }
     }
 
-    /// The same, without counting as an access.
     func peek(_ key: HashedKey, named name: String) throws(StorageError) -> HeldObject? {
         try withState { (state) throws(StorageError) -> HeldObject? in
             let place = state.objects.find(key.hash, name)
@@ -39,7 +37,6 @@ package struct MemoryTier: Sendable {
         }
     }
 
-    /// An object that only this process has, and its operation's number. No access.
     func peekOnlyHere(
         _ key: HashedKey, named name: String
     ) throws(StorageError) -> (object: HeldObject, sequence: UInt64)? {
@@ -54,7 +51,7 @@ package struct MemoryTier: Sendable {
 
     // MARK: Holding
 
-    /// How an object got into memory: only what was read is a promotion.
+    /// How an object got into memory: only reading from disk is a promotion.
     enum Origin {
         case recorded, read
     }
@@ -88,7 +85,6 @@ package struct MemoryTier: Sendable {
         }
     }
 
-    /// The latest time at which an object leaves memory.
     private func end(_ interval: Int64, _ pause: Int64?, isOnlyHere: Bool) -> Int64 {
         guard interval > 0 || pause != nil else { return .max }
         let own = interval > 0 ? interval : Int64.max / 2
@@ -96,7 +92,6 @@ package struct MemoryTier: Sendable {
         return Archive.bootTime() + min(own, isOnlyHere ? .max / 2 : pause ?? .max / 2)
     }
 
-    /// Removes the object of a key that was deleted or changed, unless another thread has recorded it again.
     func forget(_ key: HashedKey, named name: String) throws(StorageError) {
         try change { (state) throws(StorageError) in
             let place = state.objects.find(key.hash, name)
@@ -104,7 +99,6 @@ package struct MemoryTier: Sendable {
         }
     }
 
-    /// Lets go of an object that can be read from disk.
     func leave(_ key: HashedKey, named name: String) throws(StorageError) {
         try change { (state) throws(StorageError) in
             let place = state.objects.find(key.hash, name)
@@ -113,7 +107,7 @@ package struct MemoryTier: Sendable {
         }
     }
 
-    /// Lets go of all objects that are on disk, at once unless others are there; the returned closure does the slow rest.
+    /// Drops all objects from memory that are on disk, at once if unshared; the returned closure does the slow rest.
     func leaveAll() throws(StorageError) -> @Sendable () -> Void {
         let former = Guarded(ObjectTable())
         try change { (state) throws(StorageError) in
@@ -136,7 +130,6 @@ package struct MemoryTier: Sendable {
         }
     }
 
-    /// Unless the object is in memory again.
     private func release(_ node: ObjectTable.Node) {
         // An archive that was closed has nothing in memory.
         try? withState { (state) throws(StorageError) in
@@ -144,8 +137,6 @@ package struct MemoryTier: Sendable {
             try archive.release(node.held, forKey: node.key)
         }
     }
-
-    // MARK: The whole
 
     /// Bytes of the current objects. If the index changed, compares all with it, and evicts for a limit lowered by another process.
     func currentBytes() throws(StorageError) -> Int {
@@ -165,12 +156,10 @@ package struct MemoryTier: Sendable {
         return try withState { (state) throws(StorageError) in state.objects.bytes }
     }
 
-    /// The number of held objects, and of hits since the archive was opened.
     var counts: (objects: Int, hits: UInt64) { shelf.figures { ($0.objects.count, $0.hits) } }
 
     var hasObjectsOnlyHere: Bool { shelf.figures { $0.objects.onlyHere > 0 } }
 
-    /// The keys of the held objects, the most recent first.
     package var keys: [String] { shelf.figures { $0.objects.keys } }
 
     private func change(_ body: (inout State) throws(StorageError) -> Void) throws(StorageError) {

@@ -1,6 +1,6 @@
 import StorageEngine
 
-/// Objects by key and in the order of use: a chained hash table and linked list in an array. Constant time, except growing.
+/// Objects by key and in the order of use: a chained hash table and linked list in an array. Amortised O(1).
 struct ObjectTable {
     struct Node {
         var hash: UInt64 = 0
@@ -10,15 +10,12 @@ struct ObjectTable {
         /// When the object has to be read from disk again, in microseconds of the engine's boot clock (S8).
         var end = Int64.max
         var held: HeldEntry
-        /// Size of the encoded object.
         var bytes = 0
         /// Whether nothing is on disk, so that the entry exists only with this object (S11).
         var isOnlyHere = false
 
-        /// Neighbours in the order of use.
         fileprivate(set) var newer = ObjectTable.none
         fileprivate(set) var older = ObjectTable.none
-        /// The next of the bucket's chain, or of the free places.
         fileprivate(set) var next = ObjectTable.none
     }
 
@@ -32,14 +29,11 @@ struct ObjectTable {
     /// First node of each chain; a power of two of them, at least twice as many as nodes.
     private var buckets = [Place](repeating: ObjectTable.none, count: 16)
     private(set) var count = 0
-    /// Sum of the encoded sizes.
     private(set) var bytes = 0
-    /// How many are not on disk.
     private(set) var onlyHere = 0
     private(set) var newest = ObjectTable.none
     private(set) var oldest = ObjectTable.none
 
-    /// The place of a key, or ``none``. Keys are compared by bytes, like in the engine.
     func find(_ hash: UInt64, _ key: String) -> Place {
         var place = buckets[Int(truncatingIfNeeded: hash) & (buckets.count - 1)]
         while place != ObjectTable.none {
@@ -71,7 +65,7 @@ struct ObjectTable {
         link(place)
     }
 
-    /// Adds a node as the most recent one; its key must not be there.
+    /// Adds a node as the most recent one; its key must be absent.
     mutating func insert(_ node: Node) {
         if count * 2 == buckets.count { grow() }
         var place = firstFree

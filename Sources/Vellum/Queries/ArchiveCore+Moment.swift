@@ -1,9 +1,8 @@
 import ArchiveQuery
 import StorageEngine
 
-/// Reads many objects as they are at one moment, so that transactions are seen whole.
 extension ArchiveCore {
-    /// The result of `live`, which reads the archive, or, if it is changed meanwhile, of `past`, which reads a snapshot.
+    /// The result of `live`, which reads the archive, or, if that changes, of `past`, which reads a snapshot.
     func atOneMoment<Value>(
         _ live: () throws -> Value, else past: (ArchiveSnapshot) throws -> Value
     ) throws -> Value {
@@ -59,7 +58,6 @@ extension ArchiveCore {
         return places
     }
 
-    /// The objects at these places. Values that can't be decoded or are damaged are reported and left out.
     func objects(
         at places: some Sequence<Place>, of snapshot: ArchiveSnapshot
     ) -> some Sequence<Seen> {
@@ -93,7 +91,6 @@ extension ArchiveCore {
 
     // MARK: In pieces
 
-    /// The objects that an asynchronous query visits, some at a time.
     struct Candidates: Sendable {
         fileprivate enum Found: Sendable {
             case live(names: [String])
@@ -112,7 +109,6 @@ extension ArchiveCore {
         }
     }
 
-    /// Objects of the archive itself, each as it is when it is read.
     func liveCandidates(for queries: [Query<Object>]) throws -> Candidates {
         let mark = try archive.changeMark()
         return Candidates(found: .live(names: try names(meeting: encodedPredicate(of: queries))), mark: mark)
@@ -132,7 +128,7 @@ extension ArchiveCore {
     }
 }
 
-/// Hands queries to another thread. Only one thread at a time calls their conditions.
+/// Only one thread at a time calls their conditions.
 struct CarriedQueries<Object>: @unchecked Sendable {
     let queries: [Query<Object>]
 }

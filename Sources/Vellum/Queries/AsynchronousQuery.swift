@@ -1,9 +1,7 @@
 /// A query for asynchronous code: `try await users.asynchronous.findWhere { $0.age(.less(than: 30)) }.getResults()`.
-/// Otherwise like a ``QueryBuilder``.
-///
-/// Objects are read on a system thread, some hundred at a time, and tested on the caller's actor, so that closures
-/// may use its state. All results are as they were at one moment: if the archive changes while the query runs, it
-/// runs again on a snapshot.
+/// Otherwise like a ``QueryBuilder``. Objects are read on a system thread, some hundred at a time, and tested on the
+/// caller's actor, so that closures may use its state. All results are as they were at one moment: if the archive
+/// changes while the query runs, it runs again on a snapshot.
 public struct AsynchronousQuery<Object: Archivable>: QueryComposing {
     let handle: ArchiveHandle<Object>
     /// The steps so far.

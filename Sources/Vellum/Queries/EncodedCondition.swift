@@ -1,9 +1,8 @@
 import ArchiveQuery
 import Foundation
 
-/// Converts finders into predicates on encoded values, which accept all that the finder does; found objects are tested again.
+/// Converts finders into predicates on encoded values that accept at least the same; found objects are tested again.
 extension PropertyTest {
-    /// The predicate for a property; `nil` if there is none.
     func predicate(about property: QueryProperty) -> QueryPredicate? {
         switch self {
         case .contains(let text, let caseSensitive):
@@ -26,7 +25,6 @@ extension PropertyTest {
         }
     }
 
-    /// Whether the predicate accepts exactly what the finder does, so that it can be negated.
     var isExact: Bool {
         switch self {
         case .matches, .isValid: false
@@ -37,7 +35,6 @@ extension PropertyTest {
         }
     }
 
-    /// Members of a text: its characters. Nil for members of a list.
     private static func parts(_ members: [Any], _ property: QueryProperty) -> [QueryPredicate]? {
         guard let characters = members as? [Character], !characters.isEmpty else { return nil }
         return characters.map { .contains(property, String($0), caseSensitive: true) }
@@ -56,7 +53,7 @@ extension PropertyTest {
         return literal(operand).map { .compare(property, relation.inQueries, $0) }
     }
 
-    /// Queries know dates to the microsecond, so near ones are let through, and untagged numbers: infinite dates.
+    /// Queries know dates to the microsecond, so near ones are accepted, and untagged numbers: infinite dates.
     private static func comparison(
         _ property: QueryProperty, _ relation: Relation, with date: Date
     ) -> QueryPredicate? {

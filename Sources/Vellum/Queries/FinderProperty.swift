@@ -1,6 +1,4 @@
-/// A property in a find. Call it with a ``PropertyFinder``.
-///
-/// `Property` is the property's type, `Wrapped` the same without its optional.
+/// A property in a find, of type `Property` (`Wrapped` without its optional). Call it with a ``PropertyFinder``.
 @dynamicMemberLookup
 public struct FinderProperty<Result, Property, Wrapped> {
     @usableFromInline let finder: QueryFinder<Result>
@@ -15,8 +13,7 @@ public struct FinderProperty<Result, Property, Wrapped> {
         self.read = read
     }
 
-    // Without overloads: with one, as for sorts, compilers up to 6.3 fail where they should explain why a finder
-    // doesn't fit a property.
+    // Without overloads: with one, compilers up to 6.3 fail to explain why a finder doesn't fit a property.
     /// The conditions so far, and this one.
     @inlinable public func callAsFunction(_ asked: PropertyFinder<Property, Wrapped>) -> QueryFinder<Result> {
         var finder = finder
@@ -55,7 +52,7 @@ extension FinderProperty where Property == Wrapped {
 }
 
 extension FinderProperty where Property == Wrapped? {
-    /// A property of this property, `nil` where this one is.
+    /// A property of this property, `nil` if this one is.
     @inlinable
     public subscript<Inner>(
         dynamicMember member: KeyPath<Wrapped, Inner>

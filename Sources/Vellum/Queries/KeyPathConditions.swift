@@ -1,5 +1,5 @@
-// Conditions on key paths, for `where`: `users.where(\.age >= 18 && \.nick != nil)`. Each is equivalent to the finder of the same
-// meaning. For optional properties, `nil` equals `nil`, and is neither less nor greater than any value.
+// Conditions on key paths, for `where`: `users.where(\.age >= 18 && \.nick != nil)`. Each is equivalent to the finder
+// of the same meaning. For optional properties, `nil` equals `nil`, and is neither less nor greater than any value.
 
 /// Matches objects whose property equals the value.
 public func == <Root, Value: Equatable>(path: KeyPath<Root, Value>, value: Value) -> QueryFinder<Root> {

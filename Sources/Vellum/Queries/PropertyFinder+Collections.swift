@@ -1,7 +1,6 @@
 /// Strings are collections of characters here.
 extension PropertyFinder where Wrapped: Collection {
-    /// Matches if the property has this many elements. Takes the time of `count`, which for a string grows with its
-    /// length.
+    /// Matches if the property has this many elements. Costs as much as `count`: linear for strings.
     @inlinable public static func countEqual(with count: Int) -> PropertyFinder {
         ofValue(.count(.equal, count)) { $0.count == count }
     }

@@ -23,24 +23,18 @@ extension PropertyFinder where Property == Wrapped?, Wrapped: Collection {
 
 // A test for nil on a property that is never nil is surely a mistake.
 extension PropertyFinder where Property == Wrapped {
-    /// Not for this property, which is never `nil`.
     @available(*, unavailable, message: "this property is not optional, so it is never nil")
     public static var isNil: PropertyFinder { PropertyFinder(.isNil) { $0 == nil } }
-    /// Not for this property, which is never `nil`.
     @available(*, unavailable, message: "this property is not optional, so it is never nil")
     public static func isNil(_: Void = ()) -> PropertyFinder { isNil }
 
-    /// Not for this property, which is never `nil`.
     @available(*, unavailable, message: "this property is not optional, so it is never nil")
     public static var isNotNil: PropertyFinder { PropertyFinder(.isNotNil) { $0 != nil } }
-    /// Not for this property, which is never `nil`.
     @available(*, unavailable, message: "this property is not optional, so it is never nil")
     public static func isNotNil(_: Void = ()) -> PropertyFinder { isNotNil }
 
-    /// Not for this property, which is never `nil`.
     @available(*, unavailable, message: "this property is not optional, so it is never nil; use isEmpty")
     public static var isNilOrEmpty: PropertyFinder { PropertyFinder(.isNil) { $0 == nil } }
-    /// Not for this property, which is never `nil`.
     @available(*, unavailable, message: "this property is not optional, so it is never nil; use isEmpty")
     public static func isNilOrEmpty(_: Void = ()) -> PropertyFinder { isNilOrEmpty }
 }

@@ -31,7 +31,6 @@ extension PropertyFinder where Wrapped == String {
     }
 }
 
-/// Where the program has its other messages, for a query knows no factory.
 private enum PatternLog {
     @Sendable static func report(pattern: String, reason: String) {
         Logger(label: "vellum").warning(

@@ -1,7 +1,6 @@
-/// A test of a property. The finders of a type also work for its optional: `nil` matches only ``isEqual(with:)``
-/// with `nil`, ``isNotEqual(with:)`` with a value, ``isNil`` and ``isNilOrEmpty``.
-///
-/// `Property` is the property's type, `Wrapped` the same without its optional.
+/// A test of a property of type `Property` (`Wrapped` without its optional). The finders of a type also work for its
+/// optional: `nil` matches only ``isEqual(with:)`` with `nil`, ``isNotEqual(with:)`` with a value, ``isNil`` and
+/// ``isNilOrEmpty``.
 public struct PropertyFinder<Property, Wrapped> {
     @usableFromInline let test: PropertyTest
     @usableFromInline let matches: (Wrapped?) -> Bool
@@ -11,7 +10,6 @@ public struct PropertyFinder<Property, Wrapped> {
         self.matches = matches
     }
 
-    /// A finder that `nil` doesn't match.
     @inlinable static func ofValue(
         _ test: PropertyTest, _ matches: @escaping (Wrapped) -> Bool
     ) -> PropertyFinder {
@@ -40,7 +38,6 @@ public struct PropertyFinder<Property, Wrapped> {
     case isEmpty
     case isNotEmpty
     case isNilOrEmpty
-    /// A closure, which needs an object.
     case isValid
 }
 

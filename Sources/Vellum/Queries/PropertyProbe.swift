@@ -1,12 +1,11 @@
 import CBOR
 import Foundation
 
-/// A property's encoded test value, also an odd one, to reveal what only looks like it; too small to overflow an `init(from:)`.
+/// A property's encoded test value, also an unusual one, to reveal conversions; too small to overflow an `init(from:)`.
 struct PropertyProbe: Sendable {
     let value: AnyHashableSendable
     let item: CBORValue
 
-    /// The probes for a type that queries on encoded values support, optional or not; `nil` for others.
     static func probes(for type: any Any.Type) -> [PropertyProbe]? {
         switch type {
         case is String.Type: probes(texts)
@@ -55,7 +54,6 @@ struct PropertyProbe: Sendable {
     }
 }
 
-/// A value of any type that can be compared with others.
 struct AnyHashableSendable: @unchecked Sendable {
     private let value: AnyHashable
 
@@ -64,7 +62,6 @@ struct AnyHashableSendable: @unchecked Sendable {
     func isEqual(to other: Any) -> Bool { (other as? AnyHashable) == value }
 }
 
-/// Recognises optional types.
 protocol OptionalProperty {
     static var wrappedType: any Any.Type { get }
     var unwrapped: Any? { get }

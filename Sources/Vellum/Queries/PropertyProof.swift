@@ -1,12 +1,12 @@
 import ArchiveQuery
 import CBOR
 
-/// Finds the encoded name of a property: decoded from a value whose item of that name is a probe, the property must be the probe.
-/// So renamed keys are found, and computed or converted properties are not. With the name a query can test the encoded bytes.
+/// Finds the encoded name of a property: decoded from a value whose item of that name is a probe, the property must be
+/// the probe. So renamed keys are found, and computed or converted properties are not. With the name a query can test
+/// the encoded bytes.
 struct PropertyProof<Object> {
     let decode: ([UInt8]) throws -> Object
 
-    /// The encoded property of the path in a stored value; `nil` if this value doesn't prove one.
     func property(at path: [AnyKeyPath], in sample: [UInt8]) -> QueryProperty? {
         guard let trial = trial(of: path), let base = base(of: sample) else { return nil }
         let found = base.ways(ofLength: path.count).filter { trial.isWay($0, in: base) }
@@ -31,12 +31,11 @@ struct PropertyProof<Object> {
         guard let probes = PropertyProbe.probes(for: optional?.wrappedType ?? type(of: last).valueType) else {
             return nil
         }
-        // If an optional on the path is nil, so is the property.
         let mayBeNil = path.contains { type(of: $0).valueType is any OptionalProperty.Type }
         return Trial(proof: self, path: path, probes: probes, mayBeNil: mayBeNil)
     }
 
-    /// Stored properties of a structure have an offset. For classes only the experiment can tell.
+    /// Stored properties of a structure have an offset. For classes only the experiment decides.
     private static func isStored(_ path: AnyKeyPath) -> Bool {
         func hasPlace<Root>(_: Root.Type) -> Bool {
             guard !(Root.self is AnyObject.Type) else { return true }
@@ -103,7 +102,6 @@ struct PropertyProof<Object> {
 }
 
 extension CBORValue {
-    /// The paths to all items `length` maps deep.
     fileprivate func ways(ofLength length: Int) -> [[String]] {
         guard case .map(let map) = self else { return [] }
         return map.entries.flatMap { entry -> [[String]] in
@@ -112,7 +110,6 @@ extension CBORValue {
         }
     }
 
-    /// A copy with another item at that path, or without one.
     fileprivate func replacing(_ way: ArraySlice<String>, by item: CBORValue?) -> CBORValue? {
         guard let name = way.first else { return item }
         guard case .map(var map) = self, let place = map.entries.firstIndex(where: { $0.key == .text(name) })
@@ -126,7 +123,6 @@ extension CBORValue {
         return .map(map)
     }
 
-    /// Items of one kind are compared with each other by queries, or let through untested.
     fileprivate func isSameKind(as other: CBORValue) -> Bool {
         switch (self, other) {
         case (.unsigned, .unsigned), (.unsigned, .negative), (.unsigned, .float), (.negative, .unsigned),

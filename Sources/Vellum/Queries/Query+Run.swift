@@ -1,6 +1,6 @@
 extension Query {
-    /// Applies the queries to the items, one at a time, each with its `object` if any. Stops once a limit before any sort is
-    /// reached. Sorts are stable; one followed by a limit keeps about twice the limit in memory.
+    /// Applies the queries to the items, one at a time, each with its `object` if any. Stops once a limit before any
+    /// sort is reached. Sorts are stable; one followed by a limit keeps about twice the limit in memory.
     package static func run<Items: Sequence>(
         _ queries: [Query<Result>], over items: Items, object: (Items.Element) throws -> Result?
     ) rethrows -> [Items.Element] {
@@ -15,7 +15,6 @@ extension Query {
     }
 }
 
-/// A run of queries, which takes one item after the other.
 struct RunningQuery<Item, Result> {
     private let stages: [QueryStage<Result>]
     private let gate: Gate<Result>
@@ -27,14 +26,12 @@ struct RunningQuery<Item, Result> {
         rows = RowCollector(stages[0], isLast: stages.count == 1)
     }
 
-    /// Whether further items make no difference.
     var isComplete: Bool { gate.lock.isClosed }
 
     mutating func add(_ item: Item, _ object: Result) {
         if gate.admits(object) { rows.insert(item, object) }
     }
 
-    /// The results, after the last item.
     consuming func finish() -> [Item] {
         for (index, stage) in stages.enumerated().dropFirst() {
             rows = rows.passed(through: stage, isLast: index == stages.count - 1)
@@ -43,12 +40,9 @@ struct RunningQuery<Item, Result> {
     }
 }
 
-/// Finds, limits and skips, and then at most one sort: the steps of a single pass.
 struct QueryStage<Result> {
     var gate: [Query<Result>.Step] = []
-    /// The orders of all sorts of the stage, the most significant first.
     var orders: [SortOrder<Result>] = []
-    /// The most rows that the next stage uses.
     var most = Int.max
 
     static func stages(of queries: [Query<Result>]) -> [QueryStage] {
@@ -70,7 +64,6 @@ struct QueryStage<Result> {
         return stages + [stage]
     }
 
-    /// The most rows that the steps use, by their limits and skips before any find or sort.
     private static func most(lookedAtBy steps: ArraySlice<Query<Result>>) -> Int {
         var skipped = 0
         for query in steps {
@@ -93,7 +86,6 @@ struct QueryStage<Result> {
 /// A stage's finds, limits and skips as one closure: iterating over an array of a generic type costs more.
 struct Gate<Result> {
     final class Lock {
-        /// Whether nothing more can pass.
         fileprivate(set) var isClosed = false
     }
 

@@ -37,12 +37,12 @@ public struct QueryBuilder<Queriable: Archivist>: QueryComposing {
         archives.process(queries: queries)
     }
 
-    /// The first result, without searching for others; `nil` if there is none.
+    /// The first result, without searching for others; `nil`: no results.
     public func firstResult() -> Object? {
         limitResults(by: 1).getResults().first
     }
 
-    /// The last result; `nil` if there is none. Builds all results.
+    /// The last result; `nil`: no results. Builds all results.
     public func lastResult() -> Object? {
         getResults().last
     }
@@ -50,8 +50,8 @@ public struct QueryBuilder<Queriable: Archivist>: QueryComposing {
     /// The number of results. Costs as much as the query, and doesn't count as an access.
     public func count() -> Int { archives.countResults(of: queries) }
 
-    /// Deletes the results and returns their number. Doesn't count as an access. An object that is stored again
-    /// after it was found stays.
+    /// Deletes the results and returns their number. Doesn't count as an access. Objects stored again since they were
+    /// found stay.
     @discardableResult
     public func deleteResults() -> Int { archives.deleteResults(of: queries) }
 }

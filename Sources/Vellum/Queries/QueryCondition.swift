@@ -1,9 +1,8 @@
-/// A condition on an object: a test of a property, or a combination of conditions.
 @usableFromInline package indirect enum QueryCondition<Result> {
     case property(PropertyCondition<Result>)
-    /// True if all are true; also if there are none.
+    /// True if all are true, or without conditions.
     case all([QueryCondition])
-    /// True if at least one is true; false if there are none.
+    /// True if at least one is true.
     case any([QueryCondition])
     case not(QueryCondition)
 
@@ -21,7 +20,6 @@
         }
     }
 
-    /// The conditions on properties that it consists of.
     var properties: [PropertyCondition<Result>] {
         switch self {
         case .property(let condition): [condition]
@@ -31,7 +29,6 @@
     }
 }
 
-/// A condition on a property: `path` and `test` for evaluation without objects, `isMet` for objects.
 @usableFromInline package struct PropertyCondition<Result> {
     /// The path from the object to the property, `\User.address`, `\Address.city`, without unwrapping.
     package let path: [AnyKeyPath]

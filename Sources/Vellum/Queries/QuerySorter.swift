@@ -1,8 +1,8 @@
 /// Orders to sort objects by, the most significant first: `by.age(.ascending).fullName(.descending)`.
 ///
 /// Every property that can be compared is a member and takes a ``QuerySortDirection``; properties of properties as
-/// well, as `by.address.city(.ascending)`. Objects whose property is `nil`, or isn't equal to itself (NaN), come
-/// last in both directions.
+/// well, as `by.address.city(.ascending)`. Objects whose property is `nil`, or isn't equal to itself (NaN), are last in
+/// both directions.
 @dynamicMemberLookup
 public struct QuerySorter<Result> {
     /// Compares two objects.
@@ -20,7 +20,7 @@ public struct QuerySorter<Result> {
         SorterProperty(sorter: self, path: [path]) { $0[keyPath: path] }
     }
 
-    /// An optional property to sort by; `nil` comes last.
+    /// An optional property to sort by; `nil` is last.
     @inlinable
     public subscript<Wrapped>(
         dynamicMember path: KeyPath<Result, Wrapped?>
@@ -28,7 +28,7 @@ public struct QuerySorter<Result> {
         SorterProperty(sorter: self, path: [path]) { $0[keyPath: path] }
     }
 
-    /// The orders so far, and one of your own; `.ascending` puts the object that the comparator calls less first.
+    /// The orders so far, and a custom one; `.ascending` puts the object that the comparator calls less first.
     public func manual(
         direction: QuerySortDirection, by comparator: @escaping Comparator
     ) -> QuerySorter<Result> {
@@ -44,15 +44,15 @@ public struct QuerySorter<Result> {
 
 /// How two objects compare.
 public enum QueryCompareResult: Sendable, Hashable {
-    /// The left one comes after the right one when sorted ascending.
+    /// The left one is after the right one when sorted ascending.
     case leftGreaterThanRight
-    /// The left one comes before the right one when sorted ascending.
+    /// The left one is before the right one when sorted ascending.
     case leftLessThanRight
     /// The order doesn't distinguish them.
     case leftEqualWithRight
 }
 
-/// Which end comes first.
+/// The direction of a sort.
 public enum QuerySortDirection: Sendable, Hashable {
     /// The least first.
     case ascending

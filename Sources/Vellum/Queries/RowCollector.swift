@@ -20,7 +20,7 @@ struct RowCollector<Item, Result> {
     mutating func insert(_ item: Item, _ object: Result) {
         if let column {
             column.append(object)
-            // On a tie the row comes later, because it was seen later; so it is dropped as well.
+            // On a tie the row is later, because it was seen later; so it is dropped as well.
             if isTrimmed, column.compare(items.count, most - 1) >= 0 { return column.removeLast() }
         }
         items.append(item)
@@ -29,13 +29,11 @@ struct RowCollector<Item, Result> {
         if column != nil, items.count - most >= max(most, 256) { trim() }
     }
 
-    /// Sorts what was collected.
     consuming func finish() -> RowCollector {
         trim()
         return self
     }
 
-    /// The results of another stage on these rows.
     consuming func passed(through stage: QueryStage<Result>, isLast: Bool) -> RowCollector {
         trim()
         var rows = RowCollector(stage, isLast: isLast)

@@ -1,7 +1,6 @@
 import ArchiveQuery
 import StorageEngine
 
-/// A snapshot's keys and values as the source of a query; conditions of objects use nothing else.
 struct SnapshotSource: QuerySource {
     let snapshot: ArchiveSnapshot
 
@@ -21,7 +20,6 @@ private final class SnapshotCursor: QueryCursor {
     private let numbers: [Int]
     private(set) var visited = 0
     private var loaded: (key: String, entry: CurrentEntry)?
-    /// The value and the key of the loaded entry, which the query reads through pointers.
     private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
     init(_ snapshot: ArchiveSnapshot, _ numbers: [Int]) {

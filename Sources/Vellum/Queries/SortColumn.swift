@@ -1,4 +1,3 @@
-/// One order of a sort. `path` and `direction` describe it, for evaluation without objects.
 @usableFromInline package struct SortOrder<Result> {
     /// The path from the object to the property; nil for a comparator.
     package let path: [AnyKeyPath]?
@@ -14,13 +13,12 @@
     }
 }
 
-/// The values that one order compares, read once for each object.
 @usableFromInline package struct SortColumn<Result> {
     let append: (Result) -> Void
     let removeLast: () -> Void
     /// Keeps these places and renumbers them from 0.
     let keep: ([Int]) -> Void
-    /// Negative if the object at the left place comes first, positive if the one at the right does.
+    /// Negative if the object at the left place is first, positive if the one at the right is.
     let compare: (_ left: Int, _ right: Int) -> Int
 
     private init(

@@ -1,6 +1,4 @@
-/// A property in a sort. If it is comparable, call it with a ``QuerySortDirection``.
-///
-/// `Wrapped` is the property's type without its optional.
+/// A property in a sort, of type `Wrapped` or its optional. If it is comparable, call it with a ``QuerySortDirection``.
 @dynamicMemberLookup
 public struct SorterProperty<Result, Wrapped> {
     @usableFromInline let sorter: QuerySorter<Result>
@@ -15,7 +13,7 @@ public struct SorterProperty<Result, Wrapped> {
         self.read = read
     }
 
-    /// A property of this property, `nil` where this one is.
+    /// A property of this property, `nil` if this one is.
     @inlinable
     public subscript<Inner>(
         dynamicMember member: KeyPath<Wrapped, Inner>

@@ -1,5 +1,5 @@
-/// A query with throwing results: `try users.throwing.findWhere { $0.age(.less(than: 30)) }.getResults()`.
-/// Otherwise like a ``QueryBuilder``.
+/// A query with throwing results: `try users.throwing.findWhere { $0.age(.less(than: 30)) }.getResults()`. Otherwise
+/// like a ``QueryBuilder``.
 public struct ThrowingQuery<Object: Archivable>: QueryComposing {
     let handle: ArchiveHandle<Object>
     /// The steps so far.

@@ -12,8 +12,7 @@ extension ArchiveManager {
         }
     }
 
-    /// As `record(all:expiresIn:inMemory:owner:)` for values by their keys: all of them are stored, or none. Which
-    /// one becomes the most recent is unspecified.
+    /// As `record(all:expiresIn:inMemory:owner:)` for values by their keys, in unspecified order of recency.
     public func record<Value>(
         all values: [String: Value], expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil
@@ -39,8 +38,7 @@ extension ArchiveManager {
         access(archiveWithKey: key)?.value
     }
 
-    /// The value with this key, as ``value(forKey:)``. Assigning a value updates it, as ``update(_:)`` does;
-    /// assigning `nil` deletes it.
+    /// The value with this key (``value(forKey:)``). Assigning updates it (``update(_:)``), or deletes it by `nil`.
     public subscript<Value>(key: String) -> Value? where Object == KeyedValue<Value> {
         get { value(forKey: key) }
         set {
@@ -97,7 +95,7 @@ extension ArchiveManager {
             owner: owner)
     }
 
-    /// The value with this key, now and after each change by any process; `nil` while there is none.
+    /// The value with this key, now and after each change by any process; `nil` while absent.
     public func values<Value>(forKey key: String) -> FollowedValues<Value?>
     where Object == KeyedValue<Value>, Value: SendableMetatype {
         handle.values(forKey: key) { $0.value }

@@ -1,4 +1,3 @@
-/// Archives of values with separate keys.
 extension ArchivesFactory {
     /// An archive of values by key, such as `Data`, `String` or any `Codable` type. The values need no wrapper type.
     ///

@@ -1,4 +1,3 @@
-/// The calls of an archive for values by key, which wrap and unwrap ``KeyedValue``.
 extension AsynchronousArchives {
     /// As ``ArchiveManager/record(_:forKey:expiresIn:inMemory:owner:)``.
     public nonisolated(nonsending) func record<Value>(

@@ -1,11 +1,8 @@
 import StorageEngine
 
-/// Stores values of former versions again in the present version.
 extension ArchiveCore {
-    /// How many names are processed before other work may run.
     static var namesAtOnce: Int { 256 }
 
-    /// The keys of all entries on disk, and how many keys are unreadable because of damage.
     func beginMigration() throws -> (names: [String], outcome: ArchiveMigration) {
         let list = try archive.entries()
         var (names, outcome) = ([String](), ArchiveMigration())
@@ -47,7 +44,7 @@ extension ArchiveCore {
                 outcome.present += 1
                 return ()
             }
-            // No look-up would find it by its own key.
+            // Look-ups would not find it by its own key.
             guard ExactText(decoded.object.primaryKey) == ExactText(name) else {
                 throw ArchiveError.otherKey(wanted: name, computed: decoded.object.primaryKey)
             }

@@ -25,13 +25,12 @@ public protocol ArchiveVersioned {
     static var archiveVersions: ArchiveVersions { get }
 }
 
-/// The versions of a type's encoding, each with the migration step from the one before. Values stored without a
-/// number have version 0, and the last step leads to the present version.
+/// The versions of a type's encoding, each with the migration step from the one before. Values stored without a number
+/// have version 0, and the last step leads to the present version.
 ///
-/// Don't change a step once values were stored with it: for a further change of the type, add a step. Steps work on
-/// the stored properties, not on the type, so they keep working when the type changes.
+/// Don't change a step once values were stored with it: for a further change of the type, add a step. Steps work on the
+/// stored properties, not on the type, so they keep working when the type changes.
 public struct ArchiveVersions: Sendable {
-    /// A step: converts the former version's properties into those of its version.
     private struct Step: Sendable {
         var version: Int
         var change: @Sendable (inout ArchivedProperties) throws -> Void
@@ -51,8 +50,7 @@ public struct ArchiveVersions: Sendable {
     ///   - number: the version that the step leads to: at least 1, and greater than those before.
     ///   - renaming: new names of properties, by their former names. Missing properties stay missing.
     ///   - adding: new properties, with the values to use where they are missing.
-    ///   - change: further changes, applied last. If it throws, the stored value stays as it is, and counts as
-    ///     undecodable.
+    ///   - change: further changes, applied last. If it throws, the stored value stays, and counts as undecodable.
     public func version(
         _ number: Int, renaming: [String: String] = [:], adding: [String: ArchivedValue] = [:],
         _ change: (@Sendable (inout ArchivedProperties) throws -> Void)? = nil
@@ -64,8 +62,7 @@ public struct ArchiveVersions: Sendable {
         }
     }
 
-    /// Adds a step that converts values of a former type into those of another: the present type, or another former
-    /// one.
+    /// Adds a step that converts values of a former type into those of the present or another former one.
     public func version<Old: Decodable & SendableMetatype, New: Encodable & SendableMetatype>(
         _ number: Int, from former: Old.Type, _ make: @escaping @Sendable (Old) throws -> New
     ) -> ArchiveVersions {
@@ -84,7 +81,6 @@ public struct ArchiveVersions: Sendable {
         return versions
     }
 
-    /// Migrates the properties of a former version to the present one.
     func migrate(_ properties: inout ArchivedProperties, from version: Int) throws {
         for step in steps where step.version > version { try step.change(&properties) }
     }

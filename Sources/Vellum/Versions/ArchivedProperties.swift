@@ -25,7 +25,6 @@ public struct ArchivedProperties: Sendable {
     /// Renames a property, and replaces any property that has the new name. Does nothing if it is missing.
     public mutating func rename(_ name: String, to newName: String) { rename([name: newName]) }
 
-    /// Renames several properties at once, which may also swap names.
     mutating func rename(_ names: [String: String]) {
         let taken = Set(names.filter { self[$0.key] != nil }.values)
         map = CBORMap(
@@ -36,8 +35,8 @@ public struct ArchivedProperties: Sendable {
             })
     }
 
-    /// Changes the properties inside a property, such as those of an address. Does nothing if it is missing.
-    /// - Throws: what `change` throws, and ``ArchiveError/noProperties`` if the property has none.
+    /// Changes the properties inside a property, such as those of an address. Does nothing if it is missing. Throws the
+    /// errors of `change`, and ``ArchiveError/noProperties`` if the property has none.
     public mutating func change(
         _ name: String, _ change: (inout ArchivedProperties) throws -> Void
     ) throws {

@@ -4,11 +4,11 @@ public struct ArchiveMigration: Sendable, Hashable {
     public package(set) var migrated = 0
     /// Values that had the present version already.
     public package(set) var present = 0
-    /// Values of a newer version than this program knows. They stay as they are.
+    /// Values of a newer version than this program knows. They stay unchanged.
     public package(set) var newer = 0
-    /// Values that can't be decoded, or are damaged. They stay as they are.
+    /// Values that can't be decoded, or are damaged. They stay unchanged.
     public package(set) var unreadable = 0
-    /// Values that would exceed the disk limit in the present version. They stay as they are.
+    /// Values that would exceed the disk limit in the present version. They stay unchanged.
     public package(set) var tooLarge = 0
 
     package init(migrated: Int = 0, present: Int = 0, newer: Int = 0, unreadable: Int = 0, tooLarge: Int = 0)
@@ -24,14 +24,14 @@ public struct ArchiveMigration: Sendable, Hashable {
 extension ArchiveManager {
     /// Stores all values of former versions (``ArchiveVersions``) again in the present one. This doesn't count as a
     /// use: recency, times, lifetimes and owners stay. Values of former versions can always be read without this.
-    /// After it, reads need no migration any more, and queries need not decode such values.
+    /// Afterwards, reads need no migration, and queries need not decode such values.
     ///
-    /// Each value is a separate change, and other changes may come in between. If the process is killed, some
-    /// values are migrated and others are not; the next call continues. Programs that don't know the version can't
-    /// read migrated values.
+    /// Each value is a separate change, and other changes may happen in between. If the process is killed, some values
+    /// are migrated and others are not; the next call continues. Programs that don't know the version can't read
+    /// migrated values.
     ///
     /// Costs the decoding of all values, and the storing of those that are migrated.
-    /// - Returns: how many values were migrated, and how many were not and why. Failures are also logged.
+    /// - Returns: the number of migrated values, and of others by reason. Failures are also logged.
     /// - Throws: ``StorageError`` if the archive can't be used. Values that were migrated before stay migrated.
     @discardableResult
     public func migrateAll() throws -> ArchiveMigration { try throwing.migrateAll() }
@@ -50,8 +50,8 @@ extension ThrowingArchives {
 }
 
 extension AsynchronousArchives {
-    /// As ``ArchiveManager/migrateAll()``, for a background task: processes some hundred values at a time on a system thread.
-    /// Throws `CancellationError` when its task is cancelled; values that were migrated before stay migrated.
+    /// As ``ArchiveManager/migrateAll()``, for a background task: processes some hundred values at a time on a system
+    /// thread. Throws `CancellationError` when its task is cancelled; values that were migrated before stay migrated.
     @discardableResult
     public nonisolated(nonsending) func migrateAll() async throws -> ArchiveMigration {
         var (all, outcome) = try await handle.elsewhere { try $0.beginMigration() }

@@ -4,7 +4,6 @@ import CBOR
 struct StoredForm: Sendable {
     static let name = "$version"
 
-    /// The versions of the type that is read and stored.
     let versions: ArchiveVersions
 
     init(of type: Any.Type) {
@@ -13,7 +12,6 @@ struct StoredForm: Sendable {
 
     // MARK: Storing
 
-    /// Adds its number to a value of the present version.
     func numbered(_ bytes: [UInt8]) throws -> [UInt8] {
         guard versions.current > 0 else { return bytes }
         return try bytes.withUnsafeBytes { bytes in
@@ -54,7 +52,6 @@ struct StoredForm: Sendable {
         return CBORValue.map(properties.map).encoded
     }
 
-    /// The value without its number.
     private func plain(_ bytes: UnsafeRawBufferPointer) throws -> [UInt8] {
         var reader = CBORReader(bytes)
         guard Self.beginsWithNumber(bytes), case .map(let count?) = try reader.readHead() else {
@@ -67,7 +64,6 @@ struct StoredForm: Sendable {
         return writer.bytes + bytes[reader.offset...]
     }
 
-    /// The number of a newer version than the type knows; `nil` for known versions.
     func newerVersion(in bytes: UnsafeRawBufferPointer) -> Int? {
         guard isNumbered(bytes) else { return nil }
         let version = Self.version(of: bytes)

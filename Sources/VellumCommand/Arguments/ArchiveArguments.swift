@@ -1,31 +1,31 @@
 import ArgumentParser
 import StorageEngine
 
-/// Sendable value type. What an archive is when this command makes it.
+/// Options of the archive that a command creates.
 struct ArchiveArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "If this makes the archive: what it does when it is full (default: cache with --disk, else collection).",
+            "For a new archive: a cache evicts when it is full (default: cache with --disk, else collection).",
             valueName: "cache|collection"), completion: .list(["cache", "collection"]),
         transform: ArchiveKind.parse)
     var kind: ArchiveKind?
 
     @Option(
         help: ArgumentHelp(
-            "If this makes the archive: most bytes of values on disk, such as 20MB or 64KiB (a cache's default: 2MB).",
+            "For a new archive: limit of value bytes on disk, such as 20MB or 64KiB (a cache's default: 2MB).",
             valueName: "size"))
     var disk: ByteCount?
 
     @Option(
         help: ArgumentHelp(
-            "If this makes the archive: most bytes of values in a process' memory (default: 1MB).",
+            "For a new archive: limit of value bytes in a process' memory (default: 1MB).",
             valueName: "size"))
     var memory: ByteCount?
 
     mutating func validate() throws {
         if kind == .log {
             throw ValidationError(
-                "a log has messages and no entries; vellum append NAME --disk SIZE makes one and adds to it")
+                "a log has messages, not entries; vellum append NAME --disk SIZE creates one")
         }
         if kind == .collection, disk != nil {
             throw ValidationError("a collection never evicts, so it has no --disk limit")
@@ -40,7 +40,7 @@ struct ArchiveArguments: ParsableArguments {
         return configuration
     }
 
-    /// The archive of that name, made if there is none. Says so if it is there already and differs from what was asked.
+    /// Opens or creates the archive. Reports a kind or limits that differ from an existing archive's.
     func archive(named name: String, in store: Store) throws -> Archive {
         let archive = try store.archive(named: name, orCreate: configuration)
         let found = try archive.configuration()
@@ -48,13 +48,12 @@ struct ArchiveArguments: ParsableArguments {
             kind.map { $0 != found.kind } ?? false || disk.map { $0.bytes != found.diskLimit } ?? false
             || memory.map { $0.bytes != found.memoryLimit } ?? false
         if differs {
-            Narration.complain("archive \"\(name)\" is there already and keeps its own kind and limits")
+            Narration.complain("archive \"\(name)\" already exists and keeps its kind and limits")
         }
         return archive
     }
 
-    /// Runs `body` with the archive of that name, made if there is none. If this made it and nothing came into it, it goes
-    /// again: a failed import or a mistyped name leaves nothing behind.
+    /// Opens or creates the archive for `body`. Removes a newly created archive again if it is still empty after that.
     func withArchive(named name: String, in store: Store, _ body: (Archive) throws -> Void) throws {
         let names = try store.archiveNames()
         let isNew = !names.contains { ExactText($0) == ExactText(name) }
@@ -69,10 +68,10 @@ struct ArchiveArguments: ParsableArguments {
 }
 
 extension ArchiveKind {
-    /// As an option has it. That a log can't be filled with entries is said once the word is known.
+    /// Accepts `log`, so that `validate()` can explain why it is refused.
     fileprivate static func parse(_ word: String) throws -> ArchiveKind {
         guard let kind = allCases.first(where: { "\($0)" == word }) else {
-            throw ValidationError("\"\(word)\" is no kind of archive; say cache or collection")
+            throw ValidationError("unknown kind \"\(word)\"; use cache or collection")
         }
         return kind
     }

@@ -1,7 +1,7 @@
 import ArchiveQuery
 import ArgumentParser
 
-/// Sendable value type. A size in bytes as a person writes it: `20MB`, `64KiB`, `1.5GB`, `4096`; not 0.
+/// A size in bytes: `20MB`, `64KiB`, `1.5GB`, `4096`; not 0.
 struct ByteCount: Sendable, Hashable, ExpressibleByArgument {
     let bytes: UInt64
 

@@ -1,12 +1,12 @@
 import ArgumentParser
 
-/// Sendable value type. What `--types` says: the kinds of columns by their names.
+/// The value of `--types`: column kinds by name.
 struct ColumnTypes: Sendable, ExpressibleByArgument {
     private static let names: [String: ColumnKind] = ["text": .text, "number": .number, "boolean": .boolean]
 
     let kinds: [(name: String, kind: ColumnKind)]
 
-    /// `price=number,version=text`. A piece without a kind belongs to a name with a comma in it.
+    /// `price=number,version=text`. A piece without a kind is the beginning of a name that contains a comma.
     init?(argument: String) {
         var kinds: [(String, ColumnKind)] = []
         var pending = ""
@@ -17,7 +17,6 @@ struct ColumnTypes: Sendable, ExpressibleByArgument {
             }
             guard let kind = Self.names[String(piece[piece.index(after: equals)...])] else { return nil }
             let name = pending + piece[..<equals]
-            // Of two kinds one would be passed over.
             guard !kinds.contains(where: { $0.0.utf8.elementsEqual(name.utf8) }) else { return nil }
             kinds.append((name, kind))
             pending = ""

@@ -1,7 +1,7 @@
 import ArgumentParser
 import StoreInspection
 
-/// Sendable value type. How the script of a shell says the words of a line, and what it makes of those that are offered.
+/// How a shell's completion script passes words to the program and reads the offered words.
 struct CompletionDialect: Sendable {
     private let shell: CompletionShell?
     private let isQuoted: Bool
@@ -12,31 +12,31 @@ struct CompletionDialect: Sendable {
 
     init(_ shell: CompletionShell?, version: String?) {
         self.shell = shell
-        // Up to fish 3 its script takes quotes and backslashes away itself.
+        // Up to version 3, fish's script removes quotes and backslashes.
         let major = (version?.prefix { $0.isNumber }).flatMap { Int($0) } ?? 0
         isQuoted = shell == .bash || shell == .zsh || (shell == .fish && major > 3)
     }
 
-    /// A word of the line, as it would reach the program. What a shell puts in for a leading ~ is put in here.
+    /// Removes the shell's quoting and expands a leading ~.
     func read(_ word: String) -> String {
         guard isQuoted, let plain = ShellWord.words(in: word).words.last else { return word }
         guard word.hasPrefix("~/"), let home = SystemText.environment("HOME") else { return plain }
         return home + plain.dropFirst()
     }
 
-    /// A word to offer, such that the shell shows and takes that one.
+    /// Escapes an offered word for the shell.
     func write(_ word: String) -> String {
         switch shell {
         // The script expands each word: $(…) in a key would be run.
         case .some(.bash): ShellWord.literal(word)
-        // Behind a colon it takes a description.
+        // A colon separates the word from its description.
         case .some(.zsh):
             word.replacing("\\", with: "\\\\").replacing(":", with: "\\:")
         default: word
         }
     }
 
-    /// The parser's script for bash, with what it lacks; any other text as it is.
+    /// Extends the argument parser's bash script by `wholeWords`; returns other scripts unchanged.
     static func completing(_ script: String) -> String {
         let end = "complete -o filenames -F _vellum vellum"
         guard script.hasSuffix(end) else { return script }
@@ -44,8 +44,8 @@ struct CompletionDialect: Sendable {
     }
 
     private static let wholeWords = #"""
-        # Bash divides words at signs that keys and properties have, such as the colon. Here they are whole again; what stands
-        # before the last such sign goes from what is offered, because bash leaves it on the line.
+        # Bash splits words at characters of keys and properties, such as the colon. This joins them again, and removes the part
+        # before the last such character from the choices, because bash leaves it on the line.
         _vellum_whole_words() {
             local -a words=()
             local -i index last=0 current=0
@@ -62,9 +62,9 @@ struct CompletionDialect: Sendable {
                 if [[ "${index}" -eq "${COMP_CWORD}" ]]; then
                     current="${last}"
                     signs="${words[${last}]}"
-                    # Behind a sign bash completes an empty word, and the sign is the last one.
+                    # After such a character, bash completes an empty word.
                     [[ -z "${2}" && -z "${word//[:=@]/}" ]] && signs+="${word}"
-                    # The sign @ belongs to the word behind it as well.
+                    # The character @ also belongs to the next word.
                     [[ "${2}" = @* ]] && signs="${signs%@}"
                     cur="${signs}${2}"
                     signs="${signs//[!:=@]/}"

@@ -1,11 +1,11 @@
 import ArchiveQuery
 import ArgumentParser
 
-/// Sendable value type. How a CSV or TSV file is written, where its content doesn't decide it.
+/// Options of the CSV or TSV dialect.
 struct DelimitedArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "CSV and TSV: the character between fields, or tab (default: as found).", valueName: "character"),
+            "CSV and TSV: the character between fields, or tab (default: detected).", valueName: "character"),
         transform: { text throws(ValidationError) in
             if text == "tab" || text == "\\t" { return UInt8(ascii: "\t") }
             return try character(text, "--delimiter", excluding: "\"\r\n")
@@ -14,7 +14,7 @@ struct DelimitedArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "CSV and TSV: the character around fields, or none (default: as found).", valueName: "character"),
+            "CSV and TSV: the character around fields, or none (default: detected).", valueName: "character"),
         transform: { text throws(ValidationError) in
             text == "none" ? .none : .enclosing(try character(text, "--quote", excluding: " \t\r\n"))
         })

@@ -1,24 +1,23 @@
 import ArgumentParser
 import StorageEngine
 
-/// Sendable value type. What the recorded entries have besides their values.
 struct EntryArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "How long the entry lives: 500ms, 90s, 5m, 2h, 3d (default: until it is deleted or evicted).",
+            "The entry's TTL: 500ms, 90s, 5m, 2h, 3d (default: no expiry).",
             valueName: "duration"),
         transform: Interval.parse)
     var expires: Duration?
 
     @Option(
         help: ArgumentHelp(
-            "How long a process may keep it in memory after reading it from disk (default: while there is room).",
+            "Its TTL in the memory of a process that read it from disk (default: until evicted).",
             valueName: "duration"),
         transform: Interval.parse)
     var memoryExpires: Duration?
 
     @Option(
-        help: ArgumentHelp("The group that the entry belongs to, 1 to 255 bytes.", valueName: "name"),
+        help: ArgumentHelp("The entry's owner, 1 to 255 bytes.", valueName: "name"),
         completion: .owners,
         transform: OwnerName.parse)
     var owner: String?

@@ -1,7 +1,7 @@
 import ArchiveQuery
 import ArgumentParser
 
-/// Stateless. A length of time as a person writes it: `500ms`, `90s`, `1h30m`, `3d`.
+/// A duration: `500ms`, `90s`, `1h30m`, `3d`.
 enum Interval {
     @Sendable static func parse(_ text: String) throws -> Duration {
         do throws(DurationFault) {

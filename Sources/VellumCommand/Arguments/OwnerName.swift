@@ -1,6 +1,5 @@
 import ArgumentParser
 
-/// Stateless. The label that entries which belong together have.
 enum OwnerName {
     @Sendable static func parse(_ text: String) throws -> String {
         guard (1...255).contains(text.utf8.count) else {

@@ -1,18 +1,18 @@
 import ArgumentParser
 import StoreInspection
 
-/// What the program was called with. `CommandLine.arguments` has something else for bytes that aren't UTF-8, so two keys would
-/// become one, and a value be stored under a key that nobody named.
+/// The arguments of the process. `CommandLine.arguments` replaces bytes that aren't UTF-8, which would merge different keys.
 enum ProgramArguments {
-    /// The first arguments for the parser, which takes quadratic time; ``WordList`` replaces the stand-in for the others.
-    /// - Throws: with the place of the first argument that isn't UTF-8.
+    /// Replaces the later words by one placeholder, because the parser takes quadratic time; ``WordList`` expands it.
+    /// - Throws: with the position of the first argument that isn't UTF-8.
     static func read() throws(CommandFailure) -> [String] {
         var arguments = try all()
         if let held = heldBack(of: arguments) { arguments.replaceSubrange(held, with: [standIn(held.count)]) }
         return arguments
     }
 
-    /// The words that a stand-in replaces; nil for another word. No argument has a zero byte.
+    /// The words that a placeholder replaces; nil for another word. A placeholder begins with a zero byte, which no argument
+    /// has.
     static func words(behind word: String) -> ArraySlice<String>? {
         guard word.utf8.first == 0, let all = try? all() else { return nil }
         return heldBack(of: all).map { all[$0] }
@@ -20,7 +20,7 @@ enum ProgramArguments {
 
     private static func standIn(_ count: Int) -> String { "\0and \(count) more" }
 
-    /// The longest run of words that are no options, without its first ones; nil if it is short.
+    /// The longest run of words without options, except its first `keeping`; nil if it has fewer than `least`.
     static func heldBack(of arguments: [String], keeping: Int = 16, from least: Int = 100) -> Range<Int>? {
         if arguments.first == "---completion" { return nil }
         var longest = 0..<0
@@ -41,8 +41,7 @@ enum ProgramArguments {
             guard let bytes = CommandLine.unsafeArgv[place] else { break }
             guard let argument = String(validatingCString: bytes) else {
                 throw CommandFailure(
-                    "argument \(place), \(TerminalSafe.quoted(String(cString: bytes))), isn't UTF-8; keys, names and paths "
-                        + "are, and what came through another encoding has to be converted first",
+                    "argument \(place), \(TerminalSafe.quoted(String(cString: bytes))), isn't UTF-8; convert it first",
                     status: .usage)
             }
             arguments.append(argument)
@@ -50,7 +49,7 @@ enum ProgramArguments {
         return arguments
     }
 
-    /// The arguments but for the option that names the store, which stands before the command as well as behind it.
+    /// The arguments without `--store` and its value.
     static var withoutStore: [String] {
         var arguments: [String] = []
         var rest = CommandLine.arguments.dropFirst()
@@ -66,7 +65,7 @@ enum ProgramArguments {
     }
 }
 
-/// Sendable value type. An argument of a command that takes any number of them; see ``ProgramArguments/read()``.
+/// The value of a variadic argument; see ``ProgramArguments/read()``.
 struct WordList: Sendable, ExpressibleByArgument {
     let words: [String]
 

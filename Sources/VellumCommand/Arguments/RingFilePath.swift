@@ -1,31 +1,31 @@
 import StorageEngine
 import StoreInspection
 
-/// Sendable value type. A ring file, named by its path where a log's name could stand.
+/// The path of a ring file, given in place of a log's name.
 struct RingFilePath: Sendable {
     let path: String
 
-    /// Nil: the name of an archive. A name with a slash in it is a path, unless --store says whose name it is.
+    /// Nil for an archive's name: one without a slash, or any name with --store.
     init?(_ name: String, store: StoreArguments) {
         guard name.contains("/"), store.store == nil else { return nil }
         path = name
     }
 
-    /// Opens it to look into, which needs the right to read alone and changes nothing.
+    /// Opens the file read-only.
     func openForLooking() throws -> RingFile {
         try translating { () throws(StorageError) in
-            // Whether it is one is found out here, and not in the middle of the output.
+            // Refuse other files before any output.
             _ = try RingFile.settings(ofFileAt: path)
             return try RingFile(path: path, maximumBytes: 0, overwritesOldMessages: false, mode: .readOnly)
         }
     }
 
-    /// Opens it to append to, with what it was made with. `disk`: begins it with that maximum if there is none, or an empty
-    /// file; `keepsOld`: as one that refuses messages when it is full.
+    /// Opens the file with its own settings, or creates it (also from an empty file) with at most `disk` bytes. `keepsOld`: a
+    /// new file refuses messages once it is full.
     func openForWriting(disk: ByteCount?, keepsOld: Bool) throws -> RingFile {
         guard !Store.holdsFile(at: path) else {
             throw CommandFailure(
-                "\(path) lies in the folder of a store, where nothing else belongs; choose another folder",
+                "\(path) is in the folder of a store; choose another folder",
                 status: .usage)
         }
         if disk != nil {
@@ -39,13 +39,13 @@ struct RingFilePath: Sendable {
         let found = try translating { () throws(StorageError) in try RingFile.settings(ofFileAt: path) }
         guard let maximum = found?.maximumBytes ?? disk?.bytes else {
             throw CommandFailure(
-                "\(path) is empty; --disk 1MB begins a ring file of that size in it", status: .nothing)
+                "\(path) is empty; --disk 1MB creates a ring file of that size", status: .nothing)
         }
         let overwrites = found?.overwritesOldMessages ?? !keepsOld
         if let disk, disk.bytes != maximum || overwrites == keepsOld {
             Narration.complain(
-                "\(path) is there already and keeps what it was made with: at most \(Figures.bytes(UInt64(maximum))), "
-                    + (overwrites ? "the oldest messages make room" : "old messages stay"))
+                "\(path) already exists and keeps its settings: at most \(Figures.bytes(UInt64(maximum))), "
+                    + (overwrites ? "drops the oldest messages" : "refuses new messages"))
         }
         return try translating { () throws(StorageError) in
             try RingFile(path: path, maximumBytes: maximum, overwritesOldMessages: overwrites)
@@ -59,11 +59,11 @@ struct RingFilePath: Sendable {
             switch error {
             case .system(_, _, ENOENT), .system(_, _, ENOTDIR):
                 throw CommandFailure(
-                    "there is no file \(path); vellum append \(path) --disk 1MB begins a ring file there, and a log of "
-                        + "a store with that name needs --store", status: .nothing)
+                    "there is no file \(path); vellum append \(path) --disk 1MB creates a ring file there; for a log of a "
+                        + "store pass --store", status: .nothing)
             case .unsupportedVersion(_, let version, _):
                 throw CommandFailure(
-                    "\(path) is no ring file: it begins with \(version), where one has its version, 1",
+                    "\(path) is no ring file: its version is \(version), not 1",
                     status: .storeFailure)
             case .corrupted(_, let offset, let reason), .damagedRingFile(_, let offset, let reason):
                 throw CommandFailure(

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Selects the entries of an archive to change, and whether to ask before. Sendable value type.
+/// Selects the entries of an archive to change.
 struct SelectionArguments: ParsableArguments {
     @Argument(help: "The archive's name.", completion: .archives)
     var archive: String
@@ -19,21 +19,21 @@ struct SelectionArguments: ParsableArguments {
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
-            "The entries that meet this, a condition as behind find in vellum query.", valueName: "condition")
+            "The entries that meet this condition, as after find in vellum query.", valueName: "condition")
     )
     var condition: String?
 
-    @Flag(help: "Only say how many entries and bytes it would be.")
+    @Flag(help: "Only print the number of entries and bytes.")
     var dryRun = false
 
     @Flag(help: "Don't ask.")
     var yes = false
 
-    @Flag(help: "Let a server that isn't on this machine be changed.")
+    @Flag(help: "Allow changes of a server that isn't on this machine.")
     var write = false
 
     @Flag(
-        help: "Read values of a server although that counts there as a use of every key (before version 7.2)."
+        help: "Read values of a server even if that counts as an access of each key (before version 7.2)."
     )
     var touch = false
 
@@ -41,7 +41,7 @@ struct SelectionArguments: ParsableArguments {
 
     mutating func validate() throws {
         if [!keys.isEmpty, all, owner != nil, condition != nil].count(where: { $0 }) > 1 {
-            throw ValidationError("say either keys, --owner, --where or --all")
+            throw ValidationError("pass either keys, --owner, --where or --all")
         }
     }
 }

@@ -2,38 +2,37 @@ import ArgumentParser
 import StorageEngine
 import StoreInspection
 
-/// Sendable value type. Which store a command works on.
 struct StoreArguments: ParsableArguments {
     @Option(
         name: [.short, .long],
         help: ArgumentHelp(
-            "The store's folder, or valkey://host:port of a server (default: $VELLUM_STORE, else that of the settings, else the only store in the caches folder).",
+            "The store's folder, or valkey://host:port of a server (default: $VELLUM_STORE, else the one in the settings, else the only store in the caches folder).",
             valueName: "folder"),
         completion: .directory)
     var store: String?
 
     mutating func validate() throws {
-        if store?.isEmpty == true { throw ValidationError("--store is empty; say the store's folder") }
+        if store?.isEmpty == true { throw ValidationError("--store is empty; pass the store's folder") }
     }
 
     var named: String? { Configuration.current.store(option: store).value }
 
     static var namedByEnvironment: String? { SystemText.environment("VELLUM_STORE") }
 
-    /// The store of the caches folder, if there is one alone.
+    /// The store in the caches folder, if it has exactly one.
     static var onlyStore: String? {
         let paths = (try? StoresFolder.stores(in: CachesFolder.path())) ?? []
         return paths.count == 1 ? paths[0] : nil
     }
 
-    /// Opens the store to look into: nothing in it changes, not even by looking.
+    /// Opens the named store read-only, without access records.
     func openForLooking() throws -> Store {
         try Store.open(
             at: try pathForLooking(), mode: .readOnly, createIfMissing: false, options: .forLooking)
     }
 
-    /// Opens the store to change it. Changing one takes naming it. `creating`: makes it if there is none.
-    /// `name`: what other processes see of this one.
+    /// Opens the store for writing; it must be named. `creating`: creates a missing store. `name`: the process name that others
+    /// see.
     func openForWriting(creating: Bool, as name: String = "vellum") throws -> Store {
         try Store.open(
             at: pathForWriting(), mode: .readWrite, createIfMissing: creating,
@@ -45,7 +44,7 @@ struct StoreArguments: ParsableArguments {
     private func pathForWriting() throws(CommandFailure) -> String {
         try refuseServer()
         guard let named else {
-            throw CommandFailure("say which store to change, with --store or VELLUM_STORE", status: .usage)
+            throw CommandFailure("name the store to change with --store or VELLUM_STORE", status: .usage)
         }
         return named
     }
@@ -53,8 +52,8 @@ struct StoreArguments: ParsableArguments {
     private func refuseServer() throws(CommandFailure) {
         guard let server = try server() else { return }
         throw CommandFailure(
-            "\(server) is a server, and this command works on stores; on servers browse, ls, keys, groups, get, query, "
-                + "stats, export, import, rm, expire and undo do", status: .usage)
+            "\(server) is a server; only browse, ls, keys, groups, get, query, stats, export, import, rm, expire "
+                + "and undo work on servers", status: .usage)
     }
 
     func pathForLooking() throws -> String {

@@ -3,8 +3,7 @@ import ArgumentParser
 import StorageEngine
 import StoreInspection
 
-/// What the shell offers for a word that names something in a store: the program itself looks there, and is quiet where it
-/// can't.
+/// Completions from the contents of the store; none if it can't be read.
 extension CompletionKind {
     static var archives: CompletionKind {
         offered { words, prefix in StoreCompletion(words)?.archives(beginning: prefix) ?? [] }
@@ -31,7 +30,7 @@ extension CompletionKind {
         }
     }
 
-    /// `choices`: from the words of the line and the beginning of the one that is completed, both without quotes.
+    /// `choices`: from the words of the line and the beginning of the completed word, both without quotes.
     private static func offered(
         _ choices: @escaping @Sendable ([String], String) -> [String]
     ) -> CompletionKind {
@@ -42,7 +41,7 @@ extension CompletionKind {
     }
 }
 
-/// Sendable value type. The store and the archive that a command line names before its last word.
+/// The store and the archive that a command line names before its last word.
 struct StoreCompletion: Sendable {
     private static let most = 200
 
@@ -68,7 +67,7 @@ struct StoreCompletion: Sendable {
                 at: path, mode: .readOnly, createIfMissing: false, options: .forLooking)
         else { return nil }
         self.store = store
-        // Behind the command's name. Other words may be what options take.
+        // Skip the command's name. Other words may be values of options.
         let names = Set(((try? store.archiveNames()) ?? []).map { ExactText($0) })
         archive = plain.dropFirst().first { names.contains(ExactText($0)) }
     }
@@ -87,7 +86,7 @@ struct StoreCompletion: Sendable {
         return Self.offered(((try? found.owners()) ?? []).compactMap(\.owner), prefix)
     }
 
-    /// Properties of the latest values, and metadata, as `groups --by` takes them.
+    /// Metadata and properties of the latest values, for `groups --by`.
     func groupings(beginning prefix: String) -> [String] {
         guard let archive, let found = try? store.archive(named: archive),
             let sample = try? PropertySample(of: found)
@@ -99,7 +98,7 @@ struct StoreCompletion: Sendable {
         return Self.offered(names + QueryMetadata.allCases.map { "@" + $0.rawValue }, prefix)
     }
 
-    /// What a shell can take: a word with the end of a line in it would be two.
+    /// Leaves out words with control characters: a shell would split them at line ends.
     static func offered(_ words: [String], _ prefix: String) -> [String] {
         words.filter { $0.utf8.starts(with: prefix.utf8) && TerminalSafe.column($0) == $0 }.prefix(most)
             .map { $0 }

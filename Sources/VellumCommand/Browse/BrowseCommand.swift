@@ -10,32 +10,32 @@ struct BrowseCommand: ParsableCommand {
         commandName: "browse",
         abstract: "Opens the browser.",
         discussion: """
-            Shows archives, entries in LRU order and values while other processes use the store. Without a named store \
-            the stores of the caches folder are offered; PATH may be its folder too. With the path of a ring file (such as ./MyCache; one of the \
-            CacheAdvance library is one) its messages are shown. With valkey://host:port a Valkey or Redis server is shown, its databases \
-            as archives; it is only looked at unless it is on this machine, or --write is said. Press ? for help.
+            Shows archives, entries in LRU order and values while other processes use the store. Without a store, lists the \
+            stores of the caches folder; PATH may also be a store's folder. The path of a ring file (such as ./MyCache, as \
+            the CacheAdvance library writes it) shows its messages. valkey://host:port shows a Valkey or Redis server, with \
+            its databases as archives; it is read-only unless it is on this machine or --write is passed. Press ? for help.
 
-            With --size it needs no terminal: it presses --keys, waits for all that they cause, and prints the last \
-            screen. Keys type themselves; others are named, as in jj<enter>/foo<esc><ctrl+w>; < itself is <lt>.
+            --size needs no terminal: it presses --keys, waits for their effects, and prints the last screen. Characters are \
+            written as such, other keys by name, as in jj<enter>/foo<esc><ctrl+w>; < itself is <lt>.
 
-            --lines draws nothing: each change is said in a line, for screen readers and for terminals that can do no more. \
-            The keys are the same; ctrl+l says anew where one is.
+            --lines prints each change as a line, for screen readers and for terminals without cursor control. The keys are \
+            the same; ctrl+l repeats the current position.
 
-            --record writes what is shown and which keys are pressed, whatever they type, into a new file that only you can \
-            read: a report of a defect, or a demonstration. --replay plays it; so does asciinema.
+            --record writes screens and pressed keys, including typed text, into a new file that only you can read, for a \
+            bug report or a demonstration. --replay plays it, and so does asciinema.
             """)
 
     @OptionGroup var store: StoreArguments
 
     @Argument(
-        help: ArgumentHelp("A store's folder, or a ring file to look into.", valueName: "path"),
+        help: ArgumentHelp("A store's folder, or a ring file.", valueName: "path"),
         completion: .file())
     var file: String?
 
-    @Flag(help: "Offer nothing that changes the store.")
+    @Flag(help: "Disable changes.")
     var readOnly = false
 
-    @Flag(help: "Let a server that isn't on this machine be changed.")
+    @Flag(help: "Allow changes of a server that isn't on this machine.")
     var write = false
 
     @Option(
@@ -48,15 +48,15 @@ struct BrowseCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp("With --size: the keys to press.", valueName: "keys"),
-        transform: { try KeyScript(spelled: $0) })
-    var keys: KeyScript?
+        transform: { try Key.script($0) })
+    var keys: [Key]?
 
     @Option(
         name: .customLong("print"),
-        help: ArgumentHelp("With --size or --replay: what to print.", valueName: "text|ansi|svg"))
+        help: ArgumentHelp("With --size or --replay: the output format.", valueName: "text|ansi|svg"))
     var format: ScreenFormat?
 
-    @Flag(help: "Draw nothing, and say each change in a line: for screen readers.")
+    @Flag(help: "Print each change as a line, for screen readers.")
     var lines = false
 
     @Option(
@@ -68,7 +68,7 @@ struct BrowseCommand: ParsableCommand {
         completion: .file())
     var replay: String?
 
-    @Option(help: ArgumentHelp("With --replay: begin or print there.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("With --replay: start or print at this time.", valueName: "seconds"))
     var at: Double?
 
     mutating func validate() throws {
@@ -83,12 +83,12 @@ struct BrowseCommand: ParsableCommand {
         }
         if at != nil { throw ValidationError("--at needs --replay") }
         if lines, size != nil || record != nil {
-            throw ValidationError("--lines draws nothing to print or to record")
+            throw ValidationError("--lines excludes --size and --record")
         }
         if size == nil, keys != nil || format != nil {
             throw ValidationError("--keys and --print need --size")
         }
-        if size != nil, record != nil { throw ValidationError("--record needs a terminal, and --size none") }
+        if size != nil, record != nil { throw ValidationError("--record and --size exclude each other") }
     }
 
     func run() throws {
@@ -101,13 +101,12 @@ struct BrowseCommand: ParsableCommand {
             return try show(address)
         }
         if write {
-            throw ValidationError("--write is about servers; a store is written unless --read-only is said")
+            throw ValidationError("--write is for servers; a store is writable unless --read-only is passed")
         }
-        // Of one that is no store, opening it says why.
+        // Opening a folder that is no store explains the error.
         let folder = file.flatMap { FileKind(of: $0) == .folder ? $0 : nil }
         let file = folder == nil ? file : nil
-        // What isn't a file at all is a slip of the pen, such as a command's name. Not said before a mistyped option is, behind which it
-        // may stand.
+        // Probably a mistyped command. Checked after the options, so that a mistyped option is reported first.
         if let file, !file.contains("/") {
             throw ValidationError(
                 "Unexpected argument '\(file)'; vellum help lists the commands, and a ring file's path has a slash: "
@@ -117,14 +116,13 @@ struct BrowseCommand: ParsableCommand {
             throw ValidationError("--store and the path of another store or a ring file exclude each other")
         }
         let path = file ?? folder ?? store.named
-        // What is no store is said here, in one line, and not on a screen.
+        // Fail with one line on the command line, not within the browser.
         var source: any StoreSource = EngineSource()
         if let file, let ring = RingFilePath(file, store: store) {
             _ = try ring.openForLooking()
             source = try RingFileSource(path: file)
         } else if let path {
             try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forLooking).close()
-            // Going back from it leads to the stores beside it.
             source = EngineSource(folder: Self.folder(of: path))
         }
         try show(
@@ -134,7 +132,6 @@ struct BrowseCommand: ParsableCommand {
     }
 
     private func show(_ server: ServerAddress) throws {
-        // That it can't be reached is said here, in one line, and not on a screen.
         let source = ServerSource(server, remembers: EngineSource(), undoFolder: nil)
         try source.connect()
         try show(
@@ -147,7 +144,7 @@ struct BrowseCommand: ParsableCommand {
     private func show(_ session: BrowserSession) throws {
         if let size {
             ConfigurationReport.complain()
-            let frame = session.frame(size: size.size, keys: keys?.keys ?? [])
+            let frame = session.frame(size: size.size, keys: keys ?? [])
             return try (format ?? .text).print(frame, session.theme)
         }
         let exit = try lines ? session.runInLines() : session.runInTerminal(recording: record)

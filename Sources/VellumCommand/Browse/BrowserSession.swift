@@ -5,17 +5,15 @@ import StoreInspection
 import TerminalCurses
 import TerminalKit
 
-/// Sendable value type. The browser on a store, or on the list of stores: in the terminal or without one.
+/// The browser on a store or on the list of stores, in the terminal or without one.
 struct BrowserSession: Sendable {
-    /// The store's folder, the ring file or the server; nil: the stores of the caches folder are offered.
+    /// The store's folder, ring file or server; nil: the list of stores.
     let store: String?
-    /// Where it reads from; its folder is where stores are offered from.
     var source: any StoreSource = EngineSource()
     let isReadOnly: Bool
     let theme: Theme.Name
 
-    /// Runs it in the terminal until the person leaves.
-    /// - Parameter recording: the new file that gets what is shown and pressed.
+    /// Runs until the user quits. `recording`: path of a new file for the screens and keys.
     func runInTerminal(recording: String? = nil) throws -> BrowserExit {
         var screen = try TerminalScreen.open()
         guard let recording else {
@@ -24,7 +22,7 @@ struct BrowserSession: Sendable {
         }
         let recorder: Recorder
         do {
-            // Without a terminal there is nothing to record, and no file.
+            // Opened after the terminal: without a terminal, no file is created.
             recorder = try Recorder(
                 to: GrowingFile(at: recording), size: screen.size,
                 title: "vellum \(store ?? source.folder)")
@@ -50,7 +48,6 @@ struct BrowserSession: Sendable {
     }
 
     private func run<Terminal: BrowserTerminal>(on screen: inout Terminal, look: Look) -> BrowserExit {
-        // Lists of entries come and go, and so do their pages.
         ProcessMemory.givesBackWhatIsFreed()
         let environment = ProcessInfo.processInfo.environment
         let state = StateFolder.standard(environment: environment)
@@ -63,7 +60,6 @@ struct BrowserSession: Sendable {
         do throws(CommandFailure) { _ = try DemoFile.path() } catch {
             surroundings.demoProblem = error.message
         }
-        // Without a terminal nobody asks who will want it again.
         let source = settled(source, state: state)
         return BrowserLoop.run(
             model(
@@ -76,14 +72,14 @@ struct BrowserSession: Sendable {
     private func settled(_ source: any StoreSource, state: StateFolder?) -> any StoreSource {
         let server = source as? ServerSource
         guard server != nil || source is EngineSource else { return source }
-        // What is wrong with them is said with the other settings.
+        // Problems of the settings are reported with the other settings.
         var problems: [String] = []
         let choices = SettledChoices(Configuration.current, problems: &problems)
         let engine = EngineSource(folder: source.folder, state: state, settled: choices)
         return server?.remembering(by: engine, undoFolder: ServerAddress.undoFolder) ?? engine
     }
 
-    /// Presses keys on a screen that nobody sees.
+    /// Runs the keys without a terminal and returns the last screen.
     func frame(size: Size, keys: [Key]) -> Frame {
         var browser = HeadlessBrowser(
             model(
@@ -94,7 +90,7 @@ struct BrowserSession: Sendable {
         return browser.frame
     }
 
-    /// `problems`: what of the settings is of no use, beside what is wrong with the keys.
+    /// `problems`: unusable settings, in addition to unusable keys.
     private func model(
         size: Size, look: Look, _ surroundings: Surroundings, problems: [String]? = nil
     ) -> Model {
@@ -109,12 +105,11 @@ struct BrowserSession: Sendable {
     }
 }
 
-/// For one thread, but for ``waker``. The terminal as the browser wants it.
+/// The browser's terminal. For one thread, except ``waker``.
 struct TerminalScreen: BrowserTerminal {
     private let terminal: CursesTerminal
 
-    /// The terminal that the program was started in.
-    /// - Parameter substitute: what does without one, for the error; nil: the browser's.
+    /// - Parameter substitute: advice for the error without a terminal; nil: the browser's.
     static func open(substitute: String? = nil) throws(CommandFailure) -> TerminalScreen {
         do throws(TerminalError) {
             return TerminalScreen(
@@ -122,7 +117,7 @@ struct TerminalScreen: BrowserTerminal {
         } catch {
             var advice = "without a terminal use \(substitute ?? "browse --size 100x30 --print text")"
             if substitute == nil, case .unknownType = error {
-                advice = "--lines does without screens; " + advice
+                advice = "--lines needs no screen; " + advice
             }
             throw CommandFailure("\(error); \(advice)", status: .usage)
         }
@@ -142,7 +137,6 @@ struct TerminalScreen: BrowserTerminal {
         let event = terminal.nextEvent(timeoutMilliseconds: Int((timeout * 1000).rounded(.up)))
         switch event {
         case .key(.control("z")):
-            // In raw mode the terminal sends no signal for it.
             terminal.suspend()
             return terminal.nextEvent(timeoutMilliseconds: 0)
         case .key(.control("l")):

@@ -4,15 +4,14 @@ import BrowserCore
 import StoreInspection
 import TerminalKit
 
-/// `vellum config`. It stands here because the keys of the browser are part of it.
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
-        abstract: "Shows the settings, and where each is from.",
+        abstract: "Shows the settings and the origin of each.",
         discussion: """
-            Settings are in $XDG_CONFIG_HOME/vellum/config.toml, or else in ~/.config/vellum/config.toml. What is printed can \
-            be that file: vellum config > FILE makes one to begin with. Options and the environment win over it. \
-            What can't be used of it is said on standard error, and the exit code is 1 then.
+            Settings are in $XDG_CONFIG_HOME/vellum/config.toml, or else in ~/.config/vellum/config.toml. The output is a \
+            valid settings file: vellum config > FILE creates one to start with. Options and environment variables override \
+            it. Unusable settings are reported on standard error, with exit code 1.
             """)
 
     @OptionGroup var store: StoreArguments
@@ -22,24 +21,21 @@ struct ConfigCommand: ParsableCommand {
             "As for browse.", valueName: Theme.Name.allCases.map(\.rawValue).joined(separator: "|")))
     var theme: Theme.Name?
 
-    @Flag(help: "Print the path of the file alone, whether there is one or not.")
+    @Flag(help: "Print only the path of the file, whether or not it exists.")
     var path = false
 
     func run() throws {
         let configuration = Configuration.current
-        let output = OutputWriter()
         if path {
             guard let path = configuration.path else {
                 throw CommandFailure("neither XDG_CONFIG_HOME nor HOME is set", status: .usage)
             }
-            try output.write(path + "\n")
-            return try output.flush()
+            return try OutputWriter.print(path + "\n")
         }
         let keys = KeyAssignments(configuration)
         var problems = configuration.problems + keys.problems
         let choices = SettledChoices(configuration, problems: &problems)
-        try output.write(text(configuration, keys, choices))
-        try output.flush()
+        try OutputWriter.print(text(configuration, keys, choices))
         for problem in problems { Narration.complain(problem) }
         if !problems.isEmpty { throw CommandFailure(nil, status: .nothing) }
     }
@@ -47,9 +43,9 @@ struct ConfigCommand: ParsableCommand {
     private func text(_ configuration: Configuration, _ keys: KeyAssignments, _ choices: SettledChoices)
         -> String
     {
-        let file = configuration.path ?? "no file, for neither XDG_CONFIG_HOME nor HOME is set"
+        let file = configuration.path ?? "no file: neither XDG_CONFIG_HOME nor HOME is set"
         let isMissing = !configuration.isThere && configuration.path != nil
-        var lines = ["# \(TerminalSafe.column(file))" + (isMissing ? " (not there)" : ""), ""]
+        var lines = ["# \(TerminalSafe.column(file))" + (isMissing ? " (not found)" : ""), ""]
         func add<Value>(_ help: String, _ name: String, _ setting: Setting<Value>, _ value: String?) {
             lines.append("# " + help)
             let origin = TerminalSafe.column(setting.origin.description)
@@ -64,23 +60,23 @@ struct ConfigCommand: ParsableCommand {
             theme.value.rawValue)
         let refresh = configuration.refresh
         add(
-            "How often the browser looks at the store: 100ms to 60s.", "refresh", refresh,
+            "How often the browser updates: 100ms to 1h.", "refresh", refresh,
             DurationText.text(.microseconds(Int64((refresh.value * 1e6).rounded()))))
         let times = configuration.times
         add(
-            "Whose time people are shown: \(list(Configuration.Times.allCases.map(\.rawValue))).", "times",
+            "Time zone of displayed times: \(list(Configuration.Times.allCases.map(\.rawValue))).", "times",
             times, times.value.rawValue)
         let mouse = configuration.mouse
         add(
-            "Whether the browser uses the mouse; without it the terminal selects text: on, off.", "mouse",
+            "Whether the browser uses the mouse; off lets the terminal select text: on, off.", "mouse",
             mouse,
             mouse.value.rawValue)
         let store = configuration.store(option: self.store.store)
         add(
-            "The store where none is named; else it is the only one of the caches folder.", "store", store,
+            "The default store; without it, the only one in the caches folder.", "store", store,
             store.value)
         lines += [
-            "# Keys of the browser. One that is assigned is taken from other actions of the same screens.",
+            "# Keys of the browser. An assigned key is removed from other actions of the same screens.",
             "[\(Configuration.keysTable)]",
         ]
         let shipped = ActionTable.keyMap()
@@ -93,7 +89,7 @@ struct ConfigCommand: ParsableCommand {
                 origin += " without \(lost.map(\.description).joined(separator: ", "))"
             }
             let list = action.keys.map { Self.quoted($0.description) }.joined(separator: ", ")
-            // What is as it is shipped is a comment, so that a file made of this follows later versions.
+            // Defaults are commented out, so that a copied file keeps following later versions.
             let comment = "  # \(TerminalSafe.column(origin)). \(action.help)"
             lines.append((line == nil ? "# " : "") + "\(action.id.rawValue) = [\(list)]" + comment)
         }
@@ -101,11 +97,11 @@ struct ConfigCommand: ParsableCommand {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// The tables of columns and queries, with an example where there is none.
+    /// The tables of columns and queries; an empty table gets an example.
     private func tables(_ configuration: Configuration, _ choices: SettledChoices) -> [String] {
         var lines = [
-            "", "# Columns of entries, by archive: properties of their values; -NAME hides one that all have",
-            "# (\(ChosenColumns.hideable.joined(separator: ", "))). What is chosen in the browser wins.",
+            "", "# Columns of entries, by archive: properties of their values; -NAME hides a standard one",
+            "# (\(ChosenColumns.hideable.joined(separator: ", "))). Choices in the browser override these.",
             "[\(Configuration.columnsTable)]",
         ]
         if choices.columns.isEmpty { lines.append("# cities = [\"name\", \"population\", \"-owner\"]") }
@@ -117,7 +113,7 @@ struct ConfigCommand: ParsableCommand {
                 "\(Self.quoted(chosen.archive)) = [\(list.map(Self.quoted).joined(separator: ", "))]"
                     + "  # \(TerminalSafe.column(origin.description))")
         }
-        lines += ["", "# Queries with names, for all archives.", "[\(Configuration.queriesTable)]"]
+        lines += ["", "# Saved queries, for all archives.", "[\(Configuration.queriesTable)]"]
         if choices.queries.isEmpty { lines.append("# \"most hit\" = \"sort @hits desc | limit 20\"") }
         for query in choices.queries {
             let origin = TerminalSafe.column(query.setting ?? "")
@@ -141,14 +137,13 @@ struct ConfigCommand: ParsableCommand {
     }
 }
 
-/// Stateless. What of the person's file of settings can't be used, for commands that don't show it on a screen.
+/// Reports unusable settings, for commands without a screen.
 enum ConfigurationReport {
-    /// More would hide what the command itself has to say.
     private static let most = 3
 
     static var problems: [String] {
         let configuration = Configuration.current
-        // Every command asks: without assignments the table of actions isn't made.
+        // Building the table of actions takes time; skip it without assignments.
         var problems = configuration.problems
         if !configuration.assignments.isEmpty { problems += KeyAssignments(configuration).problems }
         _ = SettledChoices(configuration, problems: &problems)

@@ -1,12 +1,12 @@
 import BrowserCore
 import TerminalKit
 
-/// Sendable value type. The keys of the browser's actions, with those that the person assigned.
+/// The browser's keys, with the user's assignments.
 struct KeyAssignments: Sendable {
     private(set) var keyMap = ActionTable.keyMap()
-    /// The lines of the file that assign keys, by action.
+    /// Lines of the assignments in the file, by action.
     private(set) var lines: [String: Int] = [:]
-    /// Assignments that can't be used; a line each.
+    /// Unusable assignments, one line each.
     private(set) var problems: [String] = []
 
     init(_ configuration: Configuration) {
@@ -22,7 +22,7 @@ struct KeyAssignments: Sendable {
                 let near = Suggestion.nearest(to: assignment.name, among: ActionID.allCases.map(\.rawValue))
                 object(
                     assignment,
-                    "there is no such action; \(near.map { "did you mean \($0)?" } ?? "vellum config lists them")"
+                    "unknown action; \(near.map { "did you mean \($0)?" } ?? "vellum config lists them")"
                 )
                 continue
             }
@@ -38,7 +38,7 @@ struct KeyAssignments: Sendable {
                     object(assignment, reason)
                     continue
                 }
-                // It leaves the browser from everywhere, whatever else does.
+                // Ctrl+C must always quit.
                 if assignment.name == ActionID.quit.rawValue, !keys.contains("ctrl+c") {
                     keys.append("ctrl+c")
                 }
@@ -58,11 +58,11 @@ struct KeyAssignments: Sendable {
         }
     }
 
-    /// Why a key would never come; nil: nothing is known against it.
+    /// Why the key can't be assigned; nil if it can.
     private static func objection(to key: Key, for action: String) -> String? {
         guard key.modifiers.contains(.control), case .character(let character) = key.code else { return nil }
         switch character {
-        case "c": return action == ActionID.quit.rawValue ? nil : "ctrl+c always leaves the browser"
+        case "c": return action == ActionID.quit.rawValue ? nil : "ctrl+c always quits"
         case "z": return "ctrl+z always suspends the browser"
         case "i": return "terminals send tab for ctrl+i; write tab"
         case "m", "j": return "terminals send enter for ctrl+\(character); write enter"

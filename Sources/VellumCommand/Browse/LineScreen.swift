@@ -3,15 +3,14 @@ import StoreInspection
 import TerminalCurses
 import TerminalKit
 
-/// For one thread, but for ``waker``. The terminal as a screen reader wants it: nothing is drawn, and each change is a line.
+/// A terminal for screen readers: prints each change as a line. For one thread, except ``waker``.
 struct LineScreen: BrowserTerminal {
     private let terminal: CursesTerminal
     private var speaker = Speaker()
-    /// What stands in the line that is not at its end.
+    /// The text of the unfinished line.
     private var typed: Speaker.Typing?
     private var hasInput = false
 
-    /// The terminal that the program was started in, of whatever type.
     static func open() throws(CommandFailure) -> LineScreen {
         do throws(TerminalError) {
             return LineScreen(
@@ -19,14 +18,14 @@ struct LineScreen: BrowserTerminal {
                     environment: ProcessInfo.processInfo.environment, drawsFrames: false))
         } catch {
             throw CommandFailure(
-                "\(error); --lines needs one to read keys from, and browse --size 100x30 --keys … --print text none",
+                "\(error); --lines needs a terminal for keys; browse --size 100x30 --keys … --print text does not",
                 status: .usage)
         }
     }
 
     private init(terminal: CursesTerminal) { self.terminal = terminal }
 
-    /// Of a screen that nobody sees: its lists have as many rows, and its texts are as wide.
+    /// The size for the layout; nothing is drawn.
     var size: Size { Size(columns: 160, rows: 30) }
 
     var look: Look { Look(theme: Theme(.mono, depth: .mono), glyphs: terminal.isUTF8 ? .unicode : .ascii) }
@@ -39,7 +38,6 @@ struct LineScreen: BrowserTerminal {
         if speaker.asks { terminal.forgetInput() }
         let typing = speaker.typing
         var text = ""
-        // What is typed appears where it is typed, as in shells.
         if lines.isEmpty, let typed, let typing, let echo = Self.echo(typing, after: typed) {
             text = echo
         } else if !lines.isEmpty || typing != typed {
@@ -54,7 +52,7 @@ struct LineScreen: BrowserTerminal {
 
     var wantsAgain: Bool { speaker.owes }
 
-    /// What makes the line that has the one text have the other; nil if it has to be written anew.
+    /// The output that turns the line `before` into `now`; nil if the line must be rewritten.
     private static func echo(_ now: Speaker.Typing, after before: Speaker.Typing) -> String? {
         guard now.label == before.label, now.behind.isEmpty, before.behind.isEmpty else {
             return now == before ? "" : nil
@@ -72,7 +70,7 @@ struct LineScreen: BrowserTerminal {
         return TerminalText.sanitized(typing.label + typing.text) + String(repeating: "\u{8}", count: behind)
     }
 
-    /// One at a time: what each leads to is said before the next counts.
+    /// Returns one event at a time, so that its effect is printed before the next.
     mutating func nextEvent(timeout: Double) -> InputEvent? {
         if hasInput, timeout == 0 { return nil }
         let event = terminal.nextEvent(timeoutMilliseconds: Int((timeout * 1000).rounded(.up)))

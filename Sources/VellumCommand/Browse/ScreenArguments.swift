@@ -2,7 +2,7 @@ import ArgumentParser
 import StoreInspection
 import TerminalKit
 
-/// Sendable value type. A screen's size as `100x30`: columns and rows, 1 to 1,000 each.
+/// A screen's size as `100x30`: columns and rows, 1 to 1,000 each.
 struct ScreenSize: Sendable, Hashable, ExpressibleByArgument {
     let size: Size
 
@@ -12,18 +12,9 @@ struct ScreenSize: Sendable, Hashable, ExpressibleByArgument {
     }
 }
 
-/// Sendable value type. Keys to press, as `jj<enter>/foo<esc>`.
-struct KeyScript: Sendable, Hashable {
-    let keys: [Key]
-
-    init(spelled: String) throws { keys = try Key.script(spelled) }
-}
-
-/// Sendable value type. How a screen is printed.
 enum ScreenFormat: String, CaseIterable, Sendable, ExpressibleByArgument {
     case text, ansi, svg
 
-    /// The colors that it has.
     static var depth: ColorDepth { SystemText.environment("NO_COLOR") != nil ? .mono : .trueColor }
 
     func print(_ frame: Frame, _ theme: Theme.Name) throws {
@@ -34,9 +25,7 @@ enum ScreenFormat: String, CaseIterable, Sendable, ExpressibleByArgument {
             case .svg: frame.svg(.page(of: theme))
             }
         if picture.last != "\n" { picture += "\n" }
-        let output = OutputWriter()
-        try output.write(picture)
-        try output.flush()
+        try OutputWriter.print(picture)
     }
 }
 

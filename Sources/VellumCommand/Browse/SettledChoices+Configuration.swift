@@ -3,8 +3,7 @@ import BrowserCore
 import StoreInspection
 
 extension SettledChoices {
-    /// What the file says of columns and queries.
-    /// - Parameter problems: gets what of it can't be used; a line each.
+    /// Columns and queries of the file. Appends a line to `problems` for each unusable one.
     init(_ configuration: Configuration, problems: inout [String]) {
         self.init()
         let path = configuration.path ?? ""
@@ -33,7 +32,7 @@ extension SettledChoices {
         guard setting.texts.count == 1, let text = setting.texts.first else {
             throw SourceError("a query in quotes is expected")
         }
-        // In a list they would be lines without a word.
+        // Would be shown as empty lines.
         if setting.name.allSatisfy(\.isWhitespace) { throw SourceError("a query needs a name") }
         if text.allSatisfy(\.isWhitespace) { throw SourceError("there is no query in it") }
         do throws(QuerySyntaxError) { _ = try QueryPipeline(text) } catch {
@@ -42,7 +41,7 @@ extension SettledChoices {
         return SavedQuery(name: setting.name, text: text, setting: place)
     }
 
-    /// The properties that are shown; a dash stands before a column of every entry that is not.
+    /// Parses property names; a leading dash hides a standard column.
     private static func columns(_ setting: Configuration.Assignment) throws(SourceError) -> ChosenColumns {
         var properties: [QueryProperty] = []
         var hidden: Set<String> = []

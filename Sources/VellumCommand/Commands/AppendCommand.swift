@@ -6,14 +6,14 @@ struct AppendCommand: ParsableCommand {
         commandName: "append",
         abstract: "Appends messages to a log.",
         discussion: """
-            A log is a ring: where its limit leaves no room, the oldest messages go. Without a message on the command \
-            line each line of standard input becomes one as soon as it is complete, or all of it a single one with \
-            --whole. --disk makes the store and the log if they aren't there. A message larger than the limit is \
-            reported and left out, with exit code 1.
+            A log is a ring: at its limit, the oldest messages are dropped. Without a message on the command line, each line \
+            of standard input becomes a message as soon as it is complete; --whole makes all input one message. --disk \
+            creates the store and the log if they don't exist. A message larger than the limit is reported and left out, \
+            with exit code 1.
 
-            A log's name with a slash in it is the path of a ring file, as the CacheAdvance library writes it, unless \
-            --store is there. It needs no store; --disk begins it, its header of 64 bytes included, and with --keep-old it \
-            refuses messages once it is full. Empty lines are left out: a message of no bytes can't be in it.
+            A log's name with a slash is the path of a ring file, as the CacheAdvance library writes it, unless --store is \
+            passed. It needs no store. --disk creates it, including its header of 64 bytes; with --keep-old it refuses \
+            messages once it is full. Empty lines are left out, because a ring file can't hold an empty message.
 
             Example: make 2>&1 | vellum append Builds --disk 1MB
             """)
@@ -26,25 +26,25 @@ struct AppendCommand: ParsableCommand {
     @Argument(help: "The message (default: standard input).")
     var message: String?
 
-    @Flag(help: "Take all of standard input as one message.")
+    @Flag(help: "Append all of standard input as one message.")
     var whole = false
 
     @Option(
         help: ArgumentHelp(
-            "If there is no such log: make it, with most that many bytes of messages, such as 1MB.",
+            "Create a missing log with this limit of message bytes, such as 1MB.",
             valueName: "size"))
     var disk: ByteCount?
 
-    @Flag(help: "If this begins a ring file: keep old messages, and refuse new ones once it is full.")
+    @Flag(help: "For a new ring file: keep old messages, and refuse new ones once it is full.")
     var keepOld = false
 
     mutating func validate() throws {
         if keepOld, disk == nil || RingFilePath(log, store: store) == nil {
             throw ValidationError(
-                "--keep-old is for a ring file that is begun: a path with a slash, and --disk")
+                "--keep-old is for a new ring file: a path with a slash, and --disk")
         }
         if whole, message != nil {
-            throw ValidationError("--whole takes standard input, so it excludes a message")
+            throw ValidationError("--whole and a message exclude each other")
         }
     }
 
@@ -52,7 +52,7 @@ struct AppendCommand: ParsableCommand {
         if let file = RingFilePath(log, store: store) {
             let ring = try file.openForWriting(disk: disk, keepsOld: keepOld)
             return try appendAll { (bytes) throws(StorageError) in
-                // An empty line has no place in it, and is no reason to stop.
+                // A ring file can't hold an empty message.
                 if !bytes.isEmpty || message != nil || whole { try ring.append(Array(bytes)) }
             }
         }
@@ -79,7 +79,7 @@ struct AppendCommand: ParsableCommand {
         guard let disk else {
             guard try store.hasArchive(named: log) else {
                 throw CommandFailure(
-                    "there is no log \"\(log)\" in \(store.path); --disk 1MB makes one with that limit",
+                    "there is no log \"\(log)\" in \(store.path); --disk 1MB creates one with that limit",
                     status: .nothing)
             }
             let archive = try store.archive(named: log)
@@ -90,7 +90,7 @@ struct AppendCommand: ParsableCommand {
             named: log, orCreate: ArchiveConfiguration(kind: .log, diskLimit: disk.bytes, memoryLimit: nil))
         try archive.requireMessages()
         if try archive.configuration().diskLimit != disk.bytes {
-            Narration.complain("log \"\(log)\" is there already and keeps its own limit; see vellum resize")
+            Narration.complain("log \"\(log)\" already exists and keeps its limit; see vellum resize")
         }
         return archive
     }
@@ -108,7 +108,7 @@ struct AppendCommand: ParsableCommand {
                 refused += 1
             }
         }
-        // What is known to hold no line feed isn't searched again.
+        // Don't search the same bytes again.
         var searched = 0
         while true {
             let unread = input.unread

@@ -5,19 +5,19 @@ import StoreInspection
 struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Writes a whole copy of a store that is in use.",
+        abstract: "Copies a whole store that is in use.",
         discussion: """
-            Each archive is copied as it is at one moment, with values, deadlines, owners, times, hits and the order of \
-            use, while others go on; archives are copied one after another. Events, what can be undone, and what is only \
-            in the memory of a process aren't in it. Copying the files with other programs may miss entries.
+            Copies each archive as it is at one moment, with values, expiry times, owners, times, hits and the LRU order, \
+            while other processes continue; archives are copied one after another. Events, undo records and values that only \
+            a process' memory holds are not included. Copying the files with other programs may miss entries.
 
-            The copy is made in FOLDER.partial, synced, and renamed: under its name there is a whole backup or nothing. \
+            The copy is made in FOLDER.partial, synced and renamed, so that its name refers to a complete backup or nothing. \
             It replaces nothing. Damaged entries are reported and left out, with exit code 3.
             """)
 
     @OptionGroup var store: StoreArguments
 
-    @Argument(help: "The new folder for the copy, which is a store.", completion: .directory)
+    @Argument(help: "The new folder for the copy.", completion: .directory)
     var folder: String
 
     @Argument(help: "The archives to copy (default: all).")
@@ -34,7 +34,7 @@ struct BackupCommand: ParsableCommand {
             }
         } catch {
             progress.finish()
-            // What is wrong with the place says that by itself.
+            // A usage error is about the folder itself.
             if error.exitStatus != .usage { Narration.say("nothing was written to \(folder)") }
             throw error
         }

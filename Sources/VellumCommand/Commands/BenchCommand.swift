@@ -5,18 +5,18 @@ import StoreInspection
 struct BenchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
-        abstract: "Measures what a store does on this machine, in some ten seconds.",
+        abstract: "Measures a store on this machine, in about ten seconds.",
         discussion: """
-            In a store of its own, which goes afterwards: in the temporary folder (TMPDIR), or with --in on the file system \
-            of a folder. One thread, values of --value bytes, keys of 12. Columns: work, count, seconds, operations a \
-            second; --json prints one array.
+            Uses a temporary store in the temporary folder (TMPDIR), or with --in on the file system of a folder. One \
+            thread, values of --value bytes, keys of 12 bytes. Columns: work, count, seconds, operations per second; --json \
+            prints one array.
 
             Example: vellum bench --in /srv
             """)
 
     @Option(
         name: .customLong("in"),
-        help: ArgumentHelp("Where the store is made (default: TMPDIR).", valueName: "folder"),
+        help: ArgumentHelp("The folder for the store (default: TMPDIR).", valueName: "folder"),
         completion: .directory)
     var folder: String?
 
@@ -24,7 +24,7 @@ struct BenchCommand: ParsableCommand {
     var value: ByteCount?
 
     @Option(
-        help: ArgumentHelp("How long it takes, about (default: 10s).", valueName: "duration"),
+        help: ArgumentHelp("Approximate duration (default: 10s).", valueName: "duration"),
         transform: Interval.parse)
     var time: Duration?
 
@@ -33,7 +33,7 @@ struct BenchCommand: ParsableCommand {
 
     private static let columns = [
         Column("work", title: "WORK"), Column("count", title: "COUNT"), Column("seconds", title: "SECONDS"),
-        Column("rate", title: "A SECOND"),
+        Column("rate", title: "PER SECOND"),
     ]
 
     mutating func validate() throws {
@@ -49,9 +49,7 @@ struct BenchCommand: ParsableCommand {
         defer { place.remove() }
         let store = try Store.open(at: place.path + "/store")
         defer { store.close() }
-        let output = OutputWriter()
-        var printer = RowPrinter(
-            Self.columns, layout: .fitting(output, json: json ? .jsonArray : nil), output: output)
+        var printer = RowPrinter(Self.columns, json: json ? .jsonArray : nil)
         let measurement = try Measurement(
             store, valueBytes: Int(value?.bytes ?? 200), seconds: (time ?? .seconds(10)) / .seconds(1))
         for result in try measurement.run() {
@@ -61,11 +59,11 @@ struct BenchCommand: ParsableCommand {
             ])
         }
         try printer.end()
-        if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+        try Interruption.check()
     }
 }
 
-/// For one thread. Does one kind of work after another, each for its share of the time.
+/// Runs one kind of work after another, each for its share of the time. For one thread.
 private struct Measurement {
     struct Result {
         let work: String
@@ -99,7 +97,7 @@ private struct Measurement {
         guard entries > 0 else { return results }
         var random = SeededGenerator(seed: 1)
         results.append(
-            try measure("put, keys that are there") { _ throws(StorageError) in
+            try measure("put, existing keys") { _ throws(StorageError) in
                 try archive.put(value, forKey: Self.key(Int(random.next() >> 1) % entries))
             })
         results.append(
@@ -110,15 +108,15 @@ private struct Measurement {
             named: "Durable",
             orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil, durability: .full))
         results.append(
-            try measure("put, on the medium when it returns") { number throws(StorageError) in
+            try measure("put, synced") { number throws(StorageError) in
                 try durable.put(value, forKey: Self.key(number))
             })
         results.append(
-            try measure("list the entries, an entry", of: entries) { () throws(StorageError) in
+            try measure("list entries, per entry", of: entries) { () throws(StorageError) in
                 _ = try archive.entries().count
             })
         results.append(
-            try measure("read and verify all, an entry", of: entries) { () throws(StorageError) in
+            try measure("verify all, per entry", of: entries) { () throws(StorageError) in
                 _ = try archive.check()
             })
         return results

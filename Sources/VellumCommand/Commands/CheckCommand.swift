@@ -5,29 +5,26 @@ import StoreInspection
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Verifies every frame of a store, and its indexes against them; mends it with --repair.",
+        abstract: "Verifies the data and the indexes of a store; repairs damage with --repair.",
         discussion: """
-            Without --repair changes nothing. Exit code 1 if anything is wrong, 3 if an archive could not be read for another reason \
-            than damage, such as a limit of this process or a permission: whether that one is whole is then not known, and \
-            the others are checked all the same. With --json, one object: clean, entries, damaged, \
-            salvaged, problems of the store itself, and archives, an array of the same by archive with read, valueBytes \
-            and problems.
+            Without --repair, changes nothing. Exit code 1 if anything is wrong; 3 if an archive could not be read for a \
+            reason other than damage, such as a limit of this process or a permission. Such an archive may be damaged or \
+            not; the others are still checked. --json prints one object: clean, entries, damaged, salvaged, problems of the \
+            store itself, and archives, an array of the same by archive with read, valueBytes, problems and remarks.
 
-            --repair makes every archive whole that is not clean, and leaves the others alone, those that could not be \
-            read among them. What is damaged is \
-            kept in files of the archive's folder that end in .damaged; an archive that is open for writing is left \
-            as it is. Clean and the exit code then say how things are afterwards. An archive without its descriptor \
-            becomes a log, a cache or a collection, as its entries tell, and loses nothing by it. A store whose marker \
-            file vellum-store is damaged or missing gets a new one, if there is an archive in the folder. The folder of \
-            an archive in which there is no file at all is removed.
+            --repair repairs every damaged archive, and leaves clean and unreadable ones alone. Damaged bytes are kept in \
+            files of the archive's folder that end in .damaged. An archive that is open for writing is left unchanged. Clean \
+            and the exit code then describe the result. An archive without its descriptor becomes a log, a cache or a \
+            collection, depending on its entries, without loss. A damaged or missing marker file vellum-store is recreated \
+            if the folder has an archive. An archive's folder without any file is removed.
             """)
 
     @OptionGroup var store: StoreArguments
 
-    @Flag(help: "Make damaged archives whole.")
+    @Flag(help: "Repair damaged archives.")
     var repair = false
 
-    @Flag(help: "With --repair: only say what is damaged.")
+    @Flag(help: "With --repair: only report damage.")
     var dryRun = false
 
     @Flag(help: "Print one JSON object.")
@@ -59,8 +56,8 @@ struct CheckCommand: ParsableCommand {
         let removed = try looked.bytesOfRemovedArchives()
         if removed > 0 {
             Narration.say(
-                "removed archives and unfinished copies still take \(Figures.bytes(removed)): the next program that opens "
-                    + "the store for writing gives that back")
+                "removed archives and unfinished copies still use \(Figures.bytes(removed)); the next process that opens "
+                    + "the store for writing frees it")
         }
         let output = OutputWriter()
         if json {
@@ -151,15 +148,15 @@ struct CheckCommand: ParsableCommand {
         var problems: [String]
         var remarks: [String] = []
         var isMended = false
-        /// Else it is not known whether it is whole.
+        /// False: nothing is known about damage.
         var isRead = true
         var isEmptyFolder = false
-        /// A folder that is no archive, which nobody but a person can put right.
+        /// A foreign folder, which --repair can't handle.
         var isStray = false
 
         var verdict: String {
             if !isRead { return "could not be read" }
-            return !clean ? "NOT CLEAN" : isMended ? "mended" : "clean"
+            return !clean ? "NOT CLEAN" : isMended ? "repaired" : "clean"
         }
 
         init(_ name: String, _ report: CheckReport) {
@@ -173,7 +170,7 @@ struct CheckCommand: ParsableCommand {
             remarks = report.remarks
         }
 
-        /// An archive that could not be opened or read: one damaged place if it is damaged.
+        /// An archive that could not be opened or read; damage counts as one place.
         init(_ name: String, _ error: StorageError) {
             self.name = name
             clean = false
@@ -183,10 +180,10 @@ struct CheckCommand: ParsableCommand {
                 isRead = false
                 return
             }
-            // To run a check is no advice here.
+            // The error's own text advises to run a check.
             damaged = 1
             let place = offset > 0 ? "damaged at byte \(offset)" : "damaged"
-            problems = ["\(path) is \(place): \(reason); vellum check --repair makes the archive whole"]
+            problems = ["\(path) is \(place): \(reason); vellum check --repair repairs the archive"]
         }
 
         init(_ name: String, emptyFolder problem: String) {
@@ -217,7 +214,7 @@ struct CheckCommand: ParsableCommand {
             entries = report.entries
             valueBytes = report.valueBytes
             salvaged = report.salvaged
-            // Else it was the old index that was wrong, and a new one doesn't tell how.
+            // A rebuilt index no longer shows the faults of the old one.
             if report.damaged > 0 { (damaged, problems) = (report.damaged, report.problems) }
             let looking = try Store.open(at: store.path, mode: .readOnly, createIfMissing: false)
             defer { looking.close() }

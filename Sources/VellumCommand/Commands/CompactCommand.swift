@@ -5,11 +5,11 @@ import StoreInspection
 struct CompactCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compact",
-        abstract: "Gives back at once the room that deleted entries took.",
+        abstract: "Frees the space of deleted entries now.",
         discussion: """
-            An archive gives it back in time by itself; this does it now, while others use the store. What can still be \
-            undone keeps its room unless --give-up-undo is said. Standard output has a line an archive: its name, and what \
-            its files took before and take now, in bytes.
+            Archives free this space automatically over time; this command does it now, while others use the store. Entries \
+            that can be undone keep their space unless --give-up-undo is passed. Prints a line per archive: its name, and \
+            the bytes of its files before and after.
 
             Example: vellum compact City
             """)
@@ -19,7 +19,7 @@ struct CompactCommand: ParsableCommand {
     @Argument(help: "The archives (default: all).", completion: .archives)
     var archives: [WordList] = []
 
-    @Flag(help: "Also the room of what undo could still bring back, which it then can't.")
+    @Flag(help: "Also free the space kept for undo, which is then impossible.")
     var giveUpUndo = false
 
     private static let columns = [
@@ -31,8 +31,7 @@ struct CompactCommand: ParsableCommand {
         Interruption.collect()
         let store = try store.openForWriting(creating: false)
         defer { store.close() }
-        let output = OutputWriter()
-        var printer = RowPrinter(Self.columns, layout: .fitting(output, json: nil), output: output)
+        var printer = RowPrinter(Self.columns)
         let known = Set(try store.archiveNames().map(ExactText.init))
         for name in archives.words where !known.contains(ExactText(name)) {
             throw StorageError.noSuchArchive(name: name, store: store.path)
@@ -40,12 +39,12 @@ struct CompactCommand: ParsableCommand {
         do {
             for name in archives.isEmpty ? try store.archiveNames() : archives.words {
                 let before = try compact(name, of: store)
-                // Where an open index keeps its blocks, as on tmpfs, closing it gave them back.
+                // On tmpfs, for example, an index releases its blocks only when it is closed.
                 let after = try status(name, of: store)
                 try printer.print([.text(name), .bytes(before.footprint), .bytes(after.footprint)])
                 if after.undoBytes > 0, !giveUpUndo {
                     Narration.say(
-                        "\(name): \(Figures.bytes(after.undoBytes)) are kept for undo; --give-up-undo gives them back too"
+                        "\(name): \(Figures.bytes(after.undoBytes)) are kept for undo; --give-up-undo frees them too"
                     )
                 }
                 if Interruption.isRequested { break }
@@ -55,10 +54,10 @@ struct CompactCommand: ParsableCommand {
             throw error
         }
         try printer.end()
-        if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+        try Interruption.check()
     }
 
-    /// - Returns: how the archive was before.
+    /// - Returns: the status before.
     private func compact(_ name: String, of store: Store) throws -> ArchiveStatus {
         let archive = try store.archive(named: name)
         defer { archive.close() }

@@ -5,14 +5,14 @@ import StoreInspection
 struct CopyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "copy",
-        abstract: "Copies an archive, or some of its entries, to another archive.",
+        abstract: "Copies an archive or some of its entries.",
         discussion: """
-            A whole archive becomes a new one, as it is at one moment: with deadlines, owners, times, hits and the order of \
-            use; of a log its messages. There must be none of that name yet.
+            A whole archive is copied to a new one, as it is at one moment, with expiry times, owners, times, hits and the \
+            LRU order; a log with its messages. No archive of that name may exist.
 
-            Keys, or entries that meet --where, go into an archive that may be there already, and is made like this one if \
-            it isn't. They keep value, owner and what is left of their lifetimes, are recorded there in their order of use, \
-            and replace entries of the same keys. --to names another store, which is made if it isn't there.
+            Keys, or entries that meet --where, are copied into an archive, which is created with the same kind and limits \
+            if it doesn't exist. They keep value, owner and remaining TTL, are stored in their LRU order, and replace \
+            entries with the same keys. --to names another store, which is created if it doesn't exist.
 
             Example: vellum copy City Large --where 'population > 1000000'
             """)
@@ -22,7 +22,7 @@ struct CopyCommand: ParsableCommand {
     @Argument(help: "The archive to copy.", completion: .archives)
     var archive: String
 
-    @Argument(help: "The archive that becomes the copy, or gets the entries.", completion: .archives)
+    @Argument(help: "The new archive, or the one that receives the entries.", completion: .archives)
     var target: String
 
     @Argument(help: "Keys of the entries to copy (default: the whole archive).", completion: .keys)
@@ -39,7 +39,7 @@ struct CopyCommand: ParsableCommand {
     var to: String?
 
     mutating func validate() throws {
-        if !keys.isEmpty, condition != nil { throw ValidationError("say either keys or --where") }
+        if !keys.isEmpty, condition != nil { throw ValidationError("pass either keys or --where") }
     }
 
     func run() throws {
@@ -49,7 +49,7 @@ struct CopyCommand: ParsableCommand {
         let archive = try source.archive(named: archive)
         let isWhole = keys.isEmpty && condition == nil
         if !isWhole { try archive.requireEntries() }
-        // What may be wrong with the request is found out before anything is made.
+        // Check the request before creating anything.
         let (chosen, absent) = isWhole ? ([], 0) : try chosenEntries(archive)
         let target =
             try to.map { try Store.open(at: $0, options: StoreOptions(processName: "vellum")) } ?? source
@@ -67,14 +67,14 @@ struct CopyCommand: ParsableCommand {
         Narration.say(
             "copied \(Figures.amount(copying.entries, bytes: copying.bytes)) from \(archive.name) to \(copy.name)"
         )
-        if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+        try Interruption.check()
         copying.complain()
         if absent > 0 || copying.isIncomplete || copying.entries == 0 {
             throw CommandFailure(nil, status: try archive.statusOfAbsence())
         }
     }
 
-    /// Keys, with the operation that stored the entry if it has to be that one; and how many keys have no entry.
+    /// Keys, with the required sequence number where a condition chose them; and the number of keys without an entry.
     private func chosenEntries(
         _ archive: Archive
     ) throws -> (entries: [(key: String, sequence: UInt64?)], absent: Int) {
@@ -107,14 +107,14 @@ struct CopyCommand: ParsableCommand {
     }
 }
 
-/// For one thread. Puts entries of one archive into another.
+/// Copies entries of one archive into another. For one thread.
 private struct EntryCopying {
     let source: Archive
     let target: Archive
     private(set) var entries = 0
     private(set) var bytes: UInt64 = 0
     private var missing = 0
-    /// Those that were stored anew after they had been found to meet the condition.
+    /// Entries stored again after they were found to meet the condition.
     private var changed = 0
     var isIncomplete: Bool { missing > 0 || changed > 0 }
 
@@ -123,7 +123,7 @@ private struct EntryCopying {
         self.target = target
     }
 
-    /// With `sequence`, only the entry that this operation stored: another value may not meet the condition.
+    /// `sequence`: copies the entry only if this operation stored it; another value may not meet the condition.
     mutating func copy(_ key: String, of sequence: UInt64?) throws(StorageError) {
         guard let (entry, expires) = try source.currentWithExpiry(key) else {
             missing += 1
@@ -143,11 +143,12 @@ private struct EntryCopying {
 
     func complain() {
         if missing > 0 {
-            Narration.complain("\(Figures.count(missing, "entry", "entries")) went meanwhile")
+            Narration.complain(
+                "\(Figures.count(missing, "entry was", "entries were")) deleted during the copy")
         }
         if changed > 0 {
             Narration.complain(
-                "\(Figures.count(changed, "entry", "entries")) changed meanwhile and \(changed == 1 ? "is" : "are") not copied"
+                "\(Figures.count(changed, "entry", "entries")) changed during the copy and \(changed == 1 ? "is" : "are") not copied"
             )
         }
     }

@@ -6,27 +6,27 @@ struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
         abstract:
-            "Makes a store as a program would, runs a workload on it in a second process, and opens the browser on it.",
+            "Creates a store, runs a workload on it in a second process, and opens the browser.",
         discussion: """
-            The store is temporary unless --store names one; VELLUM_STORE is left alone. The cache City gets half of the \
-            space that its 6,204 cities need, so it evicts. Page holds texts, part of them in memory too; Session what \
-            expires unless it is used, each with its user as owner; Thumbnail images from 300 bytes to a megabyte. The \
-            workload accesses, records and deletes, the popular far more often than the rest (Zipf's law): --rate of these \
-            a second, where what is missed and then recorded counts as two. It has phases, which graphs show: \
-            steady, a scan over all cities, steady, a burst, steady, and City with a third of its limit. The log Journal \
-            tells of it in words; see vellum tail Journal --follow. The collection Country is left alone by the workload: \
-            there is time to try delete and undo in it. The cities are from GeoNames (https://www.geonames.org), licensed under \
-            CC BY 4.0.
+            The store is temporary unless --store names one; VELLUM_STORE is ignored. The cache City gets half of the space \
+            that its 6,204 cities need, so it evicts. Page holds texts, partly also in memory; Session holds entries that \
+            expire when idle, each owned by its user; Thumbnail holds images from 300 bytes to a megabyte. The workload \
+            accesses, stores and deletes by Zipf's law: --rate operations per second, where a miss and the store after it \
+            count as two. Graphs show its phases: steady, a scan over all cities, steady, a burst, steady, and City with a \
+            third of its limit. The log Journal describes them; see vellum tail Journal --follow. The workload doesn't \
+            change the collection Country, so deletions and undo can be tried there. The cities are from GeoNames \
+            (https://www.geonames.org), licensed under CC BY 4.0.
 
-            Without the browser, progress goes to standard error and the closing figures of the four caches to standard output.
+            Without the browser, progress is written to standard error and the final figures of the four caches to standard \
+            output.
             """)
 
     @OptionGroup var store: StoreArguments
 
-    @Flag(help: "Keep the temporary store, and say where it is.")
+    @Flag(help: "Keep the temporary store and print its path.")
     var keep = false
 
-    @Flag(help: "Don't open the browser, even on a terminal; without one it isn't opened anyway.")
+    @Flag(help: "Don't open the browser, even on a terminal.")
     var noBrowse = false
 
     @Option(help: ArgumentHelp("Without the browser: how long the workload runs.", valueName: "seconds"))
@@ -35,7 +35,7 @@ struct DemoCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Operations a second.", valueName: "count"))
     var rate = 500
 
-    @Option(help: ArgumentHelp("What the workload's random numbers start from.", valueName: "number"))
+    @Option(help: ArgumentHelp("Seed of the workload's random numbers.", valueName: "number"))
     var seed: UInt64 = 1
 
     @Option(
@@ -43,7 +43,7 @@ struct DemoCommand: ParsableCommand {
             "The browser's colors.", valueName: Theme.Name.allCases.map(\.rawValue).joined(separator: "|")))
     var theme: Theme.Name?
 
-    @Flag(help: "As for browse: the browser draws nothing, and says each change in a line.")
+    @Flag(help: "As for browse: print each change as a line.")
     var lines = false
 
     @Option(
@@ -52,11 +52,11 @@ struct DemoCommand: ParsableCommand {
         completion: .file())
     var record: String?
 
-    @Flag(help: "Print the closing figures as one JSON object.")
+    @Flag(help: "Print the final figures as one JSON object.")
     var json = false
 
     mutating func validate() throws {
-        if lines, record != nil { throw ValidationError("--lines draws nothing to record") }
+        if lines, record != nil { throw ValidationError("--lines and --record exclude each other") }
         if record != nil, noBrowse { throw ValidationError("--record needs the browser") }
         if !(1...1_000_000).contains(rate) { throw ValidationError("--rate is 1 to 1000000") }
         if !(seconds >= 0 && seconds <= 1e9) { throw ValidationError("--seconds is 0 to 1000000000") }
@@ -69,7 +69,7 @@ struct DemoCommand: ParsableCommand {
             store: store.store, keeps: keep, rate: rate, seed: seed, isSilent: browses)
         defer { session.end() }
         if browses, !Interruption.isRequested {
-            // The terminal takes signals itself, and gives itself back before they end the program.
+            // The terminal handles signals itself, to restore its modes.
             Interruption.release()
             let browser = BrowserSession(
                 store: session.path, isReadOnly: false,
@@ -92,9 +92,7 @@ struct DemoCommand: ParsableCommand {
         if json {
             try JSONTree.cells(figures.members).writeLine(to: output)
         } else {
-            for (name, cell) in figures.members {
-                try output.write("\(name)\t\(output.isTerminal ? cell.human : cell.plain)\n")
-            }
+            try output.write(figures.members)
         }
         try output.flush()
     }

@@ -5,17 +5,18 @@ import StoreInspection
 struct DiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
-        abstract: "Tells how two archives, or two stores, differ.",
+        abstract: "Shows the differences of two archives or two stores.",
         discussion: """
-            A line an entry: - and the key if only the first has it, + if only the second, ~ if the values' bytes or their \
-            encodings differ. Owners, times and deadlines don't count. Between stores (--with) archives of the same \
-            name are compared, one or all, and the archive's name comes before the key. --json prints an object a line: \
+            Prints a line per entry: - and the key if only the first has it, + if only the second, ~ if the values' bytes or \
+            their encodings differ. Owners, times and expiry times are ignored. Between stores (--with), archives of the \
+            same name are compared, one or all, and the archive's name precedes the key. --json prints an object per line: \
             archive, key, change (removed, added or changed).
 
-            Of logs a line a message that only one has, with its number and time; messages with the same time and bytes \
-            are the same, and numbers don't count. With --json: archive, sequence, time, change.
+            For logs, prints a line per message that only one has, with its number and time. Messages with equal time and \
+            bytes are equal; numbers are ignored. With --json: archive, sequence, time, change.
 
-            Exit code 0: no difference; 1: some; 3: something could not be read, or is missing for a log is damaged.
+            Exit code 0: no difference; 1: differences; 3: something could not be read, or is missing because a log is \
+            damaged.
 
             Examples: vellum diff City CityNew; vellum diff City --with /backup/store
             """)
@@ -33,12 +34,12 @@ struct DiffCommand: ParsableCommand {
         completion: .directory)
     var other: String?
 
-    @Flag(help: "Print a JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     func validate() throws {
         guard other == nil ? second != nil : second == nil else {
-            throw ValidationError("say two archives of one store, or --with FOLDER and at most one archive")
+            throw ValidationError("pass two archives of one store, or --with FOLDER and at most one archive")
         }
     }
 
@@ -81,8 +82,8 @@ struct DiffCommand: ParsableCommand {
     }
 }
 
-/// For one thread. Compares archives entry by entry, by look-ups, and keeps the keys of one archive at a time and no values; and
-/// logs by time and hash of each message of one of the two.
+/// Compares archives entry by entry with look-ups, and logs by time and hash of each message. Keeps the keys of one archive, or
+/// the hashes of one log, in memory. For one thread.
 private final class Comparison {
     enum Change: String {
         case removed, added, changed
@@ -103,7 +104,7 @@ private final class Comparison {
     private(set) var equal = 0
     private(set) var equalMessages = 0
     private(set) var unreadable = 0
-    /// A line for each archive that may lack something, for its log is damaged.
+    /// A line for each archive that may lack entries because its log is damaged.
     private(set) var damage: [String] = []
     private var known: [String: Set<ExactText>] = [:]
 
@@ -129,7 +130,7 @@ private final class Comparison {
         let kinds = Set(try [one, two].compactMap { $0 }.map { try $0.configuration().kind == .log })
         guard kinds.count == 1 else {
             Narration.complain(
-                "\(TerminalSafe.quoted(name)) and \(TerminalSafe.quoted(other)) differ as a whole: one is a log and the other isn't"
+                "\(TerminalSafe.quoted(name)) and \(TerminalSafe.quoted(other)) differ: only one of them is a log"
             )
             differences += 1
             return
@@ -150,7 +151,7 @@ private final class Comparison {
     }
 
     private func archive(_ name: String, of store: Store) throws(StorageError) -> Archive? {
-        // Listing a store for each of its archives would take quadratic time.
+        // Listing the store for each archive would take quadratic time.
         if known[store.path] == nil { known[store.path] = Set(try store.archiveNames().map(ExactText.init)) }
         return known[store.path]?.contains(ExactText(name)) == true ? try store.archive(named: name) : nil
     }
@@ -158,7 +159,7 @@ private final class Comparison {
     private func compare(_ key: String, _ one: Archive?, _ two: Archive?, in name: String) throws {
         let change: Change?
         do throws(StorageError) {
-            // Where they lie: values may be of any size.
+            // Compare without copies: values may be of any size.
             let isEqual = try one?.withPeek(key) { first in
                 Result { () throws(StorageError) in try two?.withPeek(key) { $0.elementsEqual(first) } }
             }
@@ -191,7 +192,7 @@ private final class Comparison {
     }
 
     private func compareMessages(_ one: Archive?, _ two: Archive?, in name: String) throws {
-        // How many of each are in the second log and not in the first, as far as that was read.
+        // Counts of messages that the second log has and the first lacks, as far as that was read.
         var onlySecond: [MessageIdentity: Int] = [:]
         try two.map { try eachMessage(of: $0) { onlySecond[$1, default: 0] += 1 } }
         try one.map {
@@ -213,14 +214,14 @@ private final class Comparison {
         }
     }
 
-    /// The messages that are there when it begins.
+    /// Visits the messages up to the end at the time of the call.
     private func eachMessage(
         of log: Archive, _ body: (LogMessage, MessageIdentity) throws -> Void
     ) throws {
         let end = try log.cursor(beforeLast: 0)
         var cursor: MessageCursor?
         while true {
-            if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+            try Interruption.check()
             let batch = try log.messages(after: cursor, before: end, mostBytes: 1 << 22)
             if batch.someAreDamaged || batch.someAreLost && cursor != nil { unreadable += 1 }
             if batch.messages.isEmpty { return }
@@ -229,24 +230,23 @@ private final class Comparison {
         }
     }
 
-    /// In an order that doesn't depend on use.
+    /// Visits the keys in byte order.
     private func eachKey(of archive: Archive, _ body: (String) throws -> Void) throws {
-        func check() throws(CommandFailure) {
-            if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+        let keys = try KeyIndex(StoredListing(archive)) { (_) throws(CommandFailure) in
+            try Interruption.check()
         }
-        let keys = try KeyIndex(StoredListing(archive)) { (_) throws(CommandFailure) in try check() }
         unreadable += keys.unreadable
         var order = Array(0..<Int32(clamping: keys.count))
         try StoppableSort.sort(&order) {
             keys.compare(Int($0), Int($1)) < 0
         } checkpoint: { (_) throws(CommandFailure) in
-            try check()
+            try Interruption.check()
         }
         var previous: Int?
         for index in order.lazy.map(Int.init) {
-            try check()
+            try Interruption.check()
             let key = keys.key(at: index)
-            // Nothing for what is gone or can't be read; several processes may have a key in their memories.
+            // Skip unreadable keys, and keys that several processes hold in memory.
             if key.isEmpty || previous.map({ keys.compare($0, index) == 0 }) == true { continue }
             previous = index
             try body(String(decoding: key, as: UTF8.self))
@@ -264,7 +264,7 @@ private final class Comparison {
             text: "\(message.sequence)\t\(Figures.seconds(message.time))")
     }
 
-    /// `members`: of the object, and `text`: of the line, what says which one it is.
+    /// `members` identify the difference in JSON, `text` in a line.
     private func report(
         _ change: Change, _ archive: String, _ members: [(name: String, value: JSONTree)], text: String
     ) throws(SourceError) {

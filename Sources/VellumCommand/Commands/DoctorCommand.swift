@@ -5,11 +5,11 @@ struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
         abstract:
-            "Looks at this program, the terminal and the stores, and says what is wrong and how to mend it.",
+            "Checks this program, the terminal and the stores, and gives advice.",
         discussion: """
-            Changes nothing. A line each: ok, note or wrong, what it is about, and what was found; --json prints one array of \
-            objects with state, subject, finding and advice. Values are not verified: vellum check does that. Exit code 1 if \
-            anything is wrong.
+            Changes nothing. Prints a line per finding: ok, note or wrong, the subject and the finding; --json prints one \
+            array of objects with state, subject, finding and advice. Doesn't verify values; use vellum check for that. Exit \
+            code 1 if anything is wrong.
             """)
 
     @OptionGroup var store: StoreArguments
@@ -39,8 +39,7 @@ struct DoctorCommand: ParsableCommand {
             }
             try output.flush()
         } else {
-            var printer = RowPrinter(
-                Self.columns, layout: .fitting(output, json: json ? .jsonArray : nil), output: output)
+            var printer = RowPrinter(Self.columns, json: json ? .jsonArray : nil)
             for finding in findings {
                 try printer.print([
                     .text(finding.state.rawValue), .text(finding.subject), .text(finding.text),

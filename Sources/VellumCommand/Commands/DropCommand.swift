@@ -5,11 +5,11 @@ import StoreInspection
 struct DropCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drop",
-        abstract: "Removes an archive with all it holds.",
+        abstract: "Removes an archive and its contents.",
         discussion: """
-            That can't be undone. Asks first on a terminal; elsewhere it takes --yes. While another process has the archive \
-            open for writing it is refused with exit code 1, unless --force is said: that process then gets an error with \
-            its next call, or makes the archive anew.
+            This can't be undone. Asks on a terminal; elsewhere --yes is required. While another process has the archive \
+            open for writing, it is refused with exit code 1, unless --force is passed: that process then gets an error with \
+            its next call, or recreates the archive.
 
             Example: vellum drop City --dry-run
             """)
@@ -19,46 +19,29 @@ struct DropCommand: ParsableCommand {
     @Argument(help: "The archive's name.", completion: .archives)
     var archive: String
 
-    @Flag(help: "Also while other processes have it open.")
+    @Flag(help: "Remove it even while other processes have it open.")
     var force = false
 
-    @Flag(help: "Only say what it would be.")
+    @Flag(help: "Only print what would be removed.")
     var dryRun = false
 
     @Flag(help: "Don't ask.")
     var yes = false
 
     func run() throws {
-        let (amount, others) = try look()
-        if dryRun {
-            let output = OutputWriter()
-            try output.write("would remove archive \(TerminalSafe.column(archive)) with \(amount)\n")
-            try output.flush()
-        }
-        if !others.isEmpty, !force {
-            throw Archive.inUse(archive, by: others, advice: "say --force")
-        }
+        try look()
         if dryRun { return }
-        guard yes || Confirmation.isPossible else {
-            throw CommandFailure(
-                "nobody is there to be asked; say --yes to remove the archive", status: .usage)
-        }
+        try Confirmation.require(unless: yes)
         let store = try store.openForWriting(creating: false)
         defer { store.close() }
         let opened = try store.archive(named: archive)
-        // Of the index that is used from here on: that of a copied store is made anew by the first who writes.
+        // Read after opening for writing, which may rebuild the index of a copied store.
         let (seen, version) = (try Self.amount(of: opened), try opened.version())
         if !yes, !Confirmation.ask("Remove archive \(archive) with \(seen)? This can't be undone.") {
             throw CommandFailure("nothing was removed", status: .nothing)
         }
-        if !force {
-            // Somebody may have opened it while the question was asked.
-            let present = try opened.processes().filter { $0.isAlive && $0.pid != getpid() }
-            guard present.isEmpty else {
-                throw Archive.inUse(
-                    archive, by: present.map { "\($0.name) (\($0.pid))" }, advice: "say --force")
-            }
-        }
+        // Another process may have opened it during the question.
+        if !force { try opened.requireUnused(advice: "pass --force") }
         guard try store.removeArchive(named: archive, ifStill: force ? nil : version) else {
             throw CommandFailure(
                 "\(TerminalSafe.quoted(archive)) has changed since; nothing was removed", status: .nothing)
@@ -66,11 +49,15 @@ struct DropCommand: ParsableCommand {
         Narration.say("removed archive \(archive) with \(seen)")
     }
 
-    /// What is in it, and who else has it open, without a trace.
-    private func look() throws -> (amount: String, others: [String]) {
+    /// Prints the plan with --dry-run, and refuses an archive in use.
+    private func look() throws {
         let archive = try store.openForLooking().archive(named: archive)
-        let others = try archive.processes().filter(\.isAlive).map { "\($0.name) (\($0.pid))" }
-        return (try Self.amount(of: archive), others)
+        if dryRun {
+            let amount = try Self.amount(of: archive)
+            try OutputWriter.print(
+                "would remove archive \(TerminalSafe.column(archive.name)) with \(amount)\n")
+        }
+        if !force { try archive.requireUnused(advice: "pass --force") }
     }
 
     private static func amount(of archive: Archive) throws -> String {

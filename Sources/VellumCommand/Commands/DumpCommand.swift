@@ -7,14 +7,14 @@ struct DumpCommand: ParsableCommand {
         commandName: "dump",
         abstract: "Writes a store, or some of its archives, into one file.",
         discussion: """
-            Each archive as it is at one moment, while others use the store: values, deadlines, owners, times, hits, the \
-            order of use, kinds and limits; of logs their messages. vellum restore makes a store of it again, on any machine. \
-            A backup of the store is made in the temporary folder (TMPDIR) meanwhile, so there must be room for it.
+            Each archive is written as it is at one moment, while others use the store: values, expiry times, owners, times, \
+            hits, LRU order, kinds and limits; logs with their messages. vellum restore recreates the store on any machine. \
+            A temporary backup is made in the temporary folder (TMPDIR), which needs enough space.
 
-            The file is a sequence of CBOR items (RFC 8742): a map with vellumDump (the version, 1) and files (their number), \
-            for each file of the backup a map with path, crc32c and bytes, and a map with end (their number again). It gets its name \
-            when it is whole. If a file of that name exists, the command asks before it replaces it, and needs --force without a \
-            terminal. Damaged entries are reported and left out, with exit code 3.
+            The file is a sequence of CBOR items (RFC 8742): a map with vellumDump (the version, 1) and files (their \
+            number), for each file of the backup a map with path, crc32c and bytes, and a map with end (their number again). \
+            It gets its name when it is complete. An existing file is replaced only after a question on a terminal, or with \
+            --force. Damaged entries are reported and left out, with exit code 3.
 
             Example: vellum dump - City | ssh host vellum restore - /srv/store
             """)
@@ -27,12 +27,12 @@ struct DumpCommand: ParsableCommand {
     @Argument(help: "The archives (default: all).", completion: .archives)
     var archives: [WordList] = []
 
-    @Flag(help: "Replace a file that exists, without asking.")
+    @Flag(help: "Replace an existing file without asking.")
     var force = false
 
     func run() throws {
         if file == "-", OutputWriter().isTerminal {
-            throw CommandFailure("a dump is bytes, and no text for a terminal; name a file", status: .usage)
+            throw CommandFailure("a dump is binary; name a file", status: .usage)
         }
         let source = try store.openForLooking()
         Interruption.collect()
@@ -47,7 +47,7 @@ struct DumpCommand: ParsableCommand {
             progress.goesOn($0)
         }
         progress.finish()
-        guard let report else { throw CommandFailure("interrupted", status: Interruption.status) }
+        guard let report else { throw CommandFailure.interrupted }
         report.complainOfDamage()
         let output = whole?.output ?? OutputWriter()
         let bytes = try DumpFile.write(storeAt: backup, to: output)
@@ -63,10 +63,11 @@ struct DumpCommand: ParsableCommand {
 struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Makes a store of a file that vellum dump wrote.",
+        abstract: "Creates a store from a file that vellum dump wrote.",
         discussion: """
-            The folder is new, or empty; it gets its name when all is there and every value has been verified. Nothing is \
-            replaced. Exit code 1 if the file is no dump, ends early or goes on behind its end, 3 if something in it is damaged.
+            The folder must be new or empty; it gets its name when all files are complete and every value has been verified. \
+            Nothing is replaced. Exit code 1 if the file is no dump, ends early or continues after its end; 3 if something \
+            in it is damaged.
 
             Example: vellum restore store.dump /srv/store
             """)
@@ -93,7 +94,7 @@ struct RestoreCommand: ParsableCommand {
                 + "to \(folder)")
     }
 
-    /// Opens every archive for writing, which makes its index, and checks it.
+    /// Opens every archive for writing, which builds its index, and checks it.
     private func verify(_ store: Store) throws -> (archives: Int, entries: Int, bytes: UInt64) {
         var (archives, entries, bytes) = (0, 0, UInt64(0))
         for name in try store.archiveNames() {
@@ -103,7 +104,7 @@ struct RestoreCommand: ParsableCommand {
             guard report.clean else {
                 throw CommandFailure(
                     "\(file): archive \(TerminalSafe.quoted(name)) in it is damaged: "
-                        + (report.problems.first ?? "its frames don't add up"), status: .storeFailure)
+                        + (report.problems.first ?? "its frames are inconsistent"), status: .storeFailure)
             }
             archives += 1
             entries += report.entries

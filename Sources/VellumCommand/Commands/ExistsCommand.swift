@@ -5,10 +5,10 @@ import StoreInspection
 struct ExistsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "exists",
-        abstract: "Tells by its exit code whether there are entries of these keys.",
+        abstract: "Checks whether entries exist, by its exit code.",
         discussion: """
-            0: there are; 1: one is missing, which standard error names; 3: the store can't be read. Nothing is printed. \
-            Looking leaves no trace.
+            0: all exist; 1: one is missing, which standard error names; 3: the store can't be read. Prints nothing on \
+            standard output. Leaves no access record.
 
             Example: vellum exists City 1642911 && echo there
             """)

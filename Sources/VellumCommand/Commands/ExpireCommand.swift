@@ -4,15 +4,15 @@ import StorageEngine
 struct ExpireCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "expire",
-        abstract: "Expires entries, now or later, or keeps them from expiring.",
+        abstract: "Sets or removes expiry times, or expires entries now.",
         discussion: """
-            Asks first on a terminal; elsewhere it takes --yes. An entry that is recorded anew while the question \
-            stands is left alone, and where it is about idle ones one that is used. It can be undone like a deletion, and as long: entries come back, deadlines become what they \
-            were. --never leaves entries alone that have no deadline; if none has one, nothing changes, and the exit code \
-            is 1.
+            Asks on a terminal; elsewhere --yes is required. An entry that is stored again before the answer is left alone, \
+            and with --idle-longer-than also one that is accessed. Can be undone like a deletion, and for the same time: \
+            entries and their previous expiry times are restored. --never skips entries without an expiry time; if none has \
+            one, nothing changes, with exit code 1.
 
-            --idle-longer-than expires now what was last recorded or accessed longer ago; with keys, --owner, --where or --all \
-            only of these. Durations are 500ms, 90s, 5m, 1h30m, 3d or 2w.
+            --idle-longer-than expires entries that were last stored or accessed longer ago; with keys, --owner, --where or \
+            --all only among these. Durations are 500ms, 90s, 5m, 1h30m, 3d or 2w.
 
             Example: vellum expire City --idle-longer-than 1h --dry-run
             """)
@@ -23,29 +23,29 @@ struct ExpireCommand: ParsableCommand {
 
     @Option(
         name: .customLong("in"),
-        help: ArgumentHelp("Let them live that long from now on.", valueName: "duration"),
+        help: ArgumentHelp("Set the TTL, from now on.", valueName: "duration"),
         transform: Interval.parse)
     var lifetime: Duration?
 
-    @Flag(help: "Expire them at once.")
+    @Flag(help: "Expire them now.")
     var now = false
 
-    @Flag(help: "Take their deadlines away.")
+    @Flag(help: "Remove their expiry times.")
     var never = false
 
     @Option(
-        help: ArgumentHelp("Expire at once what was idle for longer than this.", valueName: "duration"),
+        help: ArgumentHelp("Expire entries now that were idle for longer.", valueName: "duration"),
         transform: Interval.parse)
     var idleLongerThan: Duration?
 
     mutating func validate() throws {
         let ways = [lifetime != nil, now, never, idleLongerThan != nil].count(where: { $0 })
         guard ways == 1 else {
-            throw ValidationError("say one of --in, --now, --never and --idle-longer-than")
+            throw ValidationError("pass one of --in, --now, --never and --idle-longer-than")
         }
         if selection.isEmpty, idleLongerThan == nil {
             throw ValidationError(
-                "say which entries it is about: keys, --owner NAME, --where CONDITION or --all")
+                "select entries: keys, --owner NAME, --where CONDITION or --all")
         }
     }
 

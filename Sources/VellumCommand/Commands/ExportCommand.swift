@@ -5,19 +5,18 @@ import StoreInspection
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Writes the values of an archive: NDJSON, a JSON array, CSV or TSV.",
+        abstract: "Writes the values of an archive as NDJSON, a JSON array, CSV or TSV.",
         discussion: """
-            The least recently used comes first, so that import makes the same order again; values come back equal. \
-            Where values don't hold their keys, export --with-keys and import --key key --value value keep them.
+            The least recently used entry is first, so that an import restores the LRU order; values are imported equal. If \
+            values don't contain their keys, export --with-keys and import --key key --value value keep them.
 
-            A file gets its name when it is whole; until then, and whenever the export fails, what was there stays. If a file of that name exists, \
-            the command asks before it replaces it, and needs --force without a terminal.
+            A file gets its name when it is complete; until then, and if the export fails, an existing file stays. It is \
+            replaced only after a question on a terminal, or with --force.
 
-            Texts and other bytes that aren't documents become JSON strings. A row of CSV or TSV holds only an object; others \
-            are reported and left out, with exit code 1, as are damaged entries, with exit code 3. In these a nested array or \
-            object is written as JSON. \
-            Spreadsheets carry out texts that begin with =, +, - or @; for what others have stored there is --spreadsheet, \
-            whose texts don't come back equal.
+            Texts and other bytes that aren't documents become JSON strings. A row of CSV or TSV holds only an object; other \
+            values are reported and left out, with exit code 1, and damaged entries with exit code 3. Nested arrays and \
+            objects are written as JSON. Spreadsheets execute texts that begin with =, +, - or @; --spreadsheet protects \
+            against this, but its texts are not imported equal.
             """)
 
     @OptionGroup var store: StoreArguments
@@ -30,14 +29,14 @@ struct ExportCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What to write (default: what the file's name ends with; ndjson to standard output).",
+            "The format (default: by the file's name; ndjson to standard output).",
             valueName: "ndjson|json|csv|tsv"))
     var format: FileFormat?
 
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
-            "Only the entries that meet this, a condition as behind find in vellum query.",
+            "Only entries that meet this condition, as after find in vellum query.",
             valueName: "condition"))
     var condition: String?
 
@@ -46,19 +45,19 @@ struct ExportCommand: ParsableCommand {
 
     @Flag(
         help:
-            "For servers: write type, expiry time and the server's own form (DUMP) of each key; import --lossless restores them."
+            "For servers: write type, expiry time and serialized form (DUMP) of each key, for import --lossless."
     )
     var lossless = false
 
     @Flag(
-        help: "Read values of a server although that counts there as a use of every key (before version 7.2)."
+        help: "Read values of a server even if that counts as an access of each key (before version 7.2)."
     )
     var touch = false
 
-    @Flag(help: "In CSV: put an apostrophe before texts that a spreadsheet would carry out as formulas.")
+    @Flag(help: "In CSV: put an apostrophe before texts that a spreadsheet would execute as formulas.")
     var spreadsheet = false
 
-    @Flag(help: "Replace a file that exists, without asking.")
+    @Flag(help: "Replace an existing file without asking.")
     var force = false
 
     mutating func validate() throws {
@@ -71,7 +70,7 @@ struct ExportCommand: ParsableCommand {
         Interruption.collect()
         if let server = try store.server() { return try export(ServerDatabase(server, named: archive)) }
         guard !lossless else {
-            throw CommandFailure("--lossless is for servers; dump keeps all of an archive", status: .usage)
+            throw CommandFailure("--lossless is for servers; use dump for an archive", status: .usage)
         }
         let archive = try store.openForLooking().archive(named: archive)
         try archive.requireEntries()

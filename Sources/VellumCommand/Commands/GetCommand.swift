@@ -10,8 +10,8 @@ struct GetCommand: ParsableCommand {
         commandName: "get",
         abstract: "Prints the value of an entry.",
         discussion: """
-            Documents (CBOR, JSON, property lists) are printed as indented JSON, texts as they are, anything else in hexadecimal. \
-            Looking doesn't count as an access.
+            Documents (CBOR, JSON, property lists) are printed as indented JSON, texts unchanged, other bytes in \
+            hexadecimal. Doesn't count as an access.
             """)
 
     @OptionGroup var store: StoreArguments
@@ -25,10 +25,10 @@ struct GetCommand: ParsableCommand {
     @Flag(help: "Print JSON on one line; texts and other bytes become strings.")
     var json = false
 
-    @Flag(help: "Print the stored bytes as they are.")
+    @Flag(help: "Print the stored bytes unchanged.")
     var raw = false
 
-    @Flag(help: "Print the characters of a text alone, also of one that is a string of JSON or CBOR.")
+    @Flag(help: "Print only the characters of a text, also of a JSON or CBOR string.")
     var text = false
 
     @Flag(help: "Print the stored bytes in hexadecimal.")
@@ -42,7 +42,7 @@ struct GetCommand: ParsableCommand {
             throw ValidationError("--json, --raw, --text and --hex exclude each other")
         }
         if raw || text, meta {
-            throw ValidationError("--raw and --text print nothing but the value, so they exclude --meta")
+            throw ValidationError("--raw and --text print only the value, so they exclude --meta")
         }
     }
 
@@ -53,11 +53,11 @@ struct GetCommand: ParsableCommand {
                 throw CommandFailure(
                     "no key \(TerminalSafe.quoted(key)) in \(archive) of \(server)", status: .nothing)
             }
-            try database.complainOfUse()
+            if let reason = try database.objectionToReading() { Narration.complain(reason) }
             var members = zip(ServerDatabase.columns, ServerDatabase.cells(key, facts)).map { ($0.name, $1) }
             if let owner = value.owner { members.append(("owner", .text(owner))) }
             try value.bytes.withUnsafeBytes { try print($0, value.encoding, members) }
-            // Half a value isn't what was asked for.
+            // Part of a value is no success.
             if value.isUnreadable, let origin = value.origin { Narration.complain(origin) }
             if let doubt = value.doubt { Narration.complain(doubt) }
             if let shortage = value.shortage { throw CommandFailure(shortage, status: .storeFailure) }
@@ -70,7 +70,7 @@ struct GetCommand: ParsableCommand {
             var metadata = metadata
             if meta { metadata.rank = try Self.rank(of: metadata, in: archive) }
             let members = MetadataColumns.members(metadata)
-            // From where it lies: a copy would take as much memory again.
+            // Print from the mapping: a copy would double the memory.
             let result = try archive.withPeek(key) { bytes in
                 Result { try print(bytes, metadata.encoding, members) }
             }
@@ -82,13 +82,13 @@ struct GetCommand: ParsableCommand {
             let place = "\(TerminalSafe.quoted(key)) in archive \"\(archive.name)\""
             throw CommandFailure(
                 found?.tier == .memory
-                    ? "the value of \(place) is in the memory of a process only, and nobody else can read it (vellum why "
-                        + "tells which)" : "no entry \(place)" + Suggestion.key(for: key, in: archive),
+                    ? "the value of \(place) is only in a process' memory; vellum why shows which"
+                    : "no entry \(place)" + Suggestion.key(for: key, in: archive),
                 status: hasLost ? .storeFailure : .nothing)
         }
     }
 
-    /// `members`: what is known of the entry besides its value.
+    /// `members`: the entry's metadata.
     private func print(
         _ bytes: UnsafeRawBufferPointer, _ encoding: ValueEncoding, _ members: [(name: String, value: Cell)]
     ) throws {
@@ -100,6 +100,10 @@ struct GetCommand: ParsableCommand {
         } else if json {
             let value = try recognized(bytes, encoding)
             complain(of: value)
+            if value.repeatsName {
+                Narration.complain(
+                    "\(TerminalSafe.quoted(key)): an object has a name twice; --raw keeps both")
+            }
             try value.withSource { source in
                 let json = JSONTree.source(source)
                 try (meta ? MetadataColumns.entry(members, value: json) : json).writeLine(to: output)
@@ -143,9 +147,7 @@ struct GetCommand: ParsableCommand {
     private func printMetadata(
         _ members: [(name: String, value: Cell)], to output: OutputWriter
     ) throws {
-        for (name, cell) in members {
-            try output.write("\(name)\t\(output.isTerminal ? cell.human : cell.plain)\n")
-        }
+        try output.write(members)
         try output.write("\n")
     }
 
@@ -165,7 +167,7 @@ struct GetCommand: ParsableCommand {
         }
     }
 
-    /// Only a list of all entries knows the place of one.
+    /// Costs a list of all entries.
     static func rank(of metadata: EntryMetadata, in archive: Archive) throws(StorageError) -> Int? {
         let entries = try archive.entries()
         return entries.firstIndex { $0.recency <= metadata.recency }.map { entries.rank(at: $0) }

@@ -7,14 +7,14 @@ struct GroupsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "groups",
         abstract:
-            "Tells what takes the room of an archive: entries by the beginnings of their keys, or by what they have in common.",
+            "Shows the disk usage of an archive by key prefix or by a property.",
         discussion: """
-            A group is what keys have in common up to the next separator, by default the one of : / | . # - _ and space that \
-            most keys have. Keys without one are a group of their own. --prefix divides one group further. --by names \
-            what else entries have in common: owner, kind (of value: CBOR, JSON, text, PNG image) or a property of the \
-            query language such as address.city or @tier; one that is called owner is written '"owner"'. Columns in a \
-            pipe, and properties with --json: group, entries, bytes, share of the bytes of all groups, hits, accessed. The \
-            largest comes first. A pipe's text has control characters of keys spelled \\n or \\u{2028}.
+            A group shares the beginning of its keys up to the next separator, by default the most frequent one of : / | . # \
+            - _ and space. Keys without one form a group. --prefix divides one group further. --by groups by owner, kind (of \
+            value: CBOR, JSON, text, PNG image) or a property of the query language such as address.city or @tier; a \
+            property named owner is written '"owner"'. Columns in a pipe, and properties with --json: group, entries, bytes, \
+            share of the bytes of all groups, hits, accessed. The largest group is first. In a pipe, control characters of \
+            keys are escaped as \\n or \\u{2028}.
 
             Example: vellum groups Session --prefix user: --limit 10
             """)
@@ -23,7 +23,7 @@ struct GroupsCommand: ParsableCommand {
         case prefix, owner, kind
         case property(QueryProperty)
 
-        /// What is not taken for a property's name.
+        /// Groupings other than properties.
         static let words = ["prefix", "owner", "kind"]
 
         init?(argument: String) {
@@ -47,30 +47,30 @@ struct GroupsCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Group by the beginnings of keys (prefix), by owner, by kind of value, or by a property.",
+            "Group by key prefix, owner, kind of value, or a property.",
             valueName: "property"), completion: .groupings)
     var by = By.prefix
 
     @Option(
         help: ArgumentHelp(
-            "Only keys that begin with this; groups are made of what follows.", valueName: "text"))
+            "Only keys with this prefix; groups are formed from the rest.", valueName: "text"))
     var prefix = ""
 
     @Option(
-        help: ArgumentHelp("The ASCII character that ends the beginning of a key.", valueName: "character"))
+        help: ArgumentHelp("The ASCII character that ends a prefix.", valueName: "character"))
     var separator: String?
 
     @Option(
-        help: "What to sort by: group ascending, most entries, bytes or hits first, or longest idle first.")
+        help: "Sort by: group ascending, most entries, bytes or hits first, or longest idle first.")
     var order = GroupColumn.bytes
 
-    @Flag(help: "Turn the order around.")
+    @Flag(help: "Reverse the order.")
     var reverse = false
 
-    @Option(help: ArgumentHelp("Print at most that many groups.", valueName: "count"))
+    @Option(help: ArgumentHelp("Print at most this number of groups.", valueName: "count"))
     var limit: Int?
 
-    @Flag(help: "Print a JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     mutating func validate() throws {
@@ -79,11 +79,11 @@ struct GroupsCommand: ParsableCommand {
             throw ValidationError("--separator is one ASCII character")
         }
         if by != .prefix, separator != nil || !prefix.isEmpty {
-            throw ValidationError("--prefix and --separator are for groups by the beginnings of keys")
+            throw ValidationError("--prefix and --separator need --by prefix")
         }
         if case .property(let property) = by, property.isMany {
             throw ValidationError(
-                "an entry has many of \(property); vellum query \(archive) 'count by \(property)' counts them"
+                "an entry has several values of \(property); vellum query \(archive) 'count by \(property)' counts them"
             )
         }
     }
@@ -102,7 +102,7 @@ struct GroupsCommand: ParsableCommand {
                 guard groups.unreadable > 0 else { return }
                 throw CommandFailure(
                     "\(Figures.count(groups.unreadable, "value", "values")) could not be read (before version 7.2 that would "
-                        + "count as a use of each key)", status: .storeFailure)
+                        + "count as an access of each key)", status: .storeFailure)
             }
         }
         let archive = try store.openForLooking().archive(named: archive)
@@ -110,7 +110,7 @@ struct GroupsCommand: ParsableCommand {
         try print(StoredListing(archive)) { try complain($0, archive) }
     }
 
-    /// `complain`: says what may be missing.
+    /// `complain` reports entries that may be missing.
     private func print(_ listing: any EntryListing, complain: (EntryGroups) throws -> Void) throws {
         let keys = by == .prefix ? KeyIndex(listing) { (_) throws(Never) in } : nil
         let chosen = separator?.utf8.first ?? keys?.separator(below: prefix) ?? Grouping.separators[0]
@@ -122,14 +122,13 @@ struct GroupsCommand: ParsableCommand {
             case .property(let property): .property(property)
             }
         let groups = EntryGroups(listing, keys: keys, by: grouping, now: .now()) { (_) throws(Never) in }
-        let output = OutputWriter()
         var printer = RowPrinter(
             [
                 Column("group", title: "GROUP"), Column("entries", title: "ENTRIES"),
                 Column("bytes", title: "BYTES"),
                 Column("share", title: "SHARE"), Column("hits", title: "HITS", dropped: 1),
                 Column("accessed", title: "ACCESSED", dropped: 2),
-            ], layout: .fitting(output, json: json ? .jsonLines : nil), output: output)
+            ], json: json ? .jsonLines : nil)
         let order = groups.sorted(by: order, descending: (order != .group) != reverse)
         for number in order.prefix(limit ?? .max) {
             let group = groups.groups[number]
@@ -145,7 +144,7 @@ struct GroupsCommand: ParsableCommand {
         try complain(groups)
     }
 
-    /// Programs get the beginning itself, and nothing for the keys that have no further part, or for no owner.
+    /// For programs: the prefix itself; empty for keys without a further part and for no owner.
     private func name(of group: EntryGroup) -> Cell {
         guard json || !OutputWriter().isTerminal else { return .text(group.name) }
         switch group.membership {
@@ -153,18 +152,18 @@ struct GroupsCommand: ParsableCommand {
         case .last: return .absent
         case .owner(let owner): return Cell(owner?.text)
         case .value(_, .absent, _): return .absent
-        // A text as it is, even the empty one; what JSON has no text for without quotes.
+        // Without JSON's quotes.
         case .value(_, .text(let text), _): return .text(text)
         case .value(_, .key(let key), _): return .text(key.text)
         case .value(_, .boolean, let shown), .value(_, .integer, let shown): return .number(shown)
         case .value(_, .float(let number), let shown) where number.isFinite: return .number(shown)
-        // A list or an object, which a text may read like.
+        // A string might read like this list or object.
         case .value(_, let key, _) where json && key.isCollection: return .item(key.encoded)
         case .kind, .value, .both: return .text(group.name)
         }
     }
 
-    /// One group without a value may come of a name that nothing has.
+    /// A single group without a value may mean a mistyped name.
     private func complainOfMissingProperty(_ groups: EntryGroups, _ archive: Archive) throws {
         guard case .property(let property) = by, groups.groups.count == 1,
             case .value(_, .absent, _) = groups.groups[0].membership
@@ -179,8 +178,8 @@ struct GroupsCommand: ParsableCommand {
     private func complain(_ groups: EntryGroups, _ archive: Archive) throws {
         if groups.ungrouped > 0 {
             Narration.complain(
-                "there are more than the \(Figures.count(groups.groups.count)) groups that are largest by entries and by "
-                    + "bytes; \(Figures.count(groups.ungrouped, "entry", "entries")) of others are left out")
+                "only the \(Figures.count(groups.groups.count)) groups that are largest by entries and by bytes are shown; "
+                    + "\(Figures.count(groups.ungrouped, "entry", "entries")) of others are left out")
         }
         try complainOfMissingProperty(groups, archive)
         Narration.complainOfMissing(groups.unreadable)

@@ -6,23 +6,24 @@ import StoreInspection
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Records every object of a file: NDJSON, a JSON array, CSV or TSV.",
+        abstract: "Stores the objects of a file: NDJSON, a JSON array, CSV or TSV.",
         discussion: """
-            An object's key is its property --key: a string, or an integer as JSON spells it. Of objects with the same \
-            key the last one stays. Makes the store and the archive if they aren't there.
+            An object's key is its property --key: a string, or an integer in its JSON spelling. Of objects with the same \
+            key, the last one is kept. Creates the store and the archive if they don't exist.
 
-            A record that can't be imported is reported with its line and passed over; of many for one reason the first \
-            ten are, and the others counted. That still ends with exit code 0, unless nothing at all could be imported \
-            (1), --strict stopped it (1), or the input ends within a record (1). What was imported stays.
+            A record that can't be imported is reported with its line and skipped; for each reason, the first ten are \
+            reported and the others counted. The exit code is still 0, unless nothing could be imported (1), --strict \
+            stopped it (1), or the input ends within a record (1). Imported records stay.
 
-            NDJSON may have its objects over several lines. The first row of CSV and TSV names the properties. Their beginning \
-            decides what separates the fields (commas, semicolons, tabs, bars, carets: what makes the key a column), which \
-            quotes they have and whether spaces stand around them; standard error says what isn't usual, and the options \
-            override it. What a column holds is decided by a look at all of it: numbers, true and false are these where every \
-            field without quotes is one (or null); else all are text, and standard error says why. Quotes make texts, unless all \
-            fields have them. Numbers with a decimal comma or thousands separators are numbers where that is certain. The column of the \
-            keys is text unless all are integers. An empty field leaves its property out; a JSON array or object is that, in \
-            quotes or not. --types says it for columns. For that a pipe is kept in a temporary file (TMPDIR).
+            NDJSON objects may span several lines. The first row of CSV and TSV names the properties. The beginning of the \
+            file decides the delimiter (commas, semicolons, tabs, bars or carets: the one that makes the key a column), the \
+            quotes and whether fields have surrounding spaces; standard error reports unusual choices, and options override \
+            them. All fields of a column decide its type: numbers, true and false only if every unquoted field is one (or \
+            null); else text, and standard error gives the reason. Quoted fields are texts, unless all fields are quoted. \
+            Numbers with a decimal comma or thousands separators are numbers where that is certain. The key column is text \
+            unless all keys are integers. An empty field omits its property; a JSON array or object is read as such, quoted \
+            or not. --types sets the types of columns. A pipe is copied to a temporary file (TMPDIR), because the input is \
+            read twice.
             """)
 
     @OptionGroup var store: StoreArguments
@@ -35,28 +36,28 @@ struct ImportCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The property that holds an entry's key (needed unless --lossless is said).",
+            "The property that holds the key (required without --lossless).",
             valueName: "property"),
         completion: .importedProperties)
     var key: String?
 
     @Option(
-        help: ArgumentHelp("Record only this property's value, not the whole object.", valueName: "property"),
+        help: ArgumentHelp("Store only this property's value, not the whole object.", valueName: "property"),
         completion: .importedProperties)
     var value: String?
 
     @Option(
         help: ArgumentHelp(
-            "What the file is (default: what its name or its first byte says).",
+            "The file's format (default: by its name or first byte).",
             valueName: "ndjson|json|csv|tsv"))
     var format: FileFormat?
 
-    @Flag(help: "CSV and TSV: take every field as text.")
+    @Flag(help: "CSV and TSV: read every field as text.")
     var text = false
 
     @Option(
         help: ArgumentHelp(
-            "CSV and TSV: what columns hold, text, number or boolean; rows that don't fit are passed over.",
+            "CSV and TSV: types of columns, text, number or boolean; other rows are skipped.",
             valueName: "column=kind,…"))
     var types: [ColumnTypes] = []
 
@@ -65,13 +66,13 @@ struct ImportCommand: ParsableCommand {
     @Flag(help: "Stop at the first record that can't be imported.")
     var strict = false
 
-    @Flag(help: "Into a server: restore what export --lossless wrote, with types and expiry times.")
+    @Flag(help: "For servers: restore an export --lossless, with types and expiry times.")
     var lossless = false
 
-    @Flag(help: "Into a server: replace keys that exist; without it they stay, and are reported.")
+    @Flag(help: "For servers: replace existing keys, which are otherwise reported and kept.")
     var overwrite = false
 
-    @Flag(help: "Let a server that isn't on this machine be changed.")
+    @Flag(help: "Allow changes of a server that isn't on this machine.")
     var write = false
 
     @OptionGroup var entry: EntryArguments
@@ -80,13 +81,13 @@ struct ImportCommand: ParsableCommand {
 
     mutating func validate() throws {
         if text, !types.isEmpty {
-            throw ValidationError("--text says that all is text, so it excludes --types")
+            throw ValidationError("--text and --types exclude each other")
         }
         if lossless, key != nil || value != nil || entry.expires != nil {
-            throw ValidationError("--lossless records hold their keys, values and expiry times")
+            throw ValidationError("--lossless excludes --key, --value and --expires")
         }
         if key == nil, !lossless {
-            throw ValidationError("say with --key which property holds an entry's key")
+            throw ValidationError("pass --key with the property that holds the key")
         }
     }
 
@@ -117,7 +118,7 @@ struct ImportCommand: ParsableCommand {
             for note in try table.decideKinds(types, key: key ?? "") { Narration.say(note) }
             reader = table
         }
-        if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+        try Interruption.check()
         if let server { return try run(&reader, of: input, into: server) }
         let store = try store.openForWriting(creating: true)
         defer { store.close() }
@@ -133,7 +134,7 @@ struct ImportCommand: ParsableCommand {
             attributes: entry.attributes)
         var outcome = Importer.Outcome()
         let failure = run(&reader, of: input, &outcome) { try target.store($0) }
-        // An archive that failed may have nothing more to say.
+        // A failed archive may have no status.
         let after = (try? archive.status()) ?? before
         Narration.say(
             outcome.summary(
@@ -145,7 +146,7 @@ struct ImportCommand: ParsableCommand {
         throws
     {
         guard entry.owner == nil, entry.memoryExpires == nil else {
-            throw CommandFailure("keys of a server have no owners and no time in memory", status: .usage)
+            throw CommandFailure("keys of a server have no owner and no TTL in memory", status: .usage)
         }
         let target = ServerImport(
             database: try ServerDatabase(server, named: archive), key: key.map { KeyProperty($0) },
@@ -157,10 +158,11 @@ struct ImportCommand: ParsableCommand {
         Narration.say(
             "imported \(Figures.amount(outcome.imported, bytes: outcome.bytes)) into \(archive) of \(server)\(skipped)"
         )
+        if let remark = target.remark { Narration.complain(remark) }
         try end(outcome, failure)
     }
 
-    /// Returns what stopped it.
+    /// Returns the error that stopped it.
     private func run(
         _ reader: inout any RecordReader, of input: InputBuffer, _ outcome: inout Importer.Outcome,
         store: @escaping (UnsafeRawBufferPointer) throws -> ImportedRecord
@@ -170,6 +172,9 @@ struct ImportCommand: ParsableCommand {
                 Narration.say(
                     "the quote that \(field.said) begins with is kept; --quote '\"' removes quotes around fields"
                 )
+            }
+            if let count = (reader as? DelimitedReader)?.repeatedHeaders, count > 0 {
+                Narration.say("\(Figures.count(count, "line", "lines")) equal to the header skipped")
             }
         }
         do {
@@ -183,13 +188,13 @@ struct ImportCommand: ParsableCommand {
 
     private func end(_ outcome: Importer.Outcome, _ failure: (any Error)?) throws {
         if let failure { throw failure }
-        if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+        try Interruption.check()
         if outcome.isCut || outcome.isStopped || (outcome.imported == 0 && outcome.skipped > 0) {
             throw CommandFailure(nil, status: .nothing)
         }
     }
 
-    /// What imports standard input in this way.
+    /// The command that imports the format from standard input.
     private func commandForPipe(_ format: FileFormat?) -> String {
         let format = self.format ?? format
         let options =
@@ -199,13 +204,13 @@ struct ImportCommand: ParsableCommand {
 
     private func checkColumns(_ columns: [String], _ file: String) throws(CommandFailure) {
         guard !columns.isEmpty else {
-            return Narration.say("\(file) is empty: it has no row that names columns")
+            return Narration.say("\(file) is empty: it has no header row")
         }
         for name in [key, value].compactMap({ $0 })
         where !columns.contains(where: { ExactText($0) == ExactText(name) }) {
             throw CommandFailure(
                 "\(file) has no column \"\(name)\"; its columns are \(columns.joined(separator: ", ")) "
-                    + "(--header no or --header NAMES, if its first row names none)", status: .usage)
+                    + "(--header no or --header NAMES, if it has no header row)", status: .usage)
         }
     }
 }

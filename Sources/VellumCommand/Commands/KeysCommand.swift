@@ -8,12 +8,12 @@ struct KeysCommand: ParsableCommand {
         commandName: "keys",
         abstract: "Lists the entries of an archive with their metadata.",
         discussion: """
-            Columns in a pipe, and properties with --json: key, size, tier, created, accessed, expires, hits, owner, \
-            rank. Sizes are bytes, times seconds since 1970; rank 1 is the most recent. In a pipe an entry \
-            is a line: control characters and line separators in keys and owners are spelled \\n, \\t or \\u{2028}; \
-            --json gives them exactly. Of a server: key, type, encoding, size (in its memory), accessed, expires and, where it \
-            counts uses instead of times, frequency; without --order as its scan finds them. On a terminal expires is the time \
-            that is left. --match is a shell's pattern, in quotes so that the shell leaves it alone. --prefix and --owner are compared byte by byte. Exit code 1 if there is no such entry.
+            Columns in a pipe, and properties with --json: key, size, tier, created, accessed, expires, hits, owner, rank. \
+            Sizes are bytes, times seconds since 1970; rank 1 is the most recent. In a pipe, an entry is a line: control \
+            characters and line separators in keys and owners are escaped as \\n, \\t or \\u{2028}; --json prints them \
+            exactly. For a server: key, type, encoding, size (in its memory), accessed, expires and, with an LFU policy, \
+            frequency; without --order in the order of its scan. On a terminal, expires is the remaining time. --match is a \
+            shell pattern; quote it. --prefix and --owner compare bytes. Exit code 1 if no entry matches.
 
             Example: vellum keys City --prefix 16 --owner demo --order expires
             """)
@@ -26,20 +26,20 @@ struct KeysCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            What to sort by: most recently used first, key or owner ascending, largest, latest created, soonest to \
-            expire or most hits first, or by tier, what is in memory first.
+            Sort by: most recently used first, key or owner ascending, largest, latest created, soonest to \
+            expire or most hits first, or by tier, in memory first.
             """, valueName: "order"))
     var order = EntryColumn.idle
 
-    @Flag(help: "Turn the order around; what is equal stays most recently used first.")
+    @Flag(help: "Reverse the order; equal entries stay most recently used first.")
     var reverse = false
 
-    @Option(help: ArgumentHelp("Only the entries whose keys begin with this.", valueName: "text"))
+    @Option(help: ArgumentHelp("Only keys with this prefix.", valueName: "text"))
     var prefix: String?
 
     @Option(
         help: ArgumentHelp(
-            "Only the entries whose whole keys match this: * is any text, ? a character, [a-c] one of these.",
+            "Only keys that match this pattern: * is any text, ? a character, [a-c] one of these.",
             valueName: "pattern"))
     var match: String?
 
@@ -48,10 +48,10 @@ struct KeysCommand: ParsableCommand {
         transform: OwnerName.parse)
     var owner: String?
 
-    @Option(help: ArgumentHelp("Print at most that many entries.", valueName: "count"))
+    @Option(help: ArgumentHelp("Print at most this number of entries.", valueName: "count"))
     var limit: Int?
 
-    @Flag(help: "Print a JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     mutating func validate() throws {
@@ -64,9 +64,7 @@ struct KeysCommand: ParsableCommand {
         try archive.requireEntries()
         let listing = try StoredListing(archive)
         let entries = listing.list
-        let output = OutputWriter()
-        var printer = RowPrinter(
-            MetadataColumns.columns, layout: .fitting(output, json: json ? .jsonLines : nil), output: output)
+        var printer = RowPrinter(MetadataColumns.columns, json: json ? .jsonLines : nil)
         var left = limit ?? .max
         var missing = 0
         var isAnyMeant = false
@@ -77,7 +75,7 @@ struct KeysCommand: ParsableCommand {
         let places = (reverse ? order.reversed : order).positions(in: listing, now: now)
         for row in 0..<places.count {
             let index = places.index(atRow: row)
-            // Memory answers about as slowly as so many rows are written.
+            // Memory latency is about the time of writing eight rows.
             if row + 8 < places.count { entries.prefetch(at: places.index(atRow: row + 8)) }
             guard left > 0 || (isFiltered && !isAnyMeant) else { break }
             if prefix != nil || pattern != nil, let key = try entries.soundKey(at: index),
@@ -99,7 +97,7 @@ struct KeysCommand: ParsableCommand {
         Narration.complainOfMissing(missing)
         let hasLost = try archive.complainOfLoss()
         if missing > 0 || hasLost { throw CommandFailure(nil, status: .storeFailure) }
-        // As for rm and expire: who asks for an owner's entries learns that there are none.
+        // Like rm and expire, report an owner without entries.
         guard isFiltered, !isAnyMeant else { return }
         let meant = [
             prefix.map { "with a key that begins with \(TerminalSafe.quoted($0))" },
@@ -113,22 +111,20 @@ struct KeysCommand: ParsableCommand {
 
     private func list(_ database: ServerDatabase) throws {
         if owner != nil { throw ValidationError("keys of a server have no owners") }
-        // A server's own order costs nothing; any other takes a question about each key.
+        // Any order but the server's own needs metadata of all keys.
         let isOrdered = ProgramArguments.withoutStore.contains { $0 == "--order" || $0.hasPrefix("--order=") }
         let order = isOrdered ? order : nil
         if let order, [.tier, .age, .owner].contains(order) {
-            throw ValidationError("a server doesn't tell the \(order.rawValue) of its keys")
+            throw ValidationError("a server has no \(order.rawValue) of its keys")
         }
         let pattern: String? =
             switch (prefix, match) {
             case (nil, nil): nil
             case (let prefix?, nil): ServerScan.escaped(prefix) + "*"
             case (nil, let match?): match
-            case (_?, _?): throw ValidationError("on a server say either --prefix or --match")
+            case (_?, _?): throw ValidationError("on a server, pass either --prefix or --match")
             }
-        let output = OutputWriter()
-        var printer = RowPrinter(
-            ServerDatabase.columns, layout: .fitting(output, json: json ? .jsonLines : nil), output: output)
+        var printer = RowPrinter(ServerDatabase.columns, json: json ? .jsonLines : nil)
         var left = limit ?? .max
         Interruption.collect()
         try database.visitKeys(matching: pattern, by: order, reverse: reverse) { key, facts in
@@ -138,13 +134,13 @@ struct KeysCommand: ParsableCommand {
             return left > 0
         }
         try printer.end()
-        if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+        try Interruption.check()
         if pattern != nil, left == limit ?? .max, limit != 0 {
             throw CommandFailure("\(archive) has no key that matches", status: .nothing)
         }
     }
 
-    /// Byte by byte: two ways to write an accent make two owners.
+    /// Compares bytes: two spellings of an accent are two owners.
     private func isSame(_ name: String?, _ owner: String) -> Bool {
         name.map { $0.utf8.elementsEqual(owner.utf8) } ?? false
     }

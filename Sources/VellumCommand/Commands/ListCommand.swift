@@ -9,9 +9,9 @@ struct ListCommand: ParsableCommand {
         abstract: "Lists the archives with their sizes, limits and counters.",
         discussion: """
             Columns in a pipe, and properties with --json: archive, kind, type, entries, memoryBytes, memoryLimit, \
-            diskBytes, diskLimit, footprint, hits, misses, evictions, expirations, rejections. Sizes are bytes; \
-            memoryBytes and diskBytes are sums of values, footprint is what the archive's files take. An archive that can't be read is named on standard \
-            error, and so is one of which nothing is left but an empty folder; the others are listed all the same, and the exit code is 3.
+            diskBytes, diskLimit, footprint, hits, misses, evictions, expirations, rejections. Sizes are bytes; memoryBytes \
+            and diskBytes are sums of values, footprint is the size of the archive's files. Unreadable archives and empty \
+            archive folders are reported on standard error, with exit code 3; the others are still listed.
             """)
 
     @OptionGroup var store: StoreArguments
@@ -32,9 +32,7 @@ struct ListCommand: ParsableCommand {
     func run() throws {
         if let server = try store.server() { return try list(server) }
         let store = try store.openForLooking()
-        let output = OutputWriter()
-        var printer = RowPrinter(
-            Self.columns, layout: .fitting(output, json: json ? .jsonArray : nil), output: output)
+        var printer = RowPrinter(Self.columns, json: json ? .jsonArray : nil)
         var failed = false
         try store.visitArchives { archive in
             let sample = try ArchiveSample(archive)
@@ -64,9 +62,7 @@ struct ListCommand: ParsableCommand {
     ]
 
     private func list(_ server: ServerAddress) throws {
-        let output = OutputWriter()
-        var printer = RowPrinter(
-            Self.databaseColumns, layout: .fitting(output, json: json ? .jsonArray : nil), output: output)
+        var printer = RowPrinter(Self.databaseColumns, json: json ? .jsonArray : nil)
         let figures = try ServerConnection(server).figures()
         for database in figures.databases {
             try printer.print([

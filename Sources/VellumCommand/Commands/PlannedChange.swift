@@ -2,11 +2,11 @@ import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
-/// Sendable value type. What a person wants to be done with some entries, from the question to the way back.
+/// A change of selected entries: plan, confirmation, execution and the undo hint.
 struct PlannedChange: Sendable {
     let store: StoreArguments
     let selection: SelectionArguments
-    /// Only what was last accessed longer ago than this.
+    /// Only entries last accessed longer ago than this.
     var idle: Duration?
     let action: PlannedAction
 
@@ -20,9 +20,7 @@ struct PlannedChange: Sendable {
         }
         if selection.dryRun { return try printPlan() }
         let asks = !selection.yes
-        guard !asks || Confirmation.isPossible else {
-            throw CommandFailure("nobody is there to be asked; say --yes to \(action.verb)", status: .usage)
-        }
+        try Confirmation.require(unless: selection.yes)
         let store = try store.openForWriting(creating: false)
         defer { store.close() }
         let archive = try store.archive(named: selection.archive)
@@ -38,7 +36,7 @@ struct PlannedChange: Sendable {
         if asks, !isConfirmed(plan, archive.name) {
             throw CommandFailure(action.refusal, status: .nothing)
         }
-        // What is done by then is told, with the way back.
+        // An interrupted change is reported with its undo command.
         Interruption.collect()
         let carried = try plan.apply(to: archive, while: { !Interruption.isRequested })
         let outcome = carried.outcome
@@ -58,7 +56,7 @@ struct PlannedChange: Sendable {
 
     // MARK: Logs
 
-    /// Whether it is about all messages of a log: these are no entries, and can't be brought back.
+    /// Whether all messages of a log are meant, which can't be undone.
     private func isEmptying(_ archive: Archive) throws(StorageError) -> Bool {
         guard selection.all, action == .delete else { return false }
         return try archive.configuration().kind == .log
@@ -82,14 +80,14 @@ struct PlannedChange: Sendable {
 
     // MARK: Entries
 
-    /// A word with a dash may be an option, and the key of an entry: nobody knows which one was meant.
+    /// Refuses a word with a dash that may be an option or a key.
     private func refuseAmbiguousWords(_ archive: Archive) throws {
         let arguments = ProgramArguments.withoutStore
-        // With dashes, or a condition or an owner, no key can be meant.
+        // With --, a condition or an owner the word can't be a key.
         guard !arguments.contains("--"), selection.all || !selection.keys.words.isEmpty else { return }
         for word in DashHint.options(arguments)
         where (!selection.all || word == "--all") && (try? archive.metadata(word)) != nil {
-            // The same command: another one may do what nobody asked for.
+            // Suggest the same command, with -- and all words.
             let words = [archive.name] + selection.keys.words + [word]
             var counts = Dictionary(words.map { ($0, 1) }, uniquingKeysWith: +)
             let options = arguments.dropFirst().filter { argument in
@@ -98,7 +96,7 @@ struct PlannedChange: Sendable {
                 return false
             }
             throw CommandFailure(
-                "\(word) is an option, and the key of an entry of \(archive.name); for the key put it behind --: "
+                "\(word) is both an option and a key of \(archive.name); for the key put it after --: "
                     + ShellWord.vellum(
                         arguments.first ?? "", words, options: options,
                         store: store.store), status: .usage)
@@ -125,7 +123,7 @@ struct PlannedChange: Sendable {
         return plan
     }
 
-    /// What was left out for damage has been said by then.
+    /// Exits with failure after damage, which has been reported.
     private func end(_ plan: ChangePlan) throws {
         if plan.damaged > 0 { throw CommandFailure(nil, status: .storeFailure) }
     }
@@ -134,22 +132,19 @@ struct PlannedChange: Sendable {
         let archive = try store.openForLooking().archive(named: selection.archive)
         if try isEmptying(archive) {
             let status = try archive.status()
-            let output = OutputWriter()
-            try output.write("would delete \(Self.messages(status.entries, status.diskBytes))\n")
-            return try output.flush()
+            return try OutputWriter.print("would delete \(Self.messages(status.entries, status.diskBytes))\n")
         }
         try archive.requireEntries()
         let plan = try makePlan(archive)
         let absence = try archive.statusOfAbsence()
-        let output = OutputWriter()
-        try output.write("would \(action.infinitive(Figures.amount(plan.entries, bytes: plan.bytes)))\n")
-        try output.flush()
+        try OutputWriter.print(
+            "would \(action.infinitive(Figures.amount(plan.entries, bytes: plan.bytes)))\n")
         try warnOfUndo(plan, archive)
         try end(plan)
         if plan.entries == 0 { throw CommandFailure(nil, status: absence) }
     }
 
-    /// Says beforehand when it can't be undone for as long as usual.
+    /// Warns if the undo window is shorter than usual.
     private func warnOfUndo(_ plan: ChangePlan, _ archive: Archive) throws(StorageError) {
         if case .setLifetime = action { return }
         let status = try archive.status()
@@ -158,7 +153,7 @@ struct PlannedChange: Sendable {
         }
         guard let room = action.undoRoom(in: status, entries: plan.entries, bytes: plan.bytes) else { return }
         let grace = PlannedAction.grace(room: room)
-        Narration.say("this is more than is kept for undo now: it can be undone \(grace)")
+        Narration.say("this exceeds the undo budget: it can be undone \(grace)")
     }
 
     private func isConfirmed(_ plan: ChangePlan, _ name: String) -> Bool {
@@ -166,11 +161,11 @@ struct PlannedChange: Sendable {
         return Confirmation.ask(action.question("\(amount) of \(name)", idle: idle))
     }
 
-    /// Why the plan is empty; nil if the missing keys have said it.
+    /// Why the plan is empty; nil if missing keys have been reported.
     private func nothing(_ archive: String, _ plan: ChangePlan) -> String? {
         if plan.unchanged > 0 {
-            let have = Figures.count(plan.unchanged, "entry has", "entries have")
-            return "nothing changed: \(have) no deadline already"
+            let have = Figures.count(plan.unchanged, "entry already has", "entries already have")
+            return "nothing changed: \(have) no expiry time"
         }
         if let idle, plan.missing.isEmpty {
             return "no entry was idle for longer than \(DurationText.text(idle))"
@@ -188,9 +183,10 @@ struct PlannedChange: Sendable {
         if let finality = outcome.finality { Narration.complain(finality) }
         guard let action = outcome.action else { return }
         let command = ShellWord.vellum("undo", [archive, "\(action.id)"], store: store.store)
-        let lost = outcome.entries - action.entries
-        let gone = lost == 1 ? "1 that was" : "\(Figures.count(lost)) that were"
-        let rest = lost > 0 ? " (but for \(gone) in a process' memory only, or came back meanwhile)" : ""
+        let reasons = "the others were in memory only or restored, or the disk was full"
+        let rest =
+            action.entries < outcome.entries
+            ? " (\(Figures.count(action.entries)) of \(Figures.count(outcome.entries)); \(reasons))" : ""
         let bound = action.bytesLeft.map { ", until \(Figures.bytes($0)) more have been written" } ?? ""
         Narration.say("to undo it\(rest)\(bound): \(command)")
     }

@@ -6,13 +6,13 @@ import StoreInspection
 struct PutCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "put",
-        abstract: "Records a JSON document, as CBOR; or a text, or bytes.",
+        abstract: "Stores a JSON document as CBOR, a text, or bytes.",
         discussion: """
-            Makes the store and the archive if they aren't there. A cache evicts its least recently used entries to \
-            make room; a value larger than the archive's limit is refused and evicts nothing. Lifetime and owner of an \
-            entry that is there already are replaced as well. A document in which an object has a name twice is refused.
+            Creates the store and the archive if they don't exist. A cache evicts its least recently used entries for a new \
+            one; a value larger than the archive's limit is refused and evicts nothing. TTL and owner of an existing entry \
+            are replaced as well. A document in which an object has a name twice is refused.
 
-            --text records the input as it is, and notes that it is text; --raw does so with any bytes. get --raw gives both back.
+            --text stores the input unchanged and marks it as text; --raw stores any bytes. get --raw prints both unchanged.
 
             Example: echo '{"name":"Bogor"}' | vellum put City b --disk 2MB --expires 5m --owner demo
             """)
@@ -25,13 +25,13 @@ struct PutCommand: ParsableCommand {
     @Argument(help: "The entry's key, 1 to 1,024 bytes.")
     var key: String
 
-    @Argument(help: "The file that holds the document; - or nothing: standard input.", completion: .file())
+    @Argument(help: "The document's file; - or nothing: standard input.", completion: .file())
     var file = "-"
 
-    @Flag(help: "Record the input, UTF-8, as it is: a text.")
+    @Flag(help: "Store the input, UTF-8, as a text.")
     var text = false
 
-    @Flag(help: "Record the input's bytes as they are.")
+    @Flag(help: "Store the input's bytes unchanged.")
     var raw = false
 
     @OptionGroup var entry: EntryArguments
@@ -51,10 +51,11 @@ struct PutCommand: ParsableCommand {
             try archive.requireEntries()
             try archive.put(bytes, forKey: key, encoding: encoding, attributes: entry.attributes)
         }
-        // It was made just now, and may have been meant for another one.
+        // A newly created archive may be a mistyped name.
         if !names.contains(archive), let other = Suggestion.nearest(to: archive, among: names) {
             Narration.say(
-                "made archive \(TerminalSafe.quoted(archive)); there is \(TerminalSafe.quoted(other)) too")
+                "created archive \(TerminalSafe.quoted(archive)); there is also \(TerminalSafe.quoted(other))"
+            )
         }
     }
 
@@ -67,7 +68,7 @@ struct PutCommand: ParsableCommand {
         if text {
             guard String(validating: bytes, as: UTF8.self) != nil else {
                 throw CommandFailure(
-                    "\(input.name) is not UTF-8 text; --raw records any bytes", status: .nothing)
+                    "\(input.name) is not UTF-8 text; --raw stores any bytes", status: .nothing)
             }
             return (bytes, .text)
         }
@@ -77,7 +78,7 @@ struct PutCommand: ParsableCommand {
             let problem =
                 if case .repeatedName = error.reason { "is refused" } else { "is not a JSON document" }
             throw CommandFailure(
-                "\(input.name) \(problem): \(error); --text and --raw record it as it is", status: .nothing)
+                "\(input.name) \(problem): \(error); --text and --raw store it unchanged", status: .nothing)
         }
     }
 }

@@ -6,28 +6,28 @@ import StoreInspection
 struct QueryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "query",
-        abstract: "Finds, sorts and sums up entries of an archive.",
+        abstract: "Finds, sorts and aggregates entries of an archive.",
         discussion: """
-            Stages with | between them, each working on what the one before has left: find CONDITION, sort PROPERTY \
-            [desc], …, limit N, skip N, select PROPERTY [as NAME], …, distinct PROPERTY, …, group by PROPERTY, … | FIGURE, \
-            …, or figures alone: count, count distinct PROPERTY, sum|avg|min|max|median PROPERTY, percentile PROPERTY N, each \
-            perhaps as NAME. Without a sort the most recent entries come first.
+            Stages are separated by |, and each processes the rows of the one before: find CONDITION, sort PROPERTY [desc], \
+            …, limit N, skip N, select PROPERTY [as NAME], …, distinct PROPERTY, …, group by PROPERTY, … | FIGURE, …, or \
+            figures alone: count, count distinct PROPERTY, sum|avg|min|max|median PROPERTY, percentile PROPERTY N, each \
+            optionally as NAME. Without a sort, the most recent entry is first.
 
             Conditions: =, !=, <, <=, >, >= with a number, "text", true, false, null, a duration (500ms, 5m, 1h30m, 3d), a \
             size (10KB, 2MiB), a date (2026-01-31, 2026-01-31T09:05:00Z) or another property; in [..]; between A and B; \
-            contains, icontains, starts with, ends with, like "a%_", ilike and matches (a regular expression) for texts; has, \
-            has any [..], has all [..] for lists; count(LIST) = N; is null, is empty, is null or empty, is not …; and, or, \
-            not, parentheses. Properties: name, address.city, tags[0], items[].price (of all elements), "odd name", and what \
-            + - * / make of them; metadata: @key @size @created @accessed @idle @age @ttl @expires @hits @tier @owner @rank @type @encoding.
+            contains, icontains, starts with, ends with, like "a%_", ilike and matches (a regular expression) for texts; \
+            has, has any [..], has all [..] for lists; count(LIST) = N; is null, is empty, is null or empty, is not …; and, \
+            or, not, parentheses. Properties: name, address.city, tags[0], items[].price (of all elements), "odd name", and \
+            calculations with + - * /; metadata: @key @size @created @accessed @idle @age @ttl @expires @hits @tier @owner \
+            @rank @type @encoding.
 
-            On a terminal rows are a table; in a pipe a line a row, the key and the value as JSON, or the selected \
-            columns, separated by tabs: there null is nothing, as is an absent property, and an empty text is "". \
-            JSON has no infinity and no NaN: they are null there and in CSV and TSV, and inf, -inf and nan in tables and \
-            selected columns. A column whose name stands before already gets a number: of entries with a property key, the \
-            first column is key, their own key, and the property's is key 2. Exit code 1 if nothing matched.
+            On a terminal, rows are a table; in a pipe, a line per row with the key and the value as JSON, or the selected \
+            columns, separated by tabs: null and an absent property are empty, and an empty text is "". Infinity and NaN are \
+            null in JSON, CSV and TSV, and inf, -inf and nan in tables and selected columns. A repeated column name gets a \
+            number: for entries with a property key, the first column, key, is their own key, and the property is key 2. \
+            Exit code 1 if nothing matched.
 
-            Example: vellum query City 'find countrycode = "ID" | sort population desc | limit 10 | select name, \
-            population'
+            Example: vellum query City 'find countrycode = "ID" | sort population desc | limit 10 | select name, population'
             """)
 
     @OptionGroup var store: StoreArguments
@@ -39,35 +39,36 @@ struct QueryCommand: ParsableCommand {
     var pipeline = ""
 
     @Flag(
-        help: "Print a JSON object a line: {\"key\":…,\"value\":…}, or the selected properties and figures.")
+        help:
+            "Print one JSON object per line: {\"key\":…,\"value\":…}, or the selected properties and figures."
+    )
     var json = false
 
-    @Flag(help: "Print CSV, under the names of all properties.")
+    @Flag(help: "Print CSV with all properties as columns.")
     var csv = false
 
-    @Flag(help: "With --csv: put an apostrophe before texts that a spreadsheet would carry out as formulas.")
+    @Flag(help: "With --csv: put an apostrophe before texts that a spreadsheet would execute as formulas.")
     var spreadsheet = false
     @OptionGroup var output: QueryOutput
 
-    @Flag(help: "Print how the query was carried out instead of its rows; with --json as one object.")
+    @Flag(help: "Print how the query was executed instead of its rows; with --json as one object.")
     var explain = false
 
     @Flag(
-        help: "Read values of a server although that counts there as a use of every key (before version 7.2)."
+        help: "Read values of a server even if that counts as an access of each key (before version 7.2)."
     )
     var touch = false
 
     @Option(
         help: ArgumentHelp(
-            "What the query may keep in memory before it takes temporary files.", valueName: "size"))
+            "Memory limit, beyond which temporary files are used.", valueName: "size"))
     var memory: ByteCount?
 
     @Option(
         help: ArgumentHelp(
-            "What its temporary files may take, in TMPDIR or /tmp.", valueName: "size"))
+            "Limit of temporary files, in TMPDIR or /tmp.", valueName: "size"))
     var temp: ByteCount?
 
-    /// The options without a progress closure.
     private var options: QueryOptions {
         var options = QueryOptions()
         options.looksForMistakes = true
@@ -84,7 +85,7 @@ struct QueryCommand: ParsableCommand {
             throw ValidationError("--format excludes --json, --csv and --explain")
         }
         if output.file != nil, !pipeline.isEmpty {
-            throw ValidationError("say the query either on the command line or with --file")
+            throw ValidationError("pass the query either on the command line or with --file")
         }
     }
 
@@ -92,7 +93,7 @@ struct QueryCommand: ParsableCommand {
         let plan = QueryPlan(try QueryProblem.pipeline(output.text() ?? pipeline))
         if let server = try store.server() {
             let database = try ServerDatabase(server, named: archive)
-            let plan = try database.sparing(plan, touches: touch)
+            let plan = touch ? plan : try database.withoutAccesses(plan)
             return try run(plan, over: try database.query(plan, touches: touch)) { false }
         }
         let archive = try store.openForLooking().archive(named: archive)
@@ -100,7 +101,7 @@ struct QueryCommand: ParsableCommand {
         try run(plan, over: archive) { try archive.complainOfLoss() }
     }
 
-    /// `complainOfLoss`: says what may be missing from what was asked.
+    /// `complainOfLoss` reports entries that may be missing.
     private func run(
         _ plan: QueryPlan, over source: some QuerySource, complainOfLoss: () throws -> Bool
     ) throws {
@@ -129,7 +130,7 @@ struct QueryCommand: ParsableCommand {
                 if report.rows == 0 { throw CommandFailure(nil, status: .nothing) }
             }
         } catch QueryError.cancelled {
-            throw CommandFailure("interrupted", status: Interruption.status)
+            throw CommandFailure.interrupted
         } catch let error as QueryError {
             throw CommandFailure(Self.words(error), status: error.isWrongQuery ? .usage : .storeFailure)
         } catch let error as QueryFormatError {
@@ -137,7 +138,7 @@ struct QueryCommand: ParsableCommand {
         }
     }
 
-    /// The error, and the option that may help.
+    /// The error, with the option that may help.
     private static func words(_ error: QueryError) -> String {
         switch error {
         case .tooMuchMemory: "\(error) (--memory)"
@@ -194,10 +195,10 @@ struct QueryCommand: ParsableCommand {
     }
 }
 
-/// For one thread. The progress of a query on a terminal; ends it when a signal asks to.
+/// Progress of a query on a terminal; stops the query on a signal. For one thread.
 private final class QueryProgressLine {
     private var bar = ProgressBar()
-    /// Short queries show none, and neither do those whose rows are there to be seen.
+    /// Short queries and queries with visible rows show no progress.
     private var isOver = false
 
     func update(_ progress: QueryProgress) -> Bool {

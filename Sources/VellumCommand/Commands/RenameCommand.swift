@@ -5,12 +5,11 @@ import StoreInspection
 struct RenameCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rename",
-        abstract: "Gives an archive another name.",
+        abstract: "Renames an archive.",
         discussion: """
-            It is copied with all that is known of its entries, and the old one is removed when the copy is whole: that \
-            takes room for both meanwhile. Events and what can be undone don't go with it. While another process has the \
-            archive open it is refused with exit code 1, for what that stored meanwhile would be lost; so the old one stays, \
-            with exit code 1, if another process changes it during the copy.
+            Copies the archive with all metadata, then removes the old one, which temporarily takes space for both. Events \
+            and undo records are not copied. While another process has the archive open, it is refused with exit code 1. If \
+            another process changes the archive during the copy, the old one stays, with exit code 1.
 
             Example: vellum rename City Town
             """)
@@ -27,27 +26,23 @@ struct RenameCommand: ParsableCommand {
         Interruption.collect()
         let store = try store.openForWriting(creating: false)
         defer { store.close() }
-        let others = try store.archive(named: archive).processes().filter { $0.isAlive && $0.pid != getpid() }
-        guard others.isEmpty else {
-            throw Archive.inUse(
-                archive, by: others.map { "\($0.name) (\($0.pid))" }, advice: "use vellum copy")
-        }
+        try store.archive(named: archive).requireUnused(advice: "use vellum copy")
         try ArchiveCopying.copy(archive, of: store, as: name, to: store, removesSource: true) { copied in
             "renamed \(archive) to \(name), with \(copied)"
         }
     }
 }
 
-/// Stateless. Copies a whole archive, with progress and a way out.
+/// Copies a whole archive with progress; can be interrupted.
 enum ArchiveCopying {
-    /// `summary` gets what was copied, in words.
+    /// `summary` gets a text about the copied entries.
     static func copy(
         _ archive: String, of source: Store, as name: String, to target: Store, removesSource: Bool = false,
         summary: (String) -> String
     ) throws {
         guard try target.hasArchive(named: name) == false else {
             throw CommandFailure(
-                "there is an archive \(TerminalSafe.quoted(name)) in \(target.path) already", status: .nothing
+                "archive \(TerminalSafe.quoted(name)) already exists in \(target.path)", status: .nothing
             )
         }
         var progress = ProgressBar()
@@ -60,14 +55,14 @@ enum ArchiveCopying {
         }
         report.complainOfDamage()
         guard report.damaged.isEmpty else {
-            // The undamaged rest may be needed for a repair.
+            // Keep a damaged source: a repair may need the rest.
             Narration.say(
                 "copied \(report.amount) to \(name)"
-                    + (removesSource ? "; \(archive) stays, for some of it is damaged" : ""))
+                    + (removesSource ? "; \(archive) stays, because some of it is damaged" : ""))
             throw CommandFailure(nil, status: .storeFailure)
         }
         if removesSource {
-            // Another process may have opened the archive since, and what it stored isn't in the copy.
+            // Another process may have stored entries since, which the copy lacks.
             guard try source.removeArchive(named: archive, ifStill: version) else {
                 Narration.say("copied \(report.amount) to \(name)")
                 throw CommandFailure(

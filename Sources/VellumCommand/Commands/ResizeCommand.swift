@@ -7,8 +7,8 @@ struct ResizeCommand: ParsableCommand {
         commandName: "resize",
         abstract: "Changes the limits of an archive.",
         discussion: """
-            For all processes, from now on. A smaller disk limit evicts the least recently used entries at once, and a \
-            log's oldest messages; that can't be undone. A collection has no disk limit.
+            Applies to all processes at once. A smaller disk limit evicts the least recently used entries, or a log's oldest \
+            messages, at once; that can't be undone. A collection has no disk limit.
 
             Example: vellum resize City --disk 20MB
             """)
@@ -18,14 +18,14 @@ struct ResizeCommand: ParsableCommand {
     @Argument(help: "The archive's name.", completion: .archives)
     var archive: String
 
-    @Option(help: ArgumentHelp("Most bytes of values on disk, such as 20MB or 64KiB.", valueName: "size"))
+    @Option(help: ArgumentHelp("Limit of value bytes on disk, such as 20MB or 64KiB.", valueName: "size"))
     var disk: ByteCount?
 
-    @Option(help: ArgumentHelp("Most bytes of values in a process' memory.", valueName: "size"))
+    @Option(help: ArgumentHelp("Limit of value bytes in a process' memory.", valueName: "size"))
     var memory: ByteCount?
 
     mutating func validate() throws {
-        if disk == nil, memory == nil { throw ValidationError("say --disk or --memory, or both") }
+        if disk == nil, memory == nil { throw ValidationError("pass --disk, --memory or both") }
     }
 
     func run() throws {

@@ -6,16 +6,16 @@ import StoreInspection
 struct StatsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats",
-        abstract: "Shows counters, sizes and processes of the archives; again and again with --watch.",
+        abstract: "Shows counters, sizes and processes of archives; repeatedly with --watch.",
         discussion: """
-            Counters go on from when the archive was made. hitRatio is the lifetime ratio, hits of all accesses since then. In a pipe: archive, name \
-            and value, separated by tabs; a process has pid, name, attached, hits, misses, memoryBytes and memoryLimit; \
-            an owner name, entries, bytes and hits.
+            Counters start when the archive is created; hitRatio is the lifetime ratio of hits to accesses. In a pipe: \
+            archive, name and value, separated by tabs; a process has pid, name, attached, hits, misses, memoryBytes and \
+            memoryLimit; an owner name, entries, bytes and hits.
 
-            --json prints one object: time, and archives, an array of objects; with --watch such an object each \
-            interval, which has rates a second as well. --watch goes on until Ctrl-C or until its reader leaves, and \
-            prints a line an archive and interval: time, archive, entries, diskBytes, memoryBytes, hitRatio of the \
-            interval, and a second: hits, misses, records, deletes, evictions, expirations.
+            --json prints one object: time, and archives, an array of objects; with --watch such an object each interval, \
+            with rates per second. --watch runs until Ctrl-C or until the output is closed, and prints a line per archive \
+            and interval: time, archive, entries, diskBytes, memoryBytes, hitRatio of the interval, and per second: hits, \
+            misses, records, deletes, evictions, expirations.
 
             Example: vellum stats City --watch --interval 2s
             """)
@@ -25,14 +25,14 @@ struct StatsCommand: ParsableCommand {
     @Argument(help: "The archive's name (default: all archives).", completion: .archives)
     var archive: String?
 
-    @Flag(help: "Also what the entries of each owner come to.")
+    @Flag(help: "Also show totals by owner.")
     var owners = false
 
-    @Flag(help: "Print changes a second, each interval.")
+    @Flag(help: "Print rates per second, each interval.")
     var watch = false
 
     @Option(
-        help: ArgumentHelp("With --watch: how often (default: 1s).", valueName: "duration"),
+        help: ArgumentHelp("With --watch: the interval (default: 1s).", valueName: "duration"),
         transform: Interval.parse)
     var interval: Duration?
 
@@ -42,8 +42,8 @@ struct StatsCommand: ParsableCommand {
     private static let titledRows = 20
 
     mutating func validate() throws {
-        if interval != nil, !watch { throw ValidationError("--interval goes with --watch") }
-        if owners, watch, !json { throw ValidationError("--owners goes with --watch only in --json") }
+        if interval != nil, !watch { throw ValidationError("--interval needs --watch") }
+        if owners, watch, !json { throw ValidationError("--owners with --watch needs --json") }
     }
 
     func run() throws {
@@ -73,10 +73,10 @@ struct StatsCommand: ParsableCommand {
         if failed { throw CommandFailure(nil, status: .storeFailure) }
     }
 
-    /// Of a server: what `INFO` tells, and what happened since the last look.
+    /// Prints figures of `INFO`, and rates since the previous ones.
     private func show(_ server: ServerAddress) throws {
         if archive != nil || owners {
-            throw ValidationError("a server counts for all its databases together, and knows no owners")
+            throw ValidationError("a server's counters cover all databases, and it has no owners")
         }
         let connection = ServerConnection(server)
         let output = OutputWriter()
@@ -92,15 +92,11 @@ struct StatsCommand: ParsableCommand {
             }
             try output.flush()
             before = now
-            let end = MonotonicClock.seconds() + (interval ?? .seconds(1)) / .seconds(1)
-            while watch, !Interruption.isRequested, !output.isAbandoned, MonotonicClock.seconds() < end {
-                usleep(useconds_t(max(1, min(0.1, end - MonotonicClock.seconds()) * 1e6)))
-            }
-            if output.isAbandoned { return }
+            if watch, wait(until: MonotonicClock.seconds() + seconds, output) { return }
         } while watch && !Interruption.isRequested
     }
 
-    /// `hasFailed`: an archive could not be read; it has been reported, and the others are there.
+    /// `hasFailed`: an archive could not be read, which has been reported.
     private func take(_ store: Store) throws -> (samples: [TimedSample], hasFailed: Bool) {
         if let archive {
             return ([try TimedSample(try store.archive(named: archive), owners: owners)], false)
@@ -117,7 +113,6 @@ struct StatsCommand: ParsableCommand {
     }
 
     private func follow(_ store: Store, _ output: OutputWriter) throws {
-        let seconds = interval.map { $0 / .seconds(1) } ?? 1
         var next = MonotonicClock.seconds()
         var before: [String: TimedSample] = [:]
         var rows = RowPrinter(
@@ -143,10 +138,18 @@ struct StatsCommand: ParsableCommand {
             try output.flush()
             before = Dictionary(uniqueKeysWithValues: samples.map { ($0.name, $0) })
             next = max(next + seconds, MonotonicClock.seconds())
-            while MonotonicClock.seconds() < next {
-                if output.isAbandoned { return }
-                usleep(useconds_t(max(1, min(0.1, next - MonotonicClock.seconds()) * 1e6)))
-            }
+            if wait(until: next, output) { return }
         }
+    }
+
+    private var seconds: Double { (interval ?? .seconds(1)) / .seconds(1) }
+
+    /// Returns true if the output was closed.
+    private func wait(until end: Double, _ output: OutputWriter) -> Bool {
+        while MonotonicClock.seconds() < end, !Interruption.isRequested {
+            if output.isAbandoned { return true }
+            usleep(useconds_t(max(1, min(0.1, end - MonotonicClock.seconds()) * 1e6)))
+        }
+        return false
     }
 }

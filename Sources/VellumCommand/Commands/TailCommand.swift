@@ -5,16 +5,16 @@ import StoreInspection
 struct TailCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tail",
-        abstract: "Prints the last messages of a log, and follows it.",
+        abstract: "Prints the last messages of a log; --follow prints new ones too.",
         discussion: """
-            In a pipe: number, time in seconds since 1970 and text, separated by tabs, the text as it is. --json prints an \
-            object a line: sequence, time, and text, or data in base64 if the message isn't UTF-8. Looking leaves no \
-            trace. Numbers grow, and some may be skipped. Without --follow it ends with the last message that is there \
-            when it begins. With --follow it goes on until Ctrl-C or until its reader leaves. What the ring drops before it could \
-            be read is told on standard error, and so is what is damaged, with exit code 3.
+            In a pipe: number, time in seconds since 1970 and text, separated by tabs. --json prints an object per line: \
+            sequence, time, and text, or data in base64 if the message isn't UTF-8. Leaves no access record. Numbers \
+            increase, possibly with gaps. Without --follow, ends with the last message at the start of the command; with \
+            --follow, runs until Ctrl-C or until the output is closed. Messages dropped before they could be read are \
+            reported on standard error, and damaged ones with exit code 3.
 
-            A log's name with a slash in it is the path of a ring file, as the CacheAdvance library writes it, unless \
-            --store is there; its messages have neither number nor time.
+            A log's name with a slash is the path of a ring file, as the CacheAdvance library writes it, unless --store is \
+            passed; its messages have no number and no time.
 
             Example: vellum tail Builds -n 100 --follow
             """)
@@ -26,16 +26,16 @@ struct TailCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("n"), .customLong("lines")],
-        help: ArgumentHelp("Begin with that many messages.", valueName: "count"))
+        help: ArgumentHelp("Begin with this number of messages.", valueName: "count"))
     var lines = 10
 
-    @Flag(name: .shortAndLong, help: "Go on with what is appended from now on.")
+    @Flag(name: .shortAndLong, help: "Also print messages appended from now on.")
     var follow = false
 
-    @Flag(help: "Print a JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
-    @Flag(help: "Print only the messages' bytes, with a line feed behind each.")
+    @Flag(help: "Print only the messages' bytes, with a line feed after each.")
     var raw = false
 
     mutating func validate() throws {
@@ -55,11 +55,11 @@ struct TailCommand: ParsableCommand {
         try archive.requireMessages()
         let output = OutputWriter()
         let printer = printer(to: output)
-        // Without --follow it ends with the last message that is there now, however fast others append.
+        // Without --follow, end with the currently last message, however fast others append.
         let end = follow ? nil : try archive.cursor(beforeLast: 0)
         var cursor = try archive.cursor(beforeLast: lines, of: end)
         var hasWarned = false
-        // A part of the log that is gone has no messages that could be found damaged.
+        // A lost part of the log contains no damaged messages to count.
         let lacksSome = try archive.complainOfLoss()
         var isDamaged = lacksSome
         while true {
@@ -69,14 +69,14 @@ struct TailCommand: ParsableCommand {
             } catch {
                 guard case .closed = error else { throw error }
                 throw CommandFailure(
-                    "\(TerminalSafe.quoted(log)) was removed or renamed; what was appended last may not have been read",
+                    "\(TerminalSafe.quoted(log)) was removed or renamed; its last messages may not have been read",
                     status: .nothing)
             }
             isDamaged = isDamaged || batch.someAreDamaged
             if batch.someAreLost, follow || !hasWarned {
                 Narration.complain(
                     batch.someAreDamaged
-                        ? "some messages are damaged and left out; vellum check tells where"
+                        ? "some messages are damaged and left out; vellum check shows where"
                         : lacksSome
                             ? "some messages are missing"
                             : "some messages were dropped before they were read")
@@ -91,7 +91,6 @@ struct TailCommand: ParsableCommand {
                 return
             }
             try store.requirePlace()
-            // A person sees no difference to at once, and it costs next to nothing.
             usleep(30_000)
         }
     }

@@ -5,10 +5,10 @@ import StoreInspection
 struct TimeLeftCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ttl",
-        abstract: "Prints how long an entry has to live.",
+        abstract: "Prints the remaining TTL of an entry.",
         discussion: """
-            In a pipe seconds with fractions, or never; on a terminal 4m12s. --json prints one object: key, ttl in seconds \
-            or null, expires. Exit code 1 if there is no such entry. vellum expire changes it.
+            In a pipe, seconds with fractions, or never; on a terminal 4m12s. --json prints one object: key, ttl in seconds \
+            or null, expires. Exit code 1 if the entry doesn't exist. vellum expire changes the TTL.
 
             Example: vellum ttl Session abc123
             """)

@@ -5,10 +5,10 @@ import StoreInspection
 struct TouchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "touch",
-        abstract: "Uses entries: makes them the most recent, and counts a hit.",
+        abstract: "Accesses entries: makes them the most recent, and counts a hit.",
         discussion: """
-            As a program's access does, without reading a value. With --in they live that long from now on. Exit code 1 if \
-            one of the entries isn't there, which counts a miss, and 3 if it may have been lost for the log is damaged.
+            Like an access of a program, but without reading a value. --in also sets their TTL. Exit code 1 if an entry \
+            doesn't exist, which counts as a miss; 3 if it may have been lost because the log is damaged.
 
             Example: vellum touch Session abc123 --in 30m
             """)
@@ -23,7 +23,7 @@ struct TouchCommand: ParsableCommand {
 
     @Option(
         name: .customLong("in"),
-        help: ArgumentHelp("Let them live that long from now on.", valueName: "duration"),
+        help: ArgumentHelp("Set the TTL, from now on.", valueName: "duration"),
         transform: Interval.parse)
     var lifetime: Duration?
 

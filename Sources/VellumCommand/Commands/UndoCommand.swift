@@ -6,27 +6,27 @@ import StoreInspection
 struct UndoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "undo",
-        abstract: "Brings back what the last rm or expire took away.",
+        abstract: "Undoes the last rm or expire.",
         discussion: """
-            Also what was deleted or expired in the browser, by whichever process: values, deadlines, owners and places \
-            in the LRU order come back, in one step that can't be stopped (deadlines in parts). An action can be undone for \
-            ten minutes; one that took away more than the archive's undo budget keeps, or that changed deadlines, no \
-            longer than until bytesLeft bytes have been written. A put, or a later rm, that finds the disk full ends that time too: what \
-            was taken away is then given up for its room. Entries that were recorded anew stay as they are, or stay away \
-            if they have gone again; where the limit leaves no room for all, entries that are there now are evicted, the least recently used first, but \
-            all of them, also recent ones, before any that comes back; while one is \
-            larger than the limit, nothing comes back and nothing is evicted. Exit code 1 if nothing came back; 3, also of \
-            --list, if the log is damaged and actions may be missing.
+            Also undoes actions of the browser and of other processes. Values, expiry times, owners and positions in the LRU \
+            order are restored in one step that can't be interrupted (expiry times in parts). An action can be undone for \
+            ten minutes; one that exceeds the archive's undo budget, or that changed expiry times, at most until bytesLeft \
+            bytes have been written. A put or a later rm that finds the disk full also ends that time, because it takes the \
+            space of deleted entries. Entries that were stored again stay unchanged, or deleted if they were deleted again. \
+            If the limit is too small for all, present entries are evicted, least recently used first: all of them, even \
+            recent ones, before any restored entry. If an entry is larger than the limit, nothing is restored and nothing \
+            evicted. Exit code 1 if nothing was restored; 3, also of --list, if the log is damaged and actions may be \
+            missing.
 
-            The budget is as many bytes of values as the archive's limit (a collection's: as its values), at least 4 MiB, \
-            which may take 64 MiB of room in all, or an eighth of the limit if that is more; an entry takes its value, its key \
-            and some 180 bytes.
+            The budget is as many bytes of values as the archive's limit (a collection's: as its values), at least 4 MiB. It \
+            takes at most 64 MiB of space, or an eighth of the limit if that is more; an entry takes its value, its key and \
+            about 180 bytes.
 
-            What has met its own deadline meanwhile is counted as expired, and is not found again.
+            Entries whose expiry time has passed since are counted as expired, and not found again.
 
-            --json prints one object: id, action, entries, bytes, skipped, skippedCount, expired, evicted; with --list one \
-            array of objects: id, time, action, entries, bytes, pid, process, end, bytesLeft. After end it is too late, and \
-            as soon as the archive's log has grown by bytesLeft bytes, if there is such a bound.
+            --json prints one object: id, action, entries, bytes, skipped, skippedCount, expired, displaced, evicted; with \
+            --list one array of objects: id, time, action, entries, bytes, pid, process, end, bytesLeft. An action can be \
+            undone until end, or until the archive's log has grown by bytesLeft bytes, if given.
 
             Example: vellum undo City --list
             """)
@@ -39,17 +39,17 @@ struct UndoCommand: ParsableCommand {
     @Argument(help: "The number of the action (default: the last one).")
     var id: UInt32?
 
-    @Flag(help: "List what can be undone, the latest first; change nothing.")
+    @Flag(help: "List the actions that can be undone, latest first; change nothing.")
     var list = false
 
     @Flag(help: "Print JSON.")
     var json = false
 
-    @Flag(help: "Let a server that isn't on this machine be changed.")
+    @Flag(help: "Allow changes of a server that isn't on this machine.")
     var write = false
 
     @Flag(
-        help: "Also on a server that was started since what is taken back was done, and may be another one.")
+        help: "Also on a server that was restarted since the action, and may be a different one.")
     var restarted = false
 
     private static let columns = [
@@ -72,15 +72,12 @@ struct UndoCommand: ParsableCommand {
         try archive.requireEntries()
         Interruption.collect()
         guard let outcome = try archive.undo(id, progress: { _ in !Interruption.isRequested }) else {
-            throw CommandFailure(
-                id.map { "action \($0) of \(archive.name) can't be undone; undo --list shows what can be" }
-                    ?? UndoOutcome.nothing(in: archive.name),
-                status: try archive.statusOfAbsence())
+            throw CommandFailure(nothing(id), status: try archive.statusOfAbsence())
         }
         try end(outcome)
     }
 
-    /// What was deleted on a server is kept on this machine.
+    /// Undo records of servers are kept on this machine.
     private func undo(on server: ServerAddress) throws {
         let changes = try ServerDatabase(server, named: archive).changes()
         let actions = try changes.reversible()
@@ -95,11 +92,14 @@ struct UndoCommand: ParsableCommand {
             let carried = try changes.undo(
                 id, evenIfRestarted: restarted, checkpoint: { _ in !Interruption.isRequested })
         else {
-            throw CommandFailure(
-                id.map { "action \($0) of \(archive) can't be undone; undo --list shows what can be" }
-                    ?? UndoOutcome.nothing(in: archive), status: .nothing)
+            throw CommandFailure(nothing(id), status: .nothing)
         }
         try end(carried.outcome, stopped: carried.stopped)
+    }
+
+    private func nothing(_ id: UInt32?) -> String {
+        id.map { "action \($0) of \(archive) can't be undone; undo --list shows those that can" }
+            ?? UndoOutcome.nothing(in: archive)
     }
 
     private func end(_ outcome: UndoOutcome, stopped: String? = nil) throws {
@@ -146,9 +146,7 @@ struct UndoCommand: ParsableCommand {
     }
 
     private func print(_ actions: [ReversibleAction], name: (Int32) -> String?) throws {
-        let output = OutputWriter()
-        var printer = RowPrinter(
-            Self.columns, layout: .fitting(output, json: json ? .jsonArray : nil), output: output)
+        var printer = RowPrinter(Self.columns, json: json ? .jsonArray : nil)
         let now = Timestamp.now()
         for action in actions {
             try printer.print([

@@ -4,19 +4,19 @@ import StoreInspection
 struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Follows what happens in an archive or in all of them, a line an event.",
+        abstract: "Follows the events of one archive or of all, a line per event.",
         discussion: """
-            Until Ctrl-C, or until its reader leaves. Without an archive also those that are made later. Accesses are no \
-            events; the rest is: record, update, promotion, eviction, expiry, delete, rejection, deadline, restore, \
+            Runs until Ctrl-C, or until the output is closed. Without an archive, includes archives created later. Accesses \
+            are no events. Events: record, update, promotion, eviction, expiry, delete, rejection, deadline, restore, \
             append, resize.
 
-            Columns in a pipe, and properties with --json: time, archive, event, key, size, cause, pid. A key of which \
-            only the beginning is known ends with …; a deletion of all entries has none. The ring of an archive has its \
-            last 2,048 events: where more came before they were read, a line has the event lost and, at its end or as \
-            the property count, how many; standard error says so too.
+            Columns in a pipe, and properties with --json: time, archive, event, key, size, cause, pid. A truncated key ends \
+            with …; a deletion of all entries has no key. An archive's ring has its last 2,048 events: if more occurred \
+            before they were read, a line has the event lost and, at its end or as the property count, their number; \
+            standard error reports it too.
 
-            With the path of a ring file (a name with a slash in it, unless --store is there) its appends are the events: \
-            when they were seen, and how large.
+            With the path of a ring file (a name with a slash, unless --store is passed), its appends are the events, with \
+            the time of reading and the size.
 
             Example: vellum watch City --json | jq -c 'select(.event=="eviction")'
             """)
@@ -26,16 +26,16 @@ struct WatchCommand: ParsableCommand {
     @Argument(help: "The archive's name (default: all archives), or a ring file's path.")
     var archive: String?
 
-    @Flag(help: "Begin with the events that the ring still has.")
+    @Flag(help: "Begin with the oldest event in the ring.")
     var fromStart = false
 
-    @Option(help: ArgumentHelp("End after that long.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("End after this time.", valueName: "seconds"))
     var seconds: Double?
 
-    @Option(help: ArgumentHelp("End after that many events.", valueName: "count"))
+    @Option(help: ArgumentHelp("End after this number of events.", valueName: "count"))
     var limit: Int?
 
-    @Flag(help: "Print a JSON object a line.")
+    @Flag(help: "Print one JSON object per line.")
     var json = false
 
     static let columns = [
@@ -63,7 +63,7 @@ struct WatchCommand: ParsableCommand {
         try printer.begin()
         var left = limit ?? .max
         while left > 0 {
-            // The last one begins after the end, and so sees all that happened before it.
+            // The last read starts after the end, so it sees all earlier events.
             let isLast = end.map { MonotonicClock.seconds() >= $0 } ?? false
             let findings = try follower.look(isLast: isLast)
             try printer.print(findings, most: &left)
@@ -71,7 +71,6 @@ struct WatchCommand: ParsableCommand {
             if output.isAbandoned || left == 0 || isLast { return }
             try store.requirePlace()
             let now = MonotonicClock.seconds()
-            // A person sees no difference to at once, and it costs next to nothing.
             usleep(useconds_t(min(0.02, max(0, end.map { $0 - now } ?? 0.02)) * 1e6))
         }
     }

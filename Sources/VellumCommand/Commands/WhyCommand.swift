@@ -5,15 +5,15 @@ import StoreInspection
 struct WhyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "why",
-        abstract: "Tells what became of a key.",
+        abstract: "Shows the history of a key.",
         discussion: """
-            Whether there is an entry of that key now, who holds it in memory, and what happened to it as far as the \
-            archive's last 2,048 events reach back; accesses are no events. Exit code 1 if nothing is known of the key.
+            Shows whether the key has an entry, which processes hold it in memory, and its events among the archive's last \
+            2,048; accesses are no events. Exit code 1 if nothing is known of the key.
 
-            --json prints one object: archive, key, present, expired (when an entry met its deadline that nobody finds \
-            any more and nobody has removed yet, else null), meta (as keys --json has it, or null), heldBy, events \
-            (time, event, size, cause, pid, and process: the name of that pid while it has the archive open), \
-            reachesBackTo and isCutOff: whether older events have been overwritten. In a pipe: properties, an empty line, and the events in these columns.
+            --json prints one object: archive, key, present, expired (the expiry time of an expired entry that hasn't been \
+            removed yet, else null), meta (as in keys --json, or null), heldBy, events (time, event, size, cause, pid, and \
+            process: the name of that pid while it has the archive open), reachesBackTo and isCutOff: whether older events \
+            have been overwritten. In a pipe: properties, an empty line, and the events in these columns.
 
             Example: vellum why City 1642911
             """)

@@ -1,7 +1,7 @@
 import ArgumentParser
 import StorageEngine
 
-/// `vellum workload`: the second process of the demonstration. Not for people.
+/// `vellum workload`: the second process of the demonstration; hidden.
 struct WorkloadCommand: ParsableCommand {
     static let name = "workload"
 
@@ -17,7 +17,7 @@ struct WorkloadCommand: ParsableCommand {
     @Option(help: "Operations a second.")
     var rate: Int
 
-    @Option(help: "What the random numbers start from.")
+    @Option(help: "Seed of the random numbers.")
     var seed: UInt64
 
     @Flag(help: "Remove the store at the end, however the demonstration ended.")
@@ -32,7 +32,7 @@ struct WorkloadCommand: ParsableCommand {
         let store = try store.openForWriting(creating: false, as: "vellum workload")
         defer {
             store.close()
-            if removeStore { TemporaryFolder(existing: store.path).remove() }
+            if removeStore { try? FileManager.default.removeItem(atPath: store.path) }
         }
         let data = try DemoData(path: data)
         var workload = try Workload(store, data, seed: seed)

@@ -25,15 +25,14 @@ struct Setting<Value: Sendable>: Sendable {
     var origin = SettingOrigin.standard
 }
 
-/// Sendable value type. What the person's file of settings says, or what holds without it. A mistake in it costs the setting
-/// that it is in, or all where the file can't be read as a whole; it keeps nobody from anything.
+/// The user's settings with defaults. A mistake invalidates its own setting, or all if the file can't be parsed; it is reported
+/// but stops no command.
 struct Configuration: Sendable {
-    /// Whose time of day people are shown.
     enum Times: String, Sendable, CaseIterable { case local, utc }
 
     enum Switch: String, Sendable, CaseIterable { case on, off }
 
-    /// A line of a table: the keys of an action, the columns of an archive, or a query.
+    /// A line of a table: keys of an action, columns of an archive, or a query.
     struct Assignment: Sendable {
         var name: String
         var texts: [String]
@@ -41,7 +40,7 @@ struct Configuration: Sendable {
     }
 
     private(set) var theme = Setting(value: Theme.Name.dark)
-    /// Seconds between two looks of the browser at the store.
+    /// Seconds between two updates of the browser.
     private(set) var refresh = Setting(value: 0.2)
     private(set) var times = Setting(value: Times.local)
     private(set) var mouse = Setting(value: Switch.on)
@@ -49,10 +48,10 @@ struct Configuration: Sendable {
     private(set) var assignments: [Assignment] = []
     private(set) var columns: [Assignment] = []
     private(set) var queries: [Assignment] = []
-    /// Nil where there is no home.
+    /// Nil without a home folder.
     let path: String?
     let isThere: Bool
-    /// What of the file can't be used; a line each.
+    /// Unusable settings, one line each.
     private(set) var problems: [String]
 
     static let names = ["theme", "refresh", "times", "mouse", "store"]
@@ -60,10 +59,9 @@ struct Configuration: Sendable {
     static let columnsTable = "columns"
     static let queriesTable = "queries"
     private static let tables = [keysTable, columnsTable, queriesTable]
-    /// Seconds.
     private static let refreshes = 0.1...3_600.0
 
-    /// The one of this process' user, read once.
+    /// The settings of this process, read once.
     static let current = Configuration(environment: ProcessInfo.processInfo.environment)
 
     init(environment: [String: String]) {
@@ -85,7 +83,7 @@ struct Configuration: Sendable {
         problems = file.problems
     }
 
-    /// Some terminals say what they draw with: the numbers of two of sixteen colors, with others between them.
+    /// `COLORFGBG` is set by some terminals: foreground and background as numbers of the 16 colors, separated by semicolons.
     private static func isLight(_ colors: String) -> Bool {
         guard colors.contains(";"), let ground = colors.split(separator: ";").last.flatMap({ UInt8($0) })
         else {
@@ -106,22 +104,18 @@ struct Configuration: Sendable {
         guard let texts = item.texts, texts.count == 1, let text = texts.first else {
             return object("a text in quotes is expected")
         }
+        func choose<Value: RawRepresentable<String> & CaseIterable & Sendable>(
+            _ setting: inout Setting<Value>
+        ) {
+            guard let value = Value(rawValue: text) else {
+                return object(Self.noChoice(text, among: Value.allCases.map(\.rawValue)))
+            }
+            setting = Setting(value: value, origin: origin)
+        }
         switch item.name {
-        case "theme":
-            guard let theme = Theme.Name(rawValue: text) else {
-                return object(Self.noChoice(text, among: Theme.Name.allCases.map(\.rawValue)))
-            }
-            self.theme = Setting(value: theme, origin: origin)
-        case "times":
-            guard let times = Times(rawValue: text) else {
-                return object(Self.noChoice(text, among: Times.allCases.map(\.rawValue)))
-            }
-            self.times = Setting(value: times, origin: origin)
-        case "mouse":
-            guard let mouse = Switch(rawValue: text) else {
-                return object(Self.noChoice(text, among: Switch.allCases.map(\.rawValue)))
-            }
-            self.mouse = Setting(value: mouse, origin: origin)
+        case "theme": choose(&theme)
+        case "times": choose(&times)
+        case "mouse": choose(&mouse)
         case "refresh":
             do throws(DurationFault) {
                 let seconds = try DurationText.interval(text) / .seconds(1)
@@ -133,7 +127,7 @@ struct Configuration: Sendable {
         default:
             let path = WholeFile.path(typed: text)
             guard path.hasPrefix("/") else {
-                return object("a path from the root or from ~ is expected, for vellum is started anywhere")
+                return object("an absolute path is expected, from / or ~")
             }
             store = Setting(value: path, origin: origin)
         }
@@ -166,15 +160,15 @@ struct Configuration: Sendable {
     private static func unknown(_ what: String, _ name: String, among names: [String]) -> String {
         let near = Suggestion.nearest(to: name, among: names).map { "; did you mean \($0)?" } ?? ""
         return
-            "there is no such \(what)\(near.isEmpty ? "; there are \(names.joined(separator: ", "))" : near)"
+            "unknown \(what)\(near.isEmpty ? "; use \(names.joined(separator: ", "))" : near)"
     }
 
     static func noChoice(_ text: String, among names: [String]) -> String {
         let near = Suggestion.nearest(to: text, among: names).map { "; did you mean \($0)?" } ?? ""
-        return "\(TerminalSafe.quoted(text)) is none of \(names.joined(separator: ", "))\(near)"
+        return "\(TerminalSafe.quoted(text)) is not one of \(names.joined(separator: ", "))\(near)"
     }
 
-    // MARK: What wins over the file
+    // MARK: Precedence over the file
 
     func theme(option: Theme.Name?) -> Setting<Theme.Name> {
         option.map { Setting(value: $0, origin: .option("--theme")) } ?? theme
@@ -188,12 +182,12 @@ struct Configuration: Sendable {
         return store
     }
 
-    /// Behind an error that is about the store that the file names: that it does.
+    /// A suffix for an error about a store that the file names.
     func hint(for error: StorageError) -> String? {
         guard let path = store.value, store(option: nil).value == path, error.description.contains(path)
         else {
             return nil
         }
-        return " (the store of \(store.origin))"
+        return " (store from \(store.origin))"
     }
 }

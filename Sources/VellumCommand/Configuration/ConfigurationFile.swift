@@ -2,29 +2,25 @@ import Foundation
 import StoreInspection
 import TOMLKit
 
-/// Sendable value type. A file of settings as it was read: what it says in which line, and why parts of it can't be used.
+/// A parsed settings file: assignments with line numbers, and problems.
 struct ConfigurationFile: Sendable {
-    /// What one line assigns. Of a key that takes several texts a single one is a list of one.
     struct Item: Sendable {
         var name: String
         var line: Int
-        /// Nil: neither a text nor a list of texts.
+        /// A single text is a list of one. Nil: neither a text nor a list of texts.
         var texts: [String]?
     }
 
     let path: String
     private(set) var isThere = false
-    /// In the order of the file.
     private(set) var items: [Item] = []
-    /// Of the tables, by name.
     private(set) var tables: [String: (line: Int, items: [Item])] = [:]
-    /// One line each: file, line, key and what is wrong.
+    /// One line each: file, line, key and problem.
     private(set) var problems: [String] = []
 
-    /// A longer file is no configuration.
     private static let mostBytes = 256 << 10
 
-    /// In `$XDG_CONFIG_HOME` or `~/.config`; nil where there is no home.
+    /// In `$XDG_CONFIG_HOME` or `~/.config`; nil without a home folder.
     static func standardPath(environment: [String: String]) -> String? {
         StateFile.folder("XDG_CONFIG_HOME", or: ".config", environment: environment).map {
             $0 + "/config.toml"
@@ -80,10 +76,10 @@ struct ConfigurationFile: Sendable {
     }
 }
 
-/// Sendable value type. In which line of a TOML document, known to be right, each key is assigned: the parser tells only
-/// where mistakes are. Keys that are written with dots count as their first part.
+/// Line numbers of the keys of a valid TOML document; the parser has them only for errors. Dotted keys count as their first
+/// part.
 private struct AssignedLines: Sendable {
-    /// By table and key; a table's own line has no key.
+    /// By table and key; nil: the table's own line.
     private var lines: [[String?]: Int] = [:]
 
     init(_ text: String) {
@@ -111,7 +107,7 @@ private struct AssignedLines: Sendable {
         return String(text.prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" })
     }
 
-    /// The line of a table where `key` is its name and `table` is empty, too.
+    /// Also the line of a table: `key` is its name and `table` is empty.
     func line(_ key: String, in table: String) -> Int {
         lines[[table, key]] ?? lines[[key, nil]] ?? lines[["", table]] ?? lines[[table, nil]] ?? 1
     }

@@ -1,18 +1,18 @@
 import StorageEngine
 
-/// Sendable value type. The archives of the demonstration: what a program that serves maps would keep.
+/// The archives of the demonstration, as a map server would keep them.
 enum DemoArchive: String, CaseIterable, Sendable {
-    /// A cache with room for half of the cities.
+    /// A cache with space for half of the cities.
     case cities = "City"
-    /// A collection that the workload leaves alone.
+    /// A collection that the workload doesn't change.
     case countries = "Country"
-    /// A log of what the programs do.
+    /// A log of the workload's operations.
     case journal = "Journal"
-    /// A cache of texts, part of which memory holds too.
+    /// A cache of texts, partly also in memory.
     case pages = "Page"
-    /// A cache of what expires unless it is used.
+    /// A cache of sessions that expire when idle.
     case sessions = "Session"
-    /// A cache of images, the largest thousands of times as large as the smallest.
+    /// A cache of images whose sizes differ by a factor of thousands.
     case thumbnails = "Thumbnail"
 
     static let worked: [DemoArchive] = [.cities, .pages, .sessions, .thumbnails]
@@ -34,8 +34,8 @@ enum DemoArchive: String, CaseIterable, Sendable {
         ArchiveConfiguration(kind: .cache, diskLimit: disk, memoryLimit: memory, typeName: rawValue)
     }
 
-    /// Opens it in a store, or makes it.
-    /// - Throws: where somebody else's has the name.
+    /// Opens or creates the archive.
+    /// - Throws: if a different archive has the name.
     func open(in store: Store, _ data: DemoData) throws -> Archive {
         let wanted = configuration(data)
         let archive = try store.archive(named: rawValue, orCreate: wanted)
@@ -43,7 +43,7 @@ enum DemoArchive: String, CaseIterable, Sendable {
         return archive
     }
 
-    /// Makes sure that no archive of a store has a name that the demonstration's have.
+    /// - Throws: if the store has a different archive of one of the names.
     static func requireFreeNames(in store: Store, _ data: DemoData) throws {
         let names = try store.archiveNames()
         for archive in allCases where names.contains(archive.rawValue) {

@@ -1,7 +1,7 @@
 import CBOR
 import StorageEngine
 
-/// Sendable value type. The countries of the demonstration's cities. The workload doesn't touch them, so deletions can be undone.
+/// The countries of the cities. The workload doesn't change them, so deletions can be undone.
 struct DemoCountries: Sendable {
     private struct Country {
         var cities: UInt64 = 0

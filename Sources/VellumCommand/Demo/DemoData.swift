@@ -2,11 +2,11 @@ import CBOR
 import CDemoData
 import StorageEngine
 
-/// Sendable value type. What the demonstration works with: cities of the GeoNames database.
+/// Cities of the GeoNames database.
 struct DemoData: Sendable {
-    /// `city:ID:Jakarta`; where a country has two of a name, the number of the later one follows.
+    /// `city:ID:Jakarta`; a repeated name within a country gets a number.
     private(set) var keys: [String] = []
-    /// CBOR of the object of the key in the same place.
+    /// CBOR, in the order of the keys.
     private(set) var values: [[UInt8]] = []
     private(set) var bytes = 0
 
@@ -14,8 +14,7 @@ struct DemoData: Sendable {
 
     private static let owners = ["search", "map", "weather", nil]
 
-    /// What the entry in a place is recorded with: three programs own most of them, and one in eight lives for
-    /// 20 seconds to 3 minutes.
+    /// Options of an entry: most have one of three owners, and one in eight expires after 20 seconds to 3 minutes.
     func attributes(of place: Int) -> EntryAttributes {
         EntryAttributes(
             lifetime: place % 8 == 3 ? .seconds(20 + place % 160) : nil, owner: Self.owners[place / 2 % 4])
@@ -29,7 +28,7 @@ struct DemoData: Sendable {
         return text
     }
 
-    /// Reads an NDJSON file of cities, all of which must be well-formed; without a path those in the program.
+    /// Reads an NDJSON file of cities, or the embedded one. All lines must be well-formed.
     init(path: String?) throws(CommandFailure) {
         let input = try path.map(InputBuffer.init(path:)) ?? Self.embedded
         var reader = ValueReader(input)

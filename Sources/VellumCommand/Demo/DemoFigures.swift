@@ -1,7 +1,7 @@
 import StorageEngine
 import StoreInspection
 
-/// Sendable value type. What a workload did to archives between two moments, and how they are at the second.
+/// The counters of a workload between two moments, and the state at the second.
 struct DemoFigures: Sendable {
     let seconds: Double
     let hits: UInt64
@@ -11,7 +11,7 @@ struct DemoFigures: Sendable {
     let evictions: UInt64
     let after: [ArchiveStatus]
 
-    /// The same archives twice, in the same order.
+    /// Both with the same archives in the same order.
     init(from before: [ArchiveStatus], to after: [ArchiveStatus], seconds: Double) {
         self.seconds = seconds
         self.after = after
@@ -32,7 +32,7 @@ struct DemoFigures: Sendable {
 
     var operations: UInt64 { hits + misses + records + deletes }
 
-    /// Of all accesses, 0...1; 0 without any.
+    /// 0...1; 0 without any access.
     var hitRatio: Double { hits + misses == 0 ? 0 : Double(hits) / Double(hits + misses) }
 
     var members: [(name: String, value: Cell)] {
@@ -46,7 +46,7 @@ struct DemoFigures: Sendable {
         ]
     }
 
-    /// One line for the person who watches.
+    /// One line.
     var progress: String {
         "\(Int(seconds.rounded())) s: \(Figures.amount(entries, bytes: diskBytes)), "
             + "\(Figures.count(operations, "operation", "operations")), hit ratio \(Figures.percent(hitRatio)), "

@@ -1,6 +1,6 @@
-/// Stateless; safe from any thread. Finds the demonstration's data and this program.
+/// Locations of the demonstration's data and of this program.
 enum DemoFile {
-    /// Path of a file of cities to use instead of the embedded one: in `$VELLUM_ASSETS`; nil if that isn't set.
+    /// A file of cities in `$VELLUM_ASSETS` to use instead of the embedded one; nil if that isn't set.
     static func path() throws(CommandFailure) -> String? {
         guard let folder = SystemText.environment("VELLUM_ASSETS") else { return nil }
         let path = folder + "/demo/cities.ndjson"
@@ -10,7 +10,7 @@ enum DemoFile {
         return path
     }
 
-    /// Absolute path of this program, with links followed.
+    /// Absolute path with links resolved.
     static var executable: String {
         #if canImport(Darwin)
         var size = UInt32(PATH_MAX)

@@ -1,8 +1,7 @@
 import StorageEngine
 import StoreInspection
 
-/// For one thread. What the programs of the demonstration write into their log: a few messages a second about what they
-/// have just done, and figures now and then.
+/// The demonstration's log: a few messages a second about recent operations, and periodic figures. For one thread.
 struct DemoJournal {
     enum Deed: Int, CaseIterable {
         case found, missed, renewed, deleted
@@ -10,13 +9,12 @@ struct DemoJournal {
 
     /// Seconds between two messages about cities.
     private static let pause = 0.1...0.5
-    /// Seconds between two messages with figures.
     private static let figuresInterval = 5.0
 
     private let log: Archive
     private let data: DemoData
     private var generator: SeededGenerator
-    /// The city that each deed was last done with, since that deed was last told.
+    /// The last city of each operation since the last message about it.
     private var latest = [Int?](repeating: nil, count: Deed.allCases.count)
     private var counts = [Int](repeating: 0, count: Deed.allCases.count)
     private var next = 0.0
@@ -25,7 +23,7 @@ struct DemoJournal {
     init(_ log: Archive, _ data: DemoData, seed: UInt64) {
         self.log = log
         self.data = data
-        // A separate generator, so that the changes of the cities don't depend on what is logged about them.
+        // A separate generator keeps the cities' operations independent of the log.
         generator = SeededGenerator(seed: ~seed)
     }
 
@@ -34,7 +32,7 @@ struct DemoJournal {
         counts[deed.rawValue] += 1
     }
 
-    /// Writes what is due by `now`, in seconds of the monotonic clock.
+    /// Writes the messages due at `now`, in seconds of the monotonic clock.
     mutating func tell(now: Double) throws(StorageError) {
         if let due = nextFigures, now >= due {
             try append(figures)
@@ -84,7 +82,7 @@ struct DemoJournal {
         do throws(StorageError) {
             try log.append(Array(text.utf8))
         } catch {
-            // A log can be made too small for a message; the next one may fit.
+            // A resized log may be too small for a message; the next may fit.
             guard error.isAboutOneEntry else { throw error }
         }
     }

@@ -1,7 +1,6 @@
 import StorageEngine
 
-/// For one thread. The values of an archive that this process has in memory, as a program with objects would: the first in
-/// is the first out.
+/// Values of an archive that this process holds in memory, first in, first out. For one thread.
 struct DemoMemory {
     private let archive: Archive
     private let limit: Int
@@ -14,7 +13,7 @@ struct DemoMemory {
         self.limit = Int(limit)
     }
 
-    /// Whether there is a value, in memory or on disk; from there it gets into memory.
+    /// Whether the value exists in memory or on disk; loads it into memory.
     mutating func access(_ key: String) throws(StorageError) -> Bool {
         if let known = held[key] {
             if try archive.access(known.entry) { return true }

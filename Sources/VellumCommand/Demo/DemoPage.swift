@@ -1,4 +1,4 @@
-/// Stateless. Pages about cities, as a program would serve them.
+/// Pages about cities.
 enum DemoPage {
     /// `page:/id/jakarta`
     static func key(_ data: DemoData, _ place: Int) -> String {
@@ -14,7 +14,7 @@ enum DemoPage {
         let facts = ["countrycode", "population", "timezone", "admin1code"].compactMap { property in
             data.text(property, of: place).map { "  <tr><th>\(property)</th><td>\($0)</td></tr>\n" }
         }
-        // Some have more to tell than others.
+        // Pages differ in length.
         let neighbours = (1...3 + place % 40).compactMap { step in
             data.text("name", of: (place + step) % data.keys.count).map { "  <li>\($0)</li>\n" }
         }

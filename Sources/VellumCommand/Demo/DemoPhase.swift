@@ -1,9 +1,8 @@
-/// Sendable value type. What the workload is like for a while. The phases follow each other again and again, so that graphs
-/// over minutes show what each does to a cache.
+/// A phase of the workload. The phases repeat, so that graphs over minutes show their effects on a cache.
 enum DemoPhase: CaseIterable, Sendable {
     case steady, scan, calm, burst, recovery, tight
 
-    /// Nil: until it is done.
+    /// Nil: until the scan is complete.
     var seconds: Double? {
         switch self {
         case .steady, .calm, .recovery: 20
@@ -13,7 +12,7 @@ enum DemoPhase: CaseIterable, Sendable {
         }
     }
 
-    /// By how much its rate is higher than the one that was asked for.
+    /// Factor of the requested rate.
     var haste: Int {
         switch self {
         case .scan: 3
@@ -22,7 +21,7 @@ enum DemoPhase: CaseIterable, Sendable {
         }
     }
 
-    /// What the log says when it begins; nil: nothing.
+    /// The log's message at the beginning; nil: none.
     var announcement: String? {
         switch self {
         case .steady: nil

@@ -1,7 +1,7 @@
 import StorageEngine
 import StoreInspection
 
-/// For one thread. A store with a workload on it in a second process, until ``end()``.
+/// A store with a workload in a second process, until ``end()``. For one thread.
 final class DemoSession {
     let path: String
     private let archives: [Archive]
@@ -10,8 +10,8 @@ final class DemoSession {
     private let workload: WorkloadProcess
     private let temporary: TemporaryFolder?
 
-    /// `store`: the folder of a store to use or make, nil for a temporary one. The workload's process removes a temporary
-    /// one at its end, unless told to `keep` it, so that nothing is left behind even if this process is killed.
+    /// `store`: a folder, or nil for a temporary one. The workload's process removes a temporary one at its end unless `keeps`,
+    /// also if this process is killed.
     init(store: String?, keeps: Bool, rate: Int, seed: UInt64, isSilent: Bool) throws {
         let dataPath = try DemoFile.path()
         let data = try DemoData(path: dataPath)
@@ -39,7 +39,7 @@ final class DemoSession {
             from: before, to: try archives.map { try $0.status() }, seconds: MonotonicClock.seconds() - start)
     }
 
-    /// Waits while the workload works, telling every second how far it is. A signal that asks to end ends the wait.
+    /// Waits until the time is over or a signal arrives. Reports progress every second.
     func wait(seconds: Double) throws {
         var nextReport = 1.0
         while !Interruption.isRequested {
@@ -59,11 +59,11 @@ final class DemoSession {
 
     func end() {
         workload.end()
-        // Done already, unless that process was killed.
+        // The workload's process may have been killed before it removed the folder.
         temporary?.remove()
     }
 
-    /// Makes the archives, and records what is there before anybody uses them.
+    /// Creates the archives and their initial entries.
     private static func fill(_ path: String, with data: DemoData) throws {
         let store = try Store.open(at: path, options: StoreOptions(processName: "vellum demo"))
         defer { store.close() }

@@ -1,7 +1,7 @@
-/// Stateless. Small images of cities: PNG files (W3C, Portable Network Graphics, 3rd edition) of shades of grey, without
-/// compression, so that their sizes are as different as their edges.
+/// Uncompressed greyscale PNG images (W3C, Portable Network Graphics, 3rd edition), so that their sizes differ like their
+/// edges.
 enum DemoThumbnail {
-    /// Pixels; the smaller ones are asked for more often.
+    /// Pixels; smaller ones are more frequent.
     private static let edges = [16, 16, 16, 16, 48, 48, 48, 160, 160, 512, 1024]
 
     static func edge(_ place: Int) -> Int { edges[place % edges.count] }
@@ -17,12 +17,12 @@ enum DemoThumbnail {
         var pixels: [UInt8] = []
         pixels.reserveCapacity(edge * (edge + 1))
         for row in 0..<edge {
-            // No filter.
+            // Filter type 0: none.
             pixels.append(0)
             for column in 0..<edge { pixels.append(UInt8(truncatingIfNeeded: row &* column &+ place)) }
         }
         var header = big(edge) + big(edge)
-        // Eight bits of grey; no compression method, filter method or interlacing but the only or the first ones.
+        // 8 bits, greyscale; compression, filter and interlace methods 0.
         header += [8, 0, 0, 0, 0]
         return [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + chunk("IHDR", header)
             + chunk("IDAT", stored(pixels)) + chunk("IEND", [])
@@ -37,7 +37,7 @@ enum DemoThumbnail {
         return big(content.count) + body + big(checksum(body))
     }
 
-    /// A zlib stream of blocks that aren't compressed (RFC 1950 and 1951).
+    /// A zlib stream of stored blocks (RFC 1950 and 1951).
     private static func stored(_ bytes: [UInt8]) -> [UInt8] {
         let longest = 65_535
         var stream: [UInt8] = [0x78, 0x01]

@@ -1,7 +1,7 @@
 import CBOR
 import StorageEngine
 
-/// Stateless. Sessions of the demonstration's users: each is its user's, and expires unless it is used.
+/// Sessions of the users: each is its user's only one, and expires when idle.
 enum DemoUser {
     static let sessions = 400
     static let lifetime = Duration.seconds(45)
@@ -24,7 +24,7 @@ enum DemoUser {
         EntryAttributes(lifetime: lifetime, owner: name(session))
     }
 
-    /// `seen`: keys of what the user has looked at.
+    /// `seen`: keys of visited entries.
     static func value(_ session: Int, seen: [String]) -> [UInt8] {
         CBORValue.map(
             CBORMap([

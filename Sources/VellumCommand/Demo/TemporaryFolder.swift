@@ -1,12 +1,7 @@
-/// Sendable value type. A folder that only this user can enter, in `$TMPDIR` or `/tmp`.
+/// A folder that only this user can enter, in `$TMPDIR` or `/tmp`.
 struct TemporaryFolder: Sendable {
     let path: String
 
-    init(existing path: String) {
-        self.path = path
-    }
-
-    /// Makes one, in `folder` or where temporary things are.
     init(_ name: String = "vellum", in folder: String? = nil) throws(CommandFailure) {
         let template = (folder ?? SystemText.environment("TMPDIR") ?? "/tmp") + "/\(name)-XXXXXX"
         var made = Array(template.utf8CString)
@@ -16,7 +11,7 @@ struct TemporaryFolder: Sendable {
         path = String(decoding: made.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Removes the folder with all it holds; what can't be removed stays. Links are removed, not followed.
+    /// Removes the folder and its contents as far as possible. Doesn't follow links.
     func remove() {
         try? FileManager.default.removeItem(atPath: path)
     }

@@ -1,10 +1,10 @@
 import StorageEngine
 
-/// For one thread. Uses archives as a program uses its caches: looks things up, some far more often than others, and
-/// records what it misses; now and then it records something anew or deletes it.
+/// Uses archives like a program with caches: skewed look-ups, stores after misses, occasional updates and deletions. For one
+/// thread.
 struct Workload {
     private static let tick = 0.005
-    /// Of a hundred operations on cities.
+    /// Per hundred operations on cities.
     private static let updates = 2
     private static let deletes = 2
 
@@ -13,7 +13,7 @@ struct Workload {
     private let data: DemoData
     private let cityZipf: Zipf
     private let sessionZipf: Zipf
-    /// Places in the data from the most popular to the least.
+    /// Positions in the data, most popular first.
     private let popularity: [Int]
     private var generator: SeededGenerator
     private var journal: DemoJournal
@@ -23,7 +23,7 @@ struct Workload {
     private var scanned = 0
     private var limits: (disk: UInt64?, memory: UInt64?)?
 
-    /// The store has the demonstration's archives.
+    /// The store must have the demonstration's archives.
     init(_ store: Store, _ data: DemoData, seed: UInt64) throws {
         var archives: [DemoArchive: Archive] = [:]
         for kind in DemoArchive.worked { archives[kind] = try store.archive(named: kind.rawValue) }
@@ -40,8 +40,8 @@ struct Workload {
         popularity = Array(data.keys.indices).shuffled(using: &generator)
     }
 
-    /// Works at `rate` operations a second, and in some phases faster, until the other end of standard input is closed, which
-    /// the death of the process that holds it does too, or until a signal asks to end.
+    /// Runs `rate` operations a second, more in some phases, until a signal, or until standard input is closed, which also
+    /// happens when the process at its other end dies.
     mutating func run(rate: Int) throws(StorageError) {
         var start = MonotonicClock.seconds()
         var done = 0
@@ -50,7 +50,7 @@ struct Workload {
             let now = MonotonicClock.seconds()
             let isNew = try changePhase(now: now)
             let rate = rate * phase.haste
-            // After having been stopped for a while there is nothing to catch up with.
+            // Don't catch up after a suspension.
             if isNew || Double(rate) * (now - start) > Double(done + rate) {
                 start = now
                 done = 0
@@ -82,7 +82,7 @@ struct Workload {
         try cities.setLimits(disk: disk / 3, memory: configuration.memoryLimit)
     }
 
-    /// Gives them back what they had, unless somebody else has set another limit meanwhile.
+    /// Restores the limits, unless another process has changed them.
     private mutating func widen() throws(StorageError) {
         guard let limits else { return }
         self.limits = nil
@@ -92,8 +92,7 @@ struct Workload {
 
     // MARK: Operations
 
-    /// What a program does for one of its users; returns how many operations of an archive that were, as its
-    /// counters count them.
+    /// Performs one user operation. Returns how many archive operations the counters recorded for it.
     private mutating func step() throws(StorageError) -> Int {
         if phase == .scan, scanned < data.keys.count {
             scanned += 1
@@ -146,7 +145,7 @@ struct Workload {
         let key = DemoUser.key(session)
         guard let archive = archives[.sessions] else { return 0 }
         let isThere = try archive.withAccess(key) { $0.count } != nil
-        // Who goes on is remembered for a while longer, with what was looked at.
+        // An active user's session is extended, with the visited keys.
         if isThere, Int.random(in: 0..<6, using: &generator) > 0 { return 1 }
         let seen = (0..<1 + place % 5).map { data.keys[(place + $0 * 7) % data.keys.count] }
         return try 1
@@ -170,7 +169,7 @@ struct Workload {
             try archives[kind]?.put(value, forKey: key, encoding: encoding, attributes: attributes)
             return 1
         } catch {
-            // An archive can be made so small that some value doesn't fit; the others go on.
+            // A resized archive may be too small for a value; others may fit.
             guard error.isAboutOneEntry else { throw error }
             return 0
         }

@@ -1,18 +1,18 @@
 #if canImport(Darwin)
 import Darwin
 #else
-// `environ`, which this process never changes, isn't marked as safe.
+// `environ` isn't marked as concurrency-safe; this process never changes it.
 @preconcurrency import Glibc
 #endif
 
-/// For one thread. A child process that runs the workload. It ends with this process, because the pipe between them closes.
+/// A child process that runs the workload. It ends with this process, because the pipe between them closes. For one thread.
 final class WorkloadProcess {
     private let pid: pid_t
     private var leash: Int32
     private var isWaitedFor = false
 
-    /// `removesStore`: the child removes the store when it ends. `isSilent`: its complaints are dropped, for the terminal
-    /// belongs to the browser.
+    /// `removesStore`: the child removes the store when it ends. `isSilent`: discards its standard error, which would disturb
+    /// the browser.
     init(
         store: String, dataPath: String?, rate: Int, seed: UInt64, removesStore: Bool, isSilent: Bool
     ) throws(CommandFailure) {
@@ -21,7 +21,7 @@ final class WorkloadProcess {
         let (child, parent) = (ends[0], ends[1])
         leash = parent
         defer { close(child) }
-        // The child mustn't hold its own leash.
+        // The child must not hold this end open.
         _ = fcntl(parent, F_SETFD, FD_CLOEXEC)
         var arguments = [DemoFile.executable, WorkloadCommand.name, "--store", store]
         arguments += ["--rate", String(rate), "--seed", String(seed)]
@@ -36,7 +36,7 @@ final class WorkloadProcess {
         self.pid = pid
     }
 
-    /// Whether the child has ended by itself, which it shouldn't.
+    /// Whether the child has ended unexpectedly.
     func hasEnded() -> Bool {
         if !isWaitedFor { isWaitedFor = waitpid(pid, nil, WNOHANG) == pid }
         return isWaitedFor
@@ -52,8 +52,7 @@ final class WorkloadProcess {
 
     deinit { end() }
 
-    /// Returns 0 or an error number. The child is in a process group of its own, so that neither an interrupt nor a
-    /// suspension that the terminal sends to this process reaches it.
+    /// Returns 0 or an error number. A separate process group keeps the terminal's interrupts and suspensions from the child.
     private static func spawn(_ arguments: [String], input: Int32, isSilent: Bool, _ pid: inout pid_t)
         -> Int32
     {

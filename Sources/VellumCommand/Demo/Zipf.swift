@@ -1,9 +1,9 @@
-/// Sendable value type. Draws ranks of which the r-th is r times rarer than the first: Zipf's law with exponent 1, the
-/// usual model of how popular cached things are (Breslau et al., Web Caching and Zipf-like Distributions, 1999).
+/// Draws ranks by Zipf's law with exponent 1, the usual model of popularity in caches (Breslau et al., Web Caching and
+/// Zipf-like Distributions, 1999).
 struct Zipf: Sendable {
     private let sums: [Double]
 
-    /// `count`: the number of ranks, 1 or more.
+    /// `count`: the number of ranks, at least 1.
     init(count: Int) {
         var sum = 0.0
         sums = (1...max(1, count)).map { rank in
@@ -25,8 +25,7 @@ struct Zipf: Sendable {
     }
 }
 
-/// Sendable value type. SplitMix64 (Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, 2014): the
-/// same numbers for the same seed, unlike the system's generator.
+/// SplitMix64 (Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, 2014): reproducible by its seed.
 struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

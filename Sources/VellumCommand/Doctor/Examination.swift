@@ -1,7 +1,7 @@
 import StorageEngine
 import StoreInspection
 
-/// Stateless. What there is to find out about the program, its terminal and its stores, without changing anything.
+/// Checks the program, its terminal and its stores without changing anything.
 enum Examination {
     struct Finding: Sendable {
         enum State: String, Sendable {
@@ -21,7 +21,7 @@ enum Examination {
         }
     }
 
-    // MARK: The program and its terminal
+    // MARK: Program and terminal
 
     static func ofProgram() -> [Finding] {
         [
@@ -48,18 +48,19 @@ enum Examination {
         let found = limit < 0 ? "no limit" : "at most \(Figures.count(limit))"
         guard limit >= 0, limit < 1024 else { return Finding(.ok, "open files", found) }
         return Finding(
-            .note, "open files", found, advice: "each open archive takes two; ulimit -n 4096 allows for more")
+            .note, "open files", found, advice: "each open archive takes two; ulimit -n 4096 allows more")
     }
 
     private static var terminal: Finding {
         guard SystemText.isTerminal(STDOUT_FILENO) else {
             return Finding(
-                .note, "terminal", "standard output is none: tables become columns, and browse needs --print")
+                .note, "terminal",
+                "standard output isn't a terminal: tables become columns, and browse needs --print")
         }
         guard !SystemText.isTerminalPlain, let name = SystemText.environment("TERM") else {
             return Finding(
-                .wrong, "terminal", "TERM says of what kind it is, and is not set or dumb",
-                advice: "export TERM=xterm-256color, or what your terminal is")
+                .wrong, "terminal", "TERM is not set, or dumb",
+                advice: "export TERM=xterm-256color, or your terminal's type")
         }
         let columns = OutputWriter().columns.map { ", \($0) columns wide" } ?? ""
         return Finding(.ok, "terminal", name + columns)
@@ -72,7 +73,7 @@ enum Examination {
         if isUnicode { return Finding(.ok, "locale", value ?? "") }
         return Finding(
             .note, "locale", value.map { "\($0), which isn't UTF-8" } ?? "not set",
-            advice: "the browser draws more than ASCII with LC_ALL=C.UTF-8")
+            advice: "LC_ALL=C.UTF-8 lets the browser draw more than ASCII")
     }
 
     // MARK: Stores
@@ -117,7 +118,7 @@ enum Examination {
                 findings.append(
                     Finding(
                         .note, path,
-                        "removed archives and unfinished copies still take \(Figures.bytes(removed))",
+                        "removed archives and unfinished copies still use \(Figures.bytes(removed))",
                         advice: ShellWord.vellum("compact", store: path)))
             }
         } catch {
@@ -128,14 +129,14 @@ enum Examination {
 
     private static func permissions(_ path: String) -> Finding {
         var status = stat()
-        guard stat(path, &status) == 0 else { return Finding(.wrong, path, "can't be looked at") }
+        guard stat(path, &status) == 0 else { return Finding(.wrong, path, "can't be read") }
         let mode = status.st_mode & 0o777
         guard mode & 0o077 == 0 else {
             return Finding(
-                .note, path, "others may enter the folder (mode \(String(mode, radix: 8)))",
+                .note, path, "other users can enter the folder (mode \(String(mode, radix: 8)))",
                 advice: "chmod 700 \(ShellWord.quoted(path))")
         }
-        return Finding(.ok, path, "opens, for this user alone")
+        return Finding(.ok, path, "accessible only to this user")
     }
 
     private static func room(_ path: String) -> Finding? {
@@ -143,7 +144,7 @@ enum Examination {
         let text = "\(Figures.bytes(free)) free on its file system"
         guard free < 64 << 20 else { return Finding(.ok, path, text) }
         return Finding(
-            .wrong, path, text, advice: "free some; an archive takes 64 MiB at a time where it is large")
+            .wrong, path, text, advice: "free some space; a large archive grows by 64 MiB at a time")
     }
 
     private static func ofArchive(_ name: String, _ store: Store) -> Finding {
@@ -168,13 +169,13 @@ enum Examination {
         ShellWord.vellum("check", options: ["--repair"], store: path)
     }
 
-    /// What the error's own words don't say.
+    /// Advice beyond the error's own text.
     private static func advice(for error: StorageError, _ path: String) -> String? {
         switch error {
         case .corrupted: repair(path)
-        case .permissionDenied: "run it as the user whose store it is"
-        case .ownedByAnotherUser: "VELLUM_TRUST_OWNER=1 says that its owner is trusted, for looking"
-        // Its marker can be written anew.
+        case .permissionDenied: "run it as the store's owner"
+        case .ownedByAnotherUser: "set VELLUM_TRUST_OWNER=1 to read it if you trust its owner"
+        // --repair can rewrite the marker.
         case .notAStore where error.description.contains("--repair"): repair(path)
         default: error.ringFileHint.map { String($0.dropFirst(2)) }
         }

@@ -2,8 +2,8 @@ import CBOR
 import StorageEngine
 import StoreInspection
 
-/// The files of a store as a sequence of CBOR items (RFC 8742): a map with `vellumDump` and `files`, a map with `path`, `crc32c`
-/// and `bytes` for each file, and a map with `end`, which detects truncation. Indexes are rebuilt from the logs.
+/// The files of a store as a sequence of CBOR items (RFC 8742): a map with `vellumDump` and `files`, a map with `path`,
+/// `crc32c` and `bytes` for each file, and a map with `end`, which detects truncation. Indexes are rebuilt from the logs.
 enum DumpFile {
     private static let version: UInt64 = 1
     private static let versionName = "vellumDump"
@@ -19,7 +19,7 @@ enum DumpFile {
         }
         try write([(versionName, .unsigned(version)), ("files", .unsigned(UInt64(files.count)))])
         for file in files {
-            if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+            try Interruption.check()
             // Mapped: a segment is as long as its longest value.
             let content = try Data(contentsOf: URL(filePath: path + "/" + file), options: .alwaysMapped)
             try content.withUnsafeBytes { content in
@@ -59,8 +59,6 @@ enum DumpFile {
 
     private static func isOfLog(_ name: String) -> Bool { name.hasSuffix(".segment") || name == "descriptor" }
 
-    // MARK: Reading
-
     static func read(_ input: InputBuffer, into folder: String) throws -> [String] {
         let noDump = CommandFailure("\(input.name) is no dump of a store", status: .nothing)
         guard let head = try nextItem(input, mayGrow: false)?.asMap,
@@ -74,7 +72,7 @@ enum DumpFile {
         }
         var written: [String] = []
         while true {
-            if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+            try Interruption.check()
             guard let item = try nextItem(input)?.asMap else {
                 throw CommandFailure("\(input.name) ends early; nothing was restored", status: .nothing)
             }
@@ -83,7 +81,7 @@ enum DumpFile {
                 try input.fill(to: 1)
                 guard input.unread.isEmpty else {
                     throw CommandFailure(
-                        "\(input.name) goes on behind the end of the dump, as where two are joined; nothing was restored",
+                        "\(input.name) continues after the end of the dump; nothing was restored",
                         status: .nothing)
                 }
                 return written
@@ -101,7 +99,7 @@ enum DumpFile {
         }
     }
 
-    /// A name, or the name of an archive's folder and one in it; never a way out of the store.
+    /// Whether the path is a file in the store or in an archive's folder, and never one outside.
     private static func isSafe(_ path: String) -> Bool {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." && !$0.utf8.contains(0) }) else {
@@ -131,7 +129,7 @@ enum DumpFile {
         return place
     }
 
-    /// Syncs the files once they are verified: thousands of bad ones would take a sync each before that is known.
+    /// Syncs the files after their verification, so that invalid files cost no sync.
     static func synchronize(_ files: [String]) throws {
         for place in files {
             let file = open(place, O_RDONLY | O_CLOEXEC)
@@ -144,7 +142,7 @@ enum DumpFile {
         }
     }
 
-    /// The next item of the input; nil where the input ends, also within an item.
+    /// The next item; nil at the end of the input, also within an item.
     private static func nextItem(_ input: InputBuffer, mayGrow: Bool = true) throws -> CBORValue? {
         var wanted = 1 << 12
         while true {

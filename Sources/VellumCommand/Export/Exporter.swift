@@ -3,20 +3,20 @@ import CBOR
 import StorageEngine
 import StoreInspection
 
-/// For one thread. Writes the entries that an archive has at one moment, the least recently used first, so that importing them in
-/// that order makes the same order again.
+/// Writes a snapshot of an archive's entries, least recently used first, so that an import restores their order. For one
+/// thread.
 struct Exporter {
     struct Outcome {
         var exported = 0
-        /// Entries that the format can't hold.
+        /// Entries that the format can't represent.
         var skipped = 0
         var damaged = 0
-        /// Entries that met the condition, and were changed or removed before they could be written.
+        /// Matching entries that were changed or removed before they could be written.
         var missed = 0
     }
 
     private let snapshot: ArchiveSnapshot
-    /// Entries that only a process' memory holds.
+    /// Entries held only in a process' memory.
     private let elsewhere: Int
     private let output: OutputWriter
     private let wrapsKeys: Bool
@@ -24,7 +24,7 @@ struct Exporter {
     static let keyName = "key"
     static let valueName = "value"
 
-    /// The versions of entries that are written; nil: all there are.
+    /// Sequence numbers of the entries to write; nil: all.
     private let chosen: Set<UInt64>?
 
     init(
@@ -42,7 +42,7 @@ struct Exporter {
         self.wrapsKeys = wrapsKeys
     }
 
-    /// A line for each item, or one JSON array of them.
+    /// Writes one item a line, or one JSON array.
     func writeJSON(isArray: Bool) throws -> Outcome {
         var outcome = Outcome()
         if isArray { try output.write("[") }
@@ -62,13 +62,12 @@ struct Exporter {
     private func json(_ key: String, _ source: JSONSource) -> JSONTree {
         let json = JSONTree.source(source)
         guard wrapsKeys else { return json }
-        return .object([(Self.keyName, Self.record(key)), (Self.valueName, json)])
+        return .object([
+            (Self.keyName, .cell(Cell(item: CBORValue.text(key).encoded))), (Self.valueName, json),
+        ])
     }
 
-    /// A key as a record spells it and an import reads it.
-    static func record(_ key: String) -> JSONTree { .cell(Cell(item: CBORValue.text(key).encoded)) }
-
-    /// A row an object, under the names of all properties that any object has. Reads every value twice.
+    /// Writes a row for each object, with the properties of all objects as columns. Reads every value twice.
     func writeTable(_ text: DelimitedText) throws -> Outcome {
         var columns = PropertyColumns()
         _ = try forEachValue(isSilent: true) { key, value in
@@ -79,14 +78,15 @@ struct Exporter {
             throw CommandFailure(objection, status: .usage)
         }
         let table = columns.table()
+        let header = text.header(table.names)
         if !text.hasQuotes { Self.warn(of: table.mixed.sorted().map { table.names[$0] }) }
         var outcome = Outcome()
         guard !table.names.isEmpty || snapshot.count > 0 else { return outcome }
-        try TerminalSafe.write(text.header(table.names), to: output)
+        try TerminalSafe.write(header, to: output)
         (outcome.damaged, outcome.missed) = try forEachValue { key, value in
             let isWritten = try withFields(key, value) { object in
                 guard let object, case let row = table.row(of: object), row.isWhole else { return false }
-                try text.write(row.cells, mixed: table.mixed, to: output)
+                try text.write(row.cells, mixed: table.mixed, unlike: header, to: output)
                 return true
             }
             guard isWritten else {
@@ -104,21 +104,20 @@ struct Exporter {
         let names = mixed.prefix(5).map(TerminalSafe.quoted).joined(separator: ", ")
         let more = mixed.count > 5 ? " and \(Figures.count(mixed.count - 5)) more" : ""
         Narration.complain(
-            "TSV has no quotes to tell texts from numbers and words: an import may take all for text in the columns "
-                + names + more + ", which hold both; ndjson, json and csv keep them apart")
+            "TSV can't distinguish texts from numbers and words: an import may read all as text in the columns "
+                + names + more + ", which have both; ndjson, json and csv distinguish them")
     }
 
-    /// Returns how many entries can't be read, and how many of the chosen ones aren't there any more as they were chosen;
-    /// unless `isSilent`, each whose place is known is reported, and the others together. What can be read is not lost with
-    /// them. `body` returns what is to be said of the entry.
+    /// Returns the counts of unreadable entries and of chosen entries that are no longer present or were changed. Continues
+    /// after an unreadable entry; reports it unless `isSilent`. `body` returns a text to report about the entry.
     private func forEachValue(
         isSilent: Bool = false, _ body: (String, RecognizedBytes) throws -> String?
     ) throws -> (damaged: Int, missed: Int) {
         var damaged = 0
         var found = 0
         var missing = 0
-        var changed = 0
-        // Rows on the same terminal are progress enough.
+        var (changed, repeating) = (0, 0)
+        // Rows on the same terminal already show progress.
         var progress = output.isTerminal ? nil : ProgressBar()
         defer { progress?.finish() }
         func complain(_ text: String) {
@@ -130,7 +129,7 @@ struct Exporter {
                 let done = snapshot.count - number
                 progress?.update(done: UInt64(done), total: UInt64(snapshot.count), entries: done)
             }
-            if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+            try Interruption.check()
             let result: Result<Void, any Error>
             do throws(StorageError) {
                 result = try snapshot.withEntry(at: number) { key, bytes, encoding, sequence in
@@ -148,14 +147,15 @@ struct Exporter {
                             return
                         }
                         if !isSilent, value.changesInJSON { changed += 1 }
+                        if !isSilent, value.repeatsName { repeating += 1 }
                         if let complaint = try body(key, value) { complain(complaint) }
                     }
                 }
             } catch {
-                // What meets a condition can be read.
+                // An entry that met the condition has been read.
                 guard case .corrupted = error else { throw error }
                 if chosen != nil { continue }
-                // Of those that are lost with their keys there is nothing to tell.
+                // Entries without an intact key are only counted.
                 if (try? snapshot.intactKey(at: number)) == nil {
                     missing += 1
                 } else {
@@ -167,29 +167,38 @@ struct Exporter {
             try result.get()
         }
         progress?.finish()
-        if changed > 0 {
+        Self.complain(ofChanged: changed, keptBy: "dump and backup preserve")
+        if repeating > 0 {
+            let them = Figures.count(repeating, "value has", "values have")
             Narration.complain(
-                "\(Figures.count(changed, "value has", "values have")) dates or numbers that aren't finite, or are "
-                    + "bytes alone: an import makes numbers, null and CBOR of them, which a typed program may not read; "
-                    + "dump and backup keep them")
+                "\(them) an object with a name twice, which an import skips; dump and backup keep them")
         }
         if !isSilent, elsewhere > 0 {
             let them = Figures.count(elsewhere, "entry is", "entries are")
-            Narration.complain("\(them) in the memory of a process only, and left out")
+            Narration.complain("\(them) only in a process' memory, and left out")
         }
         if !isSilent { Narration.complainOfMissing(missing) }
         let missed = (chosen?.count ?? 0) - found - (chosen == nil ? 0 : elsewhere)
         if !isSilent, missed > 0 {
-            let them = Figures.count(missed, "entry that met it was", "entries that met it were")
-            Narration.complain("\(them) changed or removed since the condition was looked at, and left out")
+            let them = Figures.count(missed, "matching entry was", "matching entries were")
+            Narration.complain("\(them) changed or removed during the export, and left out")
         }
         return (damaged + missing, missed)
     }
 
-    /// Bytes of the longest value that is converted for a table.
+    /// Warns of values that an import reads as something else.
+    static func complain(ofChanged count: Int, keptBy keepers: String) {
+        guard count > 0 else { return }
+        Narration.complain(
+            "\(Figures.count(count, "value has", "values have")) dates or non-finite numbers, or are plain "
+                + "bytes: an import stores numbers, null and CBOR instead, which a typed program may not read; "
+                + "\(keepers) them")
+    }
+
+    /// Bytes of the longest value converted for a table.
     private static let longestConverted = 8 << 20
 
-    /// Calls `body` with the fields of a row; nil for what is no object.
+    /// Calls `body` with the fields of a row; nil for a value that isn't an object.
     private func withFields<Result>(
         _ key: String, _ value: RecognizedBytes, _ body: (ObjectFields?) throws -> Result
     ) throws -> Result {

@@ -1,24 +1,23 @@
 import StoreInspection
 
 extension FileFormat {
-    /// The format to write a file in: the one that its name says; lines of JSON for standard output and other devices and
-    /// pipes, whose names say nothing.
+    /// The format by the file's name; NDJSON for standard output, devices and pipes.
     static func toWrite(_ fileName: String) throws(CommandFailure) -> FileFormat {
         if fileName == "-" { return .ndjson }
         if let kind = FileKind(of: fileName), kind != .regular { return .ndjson }
         if let format = FileFormat(fileName: fileName) { return format }
         if fileName.lowercased().hasSuffix(".json") { return .json }
-        // What the shell has open may be a file whose name nobody knows.
+        // A shell's redirection may lead to a file with any name.
         if ["/dev/fd/", "/dev/std", "/proc/self/fd/"].contains(where: fileName.hasPrefix) { return .ndjson }
         throw CommandFailure(
-            "\(fileName): the name doesn't tell what to write; let it end with .ndjson, .json, .csv or .tsv, or say "
+            "\(fileName): the name has no known extension; use .ndjson, .json, .csv or .tsv, or pass "
                 + "--format (for a compressed file: vellum export … | gzip > FILE.gz)", status: .usage)
     }
 }
 
 extension WholeFile {
     /// The file that a command writes, which gets its name when it is complete; nil for standard output.
-    /// - Parameter force: replaces a file that is there without asking.
+    /// - Parameter force: replaces an existing file without asking.
     static func toWrite(_ path: String, force: Bool) throws(CommandFailure) -> WholeFile? {
         guard path != "-" else { return nil }
         let isThere = replacesFile(at: path)

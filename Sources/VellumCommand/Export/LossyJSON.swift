@@ -2,8 +2,8 @@ import ArchiveQuery
 import CBOR
 
 extension RecognizedBytes {
-    /// Whether its JSON is read back as something else: dates become numbers, numbers that aren't finite null, and a value that is no
-    /// document a byte string.
+    /// Whether its JSON is read back differently: dates as numbers, numbers that aren't finite as null, and a value that is no
+    /// document as a byte string.
     var changesInJSON: Bool {
         withSource { source in
             switch source {
@@ -13,16 +13,21 @@ extension RecognizedBytes {
             }
         }
     }
+
+    /// Whether a map in it has a name twice, which JSON readers refuse or reduce to one.
+    var repeatsName: Bool {
+        withSource { if case .cbor(let item) = $0 { CBORReader.repeatsName(item) } else { false } }
+    }
 }
 
-/// The parts of a CBOR item that JSON has no form of its own for. Sendable value type.
+/// Parts of a CBOR item without a JSON form of their own.
 struct JSONForms: Sendable {
     /// Whether there are dates or numbers that aren't finite.
     private(set) var isChanged = false
-    /// Byte strings, without those of large integers and UUIDs, which have a spelling.
+    /// Byte strings, except large integers and UUIDs, which have a spelling.
     private(set) var byteStrings = 0
 
-    /// Goes over the item's heads (RFC 8949, section 3) once.
+    /// Reads the item's heads (RFC 8949, section 3) once.
     init(of item: UnsafeRawBufferPointer) {
         var offset = 0
         var mayBeBytes = false

@@ -1,7 +1,7 @@
 import CBOR
 
-/// For one thread. Reads the items of a JSON array one by one. An invalid item is reported, and reading continues after the next
-/// comma; unbalanced brackets or quotes make the rest of the array one bad record.
+/// Reads the items of a JSON array one by one. An invalid item is reported, and reading continues after the next comma;
+/// unbalanced brackets or quotes make the rest of the array one bad record. For one thread.
 struct ArrayReader: RecordReader {
     private enum State {
         case beforeArray, inside, afterArray
@@ -10,7 +10,7 @@ struct ArrayReader: RecordReader {
     private let input: InputBuffer
     private var state = State.beforeArray
     private var line = 1
-    /// Length of the item given out last, with the comma or bracket behind it.
+    /// Length of the latest item with the comma or bracket after it.
     private var pending = 0
     private var items = 0
 
@@ -25,7 +25,7 @@ struct ArrayReader: RecordReader {
             guard try input.skipWhitespace(&line) == UInt8(ascii: "[") else {
                 if Interruption.isRequested { return nil }
                 throw CommandFailure(
-                    "\(input.name):\(line): not a JSON array; say what it is with --format", status: .usage)
+                    "\(input.name):\(line): not a JSON array; pass the format with --format", status: .usage)
             }
             input.consume(1)
             state = .inside
@@ -60,7 +60,7 @@ struct ArrayReader: RecordReader {
         return transcode(content, line: start, into: &writer)
     }
 
-    /// Behind the array only white space may stand.
+    /// Only white space may follow the array.
     private mutating func rest() throws(CommandFailure) -> ImportRecord? {
         guard try input.skipWhitespace(&line) != nil else { return nil }
         let start = line
@@ -69,7 +69,7 @@ struct ArrayReader: RecordReader {
             ? nil : .bad(line: start, reason: "something follows the end of the array")
     }
 
-    /// Where the comma or bracket behind the item is that begins at the first unread byte; nil if it has no end.
+    /// The offset of the comma or bracket after the item at the first unread byte; nil if the item has no end.
     private mutating func endOfItem() throws(CommandFailure) -> Int? {
         var place = 0
         var depth = 0
@@ -81,7 +81,7 @@ struct ArrayReader: RecordReader {
                 if byte == UInt8(ascii: "\n") { line += 1 }
                 if isInString {
                     if byte == UInt8(ascii: "\"") { isInString = false }
-                    // Whatever is escaped, a quote or a backslash above all, doesn't end the string.
+                    // An escaped quote doesn't end the string.
                     if byte == UInt8(ascii: "\\") { place += 1 }
                 } else {
                     switch byte {

@@ -1,10 +1,8 @@
 import StoreInspection
 
-/// For one thread. Reports what could not be imported: the first records of each reason with their lines, the others as a
-/// number, so that a file of another kind doesn't fill the screen.
+/// Reports the first bad records of each reason with their lines, and the number of others. For one thread.
 struct BadRecords {
     private static let named = 10
-    /// Reasons that are told apart.
     private static let mostReasons = 50
 
     private let file: String
@@ -23,7 +21,7 @@ struct BadRecords {
         if seen <= Self.named { Narration.complain("\(file):\(line): \(reason)") }
     }
 
-    /// Says how many there were beyond those that were named.
+    /// Reports the number of unnamed bad records.
     func finish() {
         for kind in reasons {
             guard let count = counts[kind], count > Self.named else { continue }
@@ -32,7 +30,7 @@ struct BadRecords {
         }
     }
 
-    /// The reason without its numbers and without what it quotes.
+    /// The reason without numbers and quoted text.
     private static func kind(of reason: String) -> String {
         var kind = ""
         var isQuoted = false

@@ -1,15 +1,15 @@
-/// Sendable value type. What the fields of a column are taken for.
+/// The type of a column's fields.
 enum ColumnKind: Sendable, Hashable {
-    /// Each field is what it spells: a number, `true`, `false`, `null`, an array, an object or a text.
+    /// By spelling: a number, `true`, `false`, `null`, an array, an object or a text.
     case spelled
-    /// Texts, and arrays and objects where a field spells one.
+    /// Arrays and objects by spelling, else texts.
     case mixedText
-    /// Texts alone, whatever they look like.
+    /// Only texts.
     case text
-    /// Numbers and `null`; anything else is a fault of its row.
+    /// Numbers and `null`; other fields make the row bad.
     case number
     /// Numbers with this decimal separator, and `null`; see ``LocalNumber``.
     case localNumber(decimal: UInt8)
-    /// `true`, `false` and `null`; anything else is a fault of its row.
+    /// `true`, `false` and `null`; other fields make the row bad.
     case boolean
 }

@@ -1,7 +1,7 @@
 import StoreInspection
 
-/// For one thread. Reads all rows to find the type of each column: numbers only if all its fields are. Quoted fields are always
-/// texts.
+/// Reads all rows to find the type of each column: number only if all its fields are. Quoted fields are always texts. For one
+/// thread.
 struct ColumnSurvey {
     struct Example {
         private static let longest = 40
@@ -18,42 +18,41 @@ struct ColumnSurvey {
         var said: String { "\(TerminalSafe.quoted(text)) (line \(line))" }
     }
 
-    /// What a column's fields without quotes spell.
+    /// Examples of unquoted fields by type.
     private struct Column {
         var number: Example?
-        /// A number that is spelled otherwise once it has been read: 20.00.
+        /// A number that changes its spelling when stored: 20.00.
         var respelled: Example?
-        /// A number that is no integer as JSON spells it, and so no key.
+        /// A JSON number that isn't an integer, and so no key.
         var fraction: Example?
-        /// A number of ``LocalNumber`` that isn't one of JSON.
+        /// A ``LocalNumber`` that isn't a JSON number.
         var local: Example?
-        /// A number that is another one with a decimal comma than with a decimal point: 1,234.
+        /// A number with different values for a decimal comma and a decimal point: 1,234.
         var ambiguous: Example?
-        /// Fields that are no numbers with a decimal comma or point.
+        /// Fields that aren't numbers with a decimal comma or point.
         var noComma: Example?
         var noPoint: Example?
-        /// Fractions that have that separator for certain: 12,5 and 1,234.5, but not 1,234,567, which may be a list.
+        /// Fractions whose separator is certain: 12,5 and 1,234.5, but not 1,234,567, which may be a list.
         var comma: Example?
         var point: Example?
         var word: Example?
         var null: Example?
         var container: Example?
         var text: Example?
-        /// A text that is a number without the spaces around it.
+        /// A text that is a number without surrounding spaces.
         var spaced: Example?
         var quotedNumber: Example?
         var quotedText: Example?
-        /// What numbers with another spelling than JSON's are taken for.
         var decision = Decision.plain
     }
 
     private enum Decision: Equatable {
-        /// All numbers are those of JSON.
+        /// All are JSON numbers.
         case plain
         case numbers(decimal: UInt8)
-        /// They are texts: each may be two numbers, or they don't go together.
+        /// Texts: ambiguous, or inconsistent.
         case ambiguous, unknown
-        /// They are texts, because they may be texts that `export` wrote.
+        /// Texts, because `export` may have written them as texts.
         case kept
     }
 
@@ -62,7 +61,6 @@ struct ColumnSurvey {
     private static let mostNotes = 20
 
     private let names: [String]
-    /// The column of the keys.
     private let keyColumn: Int?
     private let dialect: DelimitedDialect
     private var columns: [Column]
@@ -74,7 +72,7 @@ struct ColumnSurvey {
         columns = Array(repeating: Column(), count: names.count)
     }
 
-    /// Looks at a field that is neither absent nor an escaped text.
+    /// Surveys a field that is neither absent nor an escaped text.
     mutating func look(at field: UnsafeRawBufferPointer, column: Int, line: Int, isQuoted: Bool) {
         func keep(_ place: WritableKeyPath<Column, Example?>) {
             if columns[column][keyPath: place] == nil {
@@ -86,7 +84,7 @@ struct ColumnSurvey {
             let isNumber = FieldKind(field).isNumber || Self.isLocal(field)
             return keep(isNumber ? \.quotedNumber : \.quotedText)
         }
-        // Nothing that comes can change what is known by now.
+        // Further fields can't change the result.
         if columns[column].text != nil, columns[column].number != nil, columns[column].container != nil {
             return
         }
@@ -119,7 +117,7 @@ struct ColumnSurvey {
             || LocalNumber.json(field, decimal: point) != nil
     }
 
-    /// Notes which of both decimal separators a number that isn't an integer may have.
+    /// Notes which of both decimal separators a fraction may have.
     private func compare(_ field: UnsafeRawBufferPointer, _ keep: (WritableKeyPath<Column, Example?>) -> Void)
     {
         guard !dialect.isOfExport else { return }
@@ -132,9 +130,9 @@ struct ColumnSurvey {
         if let comma, let point, comma != point { keep(\.ambiguous) }
     }
 
-    /// Decides what numbers of other spellings are, once all rows were looked at.
+    /// Decides the type of non-JSON numbers after all rows.
     mutating func decide() {
-        // A decimal comma anywhere makes a point in other columns doubtful, and so do semicolons.
+        // A decimal comma or a semicolon anywhere makes points in other columns ambiguous.
         let hasCommas =
             dialect.delimiter == UInt8(ascii: ";")
             || columns.contains { $0.text == nil && $0.comma != nil && $0.noComma == nil }
@@ -171,13 +169,13 @@ struct ColumnSurvey {
                 case .ambiguous, .unknown, .kept: return .mixedText
                 }
             }
-            // A key is a text, or an integer that gives its spelling back.
+            // A key is a text, or an integer in its canonical spelling.
             let others = [column.local, column.fraction, column.word, column.null]
             return others.allSatisfy { $0 == nil } ? .spelled : .mixedText
         }
     }
 
-    /// A line for each column that isn't uniform: what it was taken for, why, and how to say otherwise.
+    /// A line for each mixed column: its type, the reason and the option for another type.
     func notes(except given: Set<Int>) -> [String] {
         var notes = columns.indices.filter { !given.contains($0) }.compactMap(note)
         let more = notes.count - Self.mostNotes
@@ -195,7 +193,7 @@ struct ColumnSurvey {
         let name = "column " + TerminalSafe.quoted(names[index])
         func option(_ kind: String) -> String { "--types \(ShellWord.quoted("\(names[index])=\(kind)"))" }
         if let spaced = column.spaced {
-            return "\(name) is text: \(spaced.said) has spaces around; --trim removes them"
+            return "\(name) is text: \(spaced.said) has surrounding spaces; --trim removes them"
         }
         if index == keyColumn, kinds[index] == .mixedText {
             guard let other = column.fraction ?? column.local ?? column.word ?? column.null ?? column.text,
@@ -207,16 +205,16 @@ struct ColumnSurvey {
             if column.number != nil || column.local != nil {
                 return
                     "\(name) is mixed and stays text: \(text.said) is no number as JSON spells it; "
-                    + "\(option("number")) takes the numbers and passes over the other rows"
+                    + "\(option("number")) reads the numbers and skips the other rows"
             }
             if column.word != nil {
                 return "\(name) is mixed and stays text: \(text.said) is neither true nor false; "
-                    + "\(option("boolean")) takes these and passes over the other rows"
+                    + "\(option("boolean")) reads these and skips the other rows"
             }
             if column.null != nil { return "\(name) is text, and so is each null in it" }
             guard column.container != nil else { return noteOfQuotes(column, name) }
             return
-                "\(name) is mixed: what is a JSON array or object is read as that, the rest is text; "
+                "\(name) is mixed: JSON arrays and objects are read as such, other fields as text; "
                 + "\(option("text")) makes all text"
         }
         if let note = noteOfDecision(column, name) { return note + "; " + option("text") + " makes all text" }
@@ -229,7 +227,7 @@ struct ColumnSurvey {
             + "\(option("text")) keeps it"
     }
 
-    /// Of numbers with a decimal comma or thousands separators.
+    /// About numbers with a decimal comma or thousands separators.
     private func noteOfDecision(_ column: Column, _ name: String) -> String? {
         let example = column.local ?? column.ambiguous ?? column.fraction
         guard let said = example?.said else { return nil }
@@ -253,7 +251,7 @@ struct ColumnSurvey {
         }
     }
 
-    /// Of numbers in quotes, which are texts.
+    /// About numbers in quotes, which are texts.
     private func noteOfQuotes(_ column: Column, _ name: String) -> String? {
         guard let number = column.quotedNumber else {
             guard let text = column.quotedText, let other = column.number ?? column.word else { return nil }

@@ -1,6 +1,6 @@
 import StoreInspection
 
-/// Stateless. Files that have to be unpacked before they can be read, by the bytes that begin them.
+/// Recognizes compressed files by their first bytes.
 enum CompressedInput {
     private static let known: [(begins: [UInt8], name: String, unpacker: String, ending: String)] = [
         ([0x1f, 0x8b], "gzip", "zcat", ".gz"), ([0x28, 0xb5, 0x2f, 0xfd], "zstd", "zstdcat", ".zst"),
@@ -9,7 +9,7 @@ enum CompressedInput {
         ([0x50, 0x4b, 0x03, 0x04], "zip", "unzip -p", ".zip"),
     ]
 
-    /// - Throws: the command that imports it, if the input is compressed.
+    /// - Throws: the command that decompresses and imports it, if the input is compressed.
     static func refuse(_ input: InputBuffer, command: (_ format: FileFormat?) -> String)
         throws(CommandFailure)
     {
@@ -20,7 +20,7 @@ enum CompressedInput {
             input.name.hasSuffix(found.ending) ? String(input.name.dropLast(found.ending.count)) : ""
         let file = isNamed ? ShellWord.quoted(input.name) : "FILE"
         throw CommandFailure(
-            "\(input.name) is compressed (\(found.name)); unpack it on the way: \(found.unpacker) \(file) | "
+            "\(input.name) is compressed (\(found.name)); decompress it: \(found.unpacker) \(file) | "
                 + command(FileFormat(fileName: unpacked)), status: .usage)
     }
 }

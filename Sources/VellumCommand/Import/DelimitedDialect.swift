@@ -1,8 +1,8 @@
 import StoreInspection
 
-/// Sendable value type. How a file spells rows and fields: what its options and its beginning say.
+/// The dialect of a CSV or TSV file.
 struct DelimitedDialect: Sendable {
-    /// The options of a command; nil: the file decides.
+    /// The options of a command; nil: detect.
     struct Options: Sendable {
         var delimiter: UInt8?
         var quote: Quoting?
@@ -13,36 +13,35 @@ struct DelimitedDialect: Sendable {
 
     enum Quoting: Sendable, Equatable {
         case enclosing(UInt8)
-        /// A quote is a character like any other, but for the JSON strings that `export` writes in TSV.
+        /// Quotes are ordinary characters, except around the JSON strings that `export` writes in TSV.
         case escapes
-        /// A quote is a character like any other.
+        /// Quotes are ordinary characters.
         case none
     }
 
     enum Header: Sendable, Equatable {
-        /// The first row names the columns.
         case row
-        /// The first row is data, and the columns are `column1` and so on.
+        /// The first row is data; the columns are `column1` and so on.
         case none
-        /// The first row is data, and these are the names.
+        /// The first row is data; these are the names.
         case names([String])
     }
 
     var delimiter: UInt8
     var quoting: Quoting
-    /// Whether spaces around fields belong to none of them.
+    /// Whether spaces around fields are removed.
     var trims = false
-    /// Whether a field in quotes is taken like one without, as in files in which all are quoted.
+    /// Whether quoted fields are typed like unquoted ones, for files that quote all.
     var ignoresQuotes = false
-    /// What separates whole numbers from fractions; nil: a point as in JSON, and in each column what its fields prove.
+    /// The decimal separator; nil: a point as in JSON, or by evidence in each column.
     var decimal: UInt8?
 
-    /// Whether `export` writes files like this one, in which a text may look like a number of another spelling.
+    /// Whether `export` writes this dialect; then a text may look like a non-JSON number.
     var isOfExport: Bool {
         !ignoresQuotes && (delimiter == UInt8(ascii: ",") || delimiter == UInt8(ascii: "\t"))
     }
 
-    /// What spells fields so.
+    /// The writer's counterpart.
     var table: DelimitedText {
         var table = DelimitedText(separator: delimiter)
         if case .enclosing = quoting { table.hasQuotes = true } else { table.hasQuotes = false }
@@ -55,7 +54,6 @@ struct DelimitedDialect: Sendable {
         (UInt8(ascii: "|"), "bars"), (UInt8(ascii: "^"), "carets"),
     ]
 
-    /// The delimiter as a message names it.
     static func name(of delimiter: UInt8) -> String {
         byName.first { $0.byte == delimiter }?.name
             ?? TerminalSafe.quoted(String(UnicodeScalar(delimiter)))

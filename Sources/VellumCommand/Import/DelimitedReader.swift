@@ -3,27 +3,31 @@ import CBOR
 import StorageEngine
 import StoreInspection
 
-/// For one thread. Reads CSV or TSV: the first row names the properties, every further row is an object.
+/// Reads CSV or TSV; each row is an object of the columns' names. For one thread.
 struct DelimitedReader: RecordReader {
     let columns: [String]
     let dialect: DelimitedDialect
-    /// How the file is read, where the format doesn't say it; nil: as the format says.
+    /// The dialect for a message; nil: as the format defines.
     let remark: String?
     private var scanner: DelimitedScanner
     private let input: InputBuffer
     private let table: DelimitedText
-    /// Whether every field is taken as it stands, also an empty one.
+    /// Whether every field is a text, also an empty one.
     private let isTextOnly: Bool
     private var kinds: [ColumnKind]
     private var hasRow = false
-    /// A field of TSV that begins with a quote which is kept.
+    /// The fields of the first row, if it names the columns.
+    private var header: [(name: [UInt8], isQuoted: Bool)] = []
+    /// Rows after the first that equal it, which are skipped.
+    private(set) var repeatedHeaders = 0
+    /// A TSV field whose leading quote was kept.
     private(set) var keptQuote: ColumnSurvey.Example?
 
-    /// Reads the first row, of which repeated names get numbers.
+    /// Reads the first row and numbers repeated names.
     /// - Parameters:
-    ///   - usual: the delimiter that the format says.
-    ///   - wanted: columns that there must be: the delimiter is the one that makes them.
-    /// - Throws: if the names aren't text, or if several delimiters fit.
+    ///   - usual: the format's delimiter.
+    ///   - wanted: required columns, which decide the delimiter.
+    /// - Throws: if a name isn't text, or if several delimiters fit.
     init(
         _ input: InputBuffer, _ usual: UInt8, isTextOnly: Bool, _ options: DelimitedDialect.Options = .init(),
         wanted: [String] = []
@@ -43,6 +47,8 @@ struct DelimitedReader: RecordReader {
         case .row:
             let names = try Self.names(&scanner, input.name, dialect)
             columns = names.distinct
+            let row = scanner
+            header = row.fields.map { (Array(row.text[$0.range]), $0.isQuoted) }
             remarks += Self.remarks(names, columns)
         }
         remark = remarks.isEmpty ? nil : "\(input.name): " + remarks.joined(separator: "; ")
@@ -67,7 +73,7 @@ struct DelimitedReader: RecordReader {
         return names
     }
 
-    /// The name that a field of the first row spells.
+    /// Decodes the name of a column.
     static func name(_ field: [UInt8], _ dialect: DelimitedDialect) -> String {
         let escaped =
             dialect.quoting == .escapes
@@ -92,8 +98,8 @@ struct DelimitedReader: RecordReader {
             + (spaced.isEmpty ? [] : ["names keep spaces that --trim removes: " + list(spaced)])
     }
 
-    /// Decides what the columns are: as `types` says, and for the others by a look at the whole input, which is then read from
-    /// its first row again. Returns a line for each column of which there is something to say.
+    /// Sets the columns' kinds: from `types`, and for others by a survey of the whole input, which is then reread from its
+    /// first row. Returns a line for each mixed column.
     mutating func decideKinds(_ types: [(name: String, kind: ColumnKind)], key: String) throws(CommandFailure)
         -> [String]
     {
@@ -117,18 +123,31 @@ struct DelimitedReader: RecordReader {
         guard !Interruption.isRequested else { return [] }
         try input.rewind()
         survey.decide()
-        (scanner, hasRow) = (start, hadRow)
+        (scanner, hasRow, repeatedHeaders) = (start, hadRow, 0)
         for (column, kind) in survey.kinds.enumerated() where !given.contains(column) { kinds[column] = kind }
         return survey.notes(except: given)
     }
 
     private mutating func nextRow() throws(CommandFailure) -> DelimitedScanner.Row? {
-        guard hasRow else { return try scanner.next() }
-        hasRow = false
-        return .fields
+        if hasRow {
+            hasRow = false
+            return .fields
+        }
+        while let row = try scanner.next() {
+            guard row.fault == nil, repeatsHeader else { return row }
+            repeatedHeaders += 1
+        }
+        return nil
     }
 
-    /// Rows that can't be imported count for nothing.
+    private var repeatsHeader: Bool {
+        scanner.fields.count == header.count
+            && zip(scanner.fields, header).allSatisfy {
+                $0.isQuoted == $1.isQuoted && scanner.text[$0.range].elementsEqual($1.name)
+            }
+    }
+
+    /// Ignores rows that can't be imported.
     private mutating func look(_ survey: inout ColumnSurvey) throws(CommandFailure) {
         var progress = ProgressBar()
         defer { progress.finish() }
@@ -159,7 +178,7 @@ struct DelimitedReader: RecordReader {
         guard scanner.fields.count == columns.count else {
             let found = Figures.count(scanner.fields.count, "field", "fields")
             let reason = "found \(found), expected \(columns.count)"
-            // A whole row, but for what was behind it.
+            // A complete row, except for a fault after it.
             let isCut = scanner.isAtEndOfLine || scanner.fields.count > columns.count
             return isCut ? .bad(line: line, reason: reason) : .cut(line: line, reason: reason)
         }
@@ -179,7 +198,7 @@ struct DelimitedReader: RecordReader {
         !isTextOnly && field.range.isEmpty && !dialect.isQuoted(field)
     }
 
-    /// Writes the row as a map. Returns why it can't, and where a field has a quote that is kept.
+    /// Writes the row as a map. Returns the fault, if any, and the field with a kept quote.
     private func writeObject(
         _ text: UnsafeRawBufferPointer, into writer: inout CBORWriter
     ) -> (fault: String?, keptQuote: Range<Int>?) {
@@ -211,14 +230,14 @@ struct DelimitedReader: RecordReader {
         return (nil, quoted)
     }
 
-    /// Writes the text or the bytes that a column's name spells.
+    /// Writes a column's name as text or bytes.
     private func writeName(of column: Int, into writer: inout CBORWriter) {
         var name = columns[column]
         let value = isTextOnly ? nil : name.withUTF8 { ByteText.value(of: UnsafeRawBufferPointer($0)) }
         if let value { writer.write(value) } else { writer.write(name) }
     }
 
-    /// Returns what the field should have been, if it isn't.
+    /// Returns the expected type if the field doesn't fit.
     private func write(
         _ field: UnsafeRawBufferPointer, isQuoted: Bool, as kind: ColumnKind, into writer: inout CBORWriter
     ) throws(JSONError) -> String? {
@@ -252,6 +271,6 @@ struct DelimitedReader: RecordReader {
 }
 
 extension DelimitedDialect {
-    /// Whether the field's quotes say that it is a text.
+    /// Whether quotes make the field a text.
     fileprivate func isQuoted(_ field: DelimitedScanner.Field) -> Bool { field.isQuoted && !ignoresQuotes }
 }

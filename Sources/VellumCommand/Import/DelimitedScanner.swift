@@ -1,5 +1,5 @@
-/// For one thread. Splits CSV or TSV into rows of fields, one row at a time. Rows end with LF, CR or both; a quote within a field
-/// that begins without one is an ordinary character.
+/// Splits CSV or TSV into rows, one at a time. Rows end with LF, CR or both; a quote within a field that begins without one is
+/// an ordinary character. For one thread.
 struct DelimitedScanner {
     struct Field {
         let range: Range<Int>
@@ -19,29 +19,29 @@ struct DelimitedScanner {
         }
     }
 
-    /// A value has 1 GiB at most.
+    /// A value has at most 1 GiB.
     private static let longestRow = 1 << 30
 
-    /// The content of all fields of the current row, unquoted.
+    /// The unquoted content of all fields of the current row.
     private(set) var text: [UInt8] = []
     private(set) var fields: [Field] = []
-    /// The line that the current row began on, counted from 1.
+    /// The first line of the current row, from 1.
     private(set) var rowLine = 0
-    /// Whether the end of a line ended the current row, and not the end of the input.
+    /// Whether the current row ended with a line end, not with the input.
     private(set) var isAtEndOfLine = false
     private let input: InputBuffer
     private let delimiter: UInt8
     /// -1: none.
     private let quote: Int
     private let trims: Bool
-    /// The line that the next byte is on, and the bytes of it before that.
+    /// The position of the next byte.
     private var line: Int
     private var column = 0
-    /// Whether the last byte was a carriage return, which a line feed belongs to.
+    /// Whether the last byte was a carriage return, which a line feed may follow.
     private var isBehindReturn = false
     private var opening = (line: 0, column: 0)
 
-    /// - Parameter line: the line that the input begins on.
+    /// - Parameter line: the number of the input's first line.
     init(_ input: InputBuffer, _ dialect: DelimitedDialect, line: Int = 1) {
         self.input = input
         self.line = line
@@ -52,9 +52,9 @@ struct DelimitedScanner {
 
     private enum State {
         case fieldStart, plain, quoted, quoteInQuoted
-        /// Spaces behind the closing quote.
+        /// Spaces after the closing quote.
         case closed
-        /// After a fault: nothing counts until the line ends.
+        /// After a fault, to the end of the line.
         case skipping
     }
 
@@ -89,7 +89,7 @@ struct DelimitedScanner {
                     if !isSecond { line += 1 }
                     column = 0
                     if state != .quoted {
-                        // The rest of the end of the line before.
+                        // The line feed of a CR LF.
                         if isSecond, isEmpty {
                             rowLine = line
                             continue
@@ -120,8 +120,8 @@ struct DelimitedScanner {
 
     private func tooLong() -> CommandFailure {
         CommandFailure(
-            "\(input.name):\(rowLine): this row has more than 1 GiB, and no value may; field \(fields.count + 1) "
-                + "may have a quote that is never closed", status: .nothing)
+            "\(input.name):\(rowLine): this row exceeds 1 GiB, the limit of a value; field \(fields.count + 1) "
+                + "may have an unclosed quote", status: .nothing)
     }
 
     @inline(__always)
@@ -154,7 +154,7 @@ struct DelimitedScanner {
             }
             if trims, byte == UInt8(ascii: " ") { return .closed }
             fault =
-                "found text behind the closing quote of field \(fields.count + 1), at byte \(column) of line "
+                "found text after the closing quote of field \(fields.count + 1), at byte \(column) of line "
                 + "\(line), expected the end of the field"
             return .skipping
         case .skipping:

@@ -1,21 +1,21 @@
 import StorageEngine
 import StoreInspection
 
-/// For one thread. Detects the delimiter and quotes of a file from its first mebibyte. The delimiter must produce the required
-/// column names or, without a header, rows of equal length; ambiguity is refused.
+/// Detects the delimiter and quotes of a file from its first mebibyte. The delimiter must produce the required column names or,
+/// without a header, rows of equal length; ambiguity is refused. For one thread.
 struct DialectDetection {
     private static let mostRows = 100
     private static let quotes = [UInt8(ascii: "\""), UInt8(ascii: "'")]
 
     let dialect: DelimitedDialect
-    /// The choices that differ from the format, for a message.
+    /// Differences from the format, for a message.
     private(set) var remarks: [String] = []
-    /// The line of the file that the rows begin on.
+    /// The line on which the rows begin.
     private(set) var firstLine = 1
 
     private typealias Candidate = (dialect: DelimitedDialect, rows: Rows)
 
-    /// The rows of the sample in one dialect.
+    /// The sample's rows in one dialect.
     private struct Rows {
         var fields: [[DelimitedScanner.Field]] = []
         var texts: [[[UInt8]]] = []
@@ -26,8 +26,8 @@ struct DialectDetection {
     }
 
     /// - Parameters:
-    ///   - usual: the delimiter that the format says.
-    ///   - wanted: columns that there must be.
+    ///   - usual: the format's delimiter.
+    ///   - wanted: required columns.
     /// - Throws: if several delimiters fit.
     init(
         _ input: InputBuffer, usual: UInt8, _ options: DelimitedDialect.Options, wanted: [String]
@@ -43,13 +43,16 @@ struct DialectDetection {
         }
         var sample = Array(input.unread.prefix(InputBuffer.chunkBytes))
         let isWhole = sample.count < InputBuffer.chunkBytes - 10
-        // Without the line that it ends within.
+        // Drop the incomplete last line.
         if !isWhole, let end = sample.lastIndex(of: 0x0a) { sample.removeLast(sample.count - end - 1) }
-        let delimiters =
-            given.map { [$0] } ?? [usual] + DelimitedDialect.byName.map(\.byte).filter { $0 != usual }
+        let all = given.map { [$0] } ?? [usual] + DelimitedDialect.byName.map(\.byte).filter { $0 != usual }
+        let delimiters = all.filter { options.quote != .enclosing($0) }
+        guard !delimiters.isEmpty else {
+            throw CommandFailure("--delimiter and --quote are the same character", status: .usage)
+        }
         var candidates: [Candidate] = []
         var best: [Candidate] = []
-        // Quotes of the second kind only where those of the first fit nothing.
+        // Try the second kind of quotes only if the first fits nothing.
         for quote in options.quote.map({ [$0] }) ?? Self.quotes.map({ .enclosing($0) }) where best.isEmpty {
             let found = try delimiters.map { (delimiter) throws(CommandFailure) in
                 let dialect = DelimitedDialect(delimiter: delimiter, quoting: quote, trims: options.trims)
@@ -62,10 +65,10 @@ struct DialectDetection {
         guard best.count < 2 || (isUsual && options.header == .row) else {
             let names = best.map { DelimitedDialect.name(of: $0.dialect.delimiter) }
             throw CommandFailure(
-                "\(input.name): \(names.joined(separator: " or ")) may separate its fields; say --delimiter",
+                "\(input.name): \(names.joined(separator: " or ")) may separate its fields; pass --delimiter",
                 status: .usage)
         }
-        // Where no candidate fits, an error names the columns.
+        // If no candidate fits, the error names the columns.
         let isNarrow = options.header == .row && candidates[0].rows.header.count < 2
         let widest = candidates.prefix(delimiters.count).max { $0.rows.header.count < $1.rows.header.count }
         var (dialect, found) = best.first ?? (isNarrow ? widest : nil) ?? candidates[0]
@@ -95,7 +98,7 @@ struct DialectDetection {
         self.dialect = dialect
     }
 
-    /// `sep=;`, as spreadsheets write it; the line with its end, and what it says.
+    /// A line `sep=;` as spreadsheets write it: separator, text and length with the line end.
     private static func separatorLine(_ text: UnsafeRawBufferPointer) -> (UInt8, String, length: Int)? {
         let line = text.prefix(10).prefix { $0 != 0x0a && $0 != 0x0d }
         var content = Array(line)
@@ -109,7 +112,7 @@ struct DialectDetection {
         return (content[4], String(decoding: content, as: UTF8.self), length)
     }
 
-    /// TSV has quotes around fields only where that reads its rows, and there are quotes that `export` doesn't write.
+    /// Quotes enclose TSV fields only if that reads the rows and `export` didn't write them.
     private static func candidate(
         _ sample: [UInt8], _ isWhole: Bool, _ dialect: DelimitedDialect, _ isFree: Bool, _ name: String
     ) throws(CommandFailure) -> Candidate {
@@ -131,7 +134,7 @@ struct DialectDetection {
         var scanner = DelimitedScanner(InputBuffer(sample: sample, name: name), dialect)
         var rows = Rows()
         while rows.texts.count < mostRows, let row = try scanner.next() {
-            // The sample ends within it.
+            // The sample ends within this row.
             if !isWhole, !scanner.isAtEndOfLine, !rows.texts.isEmpty { break }
             if row.fault != nil { rows.hasFault = true }
             rows.fields.append(scanner.fields)
@@ -154,7 +157,7 @@ struct DialectDetection {
         }
     }
 
-    /// Whether fields of TSV begin with a quote that `export` doesn't write.
+    /// Whether TSV fields begin with a quote that `export` doesn't write.
     private static func hasForeignQuotes(_ sample: [UInt8]) -> Bool {
         sample.split(whereSeparator: { $0 == UInt8(ascii: "\t") || $0 == 0x0a || $0 == 0x0d }).contains {
             field in
@@ -163,7 +166,7 @@ struct DialectDetection {
         }
     }
 
-    /// Whether a space stands before a field's quotes, or before each name but the first. `export` quotes such names.
+    /// Whether a space precedes a field's quotes, or each name but the first. `export` quotes such names.
     private static func hasSpacedFields(_ rows: Rows, _ dialect: DelimitedDialect) -> Bool {
         guard case .enclosing(let quote) = dialect.quoting else { return false }
         let space = UInt8(ascii: " ")
@@ -177,7 +180,7 @@ struct DialectDetection {
             && zip(rows.fields[0], rows.header).dropFirst().allSatisfy { !$0.isQuoted && $1.first == space }
     }
 
-    /// Whether all fields stand in quotes, and one of the first row for no other reason: `export` would not quote it.
+    /// Whether all fields are quoted, and one of the first row without need: `export` would not quote it.
     private static func quotesAll(_ rows: Rows, _ dialect: DelimitedDialect) -> Bool {
         let all = rows.fields.joined()
         guard !all.isEmpty, all.allSatisfy({ $0.isQuoted || $0.range.isEmpty }) else { return false }
@@ -187,7 +190,6 @@ struct DialectDetection {
 }
 
 extension [UInt8] {
-    /// Without spaces at either end.
     var trimmed: [UInt8] {
         let space = UInt8(ascii: " ")
         let start = firstIndex { $0 != space } ?? endIndex

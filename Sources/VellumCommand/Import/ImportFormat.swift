@@ -4,7 +4,7 @@ import StoreInspection
 extension FileFormat: ExpressibleByArgument {}
 
 extension FileFormat {
-    /// What the name says, else what the first byte that isn't white space says: `[` an array, `{` lines.
+    /// By the file's name, else by the first byte that isn't white space: `[` an array, `{` lines.
     static func recognize(_ input: InputBuffer) throws(CommandFailure) -> FileFormat {
         if let format = FileFormat(fileName: input.name) { return format }
         var length = 1
@@ -14,16 +14,16 @@ extension FileFormat {
                 if first == UInt8(ascii: "[") { return .json }
                 if first == UInt8(ascii: "{") { return .ndjson }
                 throw CommandFailure(
-                    "\(input.name): neither its name nor its content tells what it is; "
-                        + "say --format ndjson, json, csv or tsv", status: .usage)
+                    "\(input.name): unknown format; "
+                        + "pass --format ndjson, json, csv or tsv", status: .usage)
             }
-            // An input without anything has no records in any format.
+            // An empty input has no records in any format.
             guard input.unread.count >= length else { return .ndjson }
             length = input.unread.count + 1
         }
     }
 
-    /// A reader of the input's records. A byte order mark before them is dropped.
+    /// A reader of the input's records. Skips a byte order mark.
     func reader(
         of input: InputBuffer, isTextOnly: Bool, _ options: DelimitedDialect.Options = .init(),
         wanted: [String] = []
@@ -39,7 +39,7 @@ extension FileFormat {
 }
 
 extension InputBuffer {
-    /// Drops a UTF-8 byte order mark. Throws if the text is UTF-16 or UTF-32, with a mark or without one.
+    /// Skips a UTF-8 byte order mark. Throws if the text is UTF-16 or UTF-32, with or without a mark.
     func skipByteOrderMark() throws(CommandFailure) {
         try fill(to: 4)
         if unread.starts(with: [0xef, 0xbb, 0xbf]) { return consume(3) }
@@ -49,7 +49,7 @@ extension InputBuffer {
             status: .nothing)
     }
 
-    /// Text in an ASCII alphabet has a zero byte beside each character there.
+    /// Detects zero bytes beside ASCII characters.
     private var wideEncoding: String? {
         if unread.starts(with: [0xff, 0xfe, 0, 0]) || unread.starts(with: [0, 0, 0xfe, 0xff]) {
             return "UTF-32"

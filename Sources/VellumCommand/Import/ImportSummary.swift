@@ -2,8 +2,7 @@ import StorageEngine
 import StoreInspection
 
 extension Importer.Outcome {
-    /// What a person reads at the end. `before` and `after` are what the archive was: they tell new entries from those that
-    /// took the place of another.
+    /// The final report. `before` and `after` distinguish new entries from overwritten ones.
     func summary(
         archive: String, seconds: Double, from before: ArchiveStatus, to after: ArchiveStatus
     ) -> String {

@@ -2,13 +2,13 @@ import CBOR
 import StorageEngine
 import StoreInspection
 
-/// Stateless. What a file that could be imported calls its properties, for completion; says nothing of what is wrong with it.
+/// Property names of an importable file, for completion; silent about errors.
 enum ImportedProperties {
     private static let records = 20
 
-    /// Of the first of these words that is the path of a file: the columns of a table, or the properties of its first objects.
+    /// From the first word that is the path of a file: the columns of a table, or the properties of the first objects.
     static func names(among words: some Sequence<String>) -> [String] {
-        // Opening anything else could wait for ever.
+        // Opening a pipe or device may block.
         guard let path = words.first(where: { FileKind(of: $0) == .regular }),
             let input = try? InputBuffer(path: path),
             (try? input.skipByteOrderMark()) != nil, let format = try? FileFormat.recognize(input),

@@ -1,25 +1,24 @@
 import CBOR
 import StorageEngine
 
-/// For one thread. Takes what a reader finds, record by record.
+/// Imports the records of a reader. For one thread.
 struct Importer {
     struct Outcome {
         var imported = 0
         var skipped = 0
-        /// Strings and fields that spell byte strings, and were read as these.
+        /// Strings and fields that spell byte strings and were stored as bytes.
         var byteStrings = 0
-        /// The input ended within a record.
         var isCut = false
         var bytes: UInt64 = 0
-        /// It ended before its input did, for a bad record or for what would have failed for every other too.
+        /// Stopped early by a bad record or an error that would fail every other record too.
         var isStopped = false
     }
 
     let isStrict: Bool
-    /// Stores a record. Returns its bytes, or why it is a bad one; throws what would fail for every other record too.
+    /// Stores a record. Returns its size or the reason why it is bad; throws errors that would fail every other record too.
     let store: (UnsafeRawBufferPointer) throws -> ImportedRecord
 
-    /// Reads `input` to its end. Reports each bad record on standard error. `outcome` is right also when it throws.
+    /// Reads `input` to its end. Reports bad records on standard error. `outcome` is valid also after an error.
     func run(_ reader: inout some RecordReader, of input: InputBuffer, _ outcome: inout Outcome) throws {
         var progress = ProgressBar()
         var faults = BadRecords(of: input.name)
@@ -27,7 +26,7 @@ struct Importer {
             progress.finish()
             faults.finish()
         }
-        // One buffer for all records: nothing is allocated for a record but its key.
+        // One buffer for all records: only the key of each is allocated.
         var writer = CBORWriter(capacity: 4096)
         while !Interruption.isRequested, let record = try reader.next(into: &writer) {
             var fault: (line: Int, reason: String)?
@@ -68,11 +67,11 @@ enum ImportedRecord {
     case bad(String)
 }
 
-/// For one thread. Records objects into an archive.
+/// Stores objects in an archive. For one thread.
 struct ArchiveImport {
     let archive: Archive
     let key: KeyProperty
-    /// The property whose value alone is recorded; nil: the whole object.
+    /// The property whose value is stored; nil: the whole object.
     let value: KeyProperty?
     let attributes: EntryAttributes
 

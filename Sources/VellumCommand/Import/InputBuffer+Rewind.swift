@@ -1,7 +1,7 @@
-/// Reading an input twice: a file from the same place again, a pipe from a copy.
+/// Reads an input twice: a file by seeking, a pipe from a copy.
 extension InputBuffer {
-    /// From here on all that is read can be read again. What can't be read twice is copied into a file that has no name,
-    /// so that no other process sees it and it goes with this one.
+    /// Makes all further input readable again. Copies input that isn't seekable to an unlinked file, which the system deletes
+    /// with this process.
     func mark() throws(CommandFailure) {
         let place = lseek(descriptor, 0, SEEK_CUR)
         if size != nil, place >= 0 {
@@ -12,7 +12,7 @@ extension InputBuffer {
         }
     }
 
-    /// Goes back to the mark. What was read before ``mark()`` and consumed doesn't come again.
+    /// Returns to the mark, but not to bytes read before ``mark()`` and consumed.
     func rewind() throws(CommandFailure) {
         if copy >= 0 {
             if descriptor != STDIN_FILENO { close(descriptor) }
@@ -28,7 +28,7 @@ extension InputBuffer {
         forgetAll(bytesRead: UInt64(markedPlace))
     }
 
-    /// Keeps what was read of an input that can't be read twice.
+    /// Copies bytes of an input that isn't seekable.
     func remember(_ bytes: UnsafeRawBufferPointer) throws(CommandFailure) {
         var rest = bytes
         while !rest.isEmpty {
@@ -53,7 +53,7 @@ extension InputBuffer {
     private static func noCopy(_ name: String, _ code: Int32) -> CommandFailure {
         let reason = strerror(code).map { String(cString: $0) } ?? "error \(code)"
         return CommandFailure(
-            "\(name) can't be kept in \(temporaryFolder) to be read twice: \(reason); import a file, set TMPDIR, or say "
-                + "--text, which needs one look", status: .storeFailure)
+            "\(name) can't be copied to \(temporaryFolder) for a second read: \(reason); import a file, set TMPDIR, "
+                + "or pass --text", status: .storeFailure)
     }
 }

@@ -1,10 +1,10 @@
 import StoreInspection
 
-/// For one thread. The bytes of a file that were read and not yet consumed. The window grows up to the longest record,
-/// ``chunkBytes`` at least and 2 GiB at most. Pointers into it are valid until the next ``fill()``.
+/// The read but unconsumed bytes of a file. The window grows to the longest record, from ``chunkBytes`` to 2 GiB. Pointers into
+/// it are valid until the next ``fill()``. For one thread.
 final class InputBuffer {
     static let chunkBytes = 1 << 20
-    /// A value has 1 GiB at most, whatever spells it.
+    /// A value has at most 1 GiB; its spelling may be longer.
     private static let longestRecord = 2 << 30
 
     let name: String
@@ -12,15 +12,15 @@ final class InputBuffer {
     var size: UInt64?
     private(set) var bytesRead: UInt64 = 0
     var descriptor: Int32
-    /// Where reading goes on after ``rewind()``.
+    /// The file offset for ``rewind()``.
     var markedPlace: off_t = 0
-    /// Gets all that is read since ``mark()``, if that can't be read twice; -1: nothing does.
+    /// Descriptor of the copy since ``mark()`` of an input that isn't seekable; else -1.
     var copy: Int32 = -1
     private var memory: UnsafeMutableRawBufferPointer
     private var start = 0
     private var end = 0
 
-    /// Opens the file at `path`, or takes standard input for `-`.
+    /// Opens the file; `-` is standard input.
     init(path: String) throws(CommandFailure) {
         if path == "-" {
             name = "standard input"
@@ -36,11 +36,10 @@ final class InputBuffer {
         let kind = isKnown ? FileKind(status) : nil
         if kind == .regular { size = UInt64(status.st_size) }
         if kind == .folder {
-            throw CommandFailure("\(name) is a folder, and a file is needed", status: .usage)
+            throw CommandFailure("\(name) is a folder, not a file", status: .usage)
         }
     }
 
-    /// A buffer of these bytes alone.
     init(sample: [UInt8], name: String) {
         self.name = name
         descriptor = -1
@@ -63,7 +62,7 @@ final class InputBuffer {
         start += count
     }
 
-    /// Reads more behind the unread bytes. False at the end of the file, and when the program is asked to end.
+    /// Appends input to the unread bytes. False at the end of the file and after an interruption.
     func fill() throws(CommandFailure) -> Bool {
         guard descriptor >= 0 else { return false }
         try makeRoom()
@@ -83,7 +82,7 @@ final class InputBuffer {
         return false
     }
 
-    /// The window is empty again, and what is read next is what comes behind so many bytes.
+    /// Empties the window; reading continues after `bytesRead` bytes.
     func forgetAll(bytesRead: UInt64) {
         (start, end) = (0, 0)
         self.bytesRead = bytesRead
@@ -102,7 +101,7 @@ final class InputBuffer {
         guard end == memory.count else { return }
         guard memory.count < Self.longestRecord else {
             throw CommandFailure(
-                "\(name): 2 GiB without the end of a record, and no value may have more than 1 GiB",
+                "\(name): a record exceeds 2 GiB; a value has at most 1 GiB",
                 status: .usage)
         }
         let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: memory.count * 2, alignment: 1)

@@ -1,4 +1,3 @@
-/// Stateless; safe from any thread. The little of JSON's grammar that telling records apart needs.
 enum JSONSyntax {
     /// RFC 8259, section 2.
     @inline(__always)

@@ -1,6 +1,6 @@
 import CBOR
 
-/// Sendable value type. Finds an entry's key in its object, without building the object.
+/// Finds an entry's key in its encoded object.
 struct KeyProperty: Sendable {
     enum Found {
         case key(String)
@@ -13,7 +13,7 @@ struct KeyProperty: Sendable {
         self.name = name
     }
 
-    /// A string is the key itself, an integer the key in its JSON spelling. `cbor` is well-formed.
+    /// A string is the key itself, an integer the key in its JSON spelling. `cbor` must be well-formed.
     func find(in cbor: UnsafeRawBufferPointer) -> Found {
         do throws(CBORError) {
             var reader = CBORReader(cbor)
@@ -49,7 +49,7 @@ struct KeyProperty: Sendable {
         return UnsafeRawBufferPointer(rebasing: cbor[start..<reader.offset])
     }
 
-    /// What is stored of an object: the value of a property, or the whole.
+    /// The stored part of an object: a property's value, or the whole.
     static func content(of cbor: UnsafeRawBufferPointer, _ property: KeyProperty?) -> UnsafeRawBufferPointer?
     {
         property.map { $0.value(in: cbor) } ?? cbor

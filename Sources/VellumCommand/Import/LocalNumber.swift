@@ -1,7 +1,7 @@
-/// Stateless; safe from any thread. Numbers as spreadsheets write them: with thousands separators, or a decimal comma.
+/// Numbers with thousands separators or a decimal comma.
 enum LocalNumber {
-    /// The number as JSON spells it, if `field` is one with this decimal separator. Thousands are separated by the other of
-    /// comma and point, an apostrophe or a space, also one that doesn't break, and always the same one; no leading zeros.
+    /// The number in JSON's spelling; nil if `field` isn't one with this decimal separator. Thousands are separated by the
+    /// other of comma and point, an apostrophe, a space or a no-break space, consistently; no leading zeros.
     static func json(_ field: UnsafeRawBufferPointer, decimal: UInt8) -> [UInt8]? {
         var rest = field[...]
         var number: [UInt8] = []

@@ -1,8 +1,8 @@
 import StoreInspection
 import TerminalKit
 
-/// For one thread. A line on a terminal's standard error that shows how far a long job is; silent elsewhere, where no line can be
-/// taken back, and in the first tenth of a second. Blanks take it back, so any terminal will do.
+/// A progress line on the terminal of standard error; silent elsewhere and in the first tenth of a second. Overwrites itself
+/// with blanks, which any terminal supports. For one thread.
 struct ProgressBar {
     private static let cells = 24
     private static let interval = 0.1
@@ -17,7 +17,7 @@ struct ProgressBar {
         drawn = start
     }
 
-    /// Draws the state, at most ten times a second. `total` of 0 or nil: not known.
+    /// Draws at most ten times a second. `total` of 0 or nil: unknown.
     mutating func update(done: UInt64, total: UInt64?, entries: Int) {
         guard let elapsed = timeToDraw() else { return }
         let rate = Double(entries) / max(elapsed, 0.001)
@@ -26,13 +26,13 @@ struct ProgressBar {
         draw(share, figures, elapsed)
     }
 
-    /// The same of work whose share alone is known, 0 to 1.
+    /// `share`: the completed part, 0 to 1.
     mutating func update(share: Double, _ work: String) {
         guard let elapsed = timeToDraw() else { return }
         draw(share, work, elapsed)
     }
 
-    /// The seconds since the beginning; nil: nothing is to be drawn now.
+    /// The seconds since the beginning; nil: not due.
     private mutating func timeToDraw() -> Double? {
         guard isShown else { return nil }
         let now = MonotonicClock.seconds()
@@ -51,14 +51,14 @@ struct ProgressBar {
                 + "]"
             let percent = "\(Int(share * 100)) %"
             lines = ["\(bar) \(percent)  \(figures)", "\(percent)  \(figures)", percent]
-            // Before that a guess would jump about.
+            // Earlier estimates would jump.
             if elapsed > 2, share > 0.01 {
                 let left = Figures.interval((elapsed / share * (1 - share)).rounded(.up)) + " left"
                 lines.insert(
                     contentsOf: ["\(bar) \(percent)  \(figures), \(left)", "\(percent)  \(left)"], at: 0)
             }
         }
-        // The widest that has room: a line that wraps can't be taken back.
+        // The longest that fits: a wrapped line can't be overwritten.
         let room = (OutputWriter(descriptor: STDERR_FILENO).columns ?? 80) - 1
         show(lines.filter { TextWidth.width(of: $0) <= room }.max { $0.count < $1.count } ?? "")
     }
@@ -77,7 +77,6 @@ struct ProgressBar {
     }
 }
 
-/// Stateless; safe from any thread. Time for intervals, not for dates.
 enum MonotonicClock {
     static func seconds() -> Double {
         var time = timespec()

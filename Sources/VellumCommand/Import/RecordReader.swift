@@ -1,18 +1,18 @@
 import CBOR
 
-/// What a reader found next in its input.
+/// The next record of an input.
 enum ImportRecord {
-    /// A record whose CBOR was written; `line` is where it began, counted from 1.
+    /// A record whose CBOR was written; `line` is its first, from 1.
     case value(line: Int)
-    /// Something that isn't a record. Reading continues after it.
+    /// An invalid record. Reading continues after it.
     case bad(line: Int, reason: String)
-    /// The input ends within what begins there. Nothing comes behind it.
+    /// The input ends within the record.
     case cut(line: Int, reason: String)
 }
 
-/// Takes an import file apart, record by record, in memory bounded by the longest record. For one thread.
+/// Reads records one by one, in memory bounded by the longest record. For one thread.
 protocol RecordReader {
-    /// Replaces what `writer` holds with the CBOR of the next record. Nil at the end of the input.
+    /// Replaces the contents of `writer` with the next record's CBOR. Nil at the end of the input.
     mutating func next(into writer: inout CBORWriter) throws(CommandFailure) -> ImportRecord?
 }
 
@@ -30,8 +30,7 @@ extension RecordReader {
 }
 
 extension InputBuffer {
-    /// Consumes white space and returns the byte behind it, unread still; nil at the end of the input.
-    /// - Parameter line: counts the lines.
+    /// Skips white space and returns the byte after it without consuming it; nil at the end of the input. Counts the lines.
     func skipWhitespace(_ line: inout Int) throws(CommandFailure) -> UInt8? {
         while true {
             let end = unread.firstIndex { !JSONSyntax.isWhitespace($0) } ?? unread.count

@@ -1,11 +1,11 @@
 import CBOR
 
-/// For one thread. Reads a sequence of JSON values that white space may separate. After invalid JSON, reading continues with the
-/// next line on which a value can begin, so that a torn line loses no other.
+/// Reads a sequence of JSON values, optionally separated by white space. After invalid JSON, reading continues with the next
+/// line on which a value can begin, so that a torn line loses no other. For one thread.
 struct ValueReader: RecordReader {
     private let input: InputBuffer
     private var line = 1
-    /// Length of what was given out last, which stays in the buffer until the next value is asked for.
+    /// Length of the latest value, which stays in the buffer until the next call.
     private var pending = 0
 
     init(_ input: InputBuffer) {
@@ -16,7 +16,7 @@ struct ValueReader: RecordReader {
         consumePending()
         guard let first = try input.skipWhitespace(&line) else { return nil }
         let (length, isWhole) = try lineLength(from: 0)
-        // What an interrupted read leaves is half a line.
+        // An interrupted read may return half a line.
         if !isWhole, Interruption.isRequested { return nil }
         pending = length
         let record = transcode(
@@ -45,9 +45,9 @@ struct ValueReader: RecordReader {
         pending = 0
     }
 
-    /// Bytes to the line feed behind `start`, or to the end of the input.
+    /// Bytes to the line feed after `start`, or to the end of the input.
     private func lineLength(from start: Int) throws(CommandFailure) -> (length: Int, isWhole: Bool) {
-        // Bytes already searched aren't searched again when the line goes on in the next chunk.
+        // Don't search the same bytes again in the next chunk.
         var searched = start
         while true {
             let unread = input.unread
@@ -65,7 +65,7 @@ struct ValueReader: RecordReader {
 
     private enum End {
         case whole(Int)
-        /// It can't be JSON; what begins there may be.
+        /// Invalid JSON; a value may begin at this offset.
         case broken(Int)
         case cut(Int)
 
@@ -76,7 +76,7 @@ struct ValueReader: RecordReader {
         }
     }
 
-    /// Where the object or array ends that begins at the first unread byte.
+    /// The end of the object or array at the first unread byte.
     private func endOfValue() throws(CommandFailure) -> End {
         var scan = BracketScan()
         var place = 0
@@ -101,7 +101,7 @@ struct ValueReader: RecordReader {
     }
 }
 
-/// For one thread. Follows the brackets and strings of JSON text, and sees where they can't go on.
+/// Follows brackets and strings of JSON text until they are closed or invalid. For one thread.
 private struct BracketScan {
     enum Step {
         case inside, end, fault
@@ -131,7 +131,7 @@ private struct BracketScan {
         return .inside
     }
 
-    /// No string holds the end of a line: only its escape.
+    /// A JSON string contains no raw line end.
     private mutating func string(_ byte: UInt8) -> Step {
         if byte == UInt8(ascii: "\n") { return .fault }
         if isEscaped {
@@ -144,7 +144,7 @@ private struct BracketScan {
         return .inside
     }
 
-    /// Whether a value may begin behind the last byte.
+    /// Whether a value may follow the last byte.
     private var mayBegin: Bool {
         if last == UInt8(ascii: ":") { return true }
         return open.last == UInt8(ascii: "[") && (last == UInt8(ascii: "[") || last == UInt8(ascii: ","))

@@ -1,6 +1,6 @@
 import StorageEngine
 
-/// For one thread. Follows the events of one archive of a store, or of all, those made later included. Leaves no trace.
+/// Follows the events of one archive or of all archives of a store, including new ones; without access records. For one thread.
 struct EventFollower {
     struct Finding {
         let archive: Archive
@@ -9,7 +9,7 @@ struct EventFollower {
 
     private struct Position {
         let archive: Archive
-        /// Nil: whatever the ring has; what it no longer has is not missed.
+        /// Nil: from the oldest event in the ring, without reporting lost ones.
         var next: UInt64?
     }
 
@@ -18,11 +18,11 @@ struct EventFollower {
     private let name: String?
     private var positions: [ExactText: Position] = [:]
     private var unreadable: Set<ExactText> = []
-    /// Of the last look, what happened while it was under way.
+    /// Events that occurred during the latest read.
     private var held: [Finding] = []
 
-    /// `fromStart`: begins with what the rings still have, otherwise with what happens from now on.
-    /// - Throws: also `noSuchArchive` if a name is given and there is none.
+    /// `fromStart`: begins with the oldest event in the rings, else with the next one.
+    /// - Throws: also `noSuchArchive` for `name`.
     init(_ store: Store, archive name: String?, fromStart: Bool) throws(StorageError) {
         self.store = store
         self.name = name
@@ -35,8 +35,8 @@ struct EventFollower {
         for name in try store.archiveNames() { open(name, from: fromStart ? .rest : .now) }
     }
 
-    /// The events since the last look, by archive. An unreadable archive is reported once and skipped until it can be read. Events
-    /// during the look are left to the next one, which keeps their order, unless `isLast`.
+    /// New events by archive. An unreadable archive is reported once and skipped until it can be read. Keeps events that occur
+    /// during the read for the next one, which preserves their order, unless `isLast`.
     mutating func look(isLast: Bool) throws(StorageError) -> [Finding] {
         let begin = Timestamp(microseconds: Timestamp.now().microseconds - EventFollower.clockTolerance)
         let found = try newFindings()
@@ -56,30 +56,30 @@ struct EventFollower {
         return ready
     }
 
-    /// By how many microseconds an event's time may be behind the clock, which is read in ticks.
+    /// Microseconds by which an event's time may be behind the clock, which is read in ticks.
     private static let clockTolerance: Int64 = 10_000
 
     private mutating func newFindings() throws(StorageError) -> [Finding] {
         let names = if let name { [name] } else { try store.archiveNames() }
         for name in names where positions[ExactText(name)] == nil {
-            // All that happened in it is new.
+            // All events of a new archive are new.
             open(name, from: .first)
         }
         var findings: [Finding] = []
         for (name, position) in positions.sorted(by: { $0.key.text < $1.key.text }) {
             do throws(StorageError) {
                 guard try position.archive.nextEvent() != position.next else { continue }
-                // A recreated ring restarts at 0; the engine knows whether a number is still to come.
+                // A recreated ring restarts at 0, which the engine detects.
                 let batch = try position.archive.events(from: position.next)
                 positions[name]?.next = batch.next
                 if !batch.events.isEmpty || batch.lost > 0 {
                     findings.append(Finding(archive: position.archive, batch: batch))
                 }
             } catch {
-                // Removed; one of that name may come again.
+                // The archive was removed; its name may be used again.
                 position.archive.close()
                 positions[name] = nil
-                Narration.complain("\(name.text) is gone")
+                Narration.complain("\(name.text) was removed")
             }
         }
         return findings
@@ -108,11 +108,11 @@ struct EventFollower {
 }
 
 extension Store {
-    /// - Throws: what ends who follows a store for as long as it likes, when there is nothing more to come.
+    /// - Throws: if the store was removed or moved, which ends following it.
     func requirePlace() throws {
         guard !isInItsPlace else { return }
         throw CommandFailure(
-            "the store that was at \(path) is not there any more: it was removed or moved away, or has lost its marker file",
+            "the store at \(path) no longer exists: it was removed or moved, or lost its marker file",
             status: .storeFailure)
     }
 }

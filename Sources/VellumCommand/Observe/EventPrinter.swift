@@ -20,12 +20,12 @@ struct EventPrinter {
         try output.flush()
     }
 
-    /// In order of time, whichever archives they are from; at most `most`, which becomes how many more may come.
+    /// Prints at most `most` events in order of time, and subtracts them from `most`.
     mutating func print(_ findings: [EventFollower.Finding], most: inout Int) throws {
         for finding in findings where finding.batch.lost > 0 { try printLoss(finding) }
         var events = findings.flatMap { finding in finding.batch.events.map { (finding.archive, $0) } }
         if findings.count > 1 {
-            // By number as well, for the events of an archive with equal times stay in their order.
+            // The sequence number orders events of an archive with equal times.
             events.sort { ($0.1.time, $0.0.name, $0.1.sequence) < ($1.1.time, $1.0.name, $1.1.sequence) }
         }
         for (archive, event) in events.prefix(most) {
@@ -47,12 +47,12 @@ struct EventPrinter {
         return .text(ProcessName.words(pid, name))
     }
 
-    /// A gap in the sequence, where it is in it and on standard error.
+    /// Reports a gap both at its place in the output and on standard error.
     private func printLoss(_ finding: EventFollower.Finding) throws {
         let name = finding.archive.name
         let lost = finding.batch.lost
         Narration.complain(
-            "\(Figures.count(lost, "event", "events")) of \(name) were gone before they were read")
+            "\(Figures.count(lost, "event", "events")) of \(name) were overwritten before they were read")
         let time = finding.batch.events.first?.time ?? .now()
         switch layout {
         case .jsonLines, .jsonArray:

@@ -2,17 +2,17 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Sendable value type. What is known of a key: its entry now, and what happened to it.
+/// A key's current entry and its history.
 struct KeyStory: Sendable {
     let archive: String
     let key: String
     let metadata: EntryMetadata?
     let standing: EntryStanding?
     let history: KeyHistory
-    /// What the processes of the events are called, as far as they are still there.
+    /// Names of the events' processes, if they are still attached.
     private let names: [Int32: String]
 
-    /// Leaves no trace. Costs a list of all entries, if there is one of that key.
+    /// Leaves no access record. Costs a list of all entries if the key has an entry.
     init(_ archive: Archive, key: String) throws(StorageError) {
         self.archive = archive.name
         self.key = key
@@ -26,7 +26,7 @@ struct KeyStory: Sendable {
         self.names = names
     }
 
-    /// When its deadline was, if that has passed and nobody has removed the entry yet.
+    /// The expiry time of an expired entry that hasn't been removed yet.
     private var expired: Timestamp? {
         guard metadata == nil, let standing, standing.isExpired else { return nil }
         return standing.expires
@@ -51,7 +51,7 @@ struct KeyStory: Sendable {
         } else if let deadline = expired {
             text +=
                 "\(TerminalSafe.quoted(key)) is not in \(archive): it expired \(Figures.ago(deadline, now: now)), "
-            text += "and is not cleared away yet\n"
+            text += "and has not been removed yet\n"
         } else {
             text += "\(TerminalSafe.quoted(key)) is not in \(archive)\n"
         }
@@ -62,7 +62,7 @@ struct KeyStory: Sendable {
             .map { TerminalText.sanitized(String($0)) }.joined(separator: "\n")
     }
 
-    /// For a pipe: properties, and the events in columns.
+    /// For a pipe: properties, then the events in columns.
     var plain: String {
         guard isKnown else { return "" }
         var text = "present\t\(metadata != nil)\n"

@@ -11,38 +11,32 @@ struct MessagePrinter {
     let output: OutputWriter
 
     func print(_ message: LogMessage) throws {
-        switch layout {
-        case .human: try printHuman(message.bytes, behind: Figures.date(message.time) + "  ")
-        case .tabs:
-            try output.write("\(message.sequence)\t\(Figures.seconds(message.time))\t")
-            try output.write(Self.column(message.bytes))
-        case .json: try Self.json(message).writeLine(to: output)
-        case .raw: try TerminalSafe.write(message.bytes + [UInt8(ascii: "\n")], to: output)
-        }
+        try print(message.bytes, sequence: message.sequence, time: message.time)
     }
 
-    /// A message of a ring file, which has neither number nor time.
-    func print(_ message: [UInt8]) throws {
+    /// A message of a ring file has no number and no time.
+    func print(_ message: [UInt8], sequence: UInt64? = nil, time: Timestamp? = nil) throws {
         switch layout {
-        case .human: try printHuman(message, behind: "")
+        case .human: try printHuman(message, behind: time.map { Figures.date($0) + "  " } ?? "")
         case .tabs:
-            try output.write("\t\t")
+            try output.write("\(sequence.map { "\($0)" } ?? "")\t\(time.map(Figures.seconds) ?? "")\t")
             try output.write(Self.column(message))
         case .json:
             try JSONTree.object([
-                ("sequence", .cell(.absent)), ("time", .cell(.absent)), Self.content(message),
+                ("sequence", sequence.map { .count($0) } ?? .cell(.absent)), ("time", .cell(Cell(time))),
+                Self.content(message),
             ]).writeLine(to: output)
         case .raw: try TerminalSafe.write(message + [UInt8(ascii: "\n")], to: output)
         }
     }
 
-    /// On one line, whatever is in it; of one that isn't text the bytes as they are.
+    /// Escapes a text to one line; returns other bytes unchanged.
     private static func column(_ message: [UInt8]) -> [UInt8] {
         let text = String(validating: message, as: UTF8.self).map { Array(TerminalSafe.column($0).utf8) }
         return (text ?? message) + [UInt8(ascii: "\n")]
     }
 
-    /// Further lines of a message stand below its first.
+    /// Indents further lines below the first.
     private func printHuman(_ message: [UInt8], behind time: String) throws {
         var margin = time
         var bytes = message[...]
@@ -51,13 +45,6 @@ struct MessagePrinter {
             try output.write(margin + TerminalText.sanitized(bytes: line) + "\n")
             margin = String(repeating: " ", count: time.count)
         }
-    }
-
-    static func json(_ message: LogMessage) -> JSONTree {
-        .object([
-            ("sequence", .count(message.sequence)), ("time", .cell(.time(message.time))),
-            content(message.bytes),
-        ])
     }
 
     private static func content(_ message: [UInt8]) -> (name: String, value: JSONTree) {

@@ -1,7 +1,7 @@
 import StorageEngine
 import StoreInspection
 
-/// For one thread. Follows a ring file. Messages have neither numbers nor times in it.
+/// Follows a ring file. For one thread.
 struct RingFileFollower {
     let ring: RingFile
     private(set) var cursor: RingFileCursor
@@ -11,12 +11,12 @@ struct RingFileFollower {
         cursor = try ring.cursor(beforeLast: count)
     }
 
-    /// What was appended since the last look, some megabytes of it at once unless `isAll`. What may have gone unread is told.
+    /// Messages since the last call, some megabytes at once unless `isAll`. Reports lost messages.
     mutating func look(isAll: Bool = false) throws(StorageError) -> RingFileNews {
         let news = try ring.news(after: cursor, mostBytes: isAll ? .max : 4 << 20)
         if news.someMayBeLost {
             Narration.complain(
-                "\(ring.path) was filled anew before all was read; some messages may be missing")
+                "\(ring.path) was overwritten before all was read; some messages may be missing")
         }
         cursor = news.next
         return news
@@ -44,7 +44,7 @@ extension TailCommand {
 }
 
 extension WatchCommand {
-    /// The same of a ring file, of which appended messages are all that can be told, and when they were seen.
+    /// Prints appended messages of a ring file with the time of reading; it has no other events.
     func run(on file: RingFilePath) throws {
         var follower = try RingFileFollower(file.openForLooking(), beforeLast: fromStart ? .max : 0)
         let output = OutputWriter()

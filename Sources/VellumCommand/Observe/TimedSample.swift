@@ -3,7 +3,7 @@ import StoreInspection
 
 struct TimedSample: Sendable {
     let time: Timestamp
-    /// On a clock that nobody sets, in seconds.
+    /// Seconds of the monotonic clock.
     let moment: Double
     let figures: ArchiveSample
 
@@ -16,7 +16,7 @@ struct TimedSample: Sendable {
     var name: String { figures.status.name }
 }
 
-/// Sendable value type. What happened to an archive since the sample before, and how it is now.
+/// Rates since the previous sample, with the current state.
 struct TimedRates: Sendable {
     static let columns = [
         Column("time", title: "TIME", width: 8), Column("archive", title: "ARCHIVE"),

@@ -2,22 +2,22 @@ import ArchiveQuery
 import StorageEngine
 
 struct FoundEntries {
-    /// As they were when they were looked at, the least recently used first.
+    /// Least recently used first.
     private(set) var entries: [EntryMetadata] = []
 
     /// Reads the metadata of all entries, without access records.
-    /// - Throws: also if a value can't be read, or a probable mistake in the condition, as `nmae != "x"`, selects entries.
+    /// - Throws: also if a value can't be read, or if the condition probably has a mistake (`nmae != "x"`) and selects entries.
     init(_ condition: String, in archive: Archive) throws {
         let plan = QueryPlan(try QueryProblem.condition(condition))
         var options = QueryOptions()
         options.looksForMistakes = true
-        // Also where nothing meets it.
+        // Checked also if no entry matches.
         options.progress = { _ in !Interruption.isRequested }
         let report: QueryReport
         do {
             report = try plan.run(over: archive, options: options) { row in
                 if entries.count == entries.capacity {
-                    // The list is doubled, and what is made of it takes as much again.
+                    // Doubling the list needs three times its size, and the copy made of it as much again.
                     let room = 4 * entries.count
                     let bytes = MemoryLayout<EntryMetadata>.stride
                     guard AddressPressure.bearable(room, least: 0, bytesEach: bytes) == room else {
@@ -28,16 +28,16 @@ struct FoundEntries {
                 return !Interruption.isRequested
             }
         } catch let error as QueryError {
-            if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+            try Interruption.check()
             throw CommandFailure(error.description, status: .usage)
         }
         for date in report.dates { Narration.say(date) }
         for warning in report.warnings { Narration.complain(warning) }
-        if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+        try Interruption.check()
         guard report.damaged == 0 else {
             throw CommandFailure(
-                "\(archive.name): what the condition is about can't be told of all entries, for some are damaged; run vellum "
-                    + "check, or name keys", status: .storeFailure)
+                "\(archive.name): the condition could not be evaluated for all entries, because some are damaged; "
+                    + "run vellum check, or name keys", status: .storeFailure)
         }
         guard entries.isEmpty || !report.isDoubtful else {
             throw CommandFailure("no entry was chosen, because the condition may be mistaken", status: .usage)

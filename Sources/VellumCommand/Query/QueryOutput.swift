@@ -1,7 +1,7 @@
 import ArgumentParser
 import StoreInspection
 
-/// Sendable value type. Where a query comes from, what its rows become, and where they go.
+/// A query's file, the format of its rows and their destination.
 struct QueryOutput: ParsableArguments {
     enum Format: String, CaseIterable, Sendable, ExpressibleByArgument {
         case table, json, ndjson, csv, tsv
@@ -14,20 +14,19 @@ struct QueryOutput: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Print the rows as this: json is one array, ndjson an object a line.",
+            "The format of the rows: json is one array, ndjson an object per line.",
             valueName: "table|json|ndjson|csv|tsv"))
     var format: Format?
 
     @Option(
         help: ArgumentHelp(
-            "Write to this file, which gets its name when it is whole; its name tells the format.",
+            "Write to this file, which gets its name when it is complete; the name decides the format.",
             valueName: "file"), completion: .file())
     var output: String?
 
-    @Flag(help: "Replace a file that exists, without asking.")
+    @Flag(help: "Replace an existing file without asking.")
     var force = false
 
-    /// The query of the file, if one was named.
     func text() throws(CommandFailure) -> String? {
         guard let file else { return nil }
         let input = try InputBuffer(path: file)
@@ -44,7 +43,7 @@ struct QueryOutput: ParsableArguments {
         return try WholeFile.toWrite(output, force: force)
     }
 
-    /// Nil: what fits where it goes to.
+    /// Nil: the default of the destination.
     func chosenFormat() throws(CommandFailure) -> Format? {
         if let format { return format }
         guard let output else { return nil }

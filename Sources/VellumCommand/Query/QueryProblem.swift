@@ -1,9 +1,8 @@
 import ArchiveQuery
 import TerminalKit
 
-/// Stateless. Shows what is wrong with a query's text where it is wrong.
+/// Shows the errors of a query's text at their places.
 enum QueryProblem {
-    /// The pipeline that the text says.
     /// - Throws: a failure with every error, each with its line of the text and a caret below its place.
     static func pipeline(_ text: String) throws(CommandFailure) -> QueryPipeline {
         switch QueryPipeline.parse(text) {
@@ -13,12 +12,12 @@ enum QueryProblem {
         }
     }
 
-    /// The pipeline that finds what meets a condition, such as an option gives.
+    /// A pipeline that finds the entries that meet a condition.
     static func condition(_ text: String) throws(CommandFailure) -> QueryPipeline {
         let pipeline = try pipeline("find " + text)
         guard pipeline.stages.count == 1 else {
             throw CommandFailure(
-                "a condition is what stands behind find; other stages are for vellum query", status: .usage)
+                "a condition is the part after find; use vellum query for other stages", status: .usage)
         }
         return pipeline
     }

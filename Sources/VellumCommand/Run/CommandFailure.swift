@@ -3,9 +3,9 @@ import CBOR
 import StorageEngine
 import StoreInspection
 
-/// Sendable value type. Why a command ends early: one line for the person and a status for the shell.
+/// The reason why a command ends early: a line for the user and an exit status.
 struct CommandFailure: Error, Sendable {
-    /// Without the program's name; nil if everything has been said already.
+    /// Without the program's name; nil if the reason has been reported.
     let message: String?
     let status: ExitStatus
 
@@ -14,14 +14,16 @@ struct CommandFailure: Error, Sendable {
         self.status = status
     }
 
-    /// A failure of the operating system on something that isn't the store.
+    static var interrupted: CommandFailure { CommandFailure("interrupted", status: Interruption.status) }
+
+    /// A failure of the operating system on a subject other than the store.
     init(_ subject: String, errno code: Int32, status: ExitStatus) {
         self.init(SourceError(subject, errno: code).description, status: status)
     }
 }
 
 extension StorageError {
-    /// Whether it is the key's or the value's fault, so that another entry may fare better.
+    /// Whether the error concerns the key or value, so that another entry may succeed.
     var isAboutOneEntry: Bool {
         switch self {
         case .valueTooLarge, .invalidKey: true
@@ -29,7 +31,7 @@ extension StorageError {
         }
     }
 
-    /// What to do where a ring file was named as a store.
+    /// Advice if a ring file was named as a store.
     var ringFileHint: String? {
         guard case .notAStore(let path, _) = self, (try? RingFile.settings(ofFileAt: path)) != nil
         else { return nil }
@@ -48,7 +50,7 @@ extension StorageError {
     }
 }
 
-/// Stateless. Turns whatever ended a command into a message and an exit status.
+/// Converts any error into a message and an exit status.
 enum FailureReport {
     static func report(_ error: any Error) -> ExitStatus {
         switch error {
@@ -72,16 +74,14 @@ enum FailureReport {
         }
     }
 
-    /// Errors of the argument parser, which are also how it hands over help, version and completion scripts.
+    /// The argument parser also returns help, version and completion scripts as errors.
     private static func reportParsing(_ error: any Error) -> ExitStatus {
         let text = VellumCommand.fullMessage(for: error)
         let arguments = ProgramArguments.withoutStore
         guard VellumCommand.exitCode(for: error) != .success else {
             if let hint = DashHint.forHelp(arguments) { Narration.complain(hint) }
-            let output = OutputWriter()
             do throws(SourceError) {
-                try output.write(CompletionDialect.completing(text) + "\n")
-                try output.flush()
+                try OutputWriter.print(CompletionDialect.completing(text) + "\n")
                 return .done
             } catch {
                 return report(error)

@@ -1,11 +1,18 @@
 import TerminalKit
 
-/// Stateless. A question to the person at the terminal.
+/// A yes or no question on the terminal.
 enum Confirmation {
-    /// Whether anybody is there to be asked.
+    /// Whether stdin and stderr are a terminal.
     static var isPossible: Bool { SystemText.isTerminal(STDIN_FILENO) && Narration.isTerminal }
 
-    /// Only `y` and `yes` are a yes.
+    /// Throws if a confirmation is needed and not possible.
+    static func require(unless isConfirmed: Bool) throws {
+        guard isConfirmed || isPossible else {
+            throw CommandFailure("stdin is not a terminal; pass --yes to confirm", status: .usage)
+        }
+    }
+
+    /// Accepts only `y` and `yes`.
     static func ask(_ question: String) -> Bool {
         Narration.write(TerminalText.sanitized(question) + " [y/N] ")
         guard let answer = readLine()?.lowercased() else { return false }

@@ -1,7 +1,7 @@
 import StorageEngine
 import StoreInspection
 
-/// What `backup`, `dump`, `copy` and `rename` say of the archives that they copy.
+/// Reports of `backup`, `dump`, `copy` and `rename`.
 extension BackupReport {
     var amount: String {
         Figures.amount(
@@ -14,7 +14,7 @@ extension BackupReport {
 }
 
 extension ProgressBar {
-    /// Draws the state; returns `false` once the user has interrupted the command.
+    /// Draws the state; returns `false` after an interruption.
     mutating func goesOn(_ state: BackupProgress) -> Bool {
         update(done: UInt64(state.done), total: UInt64(state.total), entries: state.done)
         return !Interruption.isRequested
@@ -22,10 +22,13 @@ extension ProgressBar {
 }
 
 extension Archive {
-    /// Why a command that removes the archive is refused while these processes have it open.
-    static func inUse(_ name: String, by processes: [String], advice: String) -> CommandFailure {
-        CommandFailure(
-            "\(processes.joined(separator: ", ")) \(processes.count == 1 ? "has" : "have") archive "
-                + "\(TerminalSafe.quoted(name)) open; end them, or \(advice)", status: .nothing)
+    /// - Throws: if other processes have the archive open for writing.
+    func requireUnused(advice: String) throws {
+        let others = try processes().filter { $0.isAlive && $0.pid != getpid() }
+        guard !others.isEmpty else { return }
+        let names = others.map { "\($0.name) (\($0.pid))" }.joined(separator: ", ")
+        throw CommandFailure(
+            "\(names) \(others.count == 1 ? "has" : "have") archive \(TerminalSafe.quoted(name)) open; end them, or "
+                + advice, status: .nothing)
     }
 }

@@ -1,10 +1,10 @@
 import StoreInspection
 
-/// Stateless. Says how a key or name is written that begins with a dash, where it may have been taken for an option.
+/// Advice for keys and names that begin with a dash and may have been read as options.
 enum DashHint {
-    /// Where help or the version was printed, and more than a command was named: the dash may have been meant as a key.
+    /// After help or the version was printed: the dash may have been meant as a key.
     static func forHelp(_ arguments: [String]) -> String? {
-        // Where a shell asks for completions, it would stand in the line that is being typed.
+        // A completion script would insert the hint into the typed line.
         guard arguments.first != "help", !arguments.contains("---completion"), words(arguments).count > 1,
             let option = options(arguments).first
         else {
@@ -13,12 +13,12 @@ enum DashHint {
         return "\(option) asks for help; \(behind(option))"
     }
 
-    /// Where a word is missing or an option isn't known, and there is a word with a dash.
+    /// If an argument is missing or an option is unknown, and a word begins with a dash.
     static func forError(_ message: String, _ arguments: [String]) -> String? {
         if let attached = attached(message, arguments) { return attached }
         let isAboutWords = ["Unknown option", "Missing expected argument"].contains { message.contains($0) }
         let options = options(arguments)
-        // Where one isn't known, that may be the word.
+        // An unknown option is probably the key.
         let unknown = options.first { message.contains("Unknown option '\($0.prefix { $0 != "=" })'") }
         guard isAboutWords, !words(arguments).isEmpty, let option = unknown ?? options.first else {
             return nil
@@ -26,7 +26,7 @@ enum DashHint {
         return behind(option)
     }
 
-    /// Where an option's value is said to be missing, and a number below zero stands behind it.
+    /// If an option's value is missing, and a negative number follows.
     private static func attached(_ message: String, _ arguments: [String]) -> String? {
         guard message.contains("Missing value for") else { return nil }
         for (option, value) in zip(arguments, arguments.dropFirst())
@@ -37,7 +37,7 @@ enum DashHint {
         return nil
     }
 
-    /// Of the arguments before `--`.
+    /// Words with a dash before `--`.
     static func options(_ arguments: [String]) -> [String] {
         arguments.prefix { $0 != "--" }.filter { $0.utf8.count > 1 && $0.utf8.first == UInt8(ascii: "-") }
     }
@@ -47,6 +47,6 @@ enum DashHint {
     }
 
     private static func behind(_ option: String) -> String {
-        "a key or an archive that begins with - stands behind --, as in: vellum get City -- \(ShellWord.quoted(option))"
+        "put a key or an archive that begins with - after --, as in: vellum get City -- \(ShellWord.quoted(option))"
     }
 }

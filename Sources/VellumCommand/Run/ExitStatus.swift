@@ -1,12 +1,12 @@
-/// Sendable value type. What the command tells the shell when it ends.
+/// The exit status of the command.
 enum ExitStatus: Int32, Sendable {
     case done = 0
-    /// Nothing matched, a check failed, or what was asked for was refused.
+    /// Nothing matched, a check failed, or a value was refused.
     case nothing = 1
     case usage = 2
-    /// The store, or a file beside it, could not be opened, read or written.
+    /// The store or another file could not be opened, read or written.
     case storeFailure = 3
-    /// 128 + SIGHUP, as shells count: the terminal has gone.
+    /// 128 + SIGHUP.
     case hungUp = 129
     /// 128 + SIGINT.
     case interrupted = 130
@@ -15,6 +15,6 @@ enum ExitStatus: Int32, Sendable {
 
     func end() -> Never { ExitStatus.end(withCode: rawValue) }
 
-    /// Ends the process with what another program ended with.
+    /// Ends the process with another program's exit status.
     static func end(withCode code: Int32) -> Never { exit(code) }
 }

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Safe from any thread. Handles SIGINT, SIGTERM and SIGHUP. They end the program at once, unless a command called ``collect()``;
-/// then it checks ``received`` between its steps.
+/// Handles SIGINT, SIGTERM and SIGHUP. They end the program at once, unless a command called ``collect()``; then it checks
+/// ``received`` between its steps. Safe from any thread.
 enum Interruption {
     private static let first = Atomic<Int32>(0)
 
-    /// The first signal that asked to end, nil as long as none did.
+    /// The first signal since ``collect()``; nil: none.
     static var received: Int32? {
         let number = first.load(ordering: .relaxed)
         return number == 0 ? nil : number
@@ -13,7 +13,10 @@ enum Interruption {
 
     static var isRequested: Bool { received != nil }
 
-    /// The status to end with after a signal.
+    /// - Throws: after a signal that asked to end.
+    static func check() throws(CommandFailure) { if isRequested { throw .interrupted } }
+
+    /// The exit status for the received signal.
     static var status: ExitStatus {
         switch received {
         case nil: .done
@@ -23,11 +26,10 @@ enum Interruption {
         }
     }
 
-    /// A file that would become longer than this process may write is an error of the write, not the end of the program.
+    /// Ignores SIGXFSZ, so that a write beyond the file size limit returns an error.
     static func takeLongFilesAsErrors() { signal(SIGXFSZ, SIG_IGN) }
 
-    /// Crashes end the program as the system does it, without the runtime's backtrace, which asks for commands on a terminal.
-    /// `SWIFT_BACKTRACE` in the environment keeps it.
+    /// Disables the runtime's backtrace, which asks for commands on a terminal. `SWIFT_BACKTRACE` in the environment keeps it.
     static func leaveCrashesToTheSystem() {
         guard SystemText.environment("SWIFT_BACKTRACE") == nil else { return }
         for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] where !isIgnored(number) {
@@ -35,20 +37,20 @@ enum Interruption {
         }
     }
 
-    /// SIGINT ends the program at once with status 130. A reader that goes away ends it by SIGPIPE, quietly, even if
-    /// the parent process ignores that signal.
+    /// SIGINT ends the program at once with status 130. SIGPIPE ends it quietly when the reader closes the pipe, even if the
+    /// parent process ignores that signal.
     static func endAtOnce() {
         install(SIGINT) { _ in _exit(ExitStatus.interrupted.rawValue) }
         signal(SIGPIPE, SIG_DFL)
     }
 
-    /// From now on SIGINT only ends waits in system calls early, with `EINTR`.
+    /// SIGINT only interrupts waiting system calls with `EINTR`.
     static func endWaitsOnly() { install(SIGINT) { _ in } }
 
-    /// From now on signals that ask to end are remembered; waits in system calls end early with `EINTR`. A second
-    /// signal ends the program at once, in case it is stuck.
+    /// Signals are recorded, and interrupt waiting system calls with `EINTR`. A second signal ends the program at once, in case
+    /// it is stuck.
     static func collect() {
-        // The first use of a global makes it, which a signal handler must not do.
+        // Initialize the global here; a signal handler must not.
         _ = first.load(ordering: .relaxed)
         for number in [SIGINT, SIGTERM, SIGHUP] where number != SIGHUP || !isIgnored(SIGHUP) {
             install(number) { number in
@@ -68,20 +70,20 @@ enum Interruption {
         #endif
         sigemptyset(&action.sa_mask)
         sigaction(number, &action, nil)
-        // A parent's threads may have blocked it, and a child starts with what they blocked.
+        // The process may have inherited a mask that blocks them.
         var numbers = sigset_t()
         sigemptyset(&numbers)
         sigaddset(&numbers, number)
         pthread_sigmask(SIG_UNBLOCK, &numbers, nil)
     }
 
-    /// From now on signals end the program at once again. Those that came meanwhile are still remembered.
+    /// Signals end the program at once again. ``received`` keeps its value.
     static func release() {
         for number in [SIGTERM, SIGHUP] where !isIgnored(number) { signal(number, SIG_DFL) }
         endAtOnce()
     }
 
-    /// As `nohup` leaves a signal for the programs that it starts.
+    /// Whether the parent ignores the signal, as `nohup` does.
     private static func isIgnored(_ number: Int32) -> Bool {
         var action = sigaction()
         sigaction(number, nil, &action)

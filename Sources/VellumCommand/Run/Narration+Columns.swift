@@ -3,18 +3,38 @@ import StoreInspection
 extension Narration {
     private static let mostNamed = 30
 
-    /// Says which columns of a table there was no room for.
+    /// Reports the columns that didn't fit.
     static func sayLeftOut(_ titles: [String]) {
         guard !titles.isEmpty else { return }
         let columns = titles.count == 1 ? "1 column" : "\(titles.count) columns"
         let rest = titles.count - mostNamed
         let names = titles.prefix(mostNamed).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
-        say("left out \(columns) for want of room: \(names)")
+        say("left out \(columns) that did not fit: \(names)")
+    }
+}
+
+extension OutputWriter {
+    /// Writes a text to standard output.
+    static func print(_ text: String) throws(SourceError) {
+        let output = OutputWriter()
+        try output.write(text)
+        try output.flush()
+    }
+
+    /// Writes a name and a value on each line.
+    func write(_ members: [(name: String, value: Cell)]) throws(SourceError) {
+        for (name, cell) in members { try write("\(name)\t\(isTerminal ? cell.human : cell.plain)\n") }
     }
 }
 
 extension RowPrinter {
-    /// As ``finish()``, and says what it left out.
+    /// Prints to standard output, in the layout that fits it or as `json`.
+    init(_ columns: [Column], json: RowLayout? = nil) {
+        let output = OutputWriter()
+        self.init(columns, layout: .fitting(output, json: json), output: output)
+    }
+
+    /// Calls ``finish()`` and reports omitted columns.
     mutating func end() throws(SourceError) {
         try finish()
         Narration.sayLeftOut(leftOut)

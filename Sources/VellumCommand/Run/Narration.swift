@@ -1,7 +1,7 @@
 import StoreInspection
 import TerminalKit
 
-/// Stateless; safe from any thread. What a person reads beside the results: on standard error, harmless to a terminal.
+/// Messages to the user on standard error, without control characters. Safe from any thread.
 enum Narration {
     static var isTerminal: Bool { SystemText.isTerminal(STDERR_FILENO) }
 
@@ -9,7 +9,7 @@ enum Narration {
         write(harmless(text) + "\n")
     }
 
-    /// What of a complaint is said, in bytes: it may name what was given, which may be megabytes.
+    /// Bytes of a complaint that are shown; it may quote megabytes of input.
     private static let longestComplaint = 4_000
 
     static func complain(_ text: String) {
@@ -19,14 +19,14 @@ enum Narration {
         say("vellum: \(beginning)… (\(Figures.count(excess, "byte", "bytes")) more)")
     }
 
-    /// Text as it is: for what draws on the terminal itself.
+    /// Writes the text unchanged, for output with terminal sequences.
     static func write(_ text: String) {
         var text = text
         text.withUTF8 { content in
             var rest = UnsafeRawBufferPointer(content)
             while !rest.isEmpty {
                 let written = Self.write(rest)
-                // Nobody is left to be told that standard error can't be written.
+                // An error of standard error can't be reported.
                 guard written > 0 else { return }
                 rest = UnsafeRawBufferPointer(rebasing: rest[written...])
             }
@@ -44,7 +44,7 @@ enum Narration {
         }
     }
 
-    /// Also in a pipe or a file, which a terminal may show later.
+    /// Also in a pipe or a file, which may be shown on a terminal later.
     private static func harmless(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false)
             .map { TerminalText.sanitized(String($0)) }

@@ -1,4 +1,4 @@
-/// Stateless; safe from any thread. What the system lets this process have.
+/// Resource limits of this process. Safe from any thread.
 enum ProcessLimits {
     #if canImport(Glibc)
     private static let openFiles = Int32(RLIMIT_NOFILE.rawValue)
@@ -8,8 +8,8 @@ enum ProcessLimits {
     private static let addresses = RLIMIT_AS
     #endif
 
-    /// Raises how many files this program may have open to what the system lets it have: each archive takes two, and a store may
-    /// have thousands of them. Where that can't be had, archives that find no descriptor say so.
+    /// Raises the limit of open files to the hard limit: each archive takes two, and a store may have thousands. Archives
+    /// report a missing descriptor themselves.
     static func raiseOpenFiles() {
         var limits = rlimit()
         guard getrlimit(openFiles, &limits) == 0, limits.rlim_cur < limits.rlim_max else { return }
@@ -17,8 +17,8 @@ enum ProcessLimits {
         _ = setrlimit(openFiles, &limits)
     }
 
-    /// What a query may keep, in bytes, unless that is said: `usual`, or less where addresses are limited (`ulimit -v`). Most of
-    /// these go to mapped files and to what threads set aside, and a program that finds none left is ended.
+    /// The default memory limit of a query in bytes: `usual`, or less where the address space is limited (`ulimit -v`), most of
+    /// which is taken by mapped files and thread stacks.
     static func memoryForQuery(_ usual: Int) -> Int {
         var limits = rlimit()
         guard getrlimit(addresses, &limits) == 0 else { return usual }

@@ -1,9 +1,9 @@
 import StoreInspection
 import TerminalCurses
 
-/// Stateless; safe from any thread. What the C library keeps of memory that was freed.
+/// Settings of the C library's allocator. Safe from any thread.
 enum ProcessMemory {
-    /// Ends the program with a sentence and a status when an allocation fails.
+    /// Ends the program with a message and a status when an allocation fails.
     static func endsWhenExhausted() {
         ExhaustedMemory.endsProcess(status: ExitStatus.storeFailure.rawValue) { WholeFile.removeUnfinished() }
     }

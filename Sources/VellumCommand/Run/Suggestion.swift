@@ -2,16 +2,16 @@ import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
-/// Stateless; safe from any thread. The name that was probably meant.
+/// Finds similar names. Safe from any thread.
 enum Suggestion {
-    /// The command that is spelled nearly like the first word, where that is none.
+    /// A command similar to the first word, if that is no command.
     static func command(for arguments: [String]) -> String? {
         guard let word = arguments.first, word.utf8.first != UInt8(ascii: "-") else { return nil }
         let names = VellumCommand.names
         return names.contains(word) ? nil : nearest(to: word, among: names)
     }
 
-    /// Behind the error that there is no archive of a name: one that there is.
+    /// An existing archive with a similar name, after the error that the archive doesn't exist.
     static func archive(for error: StorageError) -> String? {
         guard case .noSuchArchive(let name, let path) = error,
             let store = try? Store.open(
@@ -21,7 +21,7 @@ enum Suggestion {
         return nearest(to: name, among: names).map { "; did you mean \(TerminalSafe.quoted($0))?" }
     }
 
-    /// Behind the message that there is no entry of a key: one that there is. Looks at the keys that begin alike.
+    /// An existing similar key, for the message that the key has no entry. Searches keys with the same beginning.
     static func key(for key: String, in archive: Archive) -> String {
         let beginning = String(
             key.unicodeScalars.prefix(max(1, key.unicodeScalars.count / 2)).map(Character.init))
@@ -32,7 +32,7 @@ enum Suggestion {
 
     private static let mostKeys = 2_000
 
-    /// The name that the fewest letters have to be changed for, if these are few enough; nil where there is none.
+    /// The name with the smallest edit distance, if that is small enough.
     static func nearest(to word: String, among names: [String]) -> String? {
         let word = Array(word.lowercased().unicodeScalars.prefix(longest))
         let most = max(1, word.count / 3)
@@ -46,6 +46,6 @@ enum Suggestion {
         return near.min { $0.distance < $1.distance }?.name
     }
 
-    /// Of names that are longer the rest is not looked at.
+    /// Scalars that are compared.
     private static let longest = 80
 }

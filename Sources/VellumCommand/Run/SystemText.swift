@@ -5,14 +5,14 @@ enum SystemText {
         return String(cString: value)
     }
 
-    /// Whether a terminal can do no more than show lines, as one within an editor.
+    /// Whether the terminal can only print lines, like one within an editor.
     static var isTerminalPlain: Bool { environment("TERM") ?? "dumb" == "dumb" }
 
     static func isTerminal(_ descriptor: Int32) -> Bool {
         isatty(descriptor) == 1
     }
 
-    /// Bytes that the file system of a path has left for this user; nil if it doesn't say.
+    /// Bytes available to this user on the path's file system; nil if unknown.
     static func freeBytes(at path: String) -> UInt64? {
         var disk = statvfs()
         guard statvfs(path, &disk) == 0 else { return nil }

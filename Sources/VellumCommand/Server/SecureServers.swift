@@ -3,9 +3,9 @@ import ServerInspection
 import StoreInspection
 import VellumValkey
 
-/// Servers at `valkeys://`, in a program that is built with TLS.
+/// Servers at `valkeys://`, in a build with TLS.
 enum SecureServers {
-    /// From now on such addresses are understood.
+    /// Registers the scheme.
     static func enable() {
         SecureConnections.open { (address, seconds) throws(SourceError) in
             var tls = ValkeyTier.TLS()

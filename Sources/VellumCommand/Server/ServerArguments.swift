@@ -1,9 +1,9 @@
 import ServerInspection
 import StoreInspection
 
-/// A server where a store could stand: its address, and what may be done there.
+/// Server addresses in place of a store.
 extension StoreArguments {
-    /// The server that was named; nil: a store was, or nothing.
+    /// The named server; nil: a store was named, or nothing.
     func server() throws(CommandFailure) -> ServerAddress? { try Self.server(named) }
 
     static func server(_ name: String?) throws(CommandFailure) -> ServerAddress? {
@@ -19,7 +19,7 @@ extension StoreArguments {
 }
 
 extension ServerAddress {
-    /// Of the store that keeps what was deleted on servers; nil where there is no home.
+    /// Folder of the store with the undo records of servers; nil without a home folder.
     static var undoFolder: String? {
         StateFile.folder(
             "XDG_STATE_HOME", or: ".local/state", environment: ProcessInfo.processInfo.environment
@@ -27,15 +27,15 @@ extension ServerAddress {
         .map { $0 + "/undo" }
     }
 
-    /// Refuses to change a server of others unless somebody says that it is meant.
+    /// Refuses to change a remote server without --write.
     func requireWritable(_ isMeant: Bool) throws {
         if isMeant { return }
         if try ServerConnection(self).isOnThisMachine() { return }
         let reason =
             isLocal
-            ? "can't be proved to run on this machine (a tunnel, a proxy, TLS or a container is between)"
+            ? "may not run on this machine (tunnel, proxy, TLS or container)"
             : "isn't on this machine"
         throw CommandFailure(
-            "\(self) \(reason), so it is only looked at; --write lets it be changed", status: .usage)
+            "\(self) \(reason), so it is read-only; pass --write to change it", status: .usage)
     }
 }

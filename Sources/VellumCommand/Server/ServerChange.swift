@@ -3,7 +3,7 @@ import ServerInspection
 import StorageEngine
 import StoreInspection
 
-/// Sendable value type. A person's plan for keys of a server, from the question to the way back.
+/// A change of keys of a server: plan, confirmation, execution and the undo hint.
 struct ServerChange {
     let database: ServerDatabase
     let plan: PlannedChange
@@ -15,27 +15,22 @@ struct ServerChange {
         if selection.owner != nil { throw CommandFailure("keys of a server have no owners", status: .usage) }
         if !selection.dryRun {
             try database.server.requireWritable(selection.write)
-            guard selection.yes || Confirmation.isPossible else {
-                throw CommandFailure(
-                    "nobody is there to be asked; say --yes to \(plan.action.verb)", status: .usage)
-            }
+            try Confirmation.require(unless: selection.yes)
         }
         Interruption.collect()
         let targets = try targets()
-        if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+        try Interruption.check()
         let amount = Figures.amount(
             targets.count, bytes: targets.reduce(0) { $0 + UInt64(clamping: $1.size) })
         if selection.dryRun {
-            let output = OutputWriter()
-            try output.write("would \(plan.action.infinitive(amount))\n")
-            try output.flush()
+            try OutputWriter.print("would \(plan.action.infinitive(amount))\n")
             if targets.isEmpty { throw CommandFailure(nil, status: .nothing) }
             return
         }
         guard !targets.isEmpty else {
             if case .expireIdle = action, try database.countsUses() {
                 throw CommandFailure(
-                    "\(database.server) counts uses (an LFU policy) and doesn't tell how long keys are idle; \(plan.action.refusal)",
+                    "\(database.server) has an LFU policy and so no idle times; \(plan.action.refusal)",
                     status: .usage)
             }
             throw CommandFailure("\(name) has no such key", status: .nothing)
@@ -58,7 +53,7 @@ struct ServerChange {
             Narration.say(
                 (outcome.entries > 0
                     ? "to undo it, for ten minutes on this machine: "
-                    : "if something was done all the same, this undoes it for ten minutes: ") + command)
+                    : "if keys were changed nevertheless, this undoes it for ten minutes: ") + command)
         }
         if let stopped = carried.stopped {
             if Interruption.isRequested {
@@ -74,7 +69,7 @@ struct ServerChange {
             ?? plan.action
     }
 
-    /// Looks again at the keys that a condition chose, once no other client can change them unseen.
+    /// Rechecks the keys that a condition chose, once no other client can change them unnoticed.
     private func stillMeant() throws -> ServerChanges.Condition? {
         guard let condition = selection.condition else { return nil }
         let query = QueryPlan(QueryPipeline(try QueryProblem.condition(condition).stages + [.select([])]))
@@ -93,7 +88,7 @@ struct ServerChange {
         }
     }
 
-    /// The keys that are meant, with what they take.
+    /// The selected keys with their sizes.
     private func targets() throws -> [Target] {
         if let condition = selection.condition {
             // An empty selection yields the keys without their values.
@@ -120,8 +115,8 @@ struct ServerChange {
             for warning in report.warnings { Narration.complain(warning) }
             if report.damaged > 0 {
                 throw CommandFailure(
-                    "\(Figures.count(report.damaged, "value", "values")) could not be read, so nobody knows whether the condition "
-                        + "is met; \(plan.action.refusal)", status: .storeFailure)
+                    "\(Figures.count(report.damaged, "value", "values")) could not be read, so the condition could not be "
+                        + "evaluated for all keys; \(plan.action.refusal)", status: .storeFailure)
             }
             if report.isDoubtful, !targets.isEmpty {
                 throw CommandFailure(plan.action.refusal, status: .usage)
@@ -148,7 +143,7 @@ struct ServerChange {
         return targets
     }
 
-    /// Of what is idle only that is chosen.
+    /// Adds the key if the action applies to it.
     private func add(_ key: String, _ size: Int, _ used: Timestamp?, to targets: inout [Target]) {
         if case .expireIdle(let before) = action, used.map({ $0 >= before }) ?? true { return }
         targets.append(Target(key: key, sequence: 0, size: size))

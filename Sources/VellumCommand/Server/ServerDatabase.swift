@@ -3,7 +3,7 @@ import ServerInspection
 import StorageEngine
 import StoreInspection
 
-/// A database of a server, which stands where an archive does. For one thread.
+/// A database of a server, in place of an archive. For one thread.
 struct ServerDatabase {
     let server: ServerAddress
     let connection: ServerConnection
@@ -44,13 +44,13 @@ struct ServerDatabase {
 
     private static let block = 16
 
-    /// Calls `body` with keys and what is known of them, until it returns false: as the scan finds them, or in order, for which all
-    /// are asked about first.
+    /// Calls `body` with keys and facts until it returns false: in the order of the scan, or sorted, which first reads the
+    /// facts of all keys.
     func visitKeys(
         matching pattern: String?, by order: EntryColumn?, reverse: Bool,
         _ body: (String, KeyFacts) throws -> Bool
     ) throws {
-        let pattern = pattern.map(KeyName.bytes)
+        let pattern = pattern.map { Array($0.utf8) }
         guard let order else {
             if reverse { throw CommandFailure("--reverse needs an --order on a server", status: .usage) }
             var seen = KeyTable()
@@ -81,37 +81,37 @@ struct ServerDatabase {
         }
     }
 
-    /// All keys, to be sorted; nil: it was interrupted.
+    /// All keys; nil after an interruption.
     private func list(matching pattern: [UInt8]?) throws -> ServerListing? {
         let listing = try ServerListing(connection, database: number, matching: pattern) { _ in
             !Interruption.isRequested
         }
         if listing?.isCut == true {
             throw CommandFailure(
-                "there are more than \(Figures.count(ServerListing.most)) keys, too many for that; keys without --order and query "
-                    + "go through them one by one", status: .usage)
+                "more than \(Figures.count(ServerListing.most)) keys are too many for this; use keys without --order, or query",
+                status: .usage)
         }
         return listing
     }
 
-    /// All keys, with what is known of them, to be grouped.
+    /// All keys with their facts.
     func listing() throws -> ServerListing {
         guard let listing = try list(matching: nil),
             try listing.learnFigures({ _ in !Interruption.isRequested })
-        else { throw CommandFailure("interrupted", status: Interruption.status) }
+        else { throw CommandFailure.interrupted }
         return listing
     }
 
     private func visit(_ keys: [[UInt8]], _ body: (String, KeyFacts) throws -> Bool) throws -> Bool {
         for (key, facts) in zip(keys, try connection.facts(of: keys, in: number)) {
-            // One that has gone since isn't there.
+            // The key was removed since the scan.
             guard let facts else { continue }
             guard try body(KeyName.text(key), facts) else { return false }
         }
         return true
     }
 
-    /// What is known of keys, in their order.
+    /// Facts in the order of the keys.
     func facts(of keys: [String]) throws -> [KeyFacts?] {
         try stride(from: 0, to: keys.count, by: Self.block).flatMap { start in
             try connection.facts(
@@ -130,39 +130,24 @@ struct ServerDatabase {
         return (facts, value)
     }
 
-    func complainOfUse() throws {
-        let traits = try connection.traits()
-        if !traits.keepsIdleTimes {
-            Narration.complain(
-                "\(traits.product) has no CLIENT NO-TOUCH, so this counted as a use of the key")
-        }
-    }
+    /// Why values aren't read without `--touch`; nil: reading them doesn't change idle times.
+    func objectionToReading() throws -> String? { try connection.traits().objectionToReading }
 
-    /// The plan, or its rows without their values where to read these would count as a use of each key.
-    func sparing(_ plan: QueryPlan, touches: Bool) throws -> QueryPlan {
-        let traits = try connection.traits()
-        guard !touches,
-            let rows = traits.sparing(
-                plan, showing: [QueryColumn(.metadata(.type)), QueryColumn(.metadata(.size))])
-        else {
-            return plan
-        }
-        if rows.readsValues != plan.readsValues {
-            Narration.complain(
-                "values are left out: on \(traits.product) reading them counts as a use of every key; --touch shows them"
-            )
+    /// The plan, or its rows with type and size where reading the values would count as accesses.
+    func withoutAccesses(_ plan: QueryPlan) throws -> QueryPlan {
+        let columns = [QueryColumn(.metadata(.type)), QueryColumn(.metadata(.size))]
+        guard let rows = try connection.traits().withoutAccesses(plan, showing: columns) else { return plan }
+        if rows.readsValues != plan.readsValues, let reason = try objectionToReading() {
+            Narration.complain("values are left out: \(reason); --touch shows them")
         }
         return rows
     }
 
-    /// What a query goes through.
-    /// - Parameter touches: whether values may be read although that counts as a use.
+    /// - Parameter touches: whether values are read although that counts as an access to each key.
     func query(_ plan: QueryPlan, touches: Bool) throws -> ServerQuery {
-        let traits = try connection.traits()
-        if plan.readsValues, !traits.keepsIdleTimes, !touches {
+        if plan.readsValues, !touches, let reason = try objectionToReading() {
             throw CommandFailure(
-                "\(traits.product) has no CLIENT NO-TOUCH, so reading the values counts as a use of every key; --touch reads "
-                    + "them all the same, and metadata such as @key, @type and @size are told without",
+                "\(reason); --touch reads the values, and metadata such as @key, @type and @size need none",
                 status: .usage)
         }
         return try ServerQuery(connection, database: number, for: plan.pipeline) {
@@ -170,13 +155,13 @@ struct ServerDatabase {
         }
     }
 
-    /// The run of the server that answered so far.
+    /// The server's run ID at the first answer.
     func run() throws -> String { try connection.traits().run }
 
     func changes() throws -> ServerChanges {
         guard let folder = ServerAddress.undoFolder else {
             throw CommandFailure(
-                "there is no folder for what is deleted: neither XDG_STATE_HOME nor HOME names one",
+                "there is no folder for undo records: neither XDG_STATE_HOME nor HOME is set",
                 status: .usage)
         }
         return ServerChanges(server, database: number, undoFolder: folder)

@@ -2,7 +2,7 @@ import ServerInspection
 import StorageEngine
 import StoreInspection
 
-/// A server's figures as `vellum stats` prints them. Stateless.
+/// A server's figures as `vellum stats` prints them.
 enum ServerText {
     private static func members(_ figures: ServerFigures) -> [(name: String, value: Cell)] {
         [
@@ -21,19 +21,17 @@ enum ServerText {
     ) throws {
         let members = members(figures)
         if json { return try JSONTree.cells([("time", .time(time))] + members).writeLine(to: output) }
-        for (name, cell) in members {
-            try output.write("\(name)\t\(output.isTerminal ? cell.human : cell.plain)\n")
-        }
+        try output.write(members)
         if let remark = figures.remark { Narration.complain(remark) }
     }
 
-    /// What happened between two looks, a second.
+    /// Prints rates per second between two samples.
     static func write(
         _ now: ServerFigures, since before: ServerFigures, seconds: Double, _ json: Bool,
         to output: OutputWriter
     ) throws {
         let seconds = max(1e-3, seconds)
-        // A server that was started anew counts from 0.
+        // A restarted server counts from 0.
         func rate(_ counter: KeyPath<ServerFigures, UInt64>) -> Double {
             let (new, old) = (now[keyPath: counter], before[keyPath: counter])
             return Double(new >= old ? new - old : new) / seconds

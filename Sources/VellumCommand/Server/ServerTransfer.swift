@@ -3,26 +3,24 @@ import CBOR
 import ServerInspection
 import StoreInspection
 
-/// For one thread. Writes the keys of a server's database, each as it is at one moment.
+/// Exports the keys of a server's database, each as it is at one moment. For one thread.
 struct ServerExport {
     let database: ServerDatabase
     let output: OutputWriter
-    /// Whether each value is wrapped in an object of its key and itself.
+    /// Whether each value is wrapped in an object with its key.
     let wrapsKeys: Bool
-    /// Whether type, expiry time and the server's own form are written.
+    /// Whether type, expiry time and the server's serialized form are written.
     let isLossless: Bool
     let touches: Bool
 
     func run(_ condition: String?, isArray: Bool) throws -> Exporter.Outcome {
-        let traits = try database.connection.traits()
-        guard touches || traits.keepsIdleTimes else {
-            throw CommandFailure(
-                "\(traits.product) has no CLIENT NO-TOUCH, so reading the values counts as a use of every key; --touch "
-                    + "exports them all the same", status: .usage)
+        if !touches, let reason = try database.objectionToReading() {
+            throw CommandFailure("\(reason); --touch exports the values", status: .usage)
         }
         let stages = try condition.map { try QueryProblem.condition($0).stages } ?? []
         let plan = QueryPlan(QueryPipeline(stages + [.select([])]))
         var outcome = Exporter.Outcome()
+        var changed = 0
         if isArray { try output.write("[") }
         var options = QueryOptions()
         options.progress = { _ in !Interruption.isRequested }
@@ -30,12 +28,12 @@ struct ServerExport {
             let report = try plan.run(over: database.query(plan, touches: touches), options: options) { row in
                 guard let key = row.entry?.key else { return true }
                 do {
-                    guard let record = try record(of: key) else { return true }
+                    guard let record = try record(of: key, &changed) else { return true }
                     if isArray { try output.write(outcome.exported == 0 ? "\n" : ",\n") }
                     try isArray ? record.write(to: output) : record.writeLine(to: output)
                     outcome.exported += 1
                 } catch let error as SourceError {
-                    // Others may be readable; if the server is lost, the scan ends with an error.
+                    // Other keys may be readable; if the connection is lost, the scan ends with an error.
                     Narration.complain("\(TerminalSafe.quoted(key)) is left out: \(error)")
                     outcome.damaged += 1
                 }
@@ -44,20 +42,21 @@ struct ServerExport {
             for warning in report.warnings { Narration.complain(warning) }
             outcome.damaged += report.damaged
         } catch QueryError.cancelled {
-            throw CommandFailure("interrupted", status: Interruption.status)
+            throw CommandFailure.interrupted
         }
         if isArray { try output.write(outcome.exported == 0 ? "]\n" : "\n]\n") }
+        Exporter.complain(ofChanged: changed, keptBy: "export --lossless keeps")
         return outcome
     }
 
-    /// Nil: the key is no longer there.
-    private func record(of key: String) throws -> JSONTree? {
+    /// Nil: the key is absent. `changed` counts the values that an import reads as something else.
+    private func record(of key: String, _ changed: inout Int) throws -> JSONTree? {
         if isLossless {
             guard let dump = try database.connection.dumped(KeyName.bytes(key), in: database.number) else {
                 return nil
             }
             return .object([
-                (Exporter.keyName, Exporter.record(key)), ("type", .text(dump.type)),
+                (Exporter.keyName, .text(key)), ("type", .text(dump.type)),
                 ("expires", dump.expires.map { .count($0) } ?? .cell(.absent)),
                 ("dump", .text(Data(dump.bytes).base64EncodedString())),
             ])
@@ -67,22 +66,25 @@ struct ServerExport {
             throw SourceError(problem)
         }
         if let doubt = value.doubt { Narration.complain("\(TerminalSafe.quoted(key)): \(doubt)") }
-        let json = JSONTree.cell(.item(RecognizedValue(value.bytes, encoding: value.encoding).item))
-        return wrapsKeys
-            ? .object([(Exporter.keyName, Exporter.record(key)), (Exporter.valueName, json)]) : json
+        let item = RecognizedValue(value.bytes, encoding: value.encoding).item
+        if value.encoding == .cbor, item.withUnsafeBytes({ JSONForms(of: $0).isChanged }) { changed += 1 }
+        let json = JSONTree.cell(.item(item))
+        return wrapsKeys ? .object([(Exporter.keyName, .text(key)), (Exporter.valueName, json)]) : json
     }
 }
 
-/// For one thread. Stores the records of a file as keys of a server's database, each in one step.
+/// Stores records as keys of a server's database, each in one step. For one thread.
 final class ServerImport {
     private let database: ServerDatabase
-    /// The property that holds the key; nil: the records are those of a lossless export.
+    /// The property with the key; nil: the records of a lossless export.
     private let key: KeyProperty?
     private let value: KeyProperty?
     private let lifetime: Duration?
     private let replaces: Bool
-    /// Bytes that the server surely has room for.
+    /// Bytes known to fit without eviction.
     private var room = 0
+    /// Values whose byte strings were stored as texts, and the key of the first of them.
+    private var spelled = (count: 0, first: "")
 
     init(
         database: ServerDatabase, key: KeyProperty?, value: KeyProperty?, lifetime: Duration?, replaces: Bool
@@ -93,7 +95,7 @@ final class ServerImport {
 
     func store(_ object: UnsafeRawBufferPointer) throws -> ImportedRecord {
         let name: String
-        switch (key ?? KeyProperty(Exporter.keyName)).find(in: object) {
+        switch (key ?? KeyProperty(Exporter.keyName)).findName(in: object) {
         case .fault(let reason): return .bad(reason)
         case .key(let found): name = found
         }
@@ -101,7 +103,7 @@ final class ServerImport {
             guard let content = KeyProperty.content(of: object, value) else {
                 return .bad(KeyProperty.absence(value))
             }
-            let json = try ServerImport.bytes(of: content)
+            let json = try bytes(of: content, in: name)
             try requireRoom(json.count)
             let reason = try database.connection.set(
                 KeyName.bytes(name), to: json,
@@ -126,24 +128,49 @@ final class ServerImport {
         return reason.map { .bad("\(TerminalSafe.quoted(name)): \($0)") } ?? .stored(bytes: bytes.count)
     }
 
-    /// A text and bytes as they are, anything else as JSON.
-    private static func bytes(of item: UnsafeRawBufferPointer) throws -> [UInt8] {
+    /// Nil: no byte strings were stored as texts.
+    var remark: String? {
+        guard spelled.count > 0 else { return nil }
+        return
+            "\(Figures.count(spelled.count, "value has", "values have")) byte strings, which were stored as texts of the form "
+            + "h'00ff'; first \(TerminalSafe.quoted(spelled.first))"
+    }
+
+    /// A text and bytes unchanged, anything else as JSON.
+    private func bytes(of item: UnsafeRawBufferPointer, in key: String) throws -> [UInt8] {
         switch try CBORReader.decode(Array(item)) {
         case .text(let text): return Array(text.utf8)
         case .bytes(let bytes): return bytes
         default: break
+        }
+        if JSONForms(of: item).byteStrings > 0 {
+            if spelled.count == 0 { spelled.first = key }
+            spelled.count += 1
         }
         var json: [UInt8] = []
         try JSONPrinter.print(item, into: &json)
         return json
     }
 
-    /// Asks for every megabyte whether the server would evict other keys for the import.
+    /// Checks once per megabyte whether the server would evict other keys.
     private func requireRoom(_ bytes: Int) throws {
         if room < bytes {
             room = max(1 << 20, bytes)
-            try database.connection.requireRoom(for: room, "for what is imported")
+            try database.connection.requireRoom(for: room, "for the import")
         }
         room -= bytes
+    }
+}
+
+extension KeyProperty {
+    /// Like ``find(in:)``, but byte strings are keys too, and the key is spelled as by ``KeyName``.
+    fileprivate func findName(in object: UnsafeRawBufferPointer) -> Found {
+        if let item = value(in: object), item.first.map({ $0 >> 5 == 2 }) == true,
+            case .bytes(let bytes)? = try? CBORReader.decode(Array(item))
+        {
+            return .key(KeyName.text(bytes))
+        }
+        let found = find(in: object)
+        return if case .key(let key) = found { .key(KeyName.text(key.utf8)) } else { found }
     }
 }

@@ -3,8 +3,8 @@ import StoreInspection
 import TerminalCurses
 import TerminalKit
 
-/// Reads a line at a terminal, with ``TextField``'s keys, completion and history. Draws on standard error with CR, EL, CUF and SGR.
-/// The terminal has its own modes back while a command runs. For one thread.
+/// Reads lines at a terminal, with ``TextField``'s keys, completion and history. Draws on standard error with CR, EL, CUF and
+/// SGR. Restores the terminal's modes while a command runs. For one thread.
 final class LineEditor {
     private let history: ShellHistory?
     private var decoder = InputDecoder()
@@ -12,12 +12,12 @@ final class LineEditor {
     private var modes = termios()
 
     private var field = LineEditor.field("")
-    /// The lines of what is being typed that came before this one.
+    /// Previous lines of an unfinished input.
     private var earlier = ""
-    /// Which line of the history is shown, counted from the latest.
+    /// Index of the recalled line, from the latest.
     private var recalled: Int?
     private var draft = ""
-    /// What is searched for in the history, and how many of the latest matches to pass over.
+    /// Text of the history search, and the number of latest matches to skip.
     private var search: (text: TextField, skipped: Int)?
 
     init(history: ShellHistory?) throws(CommandFailure) {
@@ -33,14 +33,14 @@ final class LineEditor {
         return field
     }
 
-    /// The next line, with those that it goes on in; nil when the person or the terminal ends.
+    /// The next complete input; nil at the end.
     func nextLine(_ shell: Shell) throws(CommandFailure) -> String? {
         setRaw()
         defer { tcsetattr(STDIN_FILENO, TCSADRAIN, &modes) }
         (field, earlier, recalled, search) = (Self.field(""), "", nil, nil)
         var typed = ""
         while true {
-            // What is pasted comes faster than it could be drawn.
+            // Pasted text arrives faster than it could be drawn.
             if !isMoreWaiting {
                 insert(&typed)
                 draw(shell)
@@ -129,7 +129,7 @@ final class LineEditor {
             .dropFirst(search.skipped).first
     }
 
-    /// Whether the key is one for the line that was found.
+    /// Whether the key applies to the found line.
     private func pressInSearch(_ key: Key) -> Bool {
         switch (key.code, key.modifiers) {
         case (.character("r"), .control), (.up, _):
@@ -163,7 +163,7 @@ final class LineEditor {
         show(completion.choices)
     }
 
-    /// Choices in columns, as many as fit into half the screen.
+    /// Prints choices in columns, up to half the screen.
     private func show(_ choices: [String]) {
         let size = window()
         let shown = choices.map(TerminalText.sanitized)
@@ -196,8 +196,8 @@ final class LineEditor {
         setRaw()
     }
 
-    /// The events of the next bytes; nil when the terminal is gone. Reads a byte at a time: what follows a line may be for
-    /// the command.
+    /// The events of the next bytes; nil if the terminal is closed. Reads single bytes, because later ones may be for the
+    /// command.
     private func nextEvents() -> [InputEvent]? {
         while true {
             var waiting = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
@@ -229,7 +229,7 @@ final class LineEditor {
 
     private func draw(_ shell: Shell) {
         mark(shell)
-        // The last column stays empty: what is written there may start a new line.
+        // Leave the last column empty: some terminals wrap there.
         let columns = max(1, window().columns - 1)
         var frame = Frame(size: Size(columns: columns, rows: 1), isASCII: look.isASCII)
         let line = Rect(column: 0, row: 0, columns: columns, rows: 1)
@@ -252,7 +252,7 @@ final class LineEditor {
             ? shell.prompt : String(repeating: " ", count: max(0, shell.prompt.count - 2)) + "| "
     }
 
-    /// Marks what is wrong with a query, except at its end, where it may go on.
+    /// Highlights errors of a query, except at its end, where it may continue.
     private func mark(_ shell: Shell) {
         field.highlights = []
         let whole = earlier + field.text

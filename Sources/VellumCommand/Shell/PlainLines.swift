@@ -1,15 +1,14 @@
 import TerminalKit
 
-/// Lines from a terminal that nothing can be drawn on, such as one within an editor: what edits them is the terminal itself. For
-/// one thread.
+/// Lines of a terminal without cursor control, which edits them itself. For one thread.
 final class PlainLines {
     private let history: ShellHistory?
 
     init(history: ShellHistory?) { self.history = history }
 
-    /// The next line, with those that it goes on in; nil when the person or the terminal ends.
+    /// The next complete input; nil at the end.
     func next(_ shell: Shell) throws(CommandFailure) -> String? {
-        // ^C drops the line, as the terminal does with what it has of it.
+        // ^C drops the line, as the terminal does with its part.
         Interruption.endWaitsOnly()
         defer { Interruption.endAtOnce() }
         var text: String?
@@ -40,7 +39,7 @@ final class PlainLines {
         case dropped, unreadable, end
     }
 
-    /// A terminal gives a line at a time, or a part of a long one.
+    /// Reads a line, or a part of a long one.
     private func receive() throws(CommandFailure) -> Outcome {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4_096)

@@ -4,27 +4,26 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Runs the lines of `vellum shell`, each in a process of the system's shell, which handles interrupts, quotes and pipes. For one
-/// thread.
+/// Runs the lines of `vellum shell`, each in a process of the system's shell, which handles interrupts, quotes and pipes. For
+/// one thread.
 struct Shell {
-    /// The store's folder. Commands find it in the environment.
+    /// The store's folder, which commands read from the environment.
     let path: String
-    /// The archive that queries are about, and what is known of its properties.
+    /// The archive of queries, with a sample of its properties.
     private(set) var archive: (name: String, sample: PropertySample)?
     private(set) var isOver = false
 
-    /// Words that a line may begin with beside commands and stages.
+    /// Words of this shell, besides commands and stages.
     static let words = ["use", "history", "help", "exit", "quit"]
-    /// Where a query may begin.
+    /// Words that begin a query.
     static let stages = QueryPipeline.completions(in: "", at: 0).filter { $0.kind == .word }.map(\.text)
-    /// The commands that can be given here: all but this one.
     static let commands = VellumCommand.names.filter { $0 != ShellCommand.configuration.commandName }
 
-    /// Looks whether it is a store. Puts it into the environment, where commands find it.
+    /// Checks that it is a store, and puts its path into the environment.
     init(store path: String) throws {
         self.path = path
         _ = try open()
-        // Commands run elsewhere if a line changes the folder.
+        // A line may change the folder.
         let absolute =
             path.utf8.first == UInt8(ascii: "/")
             ? path : FileManager.default.currentDirectoryPath + "/" + path
@@ -33,7 +32,7 @@ struct Shell {
 
     var prompt: String { (archive.map { TerminalText.sanitized($0.name) } ?? "vellum") + "> " }
 
-    /// Anew each time: it may be removed and made again meanwhile.
+    /// Opens the store for each line: it may be recreated in between.
     private func open() throws(StorageError) -> Store {
         try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forLooking)
     }
@@ -43,14 +42,14 @@ struct Shell {
         return Figures.count(names.count, "archive", "archives")
     }
 
-    /// Chooses the archive that queries are about.
+    /// Selects the archive of queries.
     mutating func use(_ name: String) throws {
         let found = try open().archive(named: name)
         try found.requireEntries()
         archive = (name, try PropertySample(of: found))
     }
 
-    /// Whether the line goes on in the next one.
+    /// Whether the line continues in the next one.
     func isUnfinished(_ line: String) -> Bool {
         if line.utf8.last == UInt8(ascii: "\\") { return true }
         return isQuery(line) && line.last { !$0.isWhitespace } == "|"
@@ -69,8 +68,7 @@ struct Shell {
         String(line.drop { $0.isWhitespace }.prefix { !$0.isWhitespace && !"|;&<>()".contains($0) })
     }
 
-    /// Does what a line says.
-    /// - Throws: why it failed; without a message where the command has said so itself.
+    /// - Throws: the error; without a message if the command has reported it.
     mutating func carryOut(_ line: String) throws {
         let word = firstWord(of: line)
         if isQuery(line) { return try query(line) }
@@ -78,13 +76,13 @@ struct Shell {
         switch word {
         case _ where line.allSatisfy(\.isWhitespace): return
         case "exit", "quit":
-            guard rest.isEmpty else { throw CommandFailure("\(word) stands alone", status: .usage) }
+            guard rest.isEmpty else { throw CommandFailure("\(word) takes no argument", status: .usage) }
             isOver = true
         case "use": try use(argument: String(rest))
         case "history":
-            guard rest.isEmpty else { throw CommandFailure("\(word) stands alone", status: .usage) }
-            try print(ShellHistory.standard?.lines ?? [])
-        case "help" where rest.isEmpty: try print([Self.help])
+            guard rest.isEmpty else { throw CommandFailure("\(word) takes no argument", status: .usage) }
+            try OutputWriter.print((ShellHistory.standard?.lines ?? []).map { $0 + "\n" }.joined())
+        case "help" where rest.isEmpty: try OutputWriter.print(Self.help + "\n")
         case _ where word.hasPrefix("!"):
             try start(String(line.drop { $0.isWhitespace }.dropFirst()))
         case _ where Self.commands.contains(word) || word == "help" || word.hasPrefix("-"):
@@ -96,7 +94,7 @@ struct Shell {
                     "a line begins with a command, a stage, or ! for the system's shell", status: .usage)
             }
             throw CommandFailure(
-                "there is no command and no stage \(TerminalSafe.quoted(word))"
+                "unknown command or stage \(TerminalSafe.quoted(word))"
                     + (near.map { "; did you mean \($0)?" } ?? "; help lists them"), status: .usage)
         }
     }
@@ -110,27 +108,21 @@ struct Shell {
         try use(name)
     }
 
-    private func print(_ lines: [String]) throws {
-        let output = OutputWriter()
-        for line in lines { try output.write(line + "\n") }
-        try output.flush()
-    }
-
     private func query(_ line: String) throws {
         guard let archive else {
-            throw CommandFailure("say first what to ask: use ARCHIVE", status: .usage)
+            throw CommandFailure("select an archive first: use ARCHIVE", status: .usage)
         }
         let words = [DemoFile.executable, "query", "--", archive.name, line]
         try start(words.map(ShellWord.literal).joined(separator: " "))
     }
 
-    /// Runs a line of the system's shell and waits. Meanwhile interrupts are for it alone.
+    /// Runs a line of the system's shell and waits. Interrupts reach only its process.
     private func start(_ line: String) throws {
         guard !line.utf8.contains(0) else { throw CommandFailure("the line has a NUL in it", status: .usage) }
         guard line.utf8.count <= Self.longestLine else {
             throw CommandFailure(
-                "\(Figures.count(line.utf8.count, "byte", "bytes")) are more than the system's shell takes in a line "
-                    + "(\(Figures.count(Self.longestLine))); a long query can be in a file: query ARCHIVE --file FILE",
+                "the line has \(Figures.count(line.utf8.count, "byte", "bytes")), more than the system's shell accepts "
+                    + "(\(Figures.count(Self.longestLine))); put a long query into a file: query ARCHIVE --file FILE",
                 status: .usage)
         }
         let status = system(line)
@@ -140,23 +132,23 @@ struct Shell {
         if code != 0 { throw Failed(code: code) }
     }
 
-    /// Linux takes no argument above 128 KiB, its NUL included.
+    /// Linux takes no argument above 128 KiB, including its NUL.
     private static let longestLine = 131_071
 
-    /// A command failed and has said why.
+    /// A command failed and has reported it.
     struct Failed: Error {
-        /// 128 and the number of the signal that ended it, or what it ended with.
+        /// The exit status, or 128 and the number of the signal.
         let code: Int32
     }
 
     private static let help = """
-        use ARCHIVE      choose what queries are about
+        use ARCHIVE      select the archive for queries
         \(wrapped(stages))
                          begin a query, such as: find population > 1000000 | limit 5
         \(wrapped(commands))
-                         are commands; help COMMAND tells more
-        !COMMAND         something for the system's shell
-        history          what was typed before; ctrl+r searches it
+                         are commands; see help COMMAND
+        !COMMAND         a command of the system's shell
+        history          previous lines; ctrl+r searches them
         exit             or ctrl+d
         """
 

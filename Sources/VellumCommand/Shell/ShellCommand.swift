@@ -4,27 +4,26 @@ import TerminalKit
 struct ShellCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "shell",
-        abstract: "Takes queries and commands at a prompt, one line after the other.",
+        abstract: "Runs queries and commands at a prompt.",
         discussion: """
-            A line that begins with a stage, such as find or count, is a query over the archive of the prompt, as vellum query \
-            takes it; one that ends with | goes on in the next line. use ARCHIVE chooses the archive. Any other line is a \
-            command of this program without its name, and the system's shell reads it, so that quotes, > and | work: keys City \
-            --prefix a | head. A line behind ! is for that shell alone; history, help and exit are what they say.
+            A line that begins with a stage, such as find or count, is a query over the current archive, as for vellum \
+            query; a line that ends with | continues in the next one. use ARCHIVE selects the archive. Any other line is a \
+            command of this program without its name, read by the system's shell, so that quotes, > and | work: keys City \
+            --prefix a | head. A line that begins with ! is a command of that shell; history, help and exit are built in.
 
-            Tab completes commands, archives, keys, and the properties and values of a query; up and ctrl+r find what was typed \
-            before, in earlier sessions too. A line that begins with a space is not remembered. Ctrl+c drops a line or interrupts \
-            a command, ctrl+d ends.
+            Tab completes commands, archives, keys, and the properties and values of a query; up and ctrl+r recall previous \
+            lines, also of earlier sessions. A line that begins with a space is not remembered. Ctrl+c drops a line or \
+            interrupts a command, ctrl+d quits.
 
-            On a terminal that nothing can be drawn on (TERM=dumb) it has a prompt, and the terminal's own editing. Without a \
-            terminal, lines come from standard input, # begins a remark, and the first line that fails ends it, with its \
-            status.
+            A terminal without cursor control (TERM=dumb) has a prompt and its own line editing. Without a terminal, lines \
+            are read from standard input, # begins a comment, and the first line that fails ends the shell with its status.
 
             Example: vellum --store Caches shell City
             """)
 
     @OptionGroup var store: StoreArguments
 
-    @Argument(help: "The archive that queries are about.", completion: .archives)
+    @Argument(help: "The archive for queries.", completion: .archives)
     var archive: String?
 
     func run() throws {
@@ -32,7 +31,7 @@ struct ShellCommand: ParsableCommand {
         if let archive { try shell.use(archive) }
         guard Confirmation.isPossible else { return try runScript(&shell) }
         Narration.say(
-            "\(TerminalText.sanitized(shell.path)), \(shell.summary()); help tells more, ctrl+d ends")
+            "\(TerminalText.sanitized(shell.path)), \(shell.summary()); help lists commands, ctrl+d quits")
         let history = ShellHistory.standard
         if SystemText.isTerminalPlain {
             let lines = PlainLines(history: history)
@@ -43,14 +42,13 @@ struct ShellCommand: ParsableCommand {
         }
     }
 
-    /// Carries out what a person types, until there is no more.
     private func run(_ shell: inout Shell, _ next: (Shell) throws -> String?) throws {
         while let line = try next(shell) {
             do {
                 try shell.carryOut(line)
                 if shell.isOver { return }
             } catch let failed as Shell.Failed {
-                // It has said so. Behind ^C the terminal is within a line.
+                // The command has reported it. After ^C the cursor is within a line.
                 if failed.code > 128 { Narration.write("\n") }
             } catch {
                 _ = FailureReport.report(error)
@@ -77,8 +75,7 @@ struct ShellCommand: ParsableCommand {
     }
 }
 
-/// For one thread. The lines of a script on standard input. Commands of the script have none of it: what they would read is
-/// the next command.
+/// Lines of a script on standard input. Its commands get no input: they would read the following commands. For one thread.
 private final class ScriptLines {
     private let input: InputBuffer
     private var number = 0
@@ -94,7 +91,7 @@ private final class ScriptLines {
         if nothing != STDIN_FILENO { close(nothing) }
     }
 
-    /// The next line with those that it goes on in, and the number of the first; nil at the end.
+    /// The next complete input and its line number; nil at the end.
     func next(isUnfinished: (String) -> Bool) throws(CommandFailure) -> (text: String, number: Int)? {
         guard var text = try one() else { return nil }
         let first = number

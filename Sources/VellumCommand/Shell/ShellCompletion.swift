@@ -3,14 +3,14 @@ import Foundation
 import StoreInspection
 import TerminalKit
 
-/// What a line of `vellum shell` may go on with where the cursor is. A value; safe to share between threads.
+/// Completions of a line of `vellum shell` at the cursor.
 struct ShellCompletion: Sendable {
     /// Clusters of the field that a choice replaces.
     let range: Range<Int>
-    /// As they are put in.
+    /// Escaped for the shell.
     let choices: [String]
 
-    /// `earlier`: the lines before this one that go on in it.
+    /// `earlier`: previous lines of an unfinished input.
     init(_ field: TextField, behind earlier: String, _ shell: Shell) {
         let before = earlier + field.textBeforeCursor
         func place(_ byte: Int) -> Int { field.place(ofByte: byte - earlier.utf8.count) }
@@ -38,7 +38,7 @@ struct ShellCompletion: Sendable {
 
     private static let takesTwoArchives: Set = ["copy", "diff", "rename"]
 
-    /// The longest beginning that all choices share.
+    /// The longest common prefix of all choices.
     var common: String {
         guard var common = choices.first else { return "" }
         for choice in choices { common = common.commonPrefix(with: choice) }

@@ -5,11 +5,10 @@ struct PastLine: Sendable, Codable {
     let line: String
 }
 
-/// What was typed at the prompt, in this session and earlier ones; only this user can read it. For one thread.
+/// Lines of this session and earlier ones, in a file that only this user can read. For one thread.
 final class ShellHistory {
-    /// Lines that are kept.
     private static let most = 1_000
-    /// Nil where there is no home folder.
+    /// Nil without a home folder.
     static var standard: ShellHistory? {
         StateFile.folder(
             "XDG_STATE_HOME", or: ".local/state", environment: ProcessInfo.processInfo.environment
@@ -18,19 +17,19 @@ final class ShellHistory {
     }
 
     private let file: StateRecords<PastLine>
-    /// The latest last.
+    /// Oldest first.
     private(set) var lines: [String]
     private var hasComplained = false
 
     private init(_ file: StateRecords<PastLine>) {
         self.file = file
         do { lines = try file.read().map(\.line) } catch {
-            Narration.complain("what was typed in earlier sessions can't be read: \(error)")
+            Narration.complain("the history of earlier sessions can't be read: \(error)")
             lines = []
         }
     }
 
-    /// Remembers a line, unless it begins with a space. One that was typed before moves to the end.
+    /// Appends a line, unless it begins with a space. Removes an earlier equal line.
     func remember(_ line: String) {
         guard let first = line.first, !first.isWhitespace else { return }
         keep(line, in: &lines)

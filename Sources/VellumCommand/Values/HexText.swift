@@ -4,7 +4,7 @@ enum HexText {
     private static let bytesPerLine = 16
     private static let digits = Array("0123456789abcdef".utf8)
 
-    /// Writes 16 bytes a line: offset, hexadecimal, and what of it is printable ASCII. Nothing for no bytes.
+    /// Writes 16 bytes a line: offset, hexadecimal and printable ASCII. Writes nothing for no bytes.
     static func dump(_ bytes: UnsafeRawBufferPointer, to writer: OutputWriter) throws(SourceError) {
         var output: [UInt8] = []
         for start in stride(from: 0, to: bytes.count, by: bytesPerLine) {

@@ -1,4 +1,4 @@
-/// Sendable value type. A pattern as shells have them for names of files, over whole keys.
+/// A shell pattern over whole keys.
 struct KeyPattern: Sendable {
     private let pattern: String
 
@@ -7,9 +7,9 @@ struct KeyPattern: Sendable {
         self.pattern = pattern
     }
 
-    /// A key with a zero byte, which no pattern can spell, matches by what is before it.
+    /// A key with a zero byte is matched up to that byte.
     func matches(_ key: String) -> Bool { fnmatch(pattern, key, 0) == 0 }
 
-    /// A character of UTF-8 is one for `?` and `[…]`; without a locale each of its bytes would be.
+    /// Makes `?` and `[…]` match UTF-8 characters instead of bytes.
     private static let readCharacters: Void = { setlocale(LC_CTYPE, "C.UTF-8") }()
 }

@@ -1,7 +1,7 @@
 import StorageEngine
 
 extension Archive {
-    /// - Throws: where to go instead, if it is a log: that has messages and no entries.
+    /// - Throws: the commands for logs, if this is a log.
     func requireEntries() throws {
         guard try configuration().kind == .log else { return }
         throw CommandFailure(
@@ -9,7 +9,7 @@ extension Archive {
                 + "vellum append \(name) adds to them", status: .usage)
     }
 
-    /// - Throws: where to go instead, unless it is a log.
+    /// - Throws: the command for entries, unless this is a log.
     func requireMessages() throws {
         let kind = try configuration().kind
         guard kind != .log else { return }

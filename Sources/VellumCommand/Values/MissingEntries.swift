@@ -2,22 +2,22 @@ import StorageEngine
 import StoreInspection
 
 extension Archive {
-    /// Reports the entries that were lost when the index was rebuilt, which can no longer be reported one by one.
-    /// - Returns: whether there is anything.
+    /// Reports entries lost when the index was rebuilt, which can't be listed.
+    /// - Returns: whether there are any.
     func complainOfLoss() throws(StorageError) -> Bool {
         guard let problem = try status().problem else { return false }
         Narration.complain("\(name): \(problem)")
         return true
     }
 
-    /// Of something that isn't there: whether it was lost is told, as far as that is known.
+    /// The status for an absent entry or archive, after a report of lost entries.
     func statusOfAbsence() throws(StorageError) -> ExitStatus {
         try complainOfLoss() ? .storeFailure : .nothing
     }
 }
 
 extension Narration {
-    /// Says how many entries of an archive could not be read, if any.
+    /// Reports the number of unreadable entries, if any.
     static func complainOfMissing(_ count: Int) {
         guard count > 0 else { return }
         complain(

@@ -220,12 +220,21 @@ struct NestedQueries: GeneratedQueries {
         "[" + (0..<Int.random(in: 0...3, using: &random)).map { _ in value() }.joined(separator: ", ") + "]"
     }
 
+    /// A text would have to be a date behind `date(x)`.
+    private mutating func equality(_ single: String) -> String {
+        "\(single) \(pick(["=", "!="])) \(single.hasPrefix("date(") ? date() : value())"
+    }
+
+    private mutating func order(_ single: String) -> String {
+        "\(single) \(pick(["<", "<=", ">", ">="])) \(single.hasPrefix("date(") ? date() : ordered())"
+    }
+
     private mutating func date() -> String { pick(["2026-01-31", "1969-12-31", "2000-01-01"]) }
 
     mutating func condition() -> String {
         switch Int.random(in: 0..<15, using: &random) {
-        case 10: "\(single()) \(pick(["=", "!="])) \(value())"
-        case 11: "\(single()) \(pick(["<", "<=", ">", ">="])) \(ordered())"
+        case 10: equality(single())
+        case 11: order(single())
         case 12: "\(pick([property(), single()])) \(pick(["=", "!=", "<", ">="])) \(date())"
         case 13:
             pick([

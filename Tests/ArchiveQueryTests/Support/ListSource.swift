@@ -19,6 +19,8 @@ struct ListSource: QuerySource {
     }
 
     var entries: [Entry]
+    /// As a server does.
+    var storesNumbersAsText = false
 
     init(_ entries: [Entry]) { self.entries = entries }
 
@@ -31,12 +33,12 @@ struct ListSource: QuerySource {
 
     func cursor(in order: QueryScanOrder) -> any QueryCursor {
         // In storage order the least recent comes first, so that a test notices who relies on it.
-        Cursor(entries, order: order == .recency ? Array(entries.indices) : entries.indices.reversed())
+        Cursor(self, order: order == .recency ? Array(entries.indices) : entries.indices.reversed())
     }
 
     func cursor(forKeys keys: [String]) -> any QueryCursor {
         Cursor(
-            entries,
+            self,
             order: entries.indices.filter { place in
                 keys.contains { ExactText($0) == ExactText(entries[place].key) }
             })
@@ -44,13 +46,15 @@ struct ListSource: QuerySource {
 
     final class Cursor: QueryCursor {
         private let entries: [Entry]
+        let storesNumbersAsText: Bool
         private let order: [Int]
         private(set) var visited = 0
         private var keys: [UInt8] = []
         private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
-        init(_ entries: [Entry], order: [Int]) {
-            self.entries = entries
+        init(_ source: ListSource, order: [Int]) {
+            entries = source.entries
+            storesNumbersAsText = source.storesNumbersAsText
             self.order = order
         }
 

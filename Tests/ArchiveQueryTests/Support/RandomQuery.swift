@@ -72,7 +72,7 @@ struct RandomQuery {
         let property = asked()
         switch Int.random(in: 0..<13, using: &random) {
         case 0:
-            let value = literal()
+            let value = literals(for: property).first ?? .integer(1)
             let isOrdered =
                 switch value {
                 case .null, .boolean: false;
@@ -80,7 +80,7 @@ struct RandomQuery {
                 }
             return .compare(property, pick(isOrdered ? QueryRelation.allCases : [.equal, .notEqual]), value)
         case 1: return .count(property, pick(QueryRelation.allCases), Int.random(in: -1...3, using: &random))
-        case 2: return .isIn(property, literals())
+        case 2: return .isIn(property, literals(for: property))
         case 3: return .between(property, .integer(Int64.random(in: -5...5, using: &random)), .number(2.5))
         case 4: return .contains(property, text(), caseSensitive: chance(2))
         case 5: return .matches(property, pattern: pick(["^a", "\\d+$", "\"", "[a-c]x?"]))
@@ -92,6 +92,12 @@ struct RandomQuery {
         case 11: return .like(property, pattern: pick(["%", "a_", "\\%", ""]), caseSensitive: chance(2))
         default: return .presence(property, pick(QueryPresence.allCases))
         }
+    }
+
+    /// A date isn't compared with texts, which would have to be dates.
+    private mutating func literals(for property: QueryProperty) -> [QueryLiteral] {
+        let isDate = (try? QueryPredicate("\(property) = \"\"")) == nil
+        return literals().filter { if case .text = $0 { !isDate } else { true } }
     }
 
     mutating func literals() -> [QueryLiteral] {

@@ -78,6 +78,20 @@ import Testing
             ])
     }
 
+    @Test("reports the moments of calculated bounds")
+    func reportOfBounds() throws {
+        var options = QueryOptions()
+        options.timeZone = Self.zone
+        let plan = QueryPlan(
+            try QueryPipeline("find a > 2026-01-31 + 86400 and b < (2026-01-31Z - 60) + 1 | select a + 5"))
+        let report = try plan.rows(of: ListSource([]), options: options).report
+        #expect(
+            report.dates.contains("2026-01-31 + 86400 is 2026-02-01T00:00:00+02:00"), "\(report.dates)")
+        #expect(
+            report.dates.contains { $0.hasSuffix(" is 2026-01-31T01:59:01+02:00") }, "\(report.dates)")
+        #expect(report.dates.count == 4, "\(report.dates)")
+    }
+
     @Test("needs quotes for a property of such a name")
     func properties() throws {
         let source = try ListSource(json: [#"{"today":5,"now":{"x":1},"a":5}"#])

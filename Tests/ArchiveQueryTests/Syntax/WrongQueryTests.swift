@@ -35,4 +35,37 @@ struct WrongQueryTests {
         }
         #expect(described == content)
     }
+
+    @Test(
+        "an operator of another language is named at its place",
+        arguments: [
+            ("n <> 5", 2..<4), ("id % 2 = 0", 3..<4), ("t ~ \"n\"", 2..<3), ("sum <> 5", 4..<6),
+            ("top <> 5", 4..<6),
+            ("@size % 2 = 0", 6..<7), ("limit 3 | n <> 5", 12..<14), ("\"odd name\" ! = 5", 11..<12),
+        ])
+    func foreignOperators(text: String, range: Range<Int>) throws {
+        let error = try #require(errors(text).first)
+        #expect(error.range == range && error.advice != nil, "\(error)")
+    }
+
+    @Test(
+        "a text that is no date is refused where a date is compared",
+        arguments: [
+            (#"@created < "2026-13-45""#, 11..<23), (#"@expires in [2026-01-01, "x"]"#, 25..<28),
+            (#"@accessed between "x" and 2026-01-01"#, 18..<21), (#"not date(t) = "n/a""#, 14..<19),
+            (#"@created + 5 != "x""#, 16..<19), (#"@created - 1d > "x""#, 16..<19),
+        ])
+    func textsThatAreNoDates(text: String, range: Range<Int>) throws {
+        #expect(try #require(errors(text).first).range == range)
+    }
+
+    @Test("a text that is a date, or that a property of unknown kind is compared with, is accepted")
+    func textsThatMayBeDates() {
+        for text in [
+            #"@created < "2026-01-31""#, #"t < "2026-13-45""#, #"@created - t = "x""#,
+            #"text(@created) = "x""#,
+        ] {
+            #expect(errors(text) == [], "\(text)")
+        }
+    }
 }

@@ -17,7 +17,7 @@ extension MockSource {
         }
     }
 
-    func biography(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory {
+    func history(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory {
         try check()
         return with { state in
             let events = (state.events[archive.name] ?? []).dropFirst(state.overwritten[archive.name] ?? 0)

@@ -106,8 +106,8 @@ struct Scene: Sendable, CustomStringConvertible {
         Scene(
             name: "plan to delete all messages", keys: "jj<enter><ctrl+x>Tr",
             prepare: { Fixture.addMessages($0) }),
-        Scene(name: "value with a biography", keys: "j<enter>jj<enter>", prepare: Fixture.addEvents),
-        Scene(name: "biography", keys: "j<enter>jj<enter>b", prepare: Fixture.addEvents),
+        Scene(name: "value with a key history", keys: "j<enter>jj<enter>", prepare: Fixture.addEvents),
+        Scene(name: "key history", keys: "j<enter>jj<enter>b", prepare: Fixture.addEvents),
         Scene(name: "copy", keys: "j<enter>jy"),
         Scene(name: "copied", keys: "j<enter>jyk"),
         Scene(name: "copy a message", keys: "jj<enter>y", prepare: { Fixture.addMessages($0) }),

@@ -54,6 +54,7 @@ struct JSONNumberTests {
             ("9007199254740993.0", "c482001b0020000000000001", "9007199254740993.0"),
             ("9007199254740993.5", "c482201b014000000000000f", "9007199254740993.5"),
             ("3.14159265358979323846", "c48233c2491107d5eb5b5ba4d7c6", "3.14159265358979323846"),
+            ("1234567890123456789012.0", "c48200c24942ed123b0bd8203a14", "1234567890123456789012.0"),
             ("1e400", "c48219019001", "1.0e+400"), ("-1E400", "c48219019020", "-1.0e+400"),
             ("1e-400", "c48239018f01", "1.0e-400"), ("4e-324", "c48239014304", "4.0e-324"),
             ("0.10000000000000000000001", "c48236c24a021e19e0c9bab2400001", "0.10000000000000000000001"),
@@ -95,6 +96,19 @@ struct JSONNumberTests {
             // A double of its own shortest text is stored as such, and nothing else is.
             let isDouble = Double(text)?.description == text
             if (value.asDouble != nil) != isDouble { Issue.record("\(text) became \(value)") }
+        }
+    }
+
+    @Test("Decimals of every magnitude come back", arguments: [1, 16, 17, 20, 21, 22, 23, 45])
+    func magnitudes(length: Int) throws {
+        let digits =
+            String("123456789".prefix(min(length, 9))) + String(repeating: "7", count: max(0, length - 9))
+        for exponent in -50...50 {
+            for sign in ["", "-"] {
+                let cbor = try JSONTranscoder.cbor(from: "\(sign)\(digits)e\(exponent)")
+                let printed = try JSONPrinter.text(of: cbor)
+                #expect(try JSONTranscoder.cbor(from: printed) == cbor, "\(printed)")
+            }
         }
     }
 

@@ -200,6 +200,78 @@ final class FullDisk {
         }
     }
 
+    // MARK: The reserve for removals
+
+    private struct Reserve {
+        let path: String
+
+        /// Its length and the bytes that the file system has allocated; `nil` if there is no file.
+        var bytes: (length: Int, allocated: Int)? {
+            var facts = stat()
+            return stat(path, &facts) == 0 ? (Int(facts.st_size), Int(facts.st_blocks) * 512) : nil
+        }
+    }
+
+    /// A closed collection of more than a thousand entries, and the length of its reserve.
+    private func reserve(_ folder: TemporaryFolder) throws -> (file: Reserve, length: Int) {
+        let archive = try filled(folder, .collection, entries: 6_000)
+        let file = Reserve(path: folder.archivePath("A", "removals.spare"))
+        let bytes = try #require(file.bytes)
+        #expect(bytes.length >= 9 * 4_976 && bytes.allocated >= bytes.length)
+        archive.close()
+        return (file, bytes.length)
+    }
+
+    @Test("fills the holes of a reserve, and cuts a longer one", arguments: [1, 20])
+    func sparseReserve(times: Int) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let (file, length) = try reserve(folder)
+        for size in [0, times * length] { #expect(truncate(file.path, off_t(size)) == 0) }
+        let archive = try Store.open(at: folder.store).archive(named: "A")
+        let bytes = try #require(file.bytes)
+        #expect(bytes.length == length && bytes.allocated >= length)
+        #expect(try archive.check().clean)
+    }
+
+    @Test("reserves what the disk has if it hasn't enough")
+    func partialReserve() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let (file, length) = try reserve(folder)
+        try FileManager.default.removeItem(atPath: file.path)
+        let plan = FaultPlan(.fails(ENOSPC), call: .allocate, under: file.path, number: 1, isLasting: false)
+        SystemFaults.install(plan)
+        defer { SystemFaults.remove(plan) }
+        let archive = try Store.open(at: folder.store).archive(named: "A")
+        #expect(plan.injected == 1)
+        #expect(try #require(file.bytes).length == length)
+        archive.close()
+    }
+
+    @Test("stores entries if the reserve can't be opened")
+    func unreadableReserve() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let path = folder.archivePath("A", "removals.spare")
+        let plan = FaultPlan(.fails(EACCES), call: .open, under: path, number: 1, isLasting: true)
+        SystemFaults.install(plan)
+        defer { SystemFaults.remove(plan) }
+        let archive = try filled(folder, .collection, entries: 3_000)
+        #expect(plan.injected > 0)
+        #expect(try archive.status().entries == 3_000)
+    }
+
+    @Test("restores the reserve after an undo and after a deletion of all entries")
+    func restoredReserve() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let (file, length) = try reserve(folder)
+        let archive = try Store.open(at: folder.store).archive(named: "A")
+        try FileManager.default.removeItem(atPath: file.path)
+        #expect(try archive.deleteAllReversibly().entries == 6_000)
+        #expect(file.bytes?.length == length)
+        try FileManager.default.removeItem(atPath: file.path)
+        #expect(try archive.undo()?.entries == 6_000)
+        #expect(file.bytes?.length == length)
+    }
+
     // MARK: Storing
 
     /// Again and again on a disk that stays full: what was stored last is there, what goes is the oldest, and it is said

@@ -141,11 +141,30 @@ import Testing
             #expect(!part.isComplete && part.entries == 512)
             #expect(try restored() == 512)
             let rest = try #require(try archive.undo())
-            #expect(rest.isComplete && rest.entries == 188 && rest.skippedCount == 0)
+            #expect(rest.isComplete && rest.entries == 700 && rest.skippedCount == 0)
             #expect(try restored() == 700)
             #expect(try archive.undo() == nil)
             #expect(try archive.invariantViolations() == [])
             #expect(try archive.check().clean)
+        }
+    }
+
+    @Test("an undo counts each entry of the action once, whatever changed it since")
+    func everyEntryIsCounted() throws {
+        try with { archive, _ in
+            let keys = ["same", "back", "other", "again", "gone"]
+            for key in keys { try archive.put([1], forKey: key) }
+            let done = try archive.carryOut(.setLifetime(.seconds(3600)), on: planned(archive, keys))
+            try archive.setLifetime(nil, forKey: "back")
+            try archive.setLifetime(.seconds(60), forKey: "other")
+            try archive.put([2], forKey: "again")
+            try archive.delete("gone")
+            let undone = try #require(try archive.undo())
+            #expect(undone.entries == 2 && undone.bytes == 2 && undone.isComplete)
+            #expect(Set(undone.skipped) == ["other", "again", "gone"])
+            #expect(undone.entries + undone.skippedCount == done.action?.entries)
+            #expect(try archive.metadata("back")?.expires == nil)
+            #expect(try archive.metadata("other")?.expires != nil)
         }
     }
 

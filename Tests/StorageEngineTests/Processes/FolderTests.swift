@@ -3,7 +3,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// R12: what happens to a store's folder while it is open (OnDiskFormat, "What may happen to the folder").
+/// R12: what happens to a store's folder while it is open (OnDiskFormat, "What may happen to a store that is open").
 @Suite(.oneAtATime) struct FolderTests {
     private func filled(_ folder: TemporaryFolder, _ locking: LockingMode = .automatic) throws -> Store {
         let store = try Store.open(at: folder.store, options: StoreOptions(locking: locking))

@@ -81,6 +81,34 @@ import Testing
         #expect(try archive.snapshot().count == 60)
     }
 
+    @Test("finds each entry once beside and after a stopped renumbering", arguments: [SIGCONT, SIGKILL])
+    func renumbering(signal: Int32) async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let writer = try Store.open(at: folder.store)
+            .archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 20_000))
+        for number in 0..<8_300 { try writer.put([1], forKey: "\(number)") }
+        writer.close()
+        let (worker, archive) = try await stopped(
+            ["evict", CrashPoint.compactMoved.rawValue, "19900"], in: folder)
+        let keys = ((8_200..<8_300).map { "\($0)" } + ["large"]).sorted()
+        let list = try archive.entries()
+        let recent = try archive.recentEntries(200)
+        let scan = try archive.scan(.recency)
+        #expect(try list.keys.sorted() == keys)
+        #expect(try recent.keys.sorted() == keys)
+        #expect(try archive.snapshot().count == keys.count)
+        #expect(try archive.check().problems == [])
+        worker.signal(signal)
+        _ = try await worker.finish()
+        try Store.open(at: folder.store).archive(named: "A").close()
+        #expect(try list.keys.sorted() == keys)
+        var scanned = 0
+        while try scan.advance() { scanned += 1 }
+        #expect(scanned == keys.count)
+        #expect(try archive.entries().keys.sorted() == keys)
+        #expect(try archive.check().problems == [])
+    }
+
     @Test("waits once for a writer that was stopped while it changes chains, however many keys are looked up")
     func changingChains() async throws {
         let folder = try TemporaryFolder(inMemory: true)

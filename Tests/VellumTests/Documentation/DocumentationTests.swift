@@ -120,20 +120,24 @@ import Vellum
         }
     }
 
-    @Test func theReadmesExampleIsTheOneThatIsCompiledHere() throws {
-        let source = try read("Tests/VellumTests/Documentation/ReadmeExample.swift")
+    @Test(arguments: [
+        ("README.md", "ReadmeExample.swift"), ("Assets/manual/Library.md", "ManualExample.swift"),
+    ])
+    func theExampleIsTheOneThatIsCompiledHere(page: String, file: String) throws {
+        let source = try read("Tests/VellumTests/Documentation/\(file)")
         let code = source.drop { $0 != "\n" }.dropFirst()
         #expect(code.hasPrefix("import Vellum\n"))
-        #expect(try read("README.md").contains("```swift\n\(code)```\n"))
+        #expect(try read(page).contains("```swift\n\(code)```\n"))
     }
 
-    @Test func theReadmesExampleDoesWhatItSays() async {
+    @Test func theExamplesDoWhatTheySay() async {
         await #expect(processExitsWith: .success) {
             let store = TemporaryStore()
             setenv("VELLUM_STORE", store.path, 1)
             try keepUsers()
             let users = try ArchivesFactory.shared.archives(for: User.self)
             #expect(users.accessAll().map(\.userName) == ["ada"])
+            #expect(try findAdults().map(\.userName) == ["ada"])
             Screen().rename()
             #expect(users.access(archiveWithKey: "ada")?.fullName == "Ada King")
         }

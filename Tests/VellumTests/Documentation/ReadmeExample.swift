@@ -1,4 +1,4 @@
-// The example of README.md, word for word below this line; a test compares the two.
+// The example of README.md, identical below this line; a test compares the two.
 import Vellum
 
 struct User: ArchiveCodable {
@@ -15,21 +15,7 @@ func keepUsers() throws {
     users.record(User(userName: "ada", fullName: "Ada Lovelace", age: 36))
     users.record(User(userName: "guest", fullName: "", age: 0), expiresIn: .seconds(60))
     let ada = users.access(archiveWithKey: "ada")  // from memory, else from disk; now the most recent
-    print(ada?.fullName ?? "nobody")
+    print(ada?.fullName ?? "none")
 
-    let adults = users.findWhere { user in
-        user.age(.greaterOrEqual(with: 18)).fullName(.contains("Love"))
-    }
-    .sorted { by in by.age(.descending).userName(.ascending) }
-    .limitResults(by: 10)
-    .getResults()
-    print(adults.map(\.userName))
-
-    try users.throwing.delete(archiveWithKey: "guest")  // as users.delete, which logs instead
-}
-
-final class Screen {
-    @Archived(initialPrimaryKey: "ada") var user: User?  // assigning stores it
-
-    func rename() { user?.fullName = "Ada King" }
+    try users.throwing.delete(archiveWithKey: "guest")  // users.delete logs errors instead
 }

@@ -11,35 +11,129 @@ package enum ArchiveChange: Sendable, Hashable {
     case rename(String)
     case drop
 
-    /// Reads `disk 400KB memory none`; a limit that isn't named stays as it is.
+    /// Parses `disk 400 KB memory none`. A limit without a name is the disk limit, and one that isn't given is kept.
+    /// - Throws: also for a size without a unit.
     init(limits text: String, of archive: ArchiveSample) throws(SourceError) {
         var limits = ["disk": archive.diskLimit, "memory": archive.memoryLimit]
         var words = text.split(separator: " ").map(String.init)
-        // A single size is the disk limit.
+        for place in words.indices.dropFirst().reversed() where Self.isUnit(words[place]) {
+            words[place - 1] += words.remove(at: place)
+        }
         if words.count == 1, SizeText.bytes(words[0]) != nil { words.insert("disk", at: 0) }
         guard !words.isEmpty, words.count.isMultiple(of: 2) else {
-            throw SourceError("write pairs, as in disk 20MB memory none")
+            throw SourceError("write pairs, as in disk 20 MB memory none")
         }
         for place in stride(from: 0, to: words.count, by: 2) {
             let (name, size) = (words[place].lowercased(), words[place + 1])
             guard limits[name] != nil else { throw SourceError("\(name) is neither disk nor memory") }
-            let bytes = SizeText.bytes(size)
+            let bytes = size.last?.isLetter == true ? SizeText.bytes(size) : nil
             guard bytes.map({ $0 > 0 }) ?? (size == "none") else {
-                throw SourceError("\(size) is no size; write one such as 20MB, or none")
+                throw SourceError("\(size) is not a size: write 20 MB, 2 GiB or none")
             }
             limits[name] = .some(bytes)
         }
         self = .resize(disk: limits["disk"] ?? nil, memory: limits["memory"] ?? nil)
     }
 
-    /// Limits as ``init(limits:of:)`` reads them, exactly.
+    private static func isUnit(_ word: String) -> Bool {
+        word.first?.isLetter == true && SizeText.bytes("1" + word) != nil
+    }
+
+    /// Limits as ``init(limits:of:)`` parses them, exactly.
     static func text(disk: UInt64?, memory: UInt64?) -> String {
         "disk \(disk.map(SizeText.text) ?? "none") memory \(memory.map(SizeText.text) ?? "none")"
+    }
+
+    /// Bytes of values beyond the new disk limit.
+    func excess(of sample: ArchiveSample) -> UInt64 {
+        guard case .resize(let disk?, _) = self else { return 0 }
+        return sample.diskBytes - min(sample.diskBytes, disk)
+    }
+
+    /// The dialog that confirms it.
+    func dialog(
+        _ sample: ArchiveSample, _ evictions: Evictions
+    ) -> (words: (title: String, button: String), body: [String]) {
+        let name = TerminalText.sanitized(sample.name)
+        switch self {
+        case .resize(let disk, let memory):
+            let limits = [("disk", sample.diskLimit, disk), ("memory", sample.memoryLimit, memory)].map {
+                tier in
+                let (old, new) = (tier.1.map(Figures.bytes) ?? "none", tier.2.map(Figures.bytes) ?? "none")
+                return "\(tier.0) limit: \(old)" + (tier.1 == tier.2 ? ", unchanged" : " -> \(new)")
+            }
+            return (("Resize \(name)?", "Resize"), limits + [evictions.words(sample)].compactMap { $0 })
+        case .rename(let new):
+            return (
+                ("Rename \(name)?", "Rename"),
+                [
+                    "Copies \(ArchivesScreen.amount(sample)) to \(TerminalText.sanitized(new)), then removes \(name).",
+                    "Its events and its undo records are lost.",
+                ]
+            )
+        case .compact:
+            return (
+                ("Compact \(name)?", "Compact"),
+                [
+                    "Its files take \(Figures.bytes(sample.footprint)) for \(Figures.bytes(sample.diskBytes)) of values. "
+                        + "Releases the space of deleted entries. Undo still works."
+                ]
+            )
+        case .drop:
+            return (
+                ("Drop \(name)?", "Drop"),
+                ["Deletes \(ArchivesScreen.amount(sample)). This can't be undone."]
+            )
+        }
+    }
+}
+
+/// The entries that a lower disk limit evicts, least recently used first.
+struct Evictions: Sendable, Hashable {
+    private(set) var entries = 0
+    private(set) var bytes: UInt64 = 0
+    /// Seconds since the last access of the first one.
+    private(set) var idle: Double?
+
+    init() {}
+
+    /// Takes entries from the end of the LRU order until `excess` bytes are reached. Nil if `progress` stops it.
+    init?(
+        _ listing: any EntryListing, _ excess: UInt64, at now: Timestamp, _ progress: (Double) -> Bool
+    ) {
+        var index = listing.count
+        if index > 0 { idle = max(0, now.seconds(since: listing.accessed(at: index - 1))) }
+        while bytes < excess, index > 0 {
+            index -= 1
+            entries += 1
+            bytes += UInt64(listing.figures(at: index).size)
+            if entries % 4096 == 0, !progress(Double(bytes) / Double(excess)) { return nil }
+        }
+    }
+
+    /// Estimates the messages of a log by their mean size.
+    init(ofLog log: ArchiveSample, _ excess: UInt64) {
+        bytes = excess
+        entries = Int((Double(log.entries) * Double(excess) / Double(max(1, log.diskBytes))).rounded(.up))
+    }
+
+    /// Nil if nothing is evicted.
+    fileprivate func words(_ sample: ArchiveSample) -> String? {
+        guard entries > 0 else { return nil }
+        if sample.kind == .log {
+            return
+                "About \(Figures.count(entries, "message", "messages")), \(Figures.bytes(bytes)), are deleted, "
+                + "oldest first. This can't be undone."
+        }
+        let age = idle.map { "; the first was used \(Figures.duration($0)) ago" } ?? ""
+        return
+            "About \(Figures.amount(entries, bytes: bytes)), are evicted, least recently used first\(age). "
+            + "This can't be undone."
     }
 }
 
 extension ArchivesScreen {
-    /// Starts a change of the selected archive: asks for limits, for a new name or, to drop it, for its name.
+    /// Starts a change of the selected archive: asks for limits or a name, or opens the plan.
     static func ask(_ id: ActionID, _ model: inout Model) {
         guard let sample = selected(model), let archive = model.address(sample.name) else { return }
         let name = TerminalText.sanitized(sample.name)
@@ -48,12 +142,9 @@ extension ArchivesScreen {
         }
         let others = sample.living.filter { $0.pid != model.archives.figures?.ownPid }
         if id == .dropArchive || id == .renameArchive, let other = others.first {
-            return model.say(
-                "\(other.name) (\(other.pid)) has \(name) open; end it first.", role: .warning)
+            return model.say("\(name) is open in \(other.name) (\(other.pid)). End it first.", role: .warning)
         }
-        if id == .compactArchive { return plan(.compact, sample, archive, &model) }
-        var prompt = Prompt(
-            label: "", field: TextField(), keys: [("enter", "Continue"), ("esc", "Leave it")])
+        var prompt = Prompt(label: "", field: TextField(), keys: [("enter", "Continue"), ("esc", "Cancel")])
         switch id {
         case .resizeArchive:
             prompt.label = "Limits of \(name): "
@@ -61,9 +152,9 @@ extension ArchivesScreen {
             prompt.field = TextField(text)
         case .renameArchive: prompt.label = "New name of \(name): "
         default:
-            prompt.label = "Type \(name) to drop it: "
-            prompt.note = "  \(amount(sample)), no undo"
-            prompt.keys[0].title = "Drop it"
+            let change = id == .dropArchive ? ArchiveChange.drop : .compact
+            model.overlay = .plan(Plan(change, of: sample, at: archive))
+            return
         }
         prompt.purpose = .archive(id, archive)
         model.prompt = prompt
@@ -75,7 +166,7 @@ extension ArchivesScreen {
             : Figures.amount(sample.entries, bytes: sample.diskBytes)
     }
 
-    /// Shows the plan for the typed text, or drops the archive if the text is its name.
+    /// Opens the plan for the typed limits or name.
     static func ended(
         _ model: inout Model, _ prompt: Prompt, _ id: ActionID, _ archive: ArchiveAddress
     ) -> [Effect] {
@@ -86,72 +177,54 @@ extension ArchivesScreen {
             model.prompt?.said = reason
             return []
         }
-        switch id {
-        case .resizeArchive:
-            do throws(SourceError) {
-                plan(try ArchiveChange(limits: text, of: sample), sample, archive, &model)
-            } catch { return refuse(error.description) }
-        case .renameArchive:
-            if text.isEmpty || model.archives.summary(text) != nil {
-                return refuse(text.isEmpty ? "write a name" : "there is an archive of that name")
-            }
-            plan(.rename(text), sample, archive, &model)
-        default:
-            guard ExactText(text) == ExactText(archive.name) else {
-                return refuse("that isn't its name; nothing was dropped")
-            }
-            return carryOut(.drop, sample, archive, &model)
+        if id == .renameArchive {
+            guard !text.isEmpty else { return refuse("write a name") }
+            guard model.archives.summary(text) == nil else { return refuse("the name is in use") }
+            model.overlay = .plan(Plan(.rename(text), of: sample, at: archive))
+            return []
         }
-        return []
+        do throws(SourceError) {
+            return planResize(try ArchiveChange(limits: text, of: sample), sample, archive, &model)
+        } catch {
+            return refuse(error.description)
+        }
     }
 
-    private static func plan(
-        _ change: ArchiveChange, _ sample: ArchiveSample, _ archive: ArchiveAddress, _ model: inout Model
-    ) {
-        let name = TerminalText.sanitized(sample.name)
-        let (title, button): (String, String)
-        var lines: [String]
-        switch change {
-        case .resize(let disk, let memory):
-            (title, button) = ("Resize \(name)?", "Resize")
-            lines = [("disk", sample.diskLimit, disk), ("memory", sample.memoryLimit, memory)].map { tier in
-                let (old, new) = (tier.1.map(Figures.bytes) ?? "none", tier.2.map(Figures.bytes) ?? "none")
-                return "\(tier.0) limit: \(old)" + (tier.1 == tier.2 ? ", stays" : " -> \(new)")
-            }
-            let excess = sample.diskBytes - min(sample.diskBytes, disk ?? .max)
-            if excess > 0 {
-                let which = sample.kind == .log ? "oldest" : "least recently used"
-                lines.append("About \(Figures.bytes(excess)) are evicted, \(which) first. No undo.")
-            }
-        case .rename(let new):
-            (title, button) = ("Rename \(name)?", "Rename")
-            lines = [
-                "\(amount(sample)) are copied to \(TerminalText.sanitized(new)), then \(name) is removed.",
-                "Its events and its undo records are lost.",
-            ]
-        case .compact, .drop:
-            (title, button) = ("Compact \(name)?", "Compact")
-            lines = [
-                "Its files take \(Figures.bytes(sample.footprint)) for \(Figures.bytes(sample.diskBytes)) of values. "
-                    + "Space of removed entries is released; what undo can bring back stays."
-            ]
-        }
-        model.overlay = .choice(
-            Choice(title: title, lines: lines, button: button) { model in
-                carryOut(change, sample, archive, &model)
-            } left: { model in
-                model.say("Nothing was changed.", seconds: 3)
-            })
-    }
-
-    private static func carryOut(
+    /// Opens the plan once the evicted entries are counted.
+    private static func planResize(
         _ change: ArchiveChange, _ sample: ArchiveSample, _ archive: ArchiveAddress, _ model: inout Model
     ) -> [Effect] {
+        let excess = change.excess(of: sample)
+        guard excess > 0 else {
+            model.overlay = .plan(Plan(change, of: sample, at: archive))
+            return []
+        }
         let ticket = model.ticket()
-        var job = Job(ticket: ticket, title: "changing \(archive.name)", since: model.now)
-        job.isChange = true
-        model.begin(job)
-        return .ask("\(change) of \(archive.name)", ticket: ticket) { (context) throws(SourceError) in
+        model.begin(
+            Job(ticket: ticket, title: "counting evictions", since: model.now, leadsToQuestion: true))
+        return .ask("count evictions of \(archive.name)", ticket: ticket) {
+            (context) throws(SourceError) -> Evictions? in
+            if sample.kind == .log { return Evictions(ofLog: sample, excess) }
+            return Evictions(
+                try context.source.listing(in: archive), excess, at: context.clock(), context.progress)
+        } then: { model, result in
+            guard model.ends(ticket), model.overlay == nil, model.prompt == nil,
+                model.archiveInView == archive
+            else { return [] }
+            switch result {
+            case .failure(let error): model.say(error.description, role: .error)
+            case .success(nil): break
+            case .success(let evictions?):
+                model.overlay = .plan(Plan(change, of: sample, at: archive, evicting: evictions))
+            }
+            return []
+        }
+    }
+
+    static func carryOut(
+        _ change: ArchiveChange, _ sample: ArchiveSample, _ archive: ArchiveAddress, _ ticket: Int
+    ) -> Effect {
+        .ask("\(change) of \(archive.name)", ticket: ticket) { (context) throws(SourceError) in
             try context.source.change(archive, change, seen: sample, progress: context.progress)
         } then: { model, result in
             model.ends(ticket)
@@ -161,7 +234,7 @@ extension ArchivesScreen {
                 model.say(carried.outcome, role: .good, seconds: 10)
                 if case .rename(let new) = change { model.archives.renamed(archive.name, to: new) }
             case .failure(let error):
-                model.overlay = .message("Nothing was done", [error.description])
+                model.overlay = .message("Nothing was changed", [error.description])
             }
             return Browser.refresh(&model, isForced: true)
         }

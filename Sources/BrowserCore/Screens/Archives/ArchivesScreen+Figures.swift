@@ -18,7 +18,7 @@ extension ArchivesScreen {
             switch result {
             case .failure(let error): model.archives.problem = error.description
             case .success(let (figures, moment)):
-                if !isPaused { show(&model, figures) }
+                if !isPaused { show(&model, figures, at: moment) }
                 effects = note(&model, figures, at: moment)
                 if !isPaused, model.archives.arranged != nil, model.pace == .live {
                     model.archives.arrange(at: model.now)
@@ -33,7 +33,8 @@ extension ArchivesScreen {
         }
     }
 
-    private static func show(_ model: inout Model, _ figures: StoreFigures) {
+    private static func show(_ model: inout Model, _ figures: StoreFigures, at moment: Timestamp) {
+        Browser.noteRemovals(&model, figures, at: moment)
         model.archives.problem = nil
         model.archives.figures = figures
         model.cost.note(accesses: figures.ownAccesses)

@@ -51,8 +51,12 @@ struct ArchivesState: Sendable {
 
     var cursor: Int { rows.firstIndex { ExactText($0.name) == selected.map(ExactText.init) } ?? 0 }
 
+    /// A renaming by this browser, until the store's figures show it.
+    var renaming: (old: ExactText, new: ExactText)?
+
     /// Keeps a renamed archive selected until the store is read again.
     mutating func renamed(_ old: String, to new: String) {
+        renaming = (ExactText(old), ExactText(new))
         let place = archives.firstIndex { ExactText($0.name) == ExactText(old) }
         if let place { figures?.archives[place].name = new }
         if place == nil || selected.map(ExactText.init) == ExactText(old) { selected = new }

@@ -29,8 +29,18 @@ extension EntriesScreen {
             let follows = model.entries?.follows == true
             model.say(follows ? "Following the top row." : "No longer following.", seconds: 3)
         case .preview: model.entries?.showsPreview.toggle()
+        case .history: return entries.key.map { Browser.showHistory(of: $0, in: entries.archive) } ?? []
+        case .nextVictim: return moveToVictim(entries, &model)
         default: break
         }
+        return []
+    }
+
+    /// Moves to the next entry to be evicted, from the last row on to the first.
+    private static func moveToVictim(_ entries: EntriesState, _ model: inout Model) -> [Effect] {
+        let rows = [entries.cursor + 1..<max(entries.cursor + 1, entries.count), 0..<entries.cursor].joined()
+        if let row = rows.first(where: entries.isVictim(row:)) { return move(&model, to: row) }
+        model.say("No other entry is about to be evicted.", seconds: 3)
         return []
     }
 
@@ -237,6 +247,8 @@ extension EntriesScreen {
         }
         entries.keepsTop = false
         entries.replaceRows(arranged.rows)
+        // An entry that was removed may be present again with the same sequence number.
+        if entries.preview.problem != nil, !entries.preview.isPending { entries.preview = Preview() }
     }
 
     /// Highlights rows that appeared or were replaced since the last listing.
@@ -345,6 +357,7 @@ extension EntriesScreen {
             case .success(let load):
                 model.entries?.preview.load = load
                 model.entries?.preview.problem = load == nil ? goneText : nil
+                model.entries?.preview.failed = load == nil ? model.now : nil
                 // The removed row stays visible for a moment.
                 if load == nil { model.entries?.ghosts.insert(key) }
             case .failure(let error):

@@ -57,6 +57,10 @@ enum EntriesView {
 
     static let hideable = facts.map(\.title)
 
+    private static let metadata = EntryColumn.allCases.compactMap { column in
+        QueryMetadata(rawValue: "\(column)").map { (column: column, metadata: $0) }
+    }
+
     /// Indices of ``columns(_:)`` that aren't hidden or scrolled out. The sign, the key and the column that rows are sorted by
     /// are always shown.
     static func shown(_ entries: EntriesState?) -> [Int] {
@@ -91,7 +95,7 @@ enum EntriesView {
         let seen = entries?.seen ?? SeenRows()
         let columnsBefore = chosen(entries).count - shown.count
         let firstScrolled = scrolled(entries) == 0 ? nil : chosen(entries)[2 + scrolled(entries)]
-        let unreported = EntryColumn.allCases.filter { QueryMetadata($0).map(model.reports) == false }
+        let unreported = metadata.filter { !model.reports($0.metadata) }.map(\.column)
         return Table(
             columns: shown.map { index in
                 let column = columns[index]
@@ -330,8 +334,4 @@ extension Frame {
         let cells = Rect(column: point.column + before, row: point.row, columns: width, rows: 1)
         restyle(cells) { $0 = look[.match].over($0) }
     }
-}
-
-extension QueryMetadata {
-    fileprivate init?(_ column: EntryColumn) { self.init(rawValue: "\(column)") }
 }

@@ -41,7 +41,7 @@ struct PreviewPane {
         guard let load = preview.load else { return }
         let isPart = load.head.count < load.entry.valueBytes
         let figures =
-            "\(load.name), \(Figures.bytes(UInt64(load.entry.valueBytes)))"
+            "\(load.name), \(Figures.bytes(UInt64(load.size)))"
             + (isPart ? ", beginning only" : "")
         let space = isBeside ? "" : " "
         let width = TextWidth.width(of: figures) + 2 + 2 * space.count

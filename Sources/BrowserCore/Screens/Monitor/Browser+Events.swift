@@ -34,6 +34,30 @@ extension Browser {
         }
     }
 
+    /// Adds events for the archives that the store no longer has. A server's database is absent while it is empty.
+    static func noteRemovals(_ model: inout Model, _ figures: StoreFigures, at moment: Timestamp) {
+        guard let before = model.archives.figures, figures.server == nil else { return }
+        let present = Set(figures.archives.map { ExactText($0.name) })
+        let renaming = model.archives.renaming
+        var removals: [StoreEvent] = []
+        for name in before.archives.map(\.name) where !present.contains(ExactText(name)) {
+            // The figures may be older than the renaming.
+            if renaming.map({ [$0.old, $0.new].contains(ExactText(name)) }) == true { continue }
+            removals.append(StoreEvent(archive: name, .dropped, at: moment))
+        }
+        if let renaming, present.contains(renaming.new) {
+            model.archives.renaming = nil
+            if !present.contains(renaming.old) {
+                let (old, new) = (renaming.old.text, renaming.new.text)
+                removals.append(StoreEvent(archive: old, .renamed(to: new), at: moment))
+            }
+        }
+        for removal in removals {
+            let start = model.events.add(removal)
+            model.monitor?.match(model.events, from: start)
+        }
+    }
+
     /// Names the screen of events where the pane doesn't fit.
     static func missEvents(_ model: inout Model) {
         guard model.layout.events.isEmpty else { return }

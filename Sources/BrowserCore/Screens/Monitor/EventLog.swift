@@ -38,6 +38,17 @@ struct EventLog: Sendable {
             for event in page.batch.events { returns[page.archive, default: EvictedReturns()].note(event) }
             new += page.batch.events.map { StoreEvent(archive: page.archive, $0) }
         }
+        return insert(new)
+    }
+
+    /// Adds the removal of an archive; another one of its name has other events.
+    mutating func add(_ removal: StoreEvent) -> Int {
+        (next[removal.archive], missed[removal.archive]) = (nil, nil)
+        (gaps[removal.archive], returns[removal.archive]) = (nil, nil)
+        return insert([removal])
+    }
+
+    private mutating func insert(_ new: [StoreEvent]) -> Int {
         guard let earliest = new.map(\.time).min() else { return numbers.upperBound }
         // Archives are read one after the other, so some events come a little late.
         var start = records.count
@@ -82,7 +93,9 @@ struct EventLog: Sendable {
 
     /// Adds the events of a key that are kept here but no longer in the store, and the gaps between them.
     func completing(_ history: KeyHistory, of key: String, in archive: String) -> KeyHistory {
-        let kept = records.filter { $0.archive == archive }
+        // Events before a removal are of another archive.
+        let start = records.lastIndex { $0.archive == archive && $0.removal != nil }.map { $0 + 1 } ?? 0
+        let kept = records[start...].filter { $0.archive == archive }
         guard history.isCutOff, let reach = history.reachesBackTo, let first = kept.first?.time,
             let last = kept.last?.time, first <= reach
         else { return history }

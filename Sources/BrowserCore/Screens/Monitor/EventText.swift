@@ -13,7 +13,7 @@ enum EventText {
     }
 
     static func key(_ event: StoreEvent, look: Look) -> String {
-        event.event.keyCell(ellipsis: look.glyphs.ellipsis)
+        event.keyCell(ellipsis: look.glyphs.ellipsis)
     }
 
     /// `recorded 12:01:07 by api (4121)`, `hit 41 times`, `evicted 12:09:30: disk limit`
@@ -52,12 +52,9 @@ enum EventText {
         return text
     }
 
-    /// How far back events reach, a line for each event and gap, and the entry's metadata.
-    static func story(_ value: ValueState, _ model: Model) -> [String] {
-        guard let biography = value.biography else { return ["Loading events"] }
-        var lines = biography.lines(by: model.processName)
-        if lines.isEmpty { lines = ["The event log has no event of this key."] }
-        lines.insert(biography.reach(in: value.archive.name, now: model.shownNow), at: 0)
+    /// The replacement and the metadata of an entry, for the end of its history.
+    static func details(_ value: ValueState, _ model: Model) -> [String] {
+        var lines: [String] = []
         if value.isStale { lines += ["", replaced(value, model)] }
         if let entry = value.load?.entry { lines += [""] + FactLines.lines(entry.facts(now: model.shownNow)) }
         return lines

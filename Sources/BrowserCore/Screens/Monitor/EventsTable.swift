@@ -36,7 +36,7 @@ enum EventsTable {
             let process = event.pid == 0 ? "" : "\(event.pid) \(processes[event.pid] ?? "")"
             var cells = [
                 Table.Cell(Figures.time(event.time), role: .dim), Table.Cell(event.archive, role: .dim),
-                Table.Cell(event.kind.label, role: EventText.role(event.kind)),
+                Table.Cell(event.label, role: EventText.role(event.kind)),
                 Table.Cell(EventText.key(event, look: look), role: event.key == nil ? .dim : nil),
                 Table.Cell(event.bytes == 0 ? "" : Figures.bytes(UInt64(event.bytes))),
                 Table.Cell(event.cause.label(of: event.kind) ?? "", role: .dim),

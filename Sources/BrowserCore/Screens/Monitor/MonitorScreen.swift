@@ -81,17 +81,17 @@ enum MonitorScreen: ScreenParts {
         switch model.monitor?.part {
         case .events? where model.isOfServer, .processes? where model.isOfServer:
             ![
-                .filter, .eventKind, .eventArchive, .biography, .entry, .follow, .span, .alarm, .earlier,
+                .filter, .eventKind, .eventArchive, .history, .entry, .follow, .span, .alarm, .earlier,
                 .later,
             ]
             .contains(id)
                 && (id != .open || model.monitor?.part == .events)
-        case .graphs?: ![.filter, .eventKind, .biography, .entry, .follow].contains(id)
+        case .graphs?: ![.filter, .eventKind, .history, .entry, .follow].contains(id)
         case .processes?:
-            ![.open, .filter, .eventKind, .biography, .entry, .span, .alarm, .earlier, .later].contains(id)
+            ![.open, .filter, .eventKind, .history, .entry, .span, .alarm, .earlier, .later].contains(id)
         default:
             ![.span, .alarm, .earlier, .later].contains(id)
-                && (event(model) != nil || ![.open, .entry, .biography].contains(id))
+                && (event(model) != nil || ![.open, .entry, .history].contains(id))
         }
     }
 
@@ -126,7 +126,7 @@ enum MonitorScreen: ScreenParts {
             model.archives.span = span
         case .earlier where monitor.part == .graphs: read(&model, monitor, step: -1)
         case .later where monitor.part == .graphs: read(&model, monitor, step: 1)
-        case .biography: return showHistory(&model)
+        case .history: return subject(&model).map { Browser.showHistory(of: $0.key, in: $0.archive) } ?? []
         case .entry: return openEntry(&model)
         case .follow:
             model.monitor?.follows.toggle()
@@ -247,25 +247,6 @@ enum MonitorScreen: ScreenParts {
             return nil
         }
         return (archive, key)
-    }
-
-    private static func showHistory(_ model: inout Model) -> [Effect] {
-        guard let (archive, key) = subject(&model) else { return [] }
-        return .ask("load biography of \(archive.name)/\(key)") { (context) throws(SourceError) in
-            try context.source.biography(of: key, in: archive)
-        } then: { model, result in
-            guard model.screen == .monitor, model.store == archive.store else { return [] }
-            switch result {
-            case .success(let known):
-                let history = model.events.completing(known, of: key, in: archive.name)
-                let reach = history.reach(in: archive.name, now: model.shownNow)
-                model.overlay = .message(
-                    "Key history of \(TerminalText.sanitized(key))",
-                    [reach] + history.lines(by: model.processName))
-            case .failure(let error): model.say(error.description, role: .error)
-            }
-            return []
-        }
     }
 
     private static func openEntry(_ model: inout Model) -> [Effect] {

@@ -12,6 +12,9 @@ package struct ValueLoad: Sendable {
     /// A server's type of a value shown as a document, such as `stream`.
     package var typeName: String?
 
+    /// Bytes as lists state them: the length, or what a server's key takes in its memory.
+    package var size: Int
+
     package var name: String { typeName ?? content.name }
 
     /// Maximum bytes read for the pane.
@@ -30,6 +33,7 @@ package struct ValueLoad: Sendable {
         let content = ValueContent(head, total: entry.valueBytes, encoding: entry.encoding)
         return ValueLoad(
             entry: entry, content: content, head: head, remark: source.remark(on: key, in: archive),
-            typeName: source.typeName(of: key, in: archive))
+            typeName: source.typeName(of: key, in: archive),
+            size: source.memory(of: key, in: archive) ?? entry.valueBytes)
     }
 }

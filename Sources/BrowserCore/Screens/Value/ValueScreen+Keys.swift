@@ -34,7 +34,7 @@ extension ValueScreen {
         case .find: return leaveCutTree(&model) + askWhatToFind(&model)
         case .findNext: return findNext(&model, forward: true)
         case .findPrevious: return findNext(&model, forward: false)
-        case .biography: showBiography(&model)
+        case .history: showHistory(&model)
         default: break
         }
         return []
@@ -111,7 +111,7 @@ extension ValueScreen {
         model.value = value
         model.value?.opened = model.now
         model.screen = .value
-        return [load(value)] + loadBiography(&model)
+        return [load(value)] + loadHistory(&model)
     }
 
     static func leave(_ model: inout Model) -> [Effect] {

@@ -96,10 +96,10 @@ extension ValueScreen {
                 model.value?.seen = model.now
             }
             model.value?.problem = nil
-            if before != nil || isOther || wasStale == isSame { return loadBiography(&model) }
+            if before != nil || isOther || wasStale == isSame { return loadHistory(&model) }
         case .success(nil):
             model.value?.problem = goneText
-            if before != goneText { return loadBiography(&model) }
+            if before != goneText { return loadHistory(&model) }
         case .failure(let error): model.value?.problem = error.description
         }
         return []
@@ -107,25 +107,26 @@ extension ValueScreen {
 
     // MARK: An entry's past
 
-    static func loadBiography(_ model: inout Model) -> [Effect] {
-        guard let value = model.value, !value.isBiographyPending else { return [] }
-        model.value?.isBiographyPending = true
-        return .ask("load biography of \(value.archive.name)/\(value.key)") { (context) throws(SourceError) in
-            try context.source.biography(of: value.key, in: value.archive)
+    static func loadHistory(_ model: inout Model) -> [Effect] {
+        guard let value = model.value, !value.isHistoryPending else { return [] }
+        model.value?.isHistoryPending = true
+        return .ask("load history of \(value.archive.name)/\(value.key)") { (context) throws(SourceError) in
+            try context.source.history(of: value.key, in: value.archive)
         } then: { model, result in
             guard shows(value, model) else { return [] }
-            model.value?.isBiographyPending = false
+            model.value?.isHistoryPending = false
             if case .success(let history) = result {
-                model.value?.biography = model.events.completing(
+                model.value?.history = model.events.completing(
                     history, of: value.key, in: value.archive.name)
             }
             return []
         }
     }
 
-    static func showBiography(_ model: inout Model) {
+    static func showHistory(_ model: inout Model) {
         guard let value = model.value else { return }
-        let lines = EventText.story(value, model)
-        model.overlay = .message("Key history of \(TerminalText.sanitized(value.key))", lines)
+        guard let history = value.history else { return model.say("Still loading events.", seconds: 3) }
+        Browser.showHistory(
+            &model, of: value.key, in: value.archive.name, history, EventText.details(value, model))
     }
 }

@@ -11,8 +11,10 @@ enum ValueScreen: ScreenParts {
     static func key(_ model: Model) -> String? { model.value?.key }
 
     static func targets(_ model: Model) -> ChosenEntries? {
-        guard let value = model.value, let entry = value.load?.entry else { return nil }
-        return ChosenEntries(archive: value.archive, targets: [entry.target])
+        guard let value = model.value, let load = value.load else { return nil }
+        var target = load.entry.target
+        target.size = load.size
+        return ChosenEntries(archive: value.archive, targets: [target])
     }
 
     static func targetsWent(_ model: inout Model) -> [Effect] { leave(&model) }
@@ -134,7 +136,6 @@ enum ValueScreen: ScreenParts {
         case .fold where model.isOfServer && value.load == nil: return true
         case .fold, .foldAll, .unfoldAll: return value.mode == .tree
         case .mode: return value.modes.count > 1
-        case .biography, .editValue: return !model.isOfServer
         default: return true
         }
     }
@@ -146,7 +147,7 @@ enum ValueScreen: ScreenParts {
         // A value that couldn't be read is tried again.
         guard isForced || value.load == nil && value.problem != nil else { return [check(value)] }
         model.value?.isPending = true
-        return [load(value)] + loadBiography(&model)
+        return [load(value)] + loadHistory(&model)
     }
 
     static func open(_ model: inout Model) -> [Effect] { [] }

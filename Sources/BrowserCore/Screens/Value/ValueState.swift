@@ -32,8 +32,8 @@ struct ValueState: Sendable {
     /// When the store last had the shown value.
     var seen: Timestamp?
     /// Nil until it was read.
-    var biography: KeyHistory?
-    var isBiographyPending = false
+    var history: KeyHistory?
+    var isHistoryPending = false
 
     init(archive: ArchiveAddress, key: String, origin: Screen = .entries) {
         self.origin = origin
@@ -43,16 +43,16 @@ struct ValueState: Sendable {
 
     /// The index of the event that replaced the shown value.
     private var replacing: Int? {
-        guard isStale, let events = biography?.events, let seen else { return nil }
+        guard isStale, let events = history?.events, let seen else { return nil }
         let writes = events.indices.filter { [.record, .update, .restore].contains(events[$0].kind) }
         return writes.first { events[$0].time > seen } ?? writes.last
     }
 
-    var replacement: ArchiveEvent? { replacing.flatMap { biography?.events[$0] } }
+    var replacement: ArchiveEvent? { replacing.flatMap { history?.events[$0] } }
 
     /// The events of the shown value: from its record until its replacement.
     var ownEvents: [ArchiveEvent] {
-        let events = biography?.events.prefix(replacing ?? .max) ?? []
+        let events = history?.events.prefix(replacing ?? .max) ?? []
         return Array(events[(events.lastIndex { $0.kind == .record } ?? 0)...])
     }
 

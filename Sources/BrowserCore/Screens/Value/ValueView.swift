@@ -91,11 +91,11 @@ enum ValueView {
         if let owner = entry.owner { facts.append("owner \(owner)") }
         if !isOfServer { facts.append("created \(Figures.date(entry.created))") }
         Bar(
-            left: [Span(" \(load.name), \(Figures.bytes(UInt64(entry.valueBytes)))")],
+            left: [Span(" \(load.name), \(Figures.bytes(UInt64(load.size)))")],
             facts: facts.map { Span($0) }, right: modes + [Span(" ")], role: .text
         )
         .draw(into: &frame, in: rect.line(0), look: look)
-        if rect.rows > 1, !isOfServer, value.biography != nil {
+        if rect.rows > 1, !isOfServer, value.history != nil {
             drawHistory(EventText.parts(value, entry, model), into: &frame, in: rect.line(1), look)
         }
     }

@@ -1,4 +1,3 @@
-/// A value type, for one thread. Steps through the items of an array.
 struct ArrayCursor {
     /// Items; nil for an indefinite length.
     let count: Int?

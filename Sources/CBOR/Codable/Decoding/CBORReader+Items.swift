@@ -1,4 +1,3 @@
-/// What decoding containers need to know about an item: its kind, its tags and its end.
 extension CBORReader {
     init(_ bytes: UnsafeRawBufferPointer, at offset: Int, maximumDepth: Int) {
         self.init(bytes, maximumDepth: maximumDepth)
@@ -49,7 +48,7 @@ extension CBORReader {
         }
     }
 
-    /// The type of the next item; `expected` is for the fault if there is none.
+    /// The type of the next item; `expected` is for the fault without one.
     func nextType(_ expected: any Any.Type) throws(ReadFault) -> MajorType {
         guard let initialByte else { throw .malformed(CBORError(offset: bytes.count, reason: .truncated)) }
         return MajorType(of: initialByte)
@@ -73,7 +72,8 @@ extension CBORReader {
 
     private var isAtNull: Bool { initialByte == SimpleByte.null || initialByte == SimpleByte.undefined }
 
-    /// Reads the head of a map, and its tags. Nil: the item isn't a map (only its tags are then read); inside: indefinite length.
+    /// Reads the head of a map, and its tags. Nil: the item isn't a map (only its tags are then read); inside: indefinite
+    /// length.
     mutating func openMap() throws(ReadFault) -> Int?? {
         try skipTags()
         guard let initialByte, MajorType(of: initialByte) == .map else { return .none }

@@ -1,4 +1,3 @@
-/// Reads Swift's scalar types. Skips tags that mean nothing to the type.
 extension CBORReader {
     @inline(__always)
     mutating func decodeBool() throws(ReadFault) -> Bool {

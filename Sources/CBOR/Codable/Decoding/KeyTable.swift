@@ -76,7 +76,6 @@ final class KeyTable {
         return nil
     }
 
-    /// All different keys, in the map's order.
     func keys(_ reader: CBORReader) throws(ReadFault) -> [MapKey] {
         var keys: [MapKey] = []
         keys.reserveCapacity(entries.count)

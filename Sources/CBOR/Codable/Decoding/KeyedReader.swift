@@ -1,4 +1,4 @@
-/// Not thread-safe. Reads a map's values by key. The map's decoder remembers how far it has been read.
+/// Reads a map's values by key. The map's decoder remembers the position. Not thread-safe.
 struct KeyedReader<Key: CodingKey> {
     let decoder: ValueDecoder
 

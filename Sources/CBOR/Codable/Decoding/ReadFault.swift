@@ -3,9 +3,7 @@ enum ReadFault: Error {
     /// The type has no native CBOR form; it decodes itself.
     case notNative
     case malformed(CBORError)
-    /// An item of another kind.
     case mismatch(any Any.Type, found: String)
-    /// Null, or undefined.
     case null(any Any.Type)
     /// The kind of the item fits, but its value is outside the type's range.
     case unfit(any Any.Type, String)

@@ -1,4 +1,3 @@
-/// Not thread-safe. Reads a value that consists of a single item.
 struct SingleValueReader {
     let decoder: ValueDecoder
 }

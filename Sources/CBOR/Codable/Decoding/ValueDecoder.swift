@@ -1,4 +1,4 @@
-/// Not thread-safe. The input of one call, shared by all of its decoders.
+/// The input of one call, shared by all of its decoders. Not thread-safe.
 final class DecodingSource {
     /// Empty once the call is over.
     private(set) var bytes: UnsafeRawBufferPointer
@@ -24,7 +24,8 @@ final class DecodingSource {
     }
 }
 
-/// Decodes the item at one offset; remembers its container's position, so requests in order read nothing twice. Not thread-safe.
+/// Decodes the item at one offset; remembers its container's position, so requests in order read nothing twice. Not
+/// thread-safe.
 final class ValueDecoder {
     /// The coding path step from the parent to this item.
     enum Step {
@@ -40,8 +41,8 @@ final class ValueDecoder {
     private let step: Step
     private let depth: Int
     private var knownEnd: Int?
-    /// Cursors over the item's entries or elements, once a container was requested. Checks for exclusive access would take longer
-    /// than most reads, and no foreign code runs while a cursor changes.
+    /// Cursors over the item's entries or elements, once a container was requested. Checks for exclusive access would take
+    /// longer than most reads, and no foreign code runs while a cursor changes.
     @exclusivity(unchecked) var map: MapCursor?
     @exclusivity(unchecked) var array: ArrayCursor?
 
@@ -119,7 +120,7 @@ final class ValueDecoder {
         do throws(ReadFault) { return try endOrFault() } catch { throw self.error(error, .same) }
     }
 
-    /// The offset after the item. Skips only what has not been read yet.
+    /// The offset after the item. Skips only unread parts.
     func endOrFault() throws(ReadFault) -> Int {
         if let knownEnd { return knownEnd }
         var reader = reader(at: start)

@@ -1,4 +1,3 @@
-/// Not thread-safe. Writes a map's entries in order.
 struct KeyedWriter<Key: CodingKey> {
     let encoder: ValueEncoder
     /// Number of the map's scope.

@@ -1,4 +1,3 @@
-/// Not thread-safe. Writes a value that consists of a single other value.
 struct SingleValueWriter {
     let encoder: ValueEncoder
     let number: Int

@@ -1,4 +1,3 @@
-/// Not thread-safe. Writes an array's items in order.
 struct UnkeyedWriter {
     let encoder: ValueEncoder
     /// Number of the array's scope.

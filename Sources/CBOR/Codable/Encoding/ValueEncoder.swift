@@ -1,9 +1,9 @@
 /// Writes one value, with everything inside it, to the end of one byte buffer. Not thread-safe. All nested values share it. The
 /// state of the value whose `encode(to:)` runs is its scope, saved while a nested value is encoded. Containers write only while
-/// their scope is current. Explicit ones (`nestedContainer`, `superEncoder`) may be filled in any order: each has its own encoder
-/// and buffer, inserted when the scope ends.
+/// their scope is current. Explicit ones (`nestedContainer`, `superEncoder`) may be filled in any order: each has its own
+/// encoder and buffer, inserted when the scope ends.
 final class ValueEncoder {
-    /// What the containers of a value have written so far.
+    /// The state of the containers of a value.
     struct Scope {
         enum Shape { case undecided, single, map, array }
 
@@ -181,7 +181,8 @@ extension ValueEncoder: Encoder {
         SingleValueWriter(encoder: self, number: scope.number)
     }
 
-    /// Begins or continues the scope's container, shared with a superclass; returns its number, or 0, which can't be written with.
+    /// Begins or continues the scope's container, shared with a superclass; returns its number, or 0, which can't be written
+    /// with.
     private func open(_ shape: Scope.Shape) -> Int {
         if scope.shape == shape { return scope.number }
         guard scope.shape == .undecided else {

@@ -13,7 +13,8 @@ enum Dates {
     static let bigfloatKey: UInt64 = 5
     /// The key of extended time's number of seconds as integer or float (RFC 9581, section 3.2).
     static let numberKey: UInt64 = 1
-    /// The keys of extended time's decimal fractions of a second, and into how many parts they divide it (RFC 9581, section 3.4).
+    /// The keys of extended time's decimal fractions of a second, and into how many parts they divide it (RFC 9581, section
+    /// 3.4).
     fileprivate static let partsOfSecond: [Int: Double] = [
         -3: 1e3, -6: 1e6, -9: 1e9, -12: 1e12, -15: 1e15, -18: 1e18,
     ]
@@ -45,8 +46,8 @@ enum Dates {
 }
 
 extension CBORWriter {
-    /// Writes epoch time (RFC 8949, section 3.4.2) if that converts back to the same date, otherwise extended time. NaN, and dates
-    /// within 2^-44 s of 2001, are plain numbers of seconds since 2001, which `Date` itself would encode.
+    /// Writes epoch time (RFC 8949, section 3.4.2) if that converts back to the same date, otherwise extended time. NaN, and
+    /// dates within 2^-44 s of 2001, are plain numbers of seconds since 2001, which `Date` itself would encode.
     mutating func write(_ date: Date) {
         let seconds = date.timeIntervalSince1970
         let again = Date(timeIntervalSince1970: seconds).timeIntervalSinceReferenceDate

@@ -24,8 +24,8 @@ extension CBORWriter {
 }
 
 extension CBORReader {
-    /// Reads a decimal fraction, integer, bignum or float. A float stands for the shortest decimal number that
-    /// reads as that float. A number that a `Decimal` can't hold exactly is an error.
+    /// Reads a decimal fraction, integer, bignum or float. A float stands for the shortest decimal number that reads as that
+    /// float. A number that a `Decimal` can't hold exactly is an error.
     mutating func decodeDecimal() throws(ReadFault) -> Decimal {
         let start = offset
         let number: DecimalNumber

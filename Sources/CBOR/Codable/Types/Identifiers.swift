@@ -11,7 +11,8 @@ extension CBORWriter {
         withUnsafeBytes(of: identifier.uuid) { write(bytes: $0) }
     }
 
-    /// Writes the URL's text (RFC 8949, 3.4.5.3); false, with nothing written, if it can't be recreated, such as a relative one.
+    /// Writes the URL's text (RFC 8949, 3.4.5.3); false, with nothing written, if it can't be recreated, such as a relative
+    /// one.
     mutating func write(_ url: URL) -> Bool {
         guard url.baseURL == nil, URL(string: url.relativeString) == url else { return false }
         write(tag: TagNumber.url)

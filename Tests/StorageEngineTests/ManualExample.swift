@@ -1,4 +1,4 @@
-// The example of README.md, word for word below this line; a test compares the two.
+// The example of Assets/manual/Library.md, identical below this line; a test compares the two.
 import StorageEngine
 
 func example(in folder: String) throws {
@@ -16,14 +16,14 @@ func example(in folder: String) throws {
 
     let entries = try pages.entries(order: .leastRecentFirst)  // what would be evicted first
     for index in entries.indices.prefix(10) {
-        print(try entries.key(at: index) ?? "(gone)", entries[index].valueBytes)
+        print(try entries.key(at: index) ?? "(deleted)", entries[index].valueBytes)
     }
 
     do {
         try pages.put([UInt8](repeating: 0, count: 30_000_000), forKey: "too-large")
     } catch {
-        print(error)  // a StorageError: one line that says what, where and what to do; nothing was evicted
+        print(error)  // a StorageError: one line with cause, place and remedy; nothing was evicted
     }
-    try pages.setLimits(disk: 10_000_000, memory: nil)  // for all processes; evicts what no longer fits
+    try pages.setLimits(disk: 10_000_000, memory: nil)  // for all processes; evicts the excess
     try pages.delete("/index.html")
 }

@@ -2,19 +2,19 @@ import Foundation
 import StorageEngine
 import Testing
 
-@Suite struct ReadmeTests {
+@Suite struct ManualExampleTests {
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     @Test func theExampleIsTheOneThatIsCompiledHere() throws {
-        let readme = try String(
-            contentsOf: Self.root.appending(path: "README.md"), encoding: .utf8)
+        let page = try String(
+            contentsOf: Self.root.appending(path: "Assets/manual/Library.md"), encoding: .utf8)
         let source = try String(
-            contentsOf: Self.root.appending(path: "Tests/StorageEngineTests/ReadmeExample.swift"),
+            contentsOf: Self.root.appending(path: "Tests/StorageEngineTests/ManualExample.swift"),
             encoding: .utf8)
         let code = source.drop { $0 != "\n" }.dropFirst()
         #expect(code.hasPrefix("import StorageEngine\n"))
-        #expect(readme.contains("```swift\n\(code)```\n"))
+        #expect(page.contains("```swift\n\(code)```\n"))
     }
 
     @Test func theExampleDoesWhatItSays() throws {

@@ -1,4 +1,4 @@
-#if Valkey  // The example of README.md, word for word between these lines; a test compares the two.
+#if Valkey  // The example of Assets/manual/Library.md; a test compares the two.
 import Vellum
 import VellumRemote
 import VellumValkey

@@ -1,0 +1,41 @@
+import CBOR
+import Testing
+
+@Suite("Repeated names")
+struct RepeatedNameTests {
+    private func repeats(_ item: [UInt8]) -> Bool { item.withUnsafeBytes { CBORReader.repeatsName($0) } }
+
+    @Test(
+        "are found in maps of every length and depth",
+        arguments: [
+            [0xa2, 0x61, 0x61, 1, 0x61, 0x61, 2],
+            [0x81, 0xa1, 0x61, 0x62, 0xa2, 0x61, 0x61, 1, 0x61, 0x61, 2],
+            [0xbf, 0x61, 0x61, 1, 0x61, 0x61, 2, 0xff], [0xc1, 0xa2, 0x61, 0x61, 1, 0x61, 0x61, 2],
+            [0xa2, 0x61, 0x61, 1, 0x78, 1, 0x61, 2],
+        ] as [[UInt8]])
+    func found(item: [UInt8]) { #expect(repeats(item)) }
+
+    @Test(
+        "are those of one map, and texts",
+        arguments: [
+            [0xa2, 0x61, 0x61, 1, 0x61, 0x62, 2], [0x82, 0xa1, 0x61, 0x61, 1, 0xa1, 0x61, 0x61, 2],
+            [0xa1, 0x61, 0x61, 0xa1, 0x61, 0x61, 1], [0xa2, 0x61, 0x61, 1, 0x41, 0x61, 2], [0x01], [],
+            [0xa2, 0x61],
+        ] as [[UInt8]])
+    func absent(item: [UInt8]) { #expect(!repeats(item)) }
+
+    @Test("are found among thousands of names")
+    func many() {
+        let names = (0..<5000).map { "name \($0)" }
+        func map(_ names: [String]) -> [UInt8] {
+            var writer = CBORWriter()
+            writer.beginMap(count: names.count)
+            for name in names {
+                writer.write(name)
+                writer.write(true)
+            }
+            return writer.bytes
+        }
+        #expect(!repeats(map(names)) && repeats(map(names + ["name 7"])))
+    }
+}
