@@ -365,7 +365,7 @@ struct EventTests {
         #expect(lines(browser).contains { $0.contains("rejected") && $0.contains("over the limit") })
         #expect(!browser.frame.plainText.contains("(all)"))
         let small = try Fixture.browser(source(), columns: 60, rows: 9, keys: "j<enter>t")
-        #expect(small.frame.plainText.contains("No room for events here; E"))
+        #expect(small.frame.plainText.contains("No room for the event pane; E"))
     }
 
     @Test func theScreenFiltersByKindArchiveAndKey() throws {

@@ -123,7 +123,7 @@ struct VanishingTests {
         var browser = try Fixture.browser(source, columns: 120, rows: 40, clock: clock, keys: "j<enter>")
         let removed = source.with { $0.archives["City"]?.remove(at: 3) }
         browser.press(try Key.script("jjj"))
-        #expect(browser.frame.plainText.contains("The entry is gone."))
+        #expect(browser.frame.plainText.contains("The entry was removed."))
         let record = try #require(removed)
         source.with { $0.archives["City"]?.insert(record, at: 3) }
         clock.advance(1.1)
