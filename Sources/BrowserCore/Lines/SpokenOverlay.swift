@@ -3,19 +3,15 @@ import TerminalKit
 
 /// A dialog or list over the screen, in words.
 struct SpokenOverlay: Sendable {
-    /// Spoken when it opens.
     let heading: [String]
-    /// Spoken when the choice changes; empty without a choice.
     let choice: String
     /// Identity of the choice, whose words may change every second.
     private(set) var chosen: String
-    /// Identity of the heading.
     private(set) var opened: String
 
     /// Maximum spoken lines of a difference.
     private static let mostLines = 200
 
-    /// Nil without an overlay.
     init?(_ model: Model) {
         switch model.overlay {
         case nil: return nil

@@ -27,7 +27,6 @@ package struct RecordedEvent: Sendable, Equatable {
         self.content = content
     }
 
-    /// The line without a line end.
     var line: String {
         let (code, text) =
             switch content {

@@ -14,7 +14,6 @@ package struct Replay: Sendable {
     private var time = 0.0
     private var isPaused = false
     private var speed = 2
-    /// The moment of ``time``.
     private var moment: ContinuousClock.Instant
     private var lastKeys: (text: String, time: Double)?
 

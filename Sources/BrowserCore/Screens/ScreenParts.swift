@@ -1,3 +1,4 @@
+import ArchiveQuery
 import StorageEngine
 import StoreInspection
 import TerminalKit
@@ -8,26 +9,21 @@ protocol ScreenParts {
 
     /// The path in the top bar, from store to key.
     static func path(_ model: Model) -> [String]
-    /// The shown or selected archive.
     static func archive(_ model: Model) -> ArchiveAddress?
     /// Whether the screen shows a single archive.
     static var isOfOneArchive: Bool { get }
-    /// The selected key.
     static func key(_ model: Model) -> String?
     /// The entries that delete and expire apply to; nil if the screen has none.
     static func targets(_ model: Model) -> ChosenEntries?
     /// The copyable parts of the selected row.
     static func copyable(_ model: Model) -> [CopyItem]
-    /// The equivalent command line.
     static func command(_ model: Model) -> CommandLine.Words
-    /// Whether the screen shows events of an archive.
     static func shows(eventsOf archive: String, _ model: Model) -> Bool
 
     // MARK: View
 
     /// Divides the area between the bars. `isTall`: there is room for more than the list.
     static func divide(_ rest: Rect, _ model: Model, isTall: Bool) -> ScreenLayout.Parts
-    /// Rows of data in the list.
     static func pageRows(_ list: Rect) -> Int
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame)
     /// The selected row and the first visible one, from 0.
@@ -53,7 +49,6 @@ protocol ScreenParts {
 
     /// Requests the screen's data again. A forced refresh also unfreezes it.
     static func refresh(_ model: inout Model, isForced: Bool) -> [Effect]
-    /// Handles new figures of the store.
     static func figuresCame(_ model: inout Model) -> [Effect]
     /// Handles the removal of ``targets(_:)``.
     static func targetsWent(_ model: inout Model) -> [Effect]
@@ -61,9 +56,7 @@ protocol ScreenParts {
     static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect]
     /// The action of a key if it depends on the part of the screen.
     static func action(for key: Key, _ id: ActionID, _ model: Model) -> ActionID
-    /// Performs an action of this screen.
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect]
-    /// Opens the selected item.
     static func open(_ model: inout Model) -> [Effect]
     static func back(_ model: inout Model) -> [Effect]
     /// Clears the innermost filter, search or mark, or goes back.
@@ -75,10 +68,8 @@ protocol ScreenParts {
     static func drag(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect]
     static var doubleClick: ActionID { get }
     static func toggleEvents(_ model: inout Model)
-    /// The columns that can be hidden.
     static func columnChoice(_ model: Model) -> ColumnChoice?
     static func show(_ columns: ColumnChoice, _ model: inout Model)
-    /// Handles the end of the choice.
     static func columnsChosen(_ model: inout Model) -> [Effect]
     /// Scrolls the columns except the first to the left.
     static func scroll(columns: Int, _ model: inout Model)
@@ -176,7 +167,33 @@ extension Model {
     var isTyping: Bool { parts.typingKeys(self) != nil }
 }
 
+extension Prompt {
+    /// A prompt that filters a list while typing.
+    static func filtering(_ text: String, placeholder: String) -> Prompt {
+        Prompt(
+            label: "filter: ", field: TextField(text, placeholder: placeholder),
+            keys: [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")])
+    }
+}
+
+extension Frame {
+    /// Shows an error or what is being loaded instead of a list.
+    mutating func draw(problem: String?, loading: String, in rect: Rect, look: Look) {
+        let text = ProblemText(
+            text: problem ?? loading, role: problem == nil ? .dim : .danger, isCentered: true)
+        draw(text, in: rect, look: look)
+    }
+}
+
 extension Browser {
+    /// Reads a typed property, or shows why it isn't one.
+    static func property(_ text: String, _ model: inout Model) -> QueryProperty? {
+        do throws(QuerySyntaxError) { return try QueryProperty(text) } catch {
+            model.say("\(text) is not a property: \(error.message)", role: .warning, seconds: 10)
+            return nil
+        }
+    }
+
     /// Why a filtered list is empty, and the key that clears the filter.
     static func noMatch(_ noun: String, _ filter: String, _ model: Model) -> String {
         "No \(noun) contains \"\(filter)\"; \(keyName(model, .clear)) clears the filter."

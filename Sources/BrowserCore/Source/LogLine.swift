@@ -7,7 +7,6 @@ package struct LogLine: Sendable, Hashable {
     package var sequence: UInt64
     /// Nil in ring files.
     package var time: Timestamp?
-    /// Bytes of the whole message.
     package var size: Int
     /// Nil if it isn't text.
     package var text: String?

@@ -1,7 +1,6 @@
 import ArchiveQuery
 import StorageEngine
 
-/// A named query.
 package struct SavedQuery: Sendable, Hashable, Codable {
     package var name: String
     /// The archive's name without its store.
@@ -37,7 +36,6 @@ extension SavedQuery {
 }
 
 extension [SavedQuery] {
-    /// Removes the query of a name in an archive.
     package mutating func remove(_ name: String, of archive: String) {
         removeAll { $0.isNamed(name, of: archive) }
     }
@@ -49,7 +47,6 @@ extension [SavedQuery] {
     }
 }
 
-/// The chosen columns of an archive.
 package struct ChosenColumns: Sendable, Hashable, Codable {
     /// The archive's name without its store: archives of the same name share columns.
     package var archive: String
@@ -70,7 +67,6 @@ package struct ChosenColumns: Sendable, Hashable, Codable {
         self.hidden = hidden.sorted()
     }
 
-    /// The valid properties.
     package var properties: [QueryProperty] {
         columns.prefix(ChosenColumns.mostProperties).compactMap { try? QueryProperty($0) }
     }

@@ -16,7 +16,6 @@ package final class ServerSource: QueriedSource {
     private struct State {
         /// The last figures, and when they were read.
         var figures: (StoreFigures, Timestamp)?
-        /// The shown value.
         var value: (key: String, archive: ArchiveAddress, SeenValue)?
         /// Keys whose values may be read although that counts as an access.
         var allowed: Set<EntryAddress> = []
@@ -281,7 +280,7 @@ package final class ServerSource: QueriedSource {
     private func changes(in archive: ArchiveAddress) throws(SourceError) -> ServerChanges {
         guard let undoFolder else {
             throw SourceError(
-                "there is no folder for what is deleted: neither XDG_STATE_HOME nor HOME names one")
+                "no folder for undo records: neither XDG_STATE_HOME nor HOME is set")
         }
         return ServerChanges(address, database: try database(archive), undoFolder: undoFolder)
     }

@@ -12,7 +12,6 @@ package protocol StoreSource: Sendable {
     /// folder is missing.
     func stores() throws(SourceError) -> StoreList
 
-    /// Records that a store was opened.
     func noteOpened(store: String, at moment: Timestamp) throws(SourceError)
 
     func setFavourite(_ isFavourite: Bool, store: String) throws(SourceError)
@@ -32,7 +31,6 @@ package protocol StoreSource: Sendable {
     /// The most recent entries of a large archive.
     func recentEntries(_ most: Int, in archive: ArchiveAddress) throws(SourceError) -> any EntryListing
 
-    /// Nil if the entry doesn't exist.
     func entry(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> EntryMetadata?
 
     /// The bytes of a range, cut to the value's length; nil if the entry doesn't exist.
@@ -90,7 +88,6 @@ package protocol StoreSource: Sendable {
     /// The named queries of all archives.
     func savedQueries() throws(SourceError) -> [SavedQuery]
 
-    /// Saves a query, replacing one of its name.
     func save(_ query: SavedQuery) throws(SourceError)
 
     func forget(_ query: SavedQuery) throws(SourceError)
@@ -131,7 +128,6 @@ package protocol StoreSource: Sendable {
         _ archive: ArchiveAddress, _ change: ArchiveChange, seen: ArchiveSample, progress: (Double) -> Bool
     ) throws(SourceError) -> Carried<String>
 
-    /// Deletes all messages of a log.
     func clearLog(in archive: ArchiveAddress) throws(SourceError) -> Carried<Removal>
 }
 

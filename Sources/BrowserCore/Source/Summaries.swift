@@ -3,7 +3,6 @@ import ServerInspection
 import StorageEngine
 import StoreInspection
 
-/// The listed stores.
 package struct StoreList: Sendable, Hashable {
     package var stores: [StoreSummary]
     /// Why favourites and recent stores couldn't be read; one line.
@@ -14,7 +13,6 @@ package struct StoreList: Sendable, Hashable {
     }
 }
 
-/// A listed store.
 package struct StoreSummary: Sendable, Hashable {
     package var name: String
     package var path: String
@@ -53,7 +51,6 @@ package struct StoreFigures: Sendable, Hashable {
     package var ownPid: Int32
     /// The text for an empty list of processes.
     package var absence: String
-    /// Whether it is a ring file.
     package var isRingFile = false
     /// The figures of a server; nil for stores.
     package var server: ServerFigures?

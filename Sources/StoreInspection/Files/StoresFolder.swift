@@ -1,7 +1,6 @@
 import StorageEngine
 import SystemC
 
-/// A folder that holds stores.
 package enum StoresFolder {
     /// Names that may be stores; empty if the folder is missing.
     package static func contents(of folder: String) throws(SourceError) -> [(name: String, path: String)] {

@@ -123,7 +123,6 @@ package final class WholeFile {
         return home + path.dropFirst()
     }
 
-    /// Whether writing to the path would replace a file.
     package static func replacesFile(at path: String) -> Bool {
         inherited(path) == nil && FileKind(of: path) == .regular
     }

@@ -8,7 +8,6 @@ package enum Grouping: Sendable, Hashable {
     case owner
     /// The format of the value: CBOR, JSON, text, a PNG image.
     case kind
-    /// A property or metadata.
     case property(QueryProperty)
 
     /// Recognized separators; of equally frequent ones the first is used.
@@ -28,14 +27,11 @@ package enum Grouping: Sendable, Hashable {
     package var needsKeys: Bool { if case .prefix = self { true } else { false } }
 }
 
-/// A group of entries.
 package struct EntryGroup: Sendable, Hashable {
     package let membership: GroupMembership
     package private(set) var entries = 0
-    /// Bytes of the values.
     package private(set) var bytes: UInt64 = 0
     package private(set) var hits: UInt64 = 0
-    /// The latest access.
     package private(set) var accessed = Timestamp(microseconds: .min)
 
     init(_ membership: GroupMembership) { self.membership = membership }
@@ -58,7 +54,6 @@ package enum GroupColumn: String, Sendable, Hashable, CaseIterable {
     case group, entries, bytes, hits, idle
 }
 
-/// The groups of a list.
 package struct EntryGroups: Sendable {
     package let listing: any EntryListing
     package let grouping: Grouping
@@ -66,10 +61,8 @@ package struct EntryGroups: Sendable {
     package private(set) var groups: [EntryGroup] = []
     /// Group of each entry, or -1.
     private var members: [Int32] = []
-    /// Bytes of all grouped entries.
     package private(set) var bytes: UInt64 = 0
     package private(set) var entries = 0
-    /// Unreadable entries, which are in no group.
     package private(set) var unreadable = 0
     /// Remarks on values that the property's calculation fails for, one line each.
     package private(set) var remarks: [String] = []

@@ -112,7 +112,6 @@ package struct EntryMembership {
         }
     }
 
-    /// Number of unreadable entries.
     package var unreadable: Int { probe.unreadable + unreadableKeys }
     package var warnings: [String] { probe.warnings }
     /// Number of entries for which the condition is unknown.

@@ -1,11 +1,9 @@
 import ArchiveQuery
 
-/// All keys of a listing in one buffer.
 package final class KeyIndex: Sendable {
     private let bytes: [UInt8]
     /// Offset of each key and of the end. Unreadable keys are empty.
     private let starts: [Int]
-    /// Number of unreadable keys.
     package let unreadable: Int
 
     /// Reads every key. `checkpoint` gets the number read and may throw to stop.

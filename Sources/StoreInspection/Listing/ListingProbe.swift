@@ -7,7 +7,7 @@ package enum ValueCell: Sendable, Hashable {
     case absent
     /// The value is unreadable or only in the memory of another process.
     case unreadable
-    /// The value exceeds ``limit``.
+    /// The value is too long to be read for a row.
     case tooLong
 
     /// Longer values aren't read, so that scrolling stays fast.
@@ -28,7 +28,6 @@ package final class ListingProbe {
     private let cursor: ListingCursor
     private let probe: EntryProbe
     private var isCounted = false
-    /// Number of unreadable entries.
     package private(set) var unreadable = 0
 
     package init(_ listing: any EntryListing, properties: [QueryProperty], now: Timestamp) {
@@ -70,7 +69,6 @@ package final class ListingProbe {
         return found(probe.isMet()) ?? false
     }
 
-    /// The sort value; absent if unreadable.
     package func sortValue(_ number: Int, at index: Int, isDescending: Bool) -> SortValue {
         move(to: index)
         return found(probe.sortValue(number, isDescending: isDescending)) ?? .absent

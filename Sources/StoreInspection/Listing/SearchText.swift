@@ -9,7 +9,6 @@ package struct SearchText: Sendable, Hashable {
     /// The text with its escapes decoded.
     private let meant: TextSearch?
 
-    /// Nil for an empty text.
     package init?(_ text: String) {
         guard !text.isEmpty else { return nil }
         self.text = text

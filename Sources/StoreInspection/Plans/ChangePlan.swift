@@ -11,7 +11,6 @@ package struct ChangePlan: Sendable {
     package private(set) var entries = 0
     package private(set) var bytes: UInt64 = 0
     package let action: PlannedAction
-    /// Requested keys without an entry.
     package private(set) var missing: [String] = []
     /// Entries without an expiry time to remove.
     package private(set) var unchanged = 0

@@ -11,7 +11,6 @@ extension PlannedAction {
         }
     }
 
-    /// After cancelling or an error.
     package var refusal: String {
         switch self {
         case .delete: "nothing was deleted"
@@ -20,7 +19,6 @@ extension PlannedAction {
         }
     }
 
-    /// Behind `would`.
     package func infinitive(_ amount: String) -> String {
         switch self {
         case .delete, .expireNow, .expireIdle: "\(verb) \(amount)"
@@ -66,7 +64,6 @@ extension PlannedAction {
         return max(64 << 10, (status.configuration.diskLimit ?? status.diskBytes) / 20)
     }
 
-    /// The time limit of an undo.
     package static func grace(room: UInt64?) -> String {
         let written = room.map { "\(Figures.bytes($0)) are written, or " } ?? ""
         return "for ten minutes, or until \(written)the disk is full"
@@ -83,7 +80,6 @@ extension ArchiveRates {
 }
 
 extension ReversibleAction {
-    /// Why it can no longer be undone.
     package func ending(in archive: String, at now: Timestamp) -> String {
         let what =
             kind == .deadline

@@ -1,6 +1,5 @@
 import StorageEngine
 
-/// An entry of a plan.
 package struct Target: Sendable, Hashable {
     package var key: String
     package var sequence: UInt64
@@ -26,7 +25,6 @@ package struct Carried<Outcome: Sendable & Hashable>: Sendable, Hashable {
     package var outcome: Outcome
     /// Seconds of the longest step, an upper bound of the time a lock was held.
     package var longestCall = 0.0
-    /// Why it stopped early; one line.
     package var stopped: String?
 
     package init(_ outcome: Outcome, longestCall: Double = 0, stopped: String? = nil) {

@@ -32,7 +32,6 @@ package struct QueryColumns {
 
     /// Empty until they are chosen.
     package private(set) var titles: [String] = []
-    /// Properties without a column.
     package private(set) var leftOut: [String] = []
     private let plan: QueryPlan
     private let now: Timestamp

@@ -1,6 +1,5 @@
 /// The syntax of queries, with examples.
 package enum QuerySyntax {
-    /// Example queries, each with a description.
     package static let examples: [(query: String, meaning: String)] = [
         ("find countrycode = \"ID\"", "entries whose property is that text"),
         ("find population > 1000000 and name is not null", "both conditions hold"),

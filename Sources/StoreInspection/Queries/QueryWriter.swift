@@ -262,7 +262,6 @@ package struct QueryTable: QueryWriter {
         }
     }
 
-    /// Titles of omitted columns.
     package var leftOut: [String] { (printer?.leftOut ?? []) + columns.leftOut.map(TerminalText.sanitized) }
 
     private var titles: [Column] {

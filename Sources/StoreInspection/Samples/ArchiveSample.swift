@@ -6,7 +6,6 @@ package struct ArchiveSample: Sendable, Hashable {
     package var status: ArchiveStatus
     /// Differs between archives of one name; empty if unknown.
     package private(set) var identity: [UInt8] = []
-    /// Processes with the archive open for writing.
     package var processes: [AttachedProcess] = []
     /// Number of the next event; grows with each change.
     package var nextEvent: UInt64 = 0
@@ -49,7 +48,6 @@ package struct ArchiveSample: Sendable, Hashable {
         (identity, nextEvent) == (other.identity, other.nextEvent)
     }
 
-    /// The running processes.
     package var living: [AttachedProcess] { processes.filter(\.isAlive) }
 
     /// What there is to say of it, with the names of JSON.

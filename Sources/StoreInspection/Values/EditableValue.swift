@@ -17,7 +17,6 @@ package struct EditableValue: Sendable {
     /// The text for the editor, with a line end.
     package let text: [UInt8]
     package let encoding: ValueEncoding
-    /// Whether the value itself ends with a line end.
     private let endsLine: Bool
 
     /// Maximum size of an editable value.

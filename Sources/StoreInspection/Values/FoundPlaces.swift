@@ -1,6 +1,4 @@
-/// The places where something was found.
 package struct FoundPlaces: Sendable, Hashable {
-    /// Maximum kept places; more are only counted.
     package static let most = 100_000
     /// Minimum bytes per read, because each read verifies the whole value.
     private static let window = 4 << 20

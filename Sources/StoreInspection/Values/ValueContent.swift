@@ -85,7 +85,6 @@ package struct ValueContent: Sendable {
             || bytes.starts(with: Array("bplist".utf8)) || bytes.starts(with: Array("<?xml".utf8))
     }
 
-    /// The file format of the first bytes.
     private static func signature(_ bytes: [UInt8], withSize: Bool) -> String? {
         let known: [(begins: [UInt8], name: String)] = [
             (Array("%PDF-".utf8), "PDF"), ([0x1f, 0x8b], "gzip data"), ([0x50, 0x4b, 3, 4], "zip archive"),

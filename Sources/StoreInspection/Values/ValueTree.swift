@@ -2,7 +2,6 @@ import ArchiveQuery
 import CBOR
 import StorageEngine
 
-/// A structured value as rows of a tree, in reading order.
 package struct ValueTree: Sendable {
     package enum Kind: Sendable, Hashable {
         case map, array, text, number, boolean, null, bytes, other
@@ -15,15 +14,12 @@ package struct ValueTree: Sendable {
 
     package struct Node: Sendable, Hashable {
         package let depth: Int
-        /// The property's name, or the position in an array.
         package let name: String
-        /// A leaf's value, or how much a container holds.
         package let value: String
         package let kind: Kind
         /// The node after the last one inside this one.
         package fileprivate(set) var end: Int
         package let parent: Int?
-        /// The full text or bytes of a leaf.
         package let content: Content?
 
         package var isContainer: Bool { kind == .map || kind == .array }

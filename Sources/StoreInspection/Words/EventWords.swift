@@ -65,7 +65,6 @@ extension EventCause {
 }
 
 extension ArchiveEvent {
-    /// Whether all entries were deleted at once.
     package var isAboutAll: Bool { kind == .delete && key == nil }
 
     /// The key; an incomplete one ends with an ellipsis.
@@ -93,7 +92,6 @@ extension ArchiveEvent {
 }
 
 extension ReversibleAction.Kind {
-    /// In JSON.
     package var word: String {
         switch self {
         case .delete: "delete"
@@ -112,7 +110,6 @@ extension ReversibleAction.Kind {
 }
 
 extension PlanSkip.Reason {
-    /// Follows the key of a skipped entry.
     package var past: String {
         switch self {
         case .changed: "changed after the plan was made; skipped"

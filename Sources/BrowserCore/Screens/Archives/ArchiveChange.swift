@@ -50,7 +50,6 @@ package enum ArchiveChange: Sendable, Hashable {
         return sample.diskBytes - min(sample.diskBytes, disk)
     }
 
-    /// The dialog that confirms it.
     func dialog(
         _ sample: ArchiveSample, _ evictions: Evictions
     ) -> (words: (title: String, button: String), body: [String]) {

@@ -134,9 +134,7 @@ enum ArchivesScreen: ScreenParts {
         case .sort: sort(&model, by: ArchiveColumn.allCases.next(after: model.archives.column))
         case .reverse: sort(&model, by: model.archives.column, isReversed: !model.archives.isReversed)
         case .filter:
-            model.prompt = Prompt(
-                label: "filter: ", field: TextField(model.archives.filter, placeholder: "part of a name"),
-                keys: [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")])
+            model.prompt = .filtering(model.archives.filter, placeholder: "part of a name")
         case .resizeArchive, .renameArchive, .compactArchive, .dropArchive: ask(id, &model)
         default: break
         }

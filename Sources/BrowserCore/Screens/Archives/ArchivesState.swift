@@ -14,7 +14,6 @@ struct ArchivesState: Sendable {
     var pausedHistories: [ExactText: ArchiveHistory]?
     var shownHistories: [ExactText: ArchiveHistory] { pausedHistories ?? histories }
     var alarms: [Alarm] = []
-    /// Seconds that graphs show.
     var span = 300.0
     var showsEvents = true
     var ringing: [String] { alarms.filter(\.isRinging).map { $0.archive ?? "all archives" } }

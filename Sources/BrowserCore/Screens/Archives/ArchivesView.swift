@@ -100,11 +100,9 @@ enum ArchivesView {
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
         let look = model.look
         guard let figures = model.archives.figures else {
-            let problem = model.archives.problem
-            let text = ProblemText(
-                text: problem ?? "Opening \(model.store ?? "")", role: problem == nil ? .dim : .danger,
-                isCentered: true)
-            return frame.draw(text, in: layout.list, look: look)
+            return frame.draw(
+                problem: model.archives.problem, loading: "Opening \(model.store ?? "")", in: layout.list,
+                look: look)
         }
         if let server = figures.server {
             for (row, parts) in DatabasesView.lines(model, server).prefix(layout.info.rows).enumerated() {

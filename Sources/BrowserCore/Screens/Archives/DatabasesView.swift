@@ -25,7 +25,6 @@ enum DatabasesView {
         }
     }
 
-    /// Two lines: the server, and its activity.
     static func lines(_ model: Model, _ server: ServerFigures) -> [[String]] {
         let history = model.archives.figures?.whole.flatMap {
             model.archives.shownHistories[ExactText($0.name)]

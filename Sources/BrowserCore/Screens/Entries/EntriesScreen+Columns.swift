@@ -56,13 +56,8 @@ extension EntriesScreen {
         -> [Effect]
     {
         guard model.screen == .entries, var properties = model.entries?.properties,
-            model.entries?.archive == archive
+            model.entries?.archive == archive, let property = Browser.property(text, &model)
         else { return [] }
-        let property: QueryProperty
-        do throws(QuerySyntaxError) { property = try QueryProperty(text) } catch {
-            model.say("\(text) is not a property: \(error.message)", role: .warning, seconds: 10)
-            return []
-        }
         if !properties.contains(property) { properties.append(property) }
         guard properties.count <= ChosenColumns.mostProperties else {
             model.say("At most \(ChosenColumns.mostProperties) property columns.", role: .warning)

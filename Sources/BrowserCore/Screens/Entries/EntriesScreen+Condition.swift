@@ -88,7 +88,6 @@ extension EntriesScreen {
         return []
     }
 
-    /// Replaces the current completion with the next.
     static func completeCondition(_ model: inout Model, step: Int) -> [Effect] {
         guard var field = model.prompt?.field, var cycle = model.entries.map(\.cycle),
             let sample = model.entries?.sample

@@ -6,7 +6,6 @@ extension EntriesScreen {
         model.entries?.marks.toggle(entry.target)
     }
 
-    /// Marks every row, after reading all keys.
     static func markAll(_ model: inout Model) -> [Effect] {
         guard let arrangement = model.entries?.arrangement, arrangement.count > 0 else { return [] }
         if arrangement.isPart {

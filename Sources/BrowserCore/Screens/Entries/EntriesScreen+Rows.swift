@@ -331,7 +331,6 @@ extension EntriesScreen {
         return effects
     }
 
-    /// Requests the value of the selected entry unless it is shown.
     private static func preview(
         _ entries: inout EntriesState, _ layout: ScreenLayout, _ now: Timestamp
     ) -> Effect? {

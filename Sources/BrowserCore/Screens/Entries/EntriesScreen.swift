@@ -16,7 +16,6 @@ enum EntriesScreen: ScreenParts {
 
     static func key(_ model: Model) -> String? { model.entries?.key }
 
-    /// The marked entries or else the selected one.
     static func targets(_ model: Model) -> ChosenEntries? {
         model.entries.map { entries in
             let marked = entries.marks.list

@@ -9,7 +9,6 @@ struct EntriesState: Sendable {
     var filter = ""
     var condition: EntryCondition?
     var mistake: EntryCondition.Mistake?
-    /// The completions that Tab steps through.
     var cycle: QueryState.Cycle?
     /// The group that is listed; `nil`: all entries.
     var group: GroupMembership?
@@ -20,7 +19,6 @@ struct EntriesState: Sendable {
     /// The listed rows; nil until the archive was read.
     var arrangement: Arrangement?
     var read = ListedRows()
-    /// The pending request for rows.
     var rowsTicket: Int?
     /// The selected row and its key, which stays selected while rows move.
     var cursor = 0
@@ -36,9 +34,7 @@ struct EntriesState: Sendable {
     }
     /// Marked entries without a row.
     var hiddenMarks = 0
-    /// The running job that marks all rows.
     var marking: Int?
-    /// Columns scrolled out at the left.
     var firstColumn = 0
     var hiddenColumns: Set<String> = []
     var flashes: [String: Flash] = [:]
@@ -57,7 +53,6 @@ struct EntriesState: Sendable {
     }
     /// The archive's figures when the listing was requested. While they are equal, the listing is current.
     var listedFigures: ArchiveSample?
-    /// The figures of the shown listing.
     var shownFigures: ArchiveSample?
     var notBefore: Timestamp?
     var problem: String?
@@ -97,7 +92,6 @@ struct EntriesState: Sendable {
 
 /// Widths and kinds of the values shown since the archive was opened.
 struct SeenRows: Sendable, Hashable {
-    /// Columns of the widest key.
     private(set) var keyColumns = 0
     private(set) var hasExpiry = false
     private(set) var hasOwner = false
@@ -152,7 +146,6 @@ struct Preview: Sendable {
     /// The shown value. Its entry may no longer be selected.
     var load: ValueLoad?
     var problem: String?
-    /// The key and sequence of the last request.
     var key: String?
     var sequence: UInt64?
     var isPending = false

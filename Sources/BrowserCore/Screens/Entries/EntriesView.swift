@@ -243,10 +243,9 @@ enum EntriesView {
         let look = model.look
         guard let entries = model.entries else { return }
         guard let arrangement = entries.arrangement else {
-            let text = ProblemText(
-                text: entries.problem ?? "Reading \(entries.archive.name)",
-                role: entries.problem == nil ? .dim : .danger, isCentered: true)
-            return frame.draw(text, in: layout.list, look: look)
+            return frame.draw(
+                problem: entries.problem, loading: "Reading \(entries.archive.name)", in: layout.list,
+                look: look)
         }
         drawInfo(model, entries, arrangement, into: &frame, in: layout.info)
         let table = table(model)

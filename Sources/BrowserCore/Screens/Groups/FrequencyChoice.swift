@@ -33,12 +33,7 @@ extension EntriesScreen {
         list.keys[0] = ("enter", "Count")
         list.isOfFrequencies = true
         list.typed = { model, text in
-            do throws(QuerySyntaxError) {
-                return GroupsScreen.count(by: .property(try QueryProperty(text)), &model)
-            } catch {
-                model.say("\(text) is not a property: \(error.message)", role: .warning, seconds: 10)
-                return []
-            }
+            Browser.property(text, &model).map { GroupsScreen.count(by: .property($0), &model) } ?? []
         }
         return list
     }

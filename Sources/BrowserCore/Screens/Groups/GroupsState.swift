@@ -39,7 +39,6 @@ struct GroupsState: Sendable {
     }
 
     struct Level: Sendable {
-        /// The prefix of all keys.
         var below = ""
         /// The chosen grouping; nil: by the most frequent separator.
         var wanted: Grouping?
@@ -48,7 +47,6 @@ struct GroupsState: Sendable {
         /// Columns of the widest name; only grows, so that columns don't jump.
         var nameColumns = 12
         var made: Timestamp?
-        /// The archive's disk limit in bytes.
         var limit: UInt64?
         var cursor = 0
         var top = 0

@@ -25,17 +25,17 @@ enum GroupsView {
         return Table(
             columns: columns.map { column in
                 let isOrder = column == state?.column
+                let (width, priority) = layout(column, names, model)
                 return Table.Column(
-                    title(column, level),
-                    width: isPacked && column == .group ? .fixed(names) : width(column, names, model),
-                    alignment: column == .group ? .leading : .trailing, priority: priority(column),
+                    title(column, level), width: isPacked && column == .group ? .fixed(names) : width,
+                    alignment: column == .group ? .leading : .trailing, priority: priority,
                     order: !isOrder ? nil : state?.isDescending == true ? .descending : .ascending)
             } + [
                 Table.Column("share", width: .fixed(6), alignment: .trailing, priority: 3, fraction: 3)
             ] + (limit == nil ? [] : [ofLimit]) + [Table.Column("", width: .fixed(10), priority: 6)],
             rowCount: order.count, firstRow: level?.top ?? 0,
             selectedRow: order.isEmpty ? nil : level?.cursor,
-            emptyText: emptyText(state)
+            emptyText: all == nil ? "" : "No entries to group."
         ) { row in
             guard let all, order.indices.contains(row) else { return Table.Row([]) }
             let group = all.groups[order[row]]
@@ -71,40 +71,26 @@ enum GroupsView {
         return all.bytes == 0 ? 0 : Double(group.bytes) / Double(all.bytes)
     }
 
-    private static func width(_ column: GroupColumn, _ names: Int, _ model: Model) -> Part {
+    private static func layout(_ column: GroupColumn, _ names: Int, _ model: Model) -> (
+        width: Part, priority: Int
+    ) {
         switch column {
         // Other columns are dropped before names are cut.
-        case .group: .minimum(max(12, min(names, model.size.columns / 2)), weight: 1)
-        case .entries: .fixed(9)
-        case .bytes: .fixed(8)
-        case .hits: .fixed(9)
-        case .idle: .fixed(6)
+        case .group: (.minimum(max(12, min(names, model.size.columns / 2)), weight: 1), 0)
+        case .bytes: (.fixed(8), 1)
+        case .entries: (.fixed(9), 2)
+        case .hits: (.fixed(9), 4)
+        case .idle: (.fixed(6), 5)
         }
-    }
-
-    private static func priority(_ column: GroupColumn) -> Int {
-        switch column {
-        case .group: 0
-        case .bytes: 1
-        case .entries: 2
-        case .hits: 4
-        case .idle: 5
-        }
-    }
-
-    private static func emptyText(_ state: GroupsState?) -> String {
-        guard let state, state.level.groups != nil else { return "" }
-        return "No entries to group."
     }
 
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
         let look = model.look
         guard let state = model.groups else { return }
         guard let groups = state.level.groups else {
-            let text = ProblemText(
-                text: state.problem ?? "Grouping \(state.archive.name)",
-                role: state.problem == nil ? .dim : .danger, isCentered: true)
-            return frame.draw(text, in: layout.list, look: look)
+            return frame.draw(
+                problem: state.problem, loading: "Grouping \(state.archive.name)", in: layout.list, look: look
+            )
         }
         let title = " \(Figures.count(groups.groups.count, "group", "groups")) by \(groups.grouping.name)"
         Bar(left: [Span(title)], facts: facts(state, groups, model), role: .text)

@@ -7,7 +7,6 @@ struct LogPattern: Sendable {
     /// Faster search for a text without operators.
     private let plain: SearchText?
 
-    /// Nil for an empty text.
     init?(_ typed: String) throws(SourceError) {
         isInverse = typed.hasPrefix("!")
         text = isInverse ? String(typed.dropFirst()) : typed

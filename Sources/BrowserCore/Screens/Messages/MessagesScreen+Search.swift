@@ -150,7 +150,6 @@ extension MessagesScreen {
         model.log?.follows = false
     }
 
-    /// `3 of 41`, or the state of the search.
     static func note(_ log: LogState, _ purpose: LogState.Purpose) -> String {
         let search = log[purpose]
         if search.end == nil { return search.isStopped ? "stopped" : "searching" }

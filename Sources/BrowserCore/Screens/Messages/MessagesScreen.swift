@@ -188,7 +188,6 @@ enum MessagesScreen: ScreenParts {
         return searches + [load(range, of: log, end: available.upperBound)]
     }
 
-    /// Reads the messages of a range, of a log that ends at a number.
     private static func load(_ range: Range<Int>, of log: LogState, end: Int) -> Effect {
         let (archive, nextEvent) = (log.archive, log.nextEvent)
         return .ask("load messages \(range) of \(archive.name)") { (context) throws(SourceError) in

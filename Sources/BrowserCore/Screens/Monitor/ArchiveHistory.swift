@@ -94,7 +94,6 @@ package struct ArchiveHistory: Sendable {
 
     package var latest: Timestamp? { recent.last?.time }
 
-    /// The observed part of the last minute.
     fileprivate var lastMinute: Bin {
         var minute = Bin(index: 0)
         guard let end = levels[0].bins.last?.index else { return minute }

@@ -4,10 +4,8 @@ import TerminalKit
 
 /// The last 20,000 events that were read since the store was opened. Each has a permanent number.
 struct EventLog: Sendable {
-    /// Number of the oldest kept event.
     private var first = 0
     private var records: [StoreEvent] = []
-    /// The next event to request, by archive.
     private(set) var next: [String: UInt64] = [:]
     /// The number of events that were overwritten before they were read, by archive.
     private(set) var missed: [String: UInt64] = [:]
@@ -120,11 +118,8 @@ struct EventLog: Sendable {
 }
 
 struct EventFilter: Sendable, Hashable {
-    /// Nil: those of all archives.
     var archive: String?
-    /// Nil: all kinds.
     var kind: EventKind?
-    /// Part of a key.
     var text = "" {
         didSet { pattern = SearchText(text) }
     }

@@ -4,7 +4,6 @@ import TerminalKit
 
 /// Graphs over minutes to hours, of one archive or of all together.
 enum GraphsView {
-    /// Seconds that graphs can show.
     static let spans: [Double] = [60, 300, 900, 3600, 4 * 3600, 12 * 3600]
 
     /// Rows and columns that a graph needs, title and times included.
@@ -14,9 +13,7 @@ enum GraphsView {
     /// The visible columns of time, which all graphs share.
     struct Times: Sendable {
         let count: Int
-        /// Seconds of a column.
         let step: Int64
-        /// The number of the last column.
         let last: Int64
 
         init(_ count: Int, seconds: Double, until end: Timestamp) {

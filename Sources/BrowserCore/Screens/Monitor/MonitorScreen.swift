@@ -139,9 +139,7 @@ enum MonitorScreen: ScreenParts {
             setFilter(&model) { $0.archive = names.next(after: $0.archive) }
         case .filter:
             guard monitor.part == .events else { break }
-            model.prompt = Prompt(
-                label: "filter: ", field: TextField(monitor.filter.text, placeholder: "part of a key"),
-                keys: [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")])
+            model.prompt = .filtering(monitor.filter.text, placeholder: "part of a key")
         default: break
         }
         return []

@@ -21,15 +21,12 @@ struct MonitorState: Sendable {
     /// The numbers of the matching events; nil without a filter.
     private(set) var matching: [Int]?
     var number = 0
-    /// Whether the cursor stays at the newest event.
     var follows = true
     var top = 0
     var processTop = 0
     var processRow = 0
-    /// The selected graph, and whether it fills the screen.
     var metric = Metric.hitRatio
     var isZoomed = false
-    /// Seconds that graphs show.
     var span = 300.0
     /// The cursor's moment in the graphs; nil: now.
     var moment: Timestamp?
@@ -47,7 +44,6 @@ struct MonitorState: Sendable {
 
     func count(_ log: EventLog) -> Int { matching?.count ?? log.numbers.count }
 
-    /// The event in a row, which must exist.
     func number(row: Int, _ log: EventLog) -> Int { matching?[row] ?? log.numbers.lowerBound + row }
 
     /// The row of the selected event or of the next one shown.

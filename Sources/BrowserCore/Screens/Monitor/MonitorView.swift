@@ -8,7 +8,6 @@ enum MonitorView {
         let process: AttachedProcess
     }
 
-    /// The processes of the filtered archive, or of all.
     static func processes(_ model: Model) -> [Attachment] {
         model.archives.archives.filter { model.monitor?.filter.archive ?? $0.name == $0.name }
             .flatMap { archive in archive.processes.map { Attachment(archive: archive.name, process: $0) } }

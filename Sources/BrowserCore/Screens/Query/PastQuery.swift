@@ -7,7 +7,6 @@ package struct PastQuery: Sendable, Hashable, Codable {
     package var text: String
     /// `12 rows  read …`, or the problem.
     package var outcome: String
-    /// In microseconds since 1970.
     private var microseconds: Int64
 
     package var time: Timestamp { Timestamp(microseconds: microseconds) }

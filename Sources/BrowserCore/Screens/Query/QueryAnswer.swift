@@ -50,7 +50,6 @@ package struct QueryAnswer: Sendable {
         /// An aggregate, with thousands separators.
         case figure
         case seconds
-        /// A column that groups.
         case group
 
         fileprivate init(_ property: QueryProperty?) {
@@ -120,7 +119,6 @@ package struct QueryAnswer: Sendable {
     /// Rows that are shown. Actions apply to all rows.
     package static let maximumRows = 10_000
     private static let maximumBytes = 16 << 20
-    /// Maximum characters of a cell.
     private static let maximumCell = 200
     /// Maximum bytes of a text in a condition.
     private static let longestLiteral = 4_096
@@ -143,7 +141,6 @@ package struct QueryAnswer: Sendable {
         private let plan: QueryPlan
         private var cells: QueryColumns
         private var columns: [Column] = []
-        /// Number of values of each column, and whether all are numbers.
         private var seen: [(values: Int, areNumbers: Bool)] = []
         private var rows: [Row] = []
         private var count = 0

@@ -18,7 +18,6 @@ struct QueryRows: Sendable {
     private var places: [Int]?
     /// Columns scrolled out at the left, without the first.
     var firstColumn = 0
-    /// Titles of hidden columns.
     var hidden: Set<String> = []
     /// Changes of the visible rows' entries, by the answer's row.
     var changes: [Int: Change] = [:]
@@ -35,7 +34,6 @@ struct QueryRows: Sendable {
 
     func count(of answer: QueryAnswer) -> Int { places?.count ?? answer.rows.count }
 
-    /// Sorts stably.
     mutating func sort(_ answer: QueryAnswer, by order: Order?) {
         self.order = order.flatMap { answer.columns.indices.contains($0.column) ? $0 : nil }
         arrange(answer)
@@ -75,7 +73,6 @@ struct QueryRows: Sendable {
         }.map(\.element)
     }
 
-    /// Number of columns scrolled out at the left.
     func before(in answer: QueryAnswer) -> Int { chosen(of: answer).count - columns(of: answer).count }
 
     private func scrolled(in answer: QueryAnswer) -> Int {

@@ -85,9 +85,7 @@ extension QueryScreen {
                 model.say("No result to filter.")
                 break
             }
-            model.prompt = Prompt(
-                label: "filter: ", field: TextField(query.view.filter, placeholder: "part of a cell"),
-                keys: [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")])
+            model.prompt = .filtering(query.view.filter, placeholder: "part of a cell")
         default: break
         }
         return []

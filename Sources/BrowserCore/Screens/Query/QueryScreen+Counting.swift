@@ -19,12 +19,7 @@ extension QueryScreen {
         }
         list.keys[0] = ("enter", "Count")
         list.typed = { model, text in
-            do throws(QuerySyntaxError) {
-                return count(&model, pipeline, by: try QueryProperty(text))
-            } catch {
-                model.say("\(text) is not a property: \(error.message)", role: .warning, seconds: 10)
-                return []
-            }
+            Browser.property(text, &model).map { count(&model, pipeline, by: $0) } ?? []
         }
         list.selected = query.view.order?.column ?? min(1, columns.count - 1)
         model.overlay = .search(list)

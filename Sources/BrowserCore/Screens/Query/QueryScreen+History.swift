@@ -2,7 +2,6 @@ import StoreInspection
 import TerminalKit
 
 extension QueryScreen {
-    /// Loads the queries of earlier sessions, once.
     static func loadEarlierQueries(_ model: inout Model) -> [Effect] {
         guard !model.knowsEarlierQueries else { return [] }
         model.knowsEarlierQueries = true

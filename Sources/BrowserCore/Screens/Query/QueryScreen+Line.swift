@@ -99,7 +99,6 @@ extension QueryScreen {
         model.query = query
     }
 
-    /// Replaces the current completion with the next.
     static func complete(
         _ field: inout TextField, _ completions: [QueryCompletion], _ current: inout QueryState.Cycle?,
         step: Int

@@ -6,7 +6,6 @@ import TerminalKit
 extension QueryScreen {
     // MARK: Marks
 
-    /// The marked entries or else the selected one.
     static func targets(_ model: Model) -> ChosenEntries? {
         guard let query = model.query else { return nil }
         let marked = query.marks.list

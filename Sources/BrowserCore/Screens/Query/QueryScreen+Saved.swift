@@ -20,7 +20,6 @@ extension QueryScreen {
         }
     }
 
-    /// Asks for the name of the query in the line.
     static func askName(_ model: inout Model) {
         guard let query = model.query, !query.field.text.allSatisfy(\.isWhitespace) else {
             return model.say("No query to save.")
@@ -87,7 +86,6 @@ extension QueryScreen {
         }
     }
 
-    /// Opens the list of saved queries.
     static func askSaved(_ model: inout Model) -> [Effect] {
         // Known queries are listed at once, so that typing can continue.
         let isShown = !model.savedQueries.isEmpty
@@ -109,7 +107,6 @@ extension QueryScreen {
         }
     }
 
-    /// Lists the saved queries, those of the archive first.
     private static func showSaved(_ model: inout Model) {
         guard let query = model.query else { return }
         func isOwn(_ saved: SavedQuery) -> Bool {

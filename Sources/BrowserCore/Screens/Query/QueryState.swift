@@ -12,7 +12,6 @@ struct QueryState: Sendable {
     var isTyping = true
     var errors: [QuerySyntaxError] = []
     var completions: [QueryCompletion] = []
-    /// The completions that Tab steps through.
     var cycle: Cycle?
     /// Properties of some of the archive's values.
     var sample = PropertySample()
@@ -25,7 +24,6 @@ struct QueryState: Sendable {
     /// Seconds between automatic refreshes; nil: none.
     var every: Double?
     var marks = Marks()
-    /// The running job that marks all entries.
     var marking: Int?
     var view = QueryRows()
     /// The error of the last query, in one line.

@@ -112,10 +112,7 @@ enum StoresScreen: ScreenParts {
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
         switch id {
         case .filter:
-            model.prompt = Prompt(
-                label: "filter: ",
-                field: TextField(model.stores.filter, placeholder: "part of a name or path"),
-                keys: [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")])
+            model.prompt = .filtering(model.stores.filter, placeholder: "part of a name or path")
         case .favourite: return toggleFavourite(&model)
         case .closeStore:
             guard let store = model.stores.selected else { break }

@@ -31,7 +31,6 @@ struct StoresState: Sendable {
         histories = noted
     }
 
-    /// The stores that match the filter.
     var rows: [StoreSummary] {
         guard let pattern = SearchText(filter) else { return stores ?? [] }
         return (stores ?? []).filter { pattern.matches($0.name) || pattern.matches($0.path) }

@@ -19,7 +19,6 @@ struct ValueFind: Sendable {
     /// The selected match, in bytes or nodes.
     var match: Range<Int>? { current.flatMap { found?.places[$0] } }
 
-    /// `3 of 41`, or the state of the search.
     var note: String {
         guard !text.isEmpty else { return "" }
         guard let found else { return ticket == nil ? "not searched" : "searching" }

@@ -6,7 +6,6 @@ extension ValueState {
     private static let blocksBefore = 2
     private static let blocksBehind = 6
 
-    /// The loaded bytes around an offset.
     func window(around offset: Int) -> TextWindow {
         let total = size
         let block = max(0, min(offset, total - 1)) / TextWindow.block

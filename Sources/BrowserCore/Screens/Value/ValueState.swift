@@ -31,7 +31,6 @@ struct ValueState: Sendable {
     var problem: String?
     /// When the store last had the shown value.
     var seen: Timestamp?
-    /// Nil until it was read.
     var history: KeyHistory?
     var isHistoryPending = false
 

@@ -6,14 +6,11 @@ enum ValueView {
         let look = model.look
         guard let value = model.value else { return }
         guard let load = value.load else {
-            let isWaiting = value.problem == nil
             let seconds = value.opened.map { max(0, model.now.seconds(since: $0)) } ?? 0
             let age = seconds < 1 ? "" : " (\(Figures.duration(seconds.rounded(.down))))"
-            let text = ProblemText(
-                text: value.problem ?? "Loading \(TerminalText.sanitized(value.key))\(age)",
-                role: isWaiting ? .dim : .danger,
-                isCentered: true)
-            return frame.draw(text, in: layout.list, look: look)
+            return frame.draw(
+                problem: value.problem, loading: "Loading \(TerminalText.sanitized(value.key))\(age)",
+                in: layout.list, look: look)
         }
         drawInfo(load, value, model, into: &frame, in: layout.info)
         let list = layout.list
