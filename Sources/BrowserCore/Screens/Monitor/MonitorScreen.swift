@@ -118,7 +118,9 @@ enum MonitorScreen: ScreenParts {
         guard let monitor = model.monitor else { return [] }
         switch id {
         case .monitorPart:
-            model.monitor?.part = MonitorState.Part.allCases.next(after: monitor.part)
+            let part = MonitorState.Part.allCases.next(after: monitor.part)
+            model.monitor?.part = part
+            model.monitor?.processRow = part == .events ? .max : 0
             return ServerTables.load(&model)
         case .span where monitor.part == .graphs:
             let span = GraphsView.spans.next(after: monitor.span)

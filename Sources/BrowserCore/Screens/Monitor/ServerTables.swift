@@ -93,9 +93,13 @@ enum ServerTables {
             model.monitor?.isActivityPending = false
             model.monitor?.activityRead = model.now
             switch result {
-            case .success(let activity):
+            case .success(var activity):
+                let isFirst = model.monitor?.activity == nil
+                // Newest at the bottom, as events are.
+                activity?.slow.reverse()
                 model.monitor?.activity = activity
                 model.monitor?.activityProblem = nil
+                if isFirst, monitor.part == .events { model.monitor?.processRow = .max }
             case .failure(let error): model.monitor?.activityProblem = error.description
             }
             return []
