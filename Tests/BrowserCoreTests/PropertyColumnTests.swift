@@ -244,6 +244,14 @@ struct PropertyColumnTests {
         #expect(browser.frame.plainText.contains("No more columns to the left."))
     }
 
+    @Test("a list sorted by a column that is scrolled out names it above the list")
+    func scrolledOrderIsNamed() throws {
+        var browser = try Fixture.browser(Fixture.source(), columns: 100, keys: "j<enter>2")
+        #expect(lines(browser)[2].contains("size ▼") && !lines(browser)[1].contains("sorted by"))
+        browser.press([.character(">")])
+        #expect(!lines(browser)[2].contains("size") && lines(browser)[1].contains("  sorted by size ▼"))
+    }
+
     /// On the way to the right each column is in view once: what stands beside the key isn't left out for its little weight.
     @Test(arguments: [60, 44]) func noColumnIsPassedUnseen(columns: Int) throws {
         var browser = try narrow(columns, [])

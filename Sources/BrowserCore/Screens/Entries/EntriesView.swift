@@ -61,14 +61,10 @@ enum EntriesView {
         QueryMetadata(rawValue: "\(column)").map { (column: column, metadata: $0) }
     }
 
-    /// Indices of ``columns(_:)`` that aren't hidden or scrolled out. The sign, the key and the column that rows are sorted by
-    /// are always shown.
+    /// Indices of ``columns(_:)`` that aren't hidden or scrolled out. The sign and the key are always shown.
     static func shown(_ entries: EntriesState?) -> [Int] {
-        let columns = columns(entries)
-        let first = 2 + scrolled(entries)
-        return chosen(entries).enumerated().filter { place, index in
-            place < 2 || place >= first || columns[index].basis == entries?.order.basis
-        }.map(\.element)
+        let chosen = chosen(entries)
+        return Array(chosen.prefix(2) + chosen.dropFirst(2 + scrolled(entries)))
     }
 
     static func scrolled(_ entries: EntriesState?, by step: Int = 0) -> Int {
@@ -78,9 +74,7 @@ enum EntriesView {
     private static func chosen(_ entries: EntriesState?) -> [Int] {
         let columns = columns(entries)
         return columns.indices.filter { index in
-            guard index >= 2, case .column? = columns[index].basis,
-                columns[index].basis != entries?.order.basis
-            else { return true }
+            guard index >= 2, case .column? = columns[index].basis else { return true }
             return entries?.hiddenColumns.contains(columns[index].title) != true
         }
     }
@@ -93,11 +87,10 @@ enum EntriesView {
         let look = model.look
         let now = model.shownNow
         let seen = entries?.seen ?? SeenRows()
-        let columnsBefore = chosen(entries).count - shown.count
-        let firstScrolled = scrolled(entries) == 0 ? nil : chosen(entries)[2 + scrolled(entries)]
+        let columnsBefore = scrolled(entries)
         let unreported = metadata.filter { !model.reports($0.metadata) }.map(\.column)
         return Table(
-            columns: shown.map { index in
+            columns: shown.enumerated().map { place, index in
                 let column = columns[index]
                 let title = column.title
                 var arrow: Table.Column.Order?
@@ -120,7 +113,7 @@ enum EntriesView {
                 default: break
                 }
                 // Each column is reachable by scrolling.
-                if index == firstScrolled { priority = 0 }
+                if columnsBefore > 0, place == 2 { priority = 0 }
                 return Table.Column(
                     title, width: width, alignment: column.alignment,
                     priority: priority, order: arrow, fraction: column.fraction)
@@ -284,6 +277,11 @@ enum EntriesView {
             }
         } else {
             left.append(Span("  filter \"\(arrangement.filter)\"", look[.accent]))
+        }
+        let (all, order) = (columns(entries), arrangement.order)
+        if order != .found, !shown(entries).contains(where: { all[$0].basis == order.basis }) {
+            let arrow = order.descending ? look.glyphs.descending : look.glyphs.ascending
+            facts.append(Span("sorted by \(order.name) \(arrow)"))
         }
         if let damage = summary?.status.damage { facts.append(Span(damage, look[.danger])) }
         if arrangement.unread.sorted > 0 {

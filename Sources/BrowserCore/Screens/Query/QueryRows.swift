@@ -65,28 +65,20 @@ struct QueryRows: Sendable {
         sort(answer, by: order)
     }
 
-    /// The columns that aren't hidden or scrolled out. The first and the one that rows are sorted by are always shown.
+    /// The columns that aren't hidden or scrolled out. The first is always shown.
     func columns(of answer: QueryAnswer) -> [Int] {
-        let first = 1 + scrolled(in: answer)
-        return chosen(of: answer).enumerated().filter { place, column in
-            place == 0 || place >= first || column == order?.column
-        }.map(\.element)
+        let chosen = chosen(of: answer)
+        return Array(chosen.prefix(1) + chosen.dropFirst(1 + before(in: answer)))
     }
 
-    func before(in answer: QueryAnswer) -> Int { chosen(of: answer).count - columns(of: answer).count }
-
-    private func scrolled(in answer: QueryAnswer) -> Int {
-        min(firstColumn, max(0, chosen(of: answer).count - 2))
-    }
+    func before(in answer: QueryAnswer) -> Int { min(firstColumn, max(0, chosen(of: answer).count - 2)) }
 
     private func chosen(of answer: QueryAnswer) -> [Int] {
-        answer.columns.indices.filter {
-            $0 == 0 || $0 == order?.column || !hidden.contains(answer.columns[$0].title)
-        }
+        answer.columns.indices.filter { $0 == 0 || !hidden.contains(answer.columns[$0].title) }
     }
 
     mutating func scroll(by columns: Int, in answer: QueryAnswer) {
-        firstColumn = max(0, scrolled(in: answer) + columns)
-        firstColumn = scrolled(in: answer)
+        firstColumn = max(0, before(in: answer) + columns)
+        firstColumn = before(in: answer)
     }
 }

@@ -157,6 +157,11 @@ enum QueryView {
             let count = Figures.count(query.view.count(of: answer))
             remarks.append(("filter \"\(query.view.filter)\": \(count)", .accent))
         }
+        if let order = query.view.order, !query.view.columns(of: answer).contains(order.column) {
+            let glyphs = model.look.glyphs
+            let arrow = order.isDescending ? glyphs.descending : glyphs.ascending
+            remarks.append(("sorted by \(answer.columns[order.column].title) \(arrow)", .text))
+        }
         if let every = query.every {
             remarks.append(("refreshing every \(Figures.interval(every))", .accent))
         }
