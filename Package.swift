@@ -129,7 +129,7 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "TerminalKit", swiftSettings: strict),
         .target(
-            name: "TerminalCurses", dependencies: ["TerminalKit", "CNcurses"],
+            name: "TerminalCurses", dependencies: ["TerminalKit", "CNcurses", "SystemC"],
             swiftSettings: strict),
         .target(
             name: "StoreInspection",
@@ -151,7 +151,7 @@ let package = Package(
             name: "VellumCommand",
             dependencies: [
                 "StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "TerminalCurses", "StoreInspection",
-                "ServerInspection", "BrowserCore", "CDemoData",
+                "ServerInspection", "BrowserCore", "CDemoData", "SystemC",
                 .target(name: "VellumValkey", condition: .when(traits: ["ValkeyTLS"])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "TOMLKit", package: "TOMLKit"),

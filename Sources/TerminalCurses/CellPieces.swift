@@ -9,8 +9,7 @@ package enum CellPieces {
         package var scalars: [UInt32]
     }
 
-    /// The pieces of a cell, which fill its width. `maximum`: the most scalars of a piece. `columns`: a scalar's width on this
-    /// system, or -1 if it can't be shown.
+    /// `maximum`: the most scalars of a piece. `columns`: a scalar's width on this system, or -1 if it can't be shown.
     package static func pieces(
         of text: String, width: Int, isUTF8: Bool, maximum: Int, columns: (UInt32) -> Int
     ) -> [Piece] {

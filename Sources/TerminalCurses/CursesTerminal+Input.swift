@@ -2,8 +2,7 @@ import CNcurses
 import TerminalKit
 
 extension CursesTerminal {
-    /// Waits for the next event; nil after the timeout. After ``TerminalKit/InputEvent/hangUp`` every call returns that event
-    /// at once.
+    /// Waits for the next event; nil after the timeout. After ``TerminalKit/InputEvent/hangUp`` always returns that event.
     package func nextEvent(timeoutMilliseconds: Int? = nil) -> InputEvent? {
         let deadline = timeoutMilliseconds.map { CursesTerminal.milliseconds() + UInt64(max(0, $0)) }
         while true {
@@ -98,7 +97,6 @@ extension CursesTerminal {
         return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
     }
 
-    /// The keys that terminfo knows for this terminal.
     static func terminalSequences() -> [[UInt8]: Key] {
         var named: [(String, KeyCode)] = [
             ("kcuu1", .up), ("kcud1", .down), ("kcub1", .left), ("kcuf1", .right), ("khome", .home),

@@ -33,8 +33,7 @@ extension CursesTerminal {
         }
     }
 
-    /// Terminfo entries with direct colors reserve numbers below 8 for basic colors, so the darkest blues become slightly
-    /// lighter.
+    /// Terminfo entries with direct colors reserve numbers below 8 for basic colors, so the darkest blues become lighter.
     private func direct(_ red: UInt8, _ green: UInt8, _ blue: UInt8) -> Int32 {
         let value = UInt32(red) << 16 | UInt32(green) << 8 | UInt32(blue)
         return hasDirectColors ? max(8, Int32(value)) : palette.number(of: value)

@@ -107,8 +107,7 @@ package final class CursesTerminal {
         write(bytes)
     }
 
-    /// Gets the events of the mouse, or leaves them to the terminal, which selects text with it then. Has no effect in GNU
-    /// screen.
+    /// Captures mouse events, or leaves them to the terminal for selecting text. Has no effect in GNU screen.
     package func capture(mouse isCaptured: Bool) {
         guard isCaptured != capturesMouse else { return }
         capturesMouse = isCaptured
@@ -218,9 +217,7 @@ package final class CursesTerminal {
 }
 
 /// `close(2)`, which is hidden by a method of the same name.
-private func closeDescriptor(_ descriptor: Int32) {
-    close(descriptor)
-}
+private func closeDescriptor(_ descriptor: Int32) { close(descriptor) }
 
 package enum ExhaustedMemory {
     /// Ends the process with `status` and one line on standard error when an allocation fails, instead of Swift's trap. The

@@ -1,7 +1,6 @@
 import TerminalKit
 
-/// 24-bit colors for terminals whose terminfo entry has 256: each color gets a number, which is replaced in the output of
-/// curses.
+/// 24-bit colors for terminals whose terminfo entry has 256: each color gets a number, replaced in the output of curses.
 package struct DirectPalette {
     /// Numbers from 16 are sent as `38;5;N` and `48;5;N`, lower ones in shorter forms.
     private static let first = 16

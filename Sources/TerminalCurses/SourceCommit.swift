@@ -1,6 +1,5 @@
 import CNcurses
 
-/// The commit of this build.
 package enum SourceCommit {
     /// `7455518d21`, with `-dirty` for a tree with changes; nil if the build named none.
     package static let name: String? = {

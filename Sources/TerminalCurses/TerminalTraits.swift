@@ -4,7 +4,6 @@ import TerminalKit
 package struct TerminalTraits: Sendable, Hashable {
     /// The depth that the environment requests.
     package var depth: ColorDepth
-    /// The name of the terminfo entry.
     package var type: String
     /// Whether it is GNU screen. With mouse reporting, it holds an Escape back until the next key, so no reporting is
     /// requested. It has no alternate screen unless configured, whatever its terminfo entry says.
@@ -50,8 +49,7 @@ package enum TerminalModes {
     }
     static func mouse(_ isOn: Bool) -> [UInt8] { Array("\u{1b}[?1000;1002;1006\(isOn ? "h" : "l")".utf8) }
     static let leave: [UInt8] = Array("\u{1b}[?2026l\u{1b}[?1000;1002;1006;2004;1004l".utf8)
-    /// Synchronized output, <https://gist.github.com/christianparpart/d8a62cc1ab659194337d73e399004036>: shown at once at its
-    /// end.
+    /// Synchronized output, <https://gist.github.com/christianparpart/d8a62cc1ab659194337d73e399004036>: shown at once.
     static let beginUpdate: [UInt8] = Array("\u{1b}[?2026h".utf8)
     static let endUpdate: [UInt8] = Array("\u{1b}[?2026l".utf8)
 

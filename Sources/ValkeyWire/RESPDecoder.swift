@@ -25,15 +25,15 @@ package struct RESPDecoder {
     private var bytes: [UInt8] = []
     /// The number of decoded bytes of `bytes`.
     private var start = 0
-    /// Up to where there is no end of a line.
+    /// The offset up to which the line's end was searched.
     private var searched = 0
-    /// The values that are begun, the innermost last.
+    /// Incomplete arrays and maps, the innermost last.
     private var open: [Container] = []
-    /// Elements of the outermost one that have been announced.
+    /// Announced elements of the outermost value.
     private var announced = 0
-    /// Bytes of the outermost one that have been announced.
+    /// Announced bytes of the outermost value.
     private var announcedBytes = 0
-    /// A string whose length is known, but which hasn't arrived.
+    /// The string whose length is known, but whose bytes are incomplete.
     private var string: (length: Int, kind: UInt8)?
 
     private struct Container {
@@ -44,7 +44,7 @@ package struct RESPDecoder {
 
     package init(limits: Limits = Limits()) { self.limits = limits }
 
-    /// Bytes that have arrived and not been decoded.
+    /// The number of undecoded bytes.
     package var pending: Int { bytes.count - start }
 
     package mutating func append(_ arrived: some Collection<UInt8>) {
@@ -68,7 +68,7 @@ package struct RESPDecoder {
         }
     }
 
-    /// Puts an element where it belongs. Returns the outermost value if it is whole now.
+    /// Adds an element to the innermost value. Returns the outermost value if it is complete.
     private mutating func place(_ value: RESPValue) -> RESPValue? {
         var value = value
         while var container = open.popLast() {
@@ -78,7 +78,7 @@ package struct RESPDecoder {
                 open.append(container)
                 return nil
             }
-            // Attributes say something about the value behind them, and nothing here asks for it.
+            // Attributes of the next value are ignored.
             if container.kind == UInt8(ascii: "|") { return nil }
             value = RESPDecoder.value(of: container)
         }
@@ -93,7 +93,7 @@ package struct RESPDecoder {
         }
     }
 
-    /// A value without elements, or the beginning of one with some, which it opens. `nil` if the bytes for it haven't arrived.
+    /// Returns a value without elements, or opens one with elements. `nil`: its bytes are incomplete.
     private mutating func nextElement() throws(RESPError) -> RESPValue? {
         while true {
             if let value = try nextString() { return value }

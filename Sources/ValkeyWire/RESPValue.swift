@@ -6,7 +6,7 @@ package enum RESPValue: Sendable, Hashable {
     case status(String)
     /// `:`
     case integer(Int64)
-    /// `-` and `!`. The first word says which kind of error it is.
+    /// `-` and `!`. The first word is the kind of error.
     case error(String)
     /// `_`, and the null strings and arrays of version 2.
     case null
@@ -20,7 +20,7 @@ package enum RESPValue: Sendable, Hashable {
     case array([RESPValue])
     /// `%`: keys and values in turn.
     case map([RESPValue])
-    /// `>`: what the server sends unasked. The first element says what it is.
+    /// `>`: a message without a request. The first element is its kind.
     case push([RESPValue])
 
     /// The text of a string or a status; `nil` if it isn't UTF-8, or something else.

@@ -1,4 +1,4 @@
-/// The address of a Valkey or Redis server as people write it. A value; safe to share between threads.
+/// The URL of a Valkey or Redis server.
 package struct ServerURL: Sendable, Hashable {
     /// A name, or a numeric address without brackets.
     package private(set) var host: String
@@ -6,11 +6,10 @@ package struct ServerURL: Sendable, Hashable {
     package private(set) var port = 6379
     package private(set) var user: String?
     package private(set) var password: String?
-    /// 0 to 1,000,000; nil: none is named.
+    /// 0 to 1,000,000; nil: absent.
     package private(set) var database: Int?
     /// Whether the connection is encrypted.
     package let isSecure: Bool
-    /// How; of one that isn't, nothing.
     package private(set) var encryption = ServerEncryption()
 
     private static let schemes = ["valkey://", "redis://", "valkeys://", "rediss://"]
@@ -29,7 +28,7 @@ package struct ServerURL: Sendable, Hashable {
         if let at = rest.lastIndex(of: "@") {
             let parts = rest[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             guard let names = ServerURL.decoded(parts) else {
-                throw ServerURLError("before @ stands user:password, with %XX for special characters")
+                throw ServerURLError("@ must be preceded by user:password, with %XX for special characters")
             }
             user = names[0].isEmpty ? nil : names[0]
             if names.count == 2 { password = names[1] }
@@ -37,7 +36,7 @@ package struct ServerURL: Sendable, Hashable {
         }
         if let mark = rest.firstIndex(of: "?") {
             guard isSecure else {
-                throw ServerURLError("? stands in addresses that begin with valkeys:// only")
+                throw ServerURLError("? is only for addresses that begin with valkeys://")
             }
             encryption = try ServerURL.encryption(rest[rest.index(after: mark)...])
             rest = rest[..<mark]
@@ -46,7 +45,7 @@ package struct ServerURL: Sendable, Hashable {
             let number = rest[rest.index(after: slash)...]
             if !number.isEmpty {
                 guard let found = ServerURL.number(number), (0...1_000_000).contains(found) else {
-                    throw ServerURLError("what stands behind / is no number of a database")
+                    throw ServerURLError("/ must be followed by the number of a database")
                 }
                 database = found
             }
@@ -62,16 +61,15 @@ package struct ServerURL: Sendable, Hashable {
         }
         if rest.hasPrefix(":") {
             guard let number = ServerURL.number(rest.dropFirst()), (1...65_535).contains(number) else {
-                throw ServerURLError("what stands behind : is no port; use 1 to 65535")
+                throw ServerURLError(": must be followed by a port, 1 to 65535")
             }
             port = number
         } else if !rest.isEmpty {
-            throw ServerURLError("what stands behind the host is neither a port nor a database")
+            throw ServerURLError("the host must be followed by :PORT or /DATABASE")
         }
         guard !host.isEmpty else { throw ServerURLError("it names no host") }
     }
 
-    /// Digits alone.
     private static func number(_ text: Substring) -> Int? {
         text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int(text) : nil
     }
@@ -82,7 +80,7 @@ package struct ServerURL: Sendable, Hashable {
             let words = decoded(pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false))
             guard let words, words.count == 2, let part = ServerEncryption.parts[words[0]] else {
                 throw ServerURLError(
-                    "behind ? stand "
+                    "? must be followed by "
                         + ServerEncryption.parts.keys.sorted().map { $0 + "=…" }.joined(separator: "&")
                         + ", with %XX for special characters")
             }
@@ -112,32 +110,32 @@ package struct ServerURL: Sendable, Hashable {
         return names.count == parts.count ? names : nil
     }
 
-    /// The user as it stands in an address, with its `@`; empty: none was named.
+    /// The encoded user with its `@`; empty: absent.
     package var userPart: String { user.map { ServerEncryption.encoded($0, but: "%?#@:/") + "@" } ?? "" }
 
-    /// The host and the port as they stand in an address, numeric addresses with a colon in brackets.
+    /// Encoded host and port, with IPv6 addresses in brackets.
     package var place: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 }
 
-/// How the server's certificate is verified, and which one is shown to it. A value; safe to share between threads.
+/// TLS settings of a connection.
 package struct ServerEncryption: Sendable, Hashable {
-    /// Path of a PEM file with the certificates that are trusted; nil: those that the system trusts.
+    /// Path of a PEM file with trusted certificates; nil: the system's.
     package var roots: String?
-    /// Path of a PEM file with the certificate to show; nil: none is.
+    /// Path of a PEM file with the client certificate; nil: none.
     package var certificate: String?
-    /// Path of a PEM file with the key to it; nil: it is in the same file.
+    /// Path of a PEM file with its key; nil: in the same file.
     package var key: String?
-    /// The name for which the server's certificate must be; nil: the host's.
+    /// The name in the server's certificate; nil: the host's.
     package var serverName: String?
 
     package init() {}
 
-    /// By their names in an address.
+    /// By parameter names.
     fileprivate static var parts: [String: WritableKeyPath<ServerEncryption, String?>] {
         ["roots": \.roots, "certificate": \.certificate, "key": \.key, "serverName": \.serverName]
     }
 
-    /// As it stands in an address, with its `?`; empty if it says nothing.
+    /// The parameters with their `?`; empty without any.
     package var words: String {
         let pairs = ServerEncryption.parts.sorted { $0.key < $1.key }.compactMap { name, part in
             self[keyPath: part].map { "\(name)=" + ServerEncryption.encoded($0, but: "%&=?#@") }
@@ -154,7 +152,7 @@ package struct ServerEncryption: Sendable, Hashable {
     }
 }
 
-/// A server's address that can't be understood. A value; safe to share between threads.
+/// An invalid server URL.
 package struct ServerURLError: Error, Hashable, CustomStringConvertible {
     /// None of the address's parts is repeated, because any may be a password.
     package let reason: String

@@ -1,7 +1,7 @@
 import StorageEngine
 
 /// An object of a near cache as it is stored under its key at a server: 18 bytes, the owner, and the encoded object. All numbers are
-/// little-endian. A value; safe to share between threads.
+/// little-endian.
 ///
 /// | byte | bytes | content |
 /// | ---: | ---: | --- |

@@ -1,11 +1,5 @@
 // The system's library and FoundationEssentials for all files of the program.
-#if canImport(Darwin)
-@_exported import Darwin
-#elseif canImport(Musl)
-@_exported import Musl
-#else
-@_exported import Glibc
-#endif
+@_exported import SystemC
 
 #if canImport(FoundationEssentials)
 @_exported import FoundationEssentials

@@ -2,7 +2,6 @@ import ArchiveQuery
 import ArgumentParser
 import StorageEngine
 
-/// The `vellum` program.
 @main
 struct VellumCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -34,7 +33,6 @@ struct VellumCommand: ParsableCommand {
 
     @OptionGroup var store: StoreArguments
 
-    /// Commands in the help.
     static let names = configuration.subcommands.map { $0.configuration }.filter(\.shouldDisplay)
         .compactMap(\.commandName)
 

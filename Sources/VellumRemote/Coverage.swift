@@ -5,7 +5,6 @@ import Synchronization
 /// weren't reported since. Copies are identified by their sequences. Copies of other processes are compared with the server's object
 /// once, because these processes may have ended before a report. Safe from any thread.
 final class Coverage: Sendable {
-    /// A pending fetch or change.
     final class Ticket: Sendable {
         let key: ExactText
         private let began = ContinuousClock.now
@@ -32,7 +31,6 @@ final class Coverage: Sendable {
             if isAnswered.load(ordering: .relaxed) { outdated.store(true, ordering: .releasing) }
         }
 
-        /// Calls `keep` unless it is outdated.
         func unlessOutdated(_ keep: () throws -> UInt64?) rethrows -> UInt64? {
             try keeping.withLock { _ in try isOutdated ? nil : keep() }
         }
@@ -45,7 +43,6 @@ final class Coverage: Sendable {
         /// When tracking was lost, or this object was created; nanoseconds since boot.
         var uncoveredSince = Coverage.now()
         var trusted = TrustedCopies()
-        /// The copies that were trusted when tracking was lost.
         var formerly = TrustedCopies()
         var underWay: [ExactText: [Ticket]] = [:]
     }
@@ -98,7 +95,6 @@ final class Coverage: Sendable {
 
     // MARK: Requests of this process
 
-    /// Call before the request is sent.
     func begin(_ key: String) -> Ticket {
         state.withLock { state in
             let ticket = Ticket(ExactText(key), uncoveredSince: state.isCovered ? nil : state.uncoveredSince)
@@ -149,7 +145,6 @@ final class Coverage: Sendable {
         state.withLock { $0.formerly.sequence(of: key) == sequence }
     }
 
-    /// Whether any copy of this key would be trusted.
     func mayTrust(_ key: String) -> Bool { state.withLock { $0.trusted.sequence(of: key) != nil } }
 
     var isCovered: Bool { state.withLock { $0.isCovered } }

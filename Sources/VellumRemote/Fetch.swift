@@ -7,16 +7,13 @@ final class Fetch: Sendable {
     typealias Answer = Result<RemoteObject?, RemoteError>
 
     enum Outcome: Sendable {
-        /// For one caller, which finishes the fetch unless another has begun to.
         case answered(Fetch, Answer)
-        /// For the other callers.
         case finished(Result<HeldObject?, any Error>)
     }
 
     private struct State {
         var waiting: [(isBlocking: Bool, then: @Sendable (Outcome) -> Void)] = []
         var answer: Answer?
-        /// Whether a blocking caller got the answer.
         var isHanded = false
         var isBegun = false
         var result: Result<HeldObject?, any Error>?
@@ -54,7 +51,6 @@ final class Fetch: Sendable {
         finisher.then(.answered(self, answer))
     }
 
-    /// Whether the caller must finish it.
     func begin() -> Bool {
         state.withLock { state in
             defer { state.isBegun = true }

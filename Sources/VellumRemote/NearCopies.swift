@@ -16,7 +16,6 @@ final class NearCopies<Object: Archivable>: RemoteListener {
 
     func isUncovered() {
         coverage.uncover()
-        // All objects in memory were trusted.
         leaveMemory()
     }
 

@@ -150,8 +150,6 @@ extension RemoteArchives {
         return false
     }
 
-    // MARK: Fetching
-
     /// Joins the pending fetch of a key, unless it is outdated, or begins one.
     /// - Parameter blocking: whether the caller's thread waits, so that it can finish the fetch.
     func fetch(_ key: String, blocking: Bool, _ then: @escaping @Sendable (Fetch.Outcome) -> Void) {
@@ -231,13 +229,11 @@ extension RemoteArchives {
         do {
             if let copy, copy.bytes == remote.bytes, try hasTerms(of: remote, key) {
                 counts.confirmed.add(1, ordering: .relaxed)
-                // The next access reads it into memory.
                 _ = coverage.end(ticket, keptAs: copy.sequence)
                 return prepared.kept
             }
             _ = try keep(prepared, remote, ticket)
         } catch {
-            // The object is returned without a copy.
             near.log("keep a copy of", key, error)
         }
         return prepared.kept

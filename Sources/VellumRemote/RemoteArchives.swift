@@ -34,7 +34,6 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
     let uncovered: UncoveredBehavior
     let lifetime: Duration?
     let behind: WriteBehind<Object>?
-    /// Pending fetches.
     let fetches = Guarded<[ExactText: Fetch]>([:])
     let counts = RemoteCounts()
 
@@ -87,7 +86,6 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
         return nil
     }
 
-    /// Returns the copy on disk if it is trusted.
     func accessOnDisk(_ core: ArchiveCore<Object>, _ key: String) throws -> Object? {
         guard let sequence = try core.archive.sequence(of: key), coverage.trusts(key, sequence),
             let object = try core.accessOnDisk(key, unless: { !coverage.trusts(key, sequence) })
@@ -162,7 +160,6 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
             reason: tier.health.trouble ?? "\(behind.counts.keys) changes still wait to be sent")
     }
 
-    /// Blocks until the answer arrives.
     private func waiting<Answer: Sendable>(_ ask: (@escaping @Sendable (Answer) -> Void) -> Void) -> Answer {
         let answer = Guarded<Answer?>(nil)
         let isDone = DispatchSemaphore(value: 0)
@@ -171,7 +168,6 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
             isDone.signal()
         }
         isDone.wait()
-        // It is set before the signal.
         return answer.withLock { $0 }!
     }
 

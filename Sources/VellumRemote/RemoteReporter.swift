@@ -10,12 +10,10 @@ final class RemoteReporter: Sendable {
     private struct Reported {
         let key: String
         let factory: ArchivesFactory
-        /// Doesn't retain the archive.
         let statistics: @Sendable () throws -> Found
         var reports: ArchiveManager<RemoteReport>?
         var last: RemoteReport?
         var written = ContinuousClock.now
-        /// Whether the latest report failed, which is logged once.
         var hasFailed = false
     }
 
@@ -23,7 +21,6 @@ final class RemoteReporter: Sendable {
         case open(RemoteStatistics)
         /// The store is closed or removed.
         case closed
-        /// The archive is released.
         case released
     }
 

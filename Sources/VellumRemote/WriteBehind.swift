@@ -17,7 +17,6 @@ public enum RemoteWrites: Sendable, Hashable {
 /// The queued changes of an archive. Safe from any thread.
 final class WriteBehind<Object: Archivable>: Sendable {
     struct Write: Sendable {
-        /// `nil`: a deletion.
         var remote: RemoteObject?
         /// The object for accesses while the change is queued.
         var kept: HeldObject?
@@ -253,7 +252,6 @@ final class WriteBehind<Object: Archivable>: Sendable {
 }
 
 extension RemoteError {
-    /// Whether the same request would be refused again.
     fileprivate var isLasting: Bool {
         guard case .refused(_, let message) = self else { return false }
         // Errors of a full or starting server, of a replica, and of a cluster that is being reconfigured.

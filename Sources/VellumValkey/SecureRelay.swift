@@ -28,7 +28,7 @@ package struct SecureRelay: Sendable {
         to address: ValkeyAddress, _ tls: ValkeyTier.TLS, _ seconds: Int, _ failure: Failure
     ) throws(ValkeyTLSError) -> Int32 {
         var pair: [Int32] = [-1, -1]
-        guard socketpair(AF_UNIX, stream, 0, &pair) == 0 else {
+        guard socketpair(AF_UNIX, streamSocket, 0, &pair) == 0 else {
             throw ValkeyTLSError(reason: String(cString: strerror(errno)))
         }
         for descriptor in pair { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
@@ -90,12 +90,6 @@ package struct SecureRelay: Sendable {
         }
         return try connected.wait()
     }
-
-    #if canImport(Glibc)
-    private static let stream = Int32(SOCK_STREAM.rawValue)
-    #else
-    private static let stream = SOCK_STREAM
-    #endif
 }
 
 /// Reports the result of the handshake. For one event loop.
@@ -148,7 +142,6 @@ private final class Handshake: ChannelInboundHandler {
 
     private var unanswered: String? { isDone && !hasAnswered ? tls.refusal(by: address) : nil }
 
-    /// Keeps the first reason.
     private func note(_ reason: String?) {
         guard let reason else { return }
         failure.reason.withLock { $0 = $0 ?? reason }
@@ -168,13 +161,11 @@ private final class Relay: ChannelInboundHandler, Sendable {
         partner.writeAndFlush(unwrapInboundIn(data), promise: nil)
     }
 
-    /// Backpressure.
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         _ = partner.setOption(.autoRead, value: context.channel.isWritable)
         context.fireChannelWritabilityChanged()
     }
 
-    /// Closes the partner after pending writes.
     func channelInactive(context: ChannelHandlerContext) {
         partner.writeAndFlush(context.channel.allocator.buffer(capacity: 0)).whenComplete { [partner] _ in
             partner.close(promise: nil)

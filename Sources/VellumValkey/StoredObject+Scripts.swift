@@ -14,7 +14,6 @@ extension RemoteObject {
     }
 }
 
-/// Scripts that run on the server.
 extension StoredObject {
     /// Deletes the key if its object has this owner. Returns 1 if it is deleted, else 0 or -3.
     static let deleteIfOwned = ifOwned("redis.call('UNLINK', KEYS[1])")

@@ -29,7 +29,6 @@ final class ValkeyRouter: @unchecked Sendable {
     private var sessions: [String: ValkeySession] = [:]
     /// Servers by slot; empty until the layout of a cluster is known.
     private var slots: [ValkeySession?] = []
-    /// Servers with slots.
     private var members: [ValkeySession] = []
     /// Targets of redirections without slots in the known layout.
     private var unknown: Set<ObjectIdentifier> = []
@@ -37,7 +36,6 @@ final class ValkeyRouter: @unchecked Sendable {
     private var isAsking = false
     private var layoutTrouble: String?
     private var askedAt = NIODeadline.distantPast
-    /// The layout's epoch.
     private var epoch: Int64 = 0
     private var spaces: [ObjectIdentifier: Space] = [:]
     private var isStopped = false
@@ -95,7 +93,6 @@ final class ValkeyRouter: @unchecked Sendable {
         let commands: [RESPCommand]
         /// The key of all commands; `nil`: none.
         var key: [UInt8]?
-        /// Whether they are a transaction.
         var isAtomic = false
         let began = NIODeadline.now()
         var then: Then
@@ -110,7 +107,6 @@ final class ValkeyRouter: @unchecked Sendable {
             return (bytes, all.count)
         }
 
-        /// Extracts the commands' replies.
         func replies(_ all: [RESPValue], asking: Bool, _ tier: String) -> Result<[RESPValue], RemoteError> {
             guard isAtomic else {
                 return .success(asking ? all.enumerated().filter { $0.offset % 2 == 1 }.map(\.element) : all)
@@ -133,7 +129,6 @@ final class ValkeyRouter: @unchecked Sendable {
         }
     }
 
-    /// Sends commands to one server.
     func send(_ commands: [RESPCommand], to session: ValkeySession, _ then: @escaping Then) {
         send(Request(commands: commands, then: then)) { _ in session }
     }
@@ -243,8 +238,6 @@ final class ValkeyRouter: @unchecked Sendable {
         let trouble = servers.lazy.compactMap(\.trouble).first ?? layoutTrouble
         figures.withLock { $0.trouble = trouble }
     }
-
-    // MARK: A cluster
 
     /// Follows redirections, at most eight, because servers may disagree.
     private func answered(

@@ -37,7 +37,6 @@ final class ValkeySession: @unchecked Sendable {
     }
 
     private struct Request: Sendable {
-        /// The number of replies.
         let count: Int
         var replies: [RESPValue] = []
         let bytes: [UInt8]
@@ -67,11 +66,9 @@ final class ValkeySession: @unchecked Sendable {
     /// Lost connections whose data may still reach the server.
     private var lost: [(number: Int64, address: String)] = []
     private var isAnswered = false
-    /// Whether the reason of the loss is an error of TLS.
     private var isExplained = false
     /// The time of sending of the last answered request. All earlier changes are reported, because the server reports them first.
     private var confirmed = NIODeadline.now()
-    /// The time of the last heartbeat.
     private var asked = NIODeadline.now()
     private var isFlushDue = false
     private(set) var isClustered = false
@@ -82,7 +79,6 @@ final class ValkeySession: @unchecked Sendable {
     private(set) var epoch: Int64 = 0
     private var timer: RepeatedTask?
 
-    /// Shared by all servers of a tier.
     private let figures: ValkeyFigures
     /// Why there is no connection, or why it isn't sound.
     private(set) var trouble: String?
@@ -150,8 +146,6 @@ final class ValkeySession: @unchecked Sendable {
     var isUnreachable: Bool { failedAttempts > 1 && !isConnected }
 
     var isConnected: Bool { if case .connected = state { true } else { false } }
-
-    // MARK: Requests
 
     private func write(_ request: Request, _ channel: any Channel) {
         figures.withLock { $0.requests += 1 }
@@ -305,7 +299,6 @@ final class ValkeySession: @unchecked Sendable {
         }
     }
 
-    /// Starts tracking, and notifies the listeners when the server has confirmed it.
     private func track(_ prefixes: Set<[UInt8]>, _ channel: any Channel) {
         let new = prefixes.subtracting(tracked)
         tracked.formUnion(new)
@@ -418,7 +411,6 @@ final class ValkeySession: @unchecked Sendable {
                 : LogIn.reason(message, without: address.password))
     }
 
-    /// A field of the reply to `HELLO`.
     private static func field(_ name: String, of hello: RESPValue) -> String? {
         let parts = hello.elements ?? []
         guard let place = parts.firstIndex(where: { $0.text == name }), place + 1 < parts.count else {
@@ -495,7 +487,6 @@ final class ValkeySession: @unchecked Sendable {
     }
 }
 
-/// The state of all connections of a tier. Safe from any thread.
 final class ValkeyFigures: Sendable {
     private let health = Guarded(RemoteHealth())
 

@@ -55,7 +55,6 @@ extension ValkeySpace {
 private final class Deletion: Sendable {
     typealias Then = @Sendable (Result<Void, RemoteError>) -> Void
 
-    /// About the number of keys in a step.
     private static let portion = 250
     /// A pass over a cluster misses keys that move, so passes are repeated while they find keys.
     private static let mostPasses = 5
@@ -75,8 +74,6 @@ private final class Deletion: Sendable {
         }
     }
 
-    // MARK: All
-
     func pass(through prefix: [UInt8], _ number: Int, _ then: @escaping Then) {
         space.router.withServers { [self] result in
             guard case .success(let servers) = result else { return then(result.map { _ in }) }
@@ -90,7 +87,6 @@ private final class Deletion: Sendable {
         }
     }
 
-    /// Scans one server after the other.
     private func pass(through prefix: [UInt8], at servers: [ValkeySession], _ then: @escaping Then) {
         guard let server = servers.first else { return then(.success(())) }
         scan(prefix, at: server, from: "0") { [self] result in
@@ -147,8 +143,6 @@ private final class Deletion: Sendable {
             }
         }
     }
-
-    // MARK: Steps
 
     /// Passes the keys of a scan's step and the next cursor to `goOn`.
     private func portion(

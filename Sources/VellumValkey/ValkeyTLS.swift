@@ -110,9 +110,6 @@ extension ValkeyTier.TLS {
             reason: "no certificates can be read from \"\(file)\" (\(what)); it takes a PEM file")
     }
 
-    // MARK: Errors
-
-    /// Describes an error of TLS; `nil`: another error.
     func reason(of error: any Error, _ context: ChannelHandlerContext, _ address: ValkeyAddress) -> String? {
         let server = "\(address.host):\(address.port)"
         if let error = error as? NIOSSLError, error == .uncleanShutdown { return "the connection was closed" }
@@ -167,7 +164,6 @@ private final class NameCheck: ChannelDuplexHandler {
     private let name: [UInt8]
     private let handler: NIOSSLClientHandler
     private var isRight = false
-    /// Delayed writes, with the credentials.
     private var held: [(data: NIOAny, promise: EventLoopPromise<Void>?)] = []
 
     init(_ name: String, of handler: NIOSSLClientHandler) {

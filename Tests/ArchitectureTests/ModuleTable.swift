@@ -30,7 +30,7 @@ struct ModuleTable {
             "Nest": ["StorageEngine", "CBOR"],
             "NestRemote": ["Nest", "VellumRemote", "Vellum", "StorageEngine"],
             "TerminalKit": [],
-            "TerminalCurses": ["TerminalKit", "CNcurses"],
+            "TerminalCurses": ["TerminalKit", "CNcurses", "SystemC"],
             "StoreInspection": ["StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "SystemC"],
             "ServerInspection": [
                 "StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "ValkeyWire", "SystemC",

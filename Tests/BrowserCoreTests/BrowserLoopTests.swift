@@ -143,6 +143,7 @@ struct BrowserLoopTests {
         var terminal = Terminal(
             Self.planOfOne().dropLast() + Self.keys(text, shown: "16 entries")
                 + [Self.step("3 archives", .key(.control("c")))])
+        terminal.pause = 1_000
         #expect(Self.run(&terminal, source) == .quit && terminal.steps.isEmpty)
     }
 

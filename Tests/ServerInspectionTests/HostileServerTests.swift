@@ -57,7 +57,8 @@ import Darwin
 
     private static func bulk(_ text: String) -> String { "$\(text.utf8.count)\r\n\(text)\r\n" }
 
-    @Test func figuresThatNoServerReaches() throws {
+    @Test("figures beyond all limits don't overflow")
+    func hugeFigures() throws {
         let most = "18446744073709551615"
         let info = """
             redis_version:7.0.0\r

@@ -5,13 +5,13 @@ import StoreInspection
 import TestSupport
 import ValkeyWire
 
-/// A server with a client of a test, and what looks at it.
+/// A server, a client of the test, and a connection of the program.
 final class Served {
     let server: ValkeyServer
     let client: PlainClient
     let address: ServerAddress
     let connection: ServerConnection
-    /// For what is kept to be taken back.
+    /// For undo records.
     let folder: String
 
     init(_ options: [String] = []) async throws {

@@ -9,7 +9,8 @@ import ValkeyWire
 
 @Suite(.serialized, .enabled(if: ValkeyServer.program != nil, "no server is installed"))
 struct ServerChangesTests {
-    @Test func whatWasDeletedComesBack() async throws {
+    @Test("undo restores deleted keys unless they were stored again")
+    func undoOfADeletion() async throws {
         let served = try await Served()
         try served.fill()
         try served.ask("PEXPIRE", "hash", "500000")
@@ -22,7 +23,7 @@ struct ServerChangesTests {
         #expect(try served.ask("DBSIZE").number == 1)
         let action = try #require(carried.outcome.action)
         #expect(try served.changes().reversible().map(\.id) == [action.id])
-        // Stored again meanwhile: that stays.
+        // Stored again after the deletion.
         try served.ask("SET", "text", "another")
         let undone = try #require(try served.changes().undo(action.id)).outcome
         #expect(undone.entries == 5)
@@ -37,7 +38,8 @@ struct ServerChangesTests {
         #expect(try served.changes().undo(action.id) == nil)
     }
 
-    @Test func deadlinesComeBack() async throws {
+    @Test("undo restores expiry times unless they were changed again")
+    func undoOfExpiryTimes() async throws {
         let served = try await Served()
         try served.fill()
         try served.ask("PEXPIRE", "hash", "500000")
@@ -59,8 +61,8 @@ struct ServerChangesTests {
         #expect(try served.ask("PTTL", "hash").number == -1)
     }
 
-    /// What broke: a former deadline that is over deleted the key, and what had expired meanwhile had no copy.
-    @Test func deadlinesThatAreOverTakeNothingAway() async throws {
+    @Test("undo skips an expiry time that has passed, and restores a key that the change made expire")
+    func passedExpiryTimes() async throws {
         let served = try await Served()
         try served.fill()
         try served.ask("PEXPIRE", "text", "300")
@@ -81,8 +83,8 @@ struct ServerChangesTests {
         #expect(try served.ask("PTTL", "hash").number == -1)
     }
 
-    /// What broke: without the right to begin a transaction, what was to be in it was done at once.
-    @Test func withoutTransactionsNothingIsDone() async throws {
+    @Test("a user without the right to MULTI changes nothing")
+    func withoutTransactions() async throws {
         let served = try await Served()
         try served.fill()
         try served.ask("PEXPIREAT", "hash", "9223372036854775807")
@@ -97,8 +99,8 @@ struct ServerChangesTests {
         #expect(whole.outcome.entries == 2)
     }
 
-    /// What broke: the way back was over before all was done, and what came then had none.
-    @Test func whatIsUnderWayIsNotUndone() async throws {
+    @Test("a running action can't be undone")
+    func undoOfARunningAction() async throws {
         let served = try await Served()
         for number in 0..<200 { try served.ask("SET", "key \(number)", "0") }
         var refusal: SourceError?
@@ -107,7 +109,7 @@ struct ServerChangesTests {
         ) { done in
             if done > 100, refusal == nil {
                 refusal = #expect(throws: SourceError.self) { try served.changes().undo(1) }
-                // So much that a kill now would leave to be taken back.
+                // The copies that could be restored after a kill.
                 let kept = (try? served.changes().reversible().first).map {
                     ($0?.entries ?? 0, $0?.bytes ?? 0)
                 }
@@ -120,8 +122,8 @@ struct ServerChangesTests {
         #expect(try #require(try served.changes().undo(action.id)).outcome.entries == 200)
     }
 
-    /// It would evict others' keys, or what was just given back.
-    @Test func nothingIsEvictedForWhatComesBack() async throws {
+    @Test("undo stops before the server evicts keys for restored ones")
+    func undoOnAFullServer() async throws {
         let served = try await Served(["--maxmemory-policy", "allkeys-random"])
         let keys = (0..<300).map { "key \($0)" }
         for key in keys { try served.ask("SET", key, String(repeating: "x", count: 20_000)) }
@@ -142,8 +144,8 @@ struct ServerChangesTests {
         #expect(try served.ask("DBSIZE").number == 350 && rest.stopped == nil)
     }
 
-    /// What a server refuses stays to be taken back, and what it took isn't skipped as somebody else's.
-    @Test func whatIsRefusedStaysToBeTakenBack() async throws {
+    @Test("a copy that a full server refuses can be restored later")
+    func refusedCopies() async throws {
         let served = try await Served()
         let keys = (0..<100).map { "key \($0)" }
         for key in keys { try served.ask("SET", key, String(repeating: "x", count: 50_000)) }
@@ -158,7 +160,8 @@ struct ServerChangesTests {
         #expect(rest.entries == 100 - part.outcome.entries && rest.skippedCount == 0 && rest.isComplete)
     }
 
-    @Test func deadlinesComeBackExactly() async throws {
+    @Test("undo restores expiry times to the millisecond")
+    func exactExpiryTimes() async throws {
         let served = try await Served()
         let keys = (0..<60).map { "key \($0)" }
         for (place, key) in keys.enumerated() {
@@ -174,8 +177,8 @@ struct ServerChangesTests {
         }
     }
 
-    /// Whether somebody changed the store with the copies, or a part of it can't be read.
-    @Test func lostCopiesAreSaid() async throws {
+    @Test("undo reports missing and unreadable copies")
+    func lostCopies() async throws {
         let served = try await Served()
         let keys = (0..<150).map { "key \($0)" }
         for key in keys { try served.ask("SET", key, "0") }
@@ -198,7 +201,8 @@ struct ServerChangesTests {
         #expect(try served.changes().reversible().isEmpty)
     }
 
-    @Test func whatOneNameOfThisMachineDidAnotherTakesBack() async throws {
+    @Test("an action at 127.0.0.1 can be undone at localhost")
+    func namesOfThisMachine() async throws {
         let served = try await Served()
         try served.fill()
         let action = try #require(
@@ -209,8 +213,8 @@ struct ServerChangesTests {
         #expect(try served.ask("GET", "text").text == "hello")
     }
 
-    /// A kill leaves the file that said that an action is under way.
-    @Test func whatAKillLeavesIsRemoved() async throws {
+    @Test("lock files of killed actions are removed")
+    func leftLockFiles() async throws {
         let served = try await Served()
         try served.fill()
         let files = ["7", "9223372036854775807"].map { "\(served.folder)-\($0)" }
@@ -225,7 +229,8 @@ struct ServerChangesTests {
         #expect(left == [other])
     }
 
-    @Test func whatIsGoneOrInUseIsLeftAlone() async throws {
+    @Test("absent and recently used keys are skipped")
+    func absentAndUsedKeys() async throws {
         let served = try await Served()
         try served.fill()
         var targets = try served.targets(["text", "hash"])
@@ -239,7 +244,8 @@ struct ServerChangesTests {
         #expect(try served.changes().reversible().isEmpty)
     }
 
-    @Test func whatChangesAllTheTimeIsDeletedAsItWasLast() async throws {
+    @Test("a key that changes all the time is skipped, or restored with its latest value")
+    func changingKeys() async throws {
         let served = try await Served()
         let writer = try served.server.client()
         for number in 0..<200 { try served.ask("SET", "key \(number)", "0") }
@@ -266,7 +272,8 @@ struct ServerChangesTests {
         #expect(try served.ask("DBSIZE").number == 200)
     }
 
-    @Test func stoppingLeavesTheRest() async throws {
+    @Test("a stopped deletion leaves the other keys")
+    func stopping() async throws {
         let served = try await Served()
         for number in 0..<300 { try served.ask("SET", "key \(number)", "0") }
         let targets = try served.targets((0..<300).map { "key \($0)" })
@@ -280,7 +287,8 @@ struct ServerChangesTests {
         #expect(try served.ask("DBSIZE").number == 300)
     }
 
-    @Test func aServerThatIsLostMeanwhileLosesNothing() async throws {
+    @Test("all keys deleted before the server was lost can be restored")
+    func lostServer() async throws {
         let served = try await Served()
         for number in 0..<300 { try served.ask("SET", "key \(number)", "0") }
         let targets = try served.targets((0..<300).map { "key \($0)" })
@@ -304,8 +312,8 @@ struct ServerChangesTests {
 
     // MARK: Beside what a server allows
 
-    /// What broke: copies of many keys at once took the room of others' keys, and of keys that weren't copied yet.
-    @Test func copyingTakesNoRoomFromOthers() async throws {
+    @Test("copies don't make a full server evict keys")
+    func copiesOnAFullServer() async throws {
         let served = try await Served(["--maxmemory-policy", "allkeys-random"])
         let keys = (0..<64).map { "large \($0)" }
         for key in keys { try served.ask("SET", key, String(repeating: "x", count: 100_000)) }
@@ -319,8 +327,8 @@ struct ServerChangesTests {
         #expect(try served.ask("DBSIZE").number == 500)
     }
 
-    /// What broke: keys of several slots can't be watched at once.
-    @Test func keysOfAClustersServer() async throws {
+    @Test("a cluster's keys are changed in separate transactions")
+    func clusters() async throws {
         let served = try await Served(["--cluster-enabled", "yes"])
         try served.ask("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
         #expect(
@@ -336,8 +344,8 @@ struct ServerChangesTests {
         #expect(try served.ask("DBSIZE").number == 20)
     }
 
-    /// What broke: all that stood behind one copy that the server doesn't take was never tried.
-    @Test func oneThatIsRefusedHoldsUpNoOther() async throws {
+    @Test("a refused copy doesn't stop the others")
+    func oneRefusedCopy() async throws {
         let served = try await Served()
         var generator = SeededGenerator.announced("elements")
         for _ in 0..<30 {
@@ -364,8 +372,8 @@ struct ServerChangesTests {
         #expect(try served.changes().reversible().isEmpty)
     }
 
-    /// What broke: who may delete but not restore was told how to undo it, and couldn't.
-    @Test func nobodyDeletesWithoutAWayBack() async throws {
+    @Test("a user without the right to RESTORE deletes nothing")
+    func withoutUndoRights() async throws {
         let served = try await Served()
         try served.fill()
         try served.ask("ACL", "SETUSER", "one", "on", ">word", "~*", "+@all", "-restore")
@@ -383,7 +391,7 @@ struct ServerChangesTests {
         #expect(own.outcome.entries == 1)
         let single = try #require(own.outcome.action)
         #expect(try changes("three").undo(single.id)?.outcome.entries == 1)
-        // Who may not ask what the server is can take back what was done that way.
+        // A user without INFO can undo actions of such users.
         let carried = try changes("two").carryOut(.delete, on: targets)
         #expect(carried.outcome.entries == 2)
         let action = try #require(carried.outcome.action)
@@ -392,8 +400,8 @@ struct ServerChangesTests {
         #expect(try #require(try changes("two").undo(action.id)).outcome.entries == 2)
     }
 
-    /// What broke: the copies of a first try counted as uses.
-    @Test func idleKeysBesideOneThatChanges() async throws {
+    @Test("idle keys are expired although another key of the block changes")
+    func idleKeys() async throws {
         let served = try await Served()
         let keys = (0..<64).map { "key \($0)" }
         // Small numbers are one object of the server, with one time.
@@ -413,7 +421,8 @@ struct ServerChangesTests {
         #expect(carried.outcome.skips.map(\.key) == ["key 7"])
     }
 
-    @Test func howOftenKeysWereUsedComesBack() async throws {
+    @Test("undo restores access frequencies")
+    func frequencies() async throws {
         let served = try await Served(["--maxmemory-policy", "allkeys-lfu", "--lfu-log-factor", "0"])
         try served.ask("SET", "key", "0")
         for _ in 0..<50 { try served.ask("GET", "key") }

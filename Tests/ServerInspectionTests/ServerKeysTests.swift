@@ -10,7 +10,8 @@ import ValkeyWire
 
 @Suite(.serialized, .enabled(if: ValkeyServer.program != nil, "no server is installed"))
 struct ServerKeysTests {
-    @Test func namesOfKeysAreAnyBytes() {
+    @Test("each key has one spelling")
+    func keyNames() {
         var random = SeededGenerator.announced("names of keys")
         for _ in 0..<2000 {
             let bytes = (0..<Int.random(in: 0...12, using: &random)).map { _ in
@@ -50,7 +51,8 @@ struct ServerKeysTests {
         #expect(try ServerAddress("valkey://\(host)").isLocal == isLocal)
     }
 
-    @Test func everyKeyIsFoundOnce() async throws {
+    @Test("a listing has each key once")
+    func listings() async throws {
         let served = try await Served()
         for number in 0..<3000 { try served.ask("SET", "key \(number)", "\(number)") }
         let listing = try #require(try ServerListing(served.connection, database: 0, isPaced: false))
@@ -70,7 +72,8 @@ struct ServerKeysTests {
         #expect(some.count == 11)
     }
 
-    @Test func whatIsToldOfKeysCountsAsNoUse() async throws {
+    @Test("reading facts leaves idle times unchanged")
+    func factsWithoutAccess() async throws {
         let served = try await Served()
         try served.fill()
         try served.ask("EXPIRE", "hash", "1000")
@@ -95,7 +98,8 @@ struct ServerKeysTests {
         #expect(listing.terms(at: hash).expires != nil)
     }
 
-    @Test func valuesAreDocuments() async throws {
+    @Test("collections are read as documents")
+    func documents() async throws {
         let served = try await Served()
         try served.fill()
         func json(_ key: String, _ type: String) throws -> String {
@@ -159,8 +163,10 @@ struct ServerKeysTests {
         #expect(try keys("find @key = \"h'63e9'\"") == ["h'63e9'"])
     }
 
-    @Test(arguments: ["hash", "set", "list", "zset", "stream"])
-    func ofALongValueABeginningIsReadAndSaidToBe(type: String) async throws {
+    @Test(
+        "a beginning of a long value is read and reported as incomplete",
+        arguments: ["hash", "set", "list", "zset", "stream"])
+    func longValues(type: String) async throws {
         let served = try await Served()
         for number in 0..<3000 {
             switch type {
@@ -200,8 +206,8 @@ struct ServerKeysTests {
         #expect(rows.report.damaged == 0 && rows.rows.count == 1)
     }
 
-    /// What the near cache keeps beside an object is no part of its value.
-    @Test func objectsOfNearCachesAreShownAsSuch() async throws {
+    @Test("objects of near caches are decoded, and damaged ones reported")
+    func nearCacheObjects() async throws {
         let served = try await Served()
         let object = CBORValue.map(CBORMap([.init(key: .text("weight"), value: .unsigned(7))])).encoded
         func store(_ key: String, _ owner: String?, _ change: (inout [UInt8]) -> Void = { _ in }) throws {
@@ -232,7 +238,7 @@ struct ServerKeysTests {
         let source = try ServerQuery(served.connection, database: 0, for: plan.pipeline)
         let rows = try plan.rows(of: source)
         #expect(rows.rows.compactMap { $0.entry?.key }.sorted() == ["free", "owned"])
-        #expect(rows.report.damaged == 1, "nobody knows what it has")
+        #expect(rows.report.damaged == 1)
         #expect(rows.report.warnings.contains { $0.contains("first \"damaged\"") })
     }
 
@@ -273,7 +279,8 @@ struct ServerKeysTests {
         #expect(greatest.warnings.contains { $0.contains("left out 2 texts") }, "\(greatest)")
     }
 
-    @Test func queriesGoThroughKeys() async throws {
+    @Test("queries read metadata and values")
+    func queries() async throws {
         let served = try await Served()
         try served.fill()
         func rows(_ text: String) throws -> [String] {
@@ -298,8 +305,10 @@ struct ServerKeysTests {
         }
     }
 
-    /// What broke: a list was read in one answer, for which a full server evicted nearly all that it had.
-    @Test(arguments: ["list", "hash", "string", "stream", "zset"]) func lookingTakesNoRoom(type: String)
+    @Test(
+        "reading a value doesn't make a full server evict keys",
+        arguments: ["list", "hash", "string", "stream", "zset"])
+    func readsOnAFullServer(type: String)
         async throws
     {
         let served = try await Served(["--maxmemory-policy", "allkeys-random"])
@@ -322,8 +331,8 @@ struct ServerKeysTests {
         #expect(try served.connection.figures().evictions == 0)
     }
 
-    /// What broke: by rank and by place, members stood twice and others were missing, without a word.
-    @Test func whatChangesWhileItIsReadIsSaid() async throws {
+    @Test("a value that changes during the read is reported")
+    func valuesThatChange() async throws {
         let served = try await Served()
         for number in 0..<5000 { try served.ask("ZADD", "scores", "\(number)", "member \(number)") }
         let (port, isOver) = (served.server.port, Guarded(false))
@@ -355,8 +364,8 @@ struct ServerKeysTests {
         #expect(clients.contains("watch=1") == false)
     }
 
-    /// What broke: the rest of a scan came from another server, which took the former's place for its own.
-    @Test func aScanEndsWithItsServer() async throws {
+    @Test("a scan fails if another server answers")
+    func restartDuringAScan() async throws {
         let served = try await Served()
         for number in 0..<500 { try served.ask("SET", "key \(number)", "0") }
         var scan = ServerScan(served.connection, database: 0)
@@ -367,8 +376,8 @@ struct ServerKeysTests {
         #expect(problem?.description.contains("another server") == true)
     }
 
-    /// What a person sets while it is looked at.
-    @Test func anotherPolicyIsNoticed() async throws {
+    @Test("a changed eviction policy is noticed")
+    func changedPolicy() async throws {
         let served = try await Served()
         try served.ask("SET", "key", "0")
         let key = Array("key".utf8)
@@ -378,8 +387,8 @@ struct ServerKeysTests {
         #expect(try served.connection.facts(of: [key], in: 0)[0]?.frequency != nil)
     }
 
-    /// What broke: nothing at all was listed beside a key that the user may not look at.
-    @Test func whoMayNotLookAtOneKeySeesTheOthers() async throws {
+    @Test("a key without rights doesn't hide the others")
+    func keysWithoutRights() async throws {
         let served = try await Served()
         try served.ask("SET", "own", "1")
         try served.ask("SET", "other", "2")
@@ -395,7 +404,8 @@ struct ServerKeysTests {
         #expect(problem?.description == "the user may not look at this key")
     }
 
-    @Test func aTextIsAPatternOfItself() {
+    @Test("patterns escape wildcards")
+    func patterns() {
         #expect(ServerScan.escaped("a*\u{301}?b[c]\\^") == "a\\*\u{301}\\?b\\[c\\]\\\\\\^")
         #expect(ServerScan.pattern(holding: "a*\u{301}") == Array("*[aA]\\*\u{301}*".utf8))
     }
@@ -413,7 +423,8 @@ struct ServerKeysTests {
         #expect(report.visited == 1 && report.damaged == 0)
     }
 
-    @Test func whatCannotBeReachedIsSaid() async throws {
+    @Test("refused logins and databases are reported without credentials")
+    func refusedLogins() async throws {
         let served = try await Served()
         try served.ask("CONFIG", "SET", "requirepass", "secret")
         let problem = #expect(throws: SourceError.self) { try served.connection.figures() }
@@ -432,8 +443,8 @@ struct ServerKeysTests {
         #expect(try right.facts(of: [[1]], in: 3) == [nil])
     }
 
-    /// What a user isn't told must not look like a figure.
-    @Test func whatAUserMayNotAskIsSaid() async throws {
+    @Test("a fact that the user has no right to read is an error")
+    func missingRights() async throws {
         let served = try await Served()
         try served.fill()
         try served.ask("ACL", "SETUSER", "half", "on", ">word", "~*", "+@all", "-memory")
@@ -448,7 +459,8 @@ struct ServerKeysTests {
         #expect(throws: SourceError.self) { try nobody.figures() }
     }
 
-    @Test func aConnectionThatWasLostIsMadeAnew() async throws {
+    @Test("a lost connection is reopened")
+    func reconnection() async throws {
         let served = try await Served()
         try served.fill()
         #expect(try served.connection.figures().databases[0].keys == 7)
@@ -458,7 +470,8 @@ struct ServerKeysTests {
         #expect(try served.connection.figures().databases[0].keys == 0)
     }
 
-    @Test func aDatabaseThatTheServerHasNotIsRefused() async throws {
+    @Test("a database that the server doesn't have is refused")
+    func missingDatabases() async throws {
         let served = try await Served()
         func databases(_ number: Int) throws -> [Int] {
             try ServerConnection(ServerAddress(served.address.description + "/\(number)"))
@@ -468,7 +481,8 @@ struct ServerKeysTests {
         #expect(throws: SourceError.self) { try databases(16) }
     }
 
-    @Test func figuresClientsAndSlowCommands() async throws {
+    @Test("reads figures, clients and the slow log")
+    func figures() async throws {
         let served = try await Served([
             "--slowlog-log-slower-than", "0", "--maxmemory", "50mb", "--databases", "3",
         ])

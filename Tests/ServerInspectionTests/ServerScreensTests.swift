@@ -20,7 +20,8 @@ struct ServerScreensTests {
             source: source, clock: { .now() })
     }
 
-    @Test func databasesAndKeys() async throws {
+    @Test("lists databases and keys")
+    func databasesAndKeys() async throws {
         let served = try await Served()
         try served.fill()
         try served.ask("SELECT", "2")
@@ -40,8 +41,8 @@ struct ServerScreensTests {
         #expect(browser.frame.plainText.contains("db2"))
     }
 
-    /// A server that can't read without touching is asked for a value only when somebody says so.
-    @Test func lookingIsNoUse() async throws {
+    @Test("a value whose read counts as an access is only read after enter")
+    func readsWithoutAccess() async throws {
         let served = try await Served()
         try served.ask("SET", "text", "contents to see")
         try await Task.sleep(for: .milliseconds(2100))
@@ -63,7 +64,7 @@ struct ServerScreensTests {
     @Test(
         "actions that a server doesn't support say why at once",
         arguments: [
-            ("<enter>n", "Can't edit"), ("<enter>e", "Can't edit"), ("<enter>b", "history"), ("L", "Only"),
+            ("<enter>n", "Can't edit"), ("<enter>e", "Can't edit"), ("<enter>b", "no events"), ("L", "Only"),
         ])
     func disabledActionsSayWhy(keys: String, reason: String) async throws {
         let served = try await Served()
@@ -74,7 +75,8 @@ struct ServerScreensTests {
         #expect(!browser.frame.plainText.contains("key of the new entry"))
     }
 
-    @Test func deletingAndUndoing() async throws {
+    @Test("keys are deleted and restored")
+    func deletingAndUndoing() async throws {
         let served = try await Served()
         try served.fill()
         var looking = browser(served, isReadOnly: true)
@@ -160,7 +162,8 @@ struct ServerScreensTests {
         #expect(text.contains("idle") && !text.contains("hits"), "\(text)")
     }
 
-    @Test func sortingAsksForAllKeys() async throws {
+    @Test("sorting by size reads the facts of all keys")
+    func sorting() async throws {
         let served = try await Served()
         try served.fill()
         for number in 0..<200 {
@@ -179,7 +182,8 @@ struct ServerScreensTests {
         #expect(byKey.rows.entries[0]?.key == "hash")
     }
 
-    @Test func monitorShowsClientsAndSlowCommands() async throws {
+    @Test("the monitor shows clients and slow commands")
+    func monitor() async throws {
         let served = try await Served(["--slowlog-log-slower-than", "0"])
         try served.fill()
         var browser = browser(served)
@@ -189,7 +193,8 @@ struct ServerScreensTests {
         #expect(browser.frame.plainText.contains("HSET hash name Ada"), "\(browser.frame.plainText)")
     }
 
-    @Test func aServerThatIsGoneIsSaid() async throws {
+    @Test("an unreachable server is reported, and the list stays")
+    func unreachableServer() async throws {
         let served = try await Served()
         try served.fill()
         var browser = browser(served)

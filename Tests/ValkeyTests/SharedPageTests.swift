@@ -105,7 +105,7 @@ private func behaviors(_ tier: ValkeyTier) throws {
 private func security() throws {
     var options = ValkeyTier.Options()
     options.tls.roots = "/etc/cache/root.pem"  // instead of the roots that the system trusts
-    options.tls.certificate = "/etc/cache/worker.pem"  // where the server asks for one
+    options.tls.certificate = "/etc/cache/worker.pem"  // if the server requires one
     options.tls.key = "/etc/cache/worker.key"
     let secure = try ValkeyTier("valkeys://worker:secret@cache.example:6380/0", options: options)
     print(secure.address)

@@ -66,7 +66,8 @@ struct DoctorTests {
         #expect(findings.contains { $0.finding.hasSuffix(" free on its file system") }, "\(findings)")
         try #require(chmod(store.path, 0o755) == 0)
         let open = try finding(store.path)
-        #expect(open.state == "note" && open.finding == "other users can enter the folder (mode 755)", "\(open)")
+        #expect(
+            open.state == "note" && open.finding == "other users can enter the folder (mode 755)", "\(open)")
         #expect(open.advice == "chmod 700 \(store.path)")
         let advised = try Vellum.shell(try #require(open.advice))
         #expect(advised.status == 0)

@@ -18,6 +18,12 @@ struct ExportTests {
         let printed = try store.done("get", "A", "k", "--json")
         #expect(
             printed.text == "{\"a\":1,\"a\":2}\n" && printed.errors.contains("twice"), "\(printed.errors)")
+        #expect(try store.done("get", "A", "k").errors.contains("twice"))
+        for query in ["limit 5", "select a, @key", "find a = 1 | limit 1"] {
+            let rows = try store.done("query", "A", query, "--json")
+            #expect(
+                rows.errors.contains("1 row has") == !query.hasPrefix("select"), "\(query): \(rows.errors)")
+        }
         let exported = try store.done("export", "A")
         #expect(
             exported.text == printed.text && exported.errors.contains("1 value has"), "\(exported.errors)")

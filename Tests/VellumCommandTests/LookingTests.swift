@@ -144,7 +144,8 @@ struct LookingTests {
         #expect(browsed.contains("\"true\"") && browsed.contains("\ntrue "))
         #expect(
             try store.done("groups", "B", "--by", "kind").lines.map { $0.prefix { $0 != "\t" } } == ["CBOR"])
-        #expect(try store.run("groups", "B", "--by", "t[]").errors.contains("an entry has several values of t[]"))
+        #expect(
+            try store.run("groups", "B", "--by", "t[]").errors.contains("an entry has several values of t[]"))
         // What broke: a name that nothing has was one group without a name, and not a word.
         #expect(try store.done("groups", "B", "--by", "tt").errors.contains("no entry has the property tt"))
         #expect(try store.done("groups", "B", "--by", "t").errors.isEmpty)

@@ -35,7 +35,8 @@ struct RingFileTests {
         #expect(
             try ring().messages().map { String(decoding: $0, as: UTF8.self) } == ["first", "second", "third"])
         #expect(
-            try run("append", path, "4th", "--disk", "1KB").errors.contains("already exists and keeps its settings"))
+            try run("append", path, "4th", "--disk", "1KB").errors.contains(
+                "already exists and keeps its settings"))
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
         #expect(try run("tail", path, "-n", "2").text == "\t\tthird\n\t\t4th\n")
         #expect(try run("tail", path, "--raw", "-n", "0").output.isEmpty)

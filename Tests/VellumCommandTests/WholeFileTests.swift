@@ -111,7 +111,9 @@ import Testing
         try store.done("export", "Rows", file + ".csv")
         #expect(try String(contentsOfFile: file + ".csv", encoding: .utf8) == "id,name\n1,x\n")
         let refused = try store.run("export", "Rows", file + ".zip")
-        #expect(refused.status == 2 && refused.errors.contains("the name has no known extension"), "\(refused.errors)")
+        #expect(
+            refused.status == 2 && refused.errors.contains("the name has no known extension"),
+            "\(refused.errors)")
     }
 
     @Test func whatNothingMeetsIsNothing() throws {

@@ -1,21 +1,21 @@
 import CBOR
 
-/// Converts a binary property list (Apple's CFBinaryPList.c, "bplist00") into a CBOR item. Not thread-safe. Shared references could
-/// expand without bound, so the output exceeds the file by at most ``sharedFactor`` times its size and 64 KiB, and at most
-/// ``sharedBytes``. Without shared containers a list has no more objects than bytes.
+/// Converts a binary property list (Apple's CFBinaryPList.c, "bplist00") into a CBOR item. Not thread-safe. Shared references
+/// could expand without bound, so the output exceeds the file by at most ``sharedFactor`` times its size and 64 KiB, and at
+/// most ``sharedBytes``. Without shared containers a list has no more objects than bytes.
 struct BinaryPropertyList {
     enum Fault: Error, Equatable {
         case damaged
-        /// The list is intact, but expands beyond the limit.
+        /// The expansion exceeds the limit.
         case tooLarge
     }
 
     static let magic = Array("bplist00".utf8)
-    /// Deeper than the nesting of any list that a program writes.
+    /// Deeper than any list of a real program.
     private static let deepest = 200
     private static let sharedFactor = 16
     private static let sharedBytes = 8 << 20
-    /// Seconds from 1970 to 2001-01-01, which its dates count from.
+    /// Seconds from 1970 to 2001-01-01, the origin of its dates.
     private static let epoch = 978_307_200.0
 
     private let bytes: UnsafeRawBufferPointer

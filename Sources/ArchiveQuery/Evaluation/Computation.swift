@@ -1,26 +1,19 @@
 import CBOR
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A calculation or conversion, prepared for many rows.
 protocol RowFunction: AnyObject {
     var cost: Condition.Cost { get }
-    /// Absent if an operand is; `failed`, which is counted, if it has another kind than the function takes.
+    /// Absent if an operand is; `failed`, which is counted, if an operand has an unsupported kind.
     func result(_ row: RowReader) throws(RowFault) -> StoredItem
 }
 
-/// Counts the rows for which a function has no result.
 struct FailureCount {
     let sight: Sight?
     private var serial = -1
 
     init(_ sight: Sight?) { self.sight = sight }
 
-    /// Counts a row once, however often it is asked.
+    /// Counts a row once, however often it is evaluated.
     mutating func note(_ kind: KindSet, _ row: RowReader) -> StoredItem {
         if row.countsFailures, serial != row.serial {
             sight?.count(kind)
@@ -30,20 +23,15 @@ struct FailureCount {
     }
 }
 
-/// A calculation, prepared for many rows.
 final class Computation: RowFunction {
     enum Side {
         case access(RowShape.Access)
         case constant(StoredItem)
 
         init(_ access: RowShape.Access) {
-            guard case .computed(let function) = access,
-                let constant = (function as? Computation)?.constant
-            else {
-                self = .access(access)
-                return
-            }
-            self = .constant(constant)
+            let function: (any RowFunction)? =
+                if case .computed(let function) = access { function } else { nil }
+            self = (function as? Computation)?.constant.map { .constant($0) } ?? .access(access)
         }
     }
 
@@ -106,7 +94,6 @@ final class Computation: RowFunction {
         }
     }
 
-    /// Nil for a division by zero.
     private static func result(_ a: NumberValue, _ sign: QueryOperator, _ b: NumberValue) -> NumberValue? {
         if case .integer(let a) = a, case .integer(let b) = b, let exact = exact(a, sign, b) {
             return .integer(exact)
@@ -120,7 +107,7 @@ final class Computation: RowFunction {
         }
     }
 
-    /// The integer, if the result is one of 64 bits.
+    /// Nil beyond 64 bits.
     private static func exact(_ a: Int128, _ sign: QueryOperator, _ b: Int128) -> Int128? {
         let (number, overflows): (Int128, Bool) =
             switch sign {
@@ -146,23 +133,22 @@ extension StoredItem {
             }
     }
 
-    /// A text in ISO 8601 counts as its date.
     fileprivate var orDate: StoredItem { isText ? date.map { .date($0) } ?? self : self }
 
     fileprivate var isNumber: Bool { kind == .number }
     fileprivate var isNumberOrDate: Bool { isNumber || isDate }
 }
 
-/// Calculates with dates in microseconds, because a `Double` of seconds has no tenths, and would add to that error.
+/// Calculates with dates in microseconds, because a `Double` of seconds can't represent tenths exactly.
 enum Microseconds {
     /// Seconds from 1970 to 2001.
-    private static let reference = Int64(Date.timeIntervalBetween1970AndReferenceDate)
+    private static let reference: Int64 = 978_307_200
     /// 1970-01-01 in the seconds of ``StoredItem/date(_:)``.
     static let start = StoredItem.date(microseconds: 0)
-    /// 136 years. Up to there a `Double` tells microseconds apart.
+    /// 136 years, up to which a `Double` distinguishes microseconds.
     private static let longest = 0x1p32
 
-    /// The date so many seconds later, both as ``StoredItem/date(_:)``; nil beyond 64 bits of microseconds from 1970.
+    /// The date `seconds` later, both as ``StoredItem/date(_:)``; nil beyond 64 bits of microseconds from 1970.
     static func date(_ start: Double, after seconds: Double) -> Double? {
         guard let moment = moment(start), let length = count(seconds) else {
             let date = start + seconds
@@ -200,7 +186,6 @@ enum Microseconds {
 }
 
 extension NumberValue {
-    /// Whole seconds become an integer.
     init(seconds: Double) {
         let isWhole = seconds == seconds.rounded() && seconds.magnitude < 0x1p53
         self = isWhole ? .integer(Int128(seconds)) : .float(seconds)

@@ -69,7 +69,7 @@ extension QueryPredicate {
         case .count(let property, let relation, let number):
             let (access, sight) = asked(property, .collections)
             return PropertyCondition(access, sight) { (item) throws(CBORError) in
-                // What is absent differs from every number, as everywhere.
+                // An absent count differs from every number.
                 if case .absent = item { return Truth(relation == .notEqual) }
                 guard let count = try item.count() else { return sight.unknown(item) }
                 return Truth(relation.holds(count < number ? -1 : count > number ? 1 : 0))
@@ -153,7 +153,7 @@ extension QueryPredicate {
 }
 
 extension Sight {
-    /// The result of a test that the item's kind has no answer for.
+    /// The result of a test that doesn't apply to the item's kind.
     fileprivate func unknown(_ item: StoredItem) -> Truth {
         count(item.kind)
         return .unknown
@@ -161,12 +161,12 @@ extension Sight {
 }
 
 extension StoredItem {
-    /// The result of a test of the content of an item that has none: an absent one contains nothing.
+    /// The result of a content test for an item without content: an absent one contains nothing.
     fileprivate func truthWithoutContent(_ sight: Sight) -> Truth {
         if case .absent = self { .no } else { sight.unknown(self) }
     }
 
-    /// Whether it is empty; nil for kinds without content.
+    /// Nil for kinds without content.
     fileprivate var isEmpty: Bool? {
         switch self {
         case .text(let text): text.isEmpty
@@ -181,7 +181,7 @@ extension StoredItem {
 }
 
 extension QueryPresence {
-    /// The kinds that it applies to; empty if it applies to all.
+    /// The kinds that it applies to; empty: all.
     fileprivate var kinds: KindSet {
         switch self {
         case .null, .notNull, .nullOrEmpty: []

@@ -1,10 +1,9 @@
 import CBOR
 
-/// A predicate compiled for testing many rows.
 class Condition {
     /// A rough cost, which orders the parts of a conjunction. Conditions have no side effects.
     enum Cost: Comparable {
-        /// Needs the index only.
+        /// Needs only the index.
         case index
         /// Needs key, owner or creation time from the entry's frame.
         case frame
@@ -54,7 +53,6 @@ final class Pair: Condition {
     }
 }
 
-/// True for every row, or false for every row.
 private final class Constant: Condition {
     private let answer: Bool
 
@@ -126,11 +124,10 @@ private final class IntegerComparison: Condition {
     }
 }
 
-/// Tests whether a property of the value equals a text.
 private final class TextEquality: Condition {
     private let name: Int
     private let text: TextValue
-    /// The text itself, if it is short and ASCII.
+    /// The text, if it is short and ASCII.
     private let word: ShortText?
     private let sight: Sight
 
@@ -157,7 +154,7 @@ private final class TextEquality: Condition {
 }
 
 extension Condition {
-    /// The comparison, in a specialised form where one is faster.
+    /// The comparison, specialised where that is faster.
     static func comparison(
         _ access: RowShape.Access, _ relation: QueryRelation, _ literal: QueryLiteral, _ sight: Sight
     ) -> Condition {
@@ -185,12 +182,10 @@ extension Condition {
     }
 }
 
-/// Whether two properties of a row have this relation.
 final class Relation: Condition {
     private let left: RowShape.Access
     private let relation: QueryRelation
     private let right: RowShape.Access
-    /// Notes whether two values can be compared.
     private let sight: Sight
     /// Counts values that can't be compared.
     private let pairs: Sight
@@ -266,7 +261,7 @@ final class Relation: Condition {
     }
 }
 
-/// Every other test of one property, or of any element of a list. The closure's errors come from its encoding.
+/// Any other test of one property, or of any element of a list. The closure's errors are encoding faults.
 final class PropertyCondition: Condition {
     private let access: RowShape.Access
     private let sight: Sight

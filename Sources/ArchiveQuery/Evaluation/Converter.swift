@@ -1,11 +1,5 @@
 import CBOR
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A conversion, prepared for many rows.
 final class Converter: RowFunction {
     private let source: RowShape.Access
@@ -37,7 +31,7 @@ final class Converter: RowFunction {
     }
 }
 
-/// A property whose texts that are numbers as a whole count as numbers.
+/// A property whose numeric texts count as numbers.
 final class TextNumber: RowFunction {
     private let source: RowShape.Access
 
@@ -49,7 +43,7 @@ final class TextNumber: RowFunction {
 }
 
 extension StoredItem {
-    /// A text that is a number as a whole becomes one; other items stay as they are.
+    /// Replaces a numeric text by its number.
     var orNumber: StoredItem {
         switch self {
         case .text, .string: withText { NumberValue(wholeText: $0) }.map { .number($0) } ?? self
@@ -66,7 +60,7 @@ extension StoredItem {
         }
     }
 
-    /// A number, a text that is one as a whole, 1 and 0 for true and false, and a date's seconds since 1970.
+    /// A number, a numeric text, 1 and 0 for true and false, and a date's seconds since 1970.
     fileprivate var asNumber: NumberValue? {
         switch self {
         case .number(let number): number
@@ -76,7 +70,7 @@ extension StoredItem {
         }
     }
 
-    /// In a conversion digits alone are no number but a date.
+    /// In a conversion, digits alone are a date.
     fileprivate var asDate: Double? { withText { DateText.date($0, takesDigits: true) } ?? date }
 
     fileprivate var asText: String? {
@@ -99,7 +93,7 @@ extension StoredItem {
 }
 
 extension NumberValue {
-    /// The number that a text is as a whole, in the grammar of JSON; nil for every other text.
+    /// The number of a text in JSON's grammar; nil for other texts.
     package init?(wholeText text: UnsafeRawBufferPointer) {
         var writer = CBORWriter()
         // JSON allows spaces around a number.

@@ -4,7 +4,6 @@ import StorageEngine
 /// Converts a value of any encoding into one CBOR item, valid until the next call. Not thread-safe.
 final class DocumentReader {
     private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    /// Values that had to be converted.
     private(set) var transcoded = 0
     /// Bytes of memory that a conversion may take.
     private let mostBytes: Int
@@ -18,7 +17,7 @@ final class DocumentReader {
         _ value: UnsafeRawBufferPointer, _ encoding: ValueEncoding
     ) throws(ValueFault) -> UnsafeRawBufferPointer {
         if encoding == .cbor || encoding == .unknown && ValueRecognizer.seemsCBOR(value) { return value }
-        // What is converted, and the copy that is kept.
+        // The converted value is copied.
         guard value.count <= mostBytes / 2 else { throw .long }
         transcoded += 1
         var writer = CBORWriter(capacity: value.count + 9)

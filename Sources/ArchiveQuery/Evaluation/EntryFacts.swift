@@ -1,12 +1,12 @@
 import StorageEngine
 
-/// Sendable value type; safe to use from any thread. The metadata of an entry at the time it was read.
+/// The metadata of an entry at the time it was read.
 public struct EntryFacts: QueryEntry, Sendable, Hashable {
     /// The entry's key.
     public var key: String
     /// Size of the encoded value, in bytes.
     public var valueBytes: Int
-    /// When the entry was first recorded.
+    /// When the entry was last recorded or accessed.
     public var created: Timestamp
     /// When the entry was last recorded or accessed.
     public var accessed: Timestamp
@@ -18,18 +18,17 @@ public struct EntryFacts: QueryEntry, Sendable, Hashable {
     public var tier: Tier
     /// The entry's owner; nil without one.
     public var owner: String?
-    /// Place in recency order, from 1 for the most recent; nil if the query didn't go by recency.
+    /// Place in recency order, from 1 for the most recent; nil if the query used another order.
     public var rank: Int?
-    /// Grows with each use of any entry, so it orders entries by their last use.
+    /// Grows with each access of any entry, so it orders entries by their last access.
     public var recency: UInt64
     /// How the value is encoded.
     public var encoding: ValueEncoding
-    /// Number of the operation that stored this value. It changes whenever the value is replaced; 0 if the entry
-    /// wasn't read.
+    /// Number of the operation that stored this value, which changes with each new value; 0 if the entry wasn't read.
     public var sequence: UInt64
-    /// What a key of a server is, such as `hash`; nil in a store.
+    /// The type of a server's key, such as `hash`; nil in a store.
     public var type: String?
-    /// How a server keeps the value, such as `listpack`; nil in a store.
+    /// How a server stores the value, such as `listpack`; nil in a store.
     public var layout: String?
 }
 
@@ -52,16 +51,15 @@ extension EntryFacts {
     }
 }
 
-/// A row that can be kept after the cursor has moved on.
+/// A row that can be kept after the cursor has advanced.
 struct KeptRow {
     /// Nil for a row that isn't a single entry.
     var facts: EntryFacts?
-    /// One CBOR item; nil if it can't be read.
+    /// One CBOR item; nil if it is unreadable.
     var document: [UInt8]?
     /// Whether `document` is an array of columns instead of the value.
     var hasColumns: Bool
 
-    /// Approximate memory use.
     var bytes: Int { (document?.count ?? 0) + (facts?.key.utf8.count ?? 0) + 256 }
 }
 
@@ -79,7 +77,7 @@ extension QueryMetadata {
         case .size: .number(.integer(Int128(entry.valueBytes)))
         case .created: Self.date(entry.created)
         case .accessed: Self.date(entry.accessed)
-        // An entry from the future, by another machine's clock, has no negative age.
+        // A future time, by another machine's clock, gives no negative age.
         case .idle: Self.seconds(min(entry.accessed, now), now)
         case .age: Self.seconds(min(entry.created, now), now)
         case .expires: entry.expires.map(Self.date) ?? .absent
@@ -98,7 +96,7 @@ extension QueryMetadata {
     }
 
     private static func seconds(_ from: Timestamp, _ to: Timestamp) -> StoredItem {
-        // Times come from files, so their difference may overflow.
+        // Times are read from files, so their difference may overflow.
         let (difference, isTooFar) = to.microseconds.subtractingReportingOverflow(from.microseconds)
         let microseconds =
             isTooFar ? Double(to.microseconds) - Double(from.microseconds) : Double(difference)
@@ -107,6 +105,6 @@ extension QueryMetadata {
 }
 
 extension ValueEncoding {
-    /// As queries name it; nil where nobody said.
+    /// The name in queries; nil if unknown.
     package var word: String? { self == .unknown ? nil : "\(self)" }
 }

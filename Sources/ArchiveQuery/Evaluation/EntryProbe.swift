@@ -1,11 +1,11 @@
 import StorageEngine
 
-/// Conditions and properties of one entry after the other. Call ``next()`` whenever the cursor has moved. Not thread-safe.
+/// Evaluates conditions and properties of one entry after the other. Not thread-safe.
 package final class EntryProbe {
     package enum Answer<Found> {
         case found(Found)
         case gone
-        /// Its value is damaged, not what its encoding says, or in the memory of another process only.
+        /// The value is damaged, doesn't match its encoding, or is only in the memory of another process.
         case unreadable
     }
 
@@ -13,7 +13,7 @@ package final class EntryProbe {
     private let condition: (test: Condition, undecided: Sight)?
     private let sorted: [Sight]
     private let accesses: [RowShape.Access]
-    /// What the condition notes; it points into this.
+    /// Observations of the condition, which points into this.
     private let answers: QueryAnswers
     private let names: PropertyNames
 
@@ -22,7 +22,7 @@ package final class EntryProbe {
         self.init(cursor, names, answers, nil, properties, now)
     }
 
-    /// - Throws: where the condition has a pattern that is none.
+    /// - Throws: for an invalid pattern.
     package convenience init(
         _ cursor: any QueryCursor, condition: QueryPredicate, properties: [QueryProperty] = [],
         now: Timestamp
@@ -50,14 +50,13 @@ package final class EntryProbe {
         sorted = properties.map { answers.sight($0, wanting: [], "\($0)", .sorted) }
         self.answers = answers
         self.names = names
-        // It has to know all names from the beginning.
+        // It needs all names from the beginning.
         reader = RowReader(cursor, names: names, now: now)
     }
 
-    /// Call after the cursor has moved.
     package func next() { reader.next() }
 
-    /// Whether the condition holds; without one it does. Counts an entry for which it is unknown.
+    /// Whether the condition holds; true without one. Counts an entry for which it is unknown.
     package func isMet() -> Answer<Bool> {
         guard let condition else { return .found(true) }
         return answer { () throws(RowFault) in
@@ -71,7 +70,7 @@ package final class EntryProbe {
         answer { () throws(RowFault) in try reader.encoded(accesses[number]) }
     }
 
-    /// What the entry is sorted by; for all elements of a list, the one that comes first in the order.
+    /// The entry's value for a sort; for all elements of a list, the first in the order.
     package func sortValue(_ number: Int, isDescending: Bool) -> Answer<SortValue> {
         answer { () throws(RowFault) in
             var best = SortValue.absent
@@ -85,7 +84,7 @@ package final class EntryProbe {
         }
     }
 
-    /// What tells whether two entries have the same of a property.
+    /// Equal for entries with equal values of a property.
     package func groupKey(_ number: Int) -> Answer<GroupKey> {
         answer { () throws(RowFault) in
             let access = accesses[number]
@@ -105,13 +104,12 @@ package final class EntryProbe {
         }
     }
 
-    /// What is known of values of other kinds that the condition, a sort or a calculation met, one line each.
+    /// Remarks on values of other kinds in the condition, a sort or a calculation, one line each.
     package var kindRemarks: [String] { answers.remarks }
 
-    /// The number of entries for which the condition was unknown.
     package var undecided: Int { answers.undecidedRows }
 
-    /// What a person should know of the tested condition: comparisons that never fit, and properties that no value had.
+    /// Warnings about the tested condition: comparisons that never fit, and properties without any value.
     package var warnings: [String] {
         guard reader.valuesRead > 0 else { return answers.warnings }
         return names.properties(seenByNoneOf: [reader]).map {
@@ -121,7 +119,7 @@ package final class EntryProbe {
 }
 
 extension QueryPredicate {
-    /// - Throws: where it has a pattern that is none.
+    /// - Throws: for an invalid pattern.
     package func check() throws(QueryError) {
         _ = try condition(RowShape(names: PropertyNames()), QueryAnswers())
     }

@@ -1,4 +1,3 @@
-/// The kinds of values that a question found or expects.
 struct KindSet: OptionSet, Hashable {
     let rawValue: UInt16
 
@@ -10,13 +9,11 @@ struct KindSet: OptionSet, Hashable {
     static let list = KindSet(rawValue: 32)
     static let map = KindSet(rawValue: 64)
     static let other = KindSet(rawValue: 128)
-    /// Two values that can be compared with each other.
     static let comparable = KindSet(rawValue: 256)
-    /// A floating-point value that is no number.
     static let nan = KindSet(rawValue: 512)
-    /// A division by zero, in place of its result.
+    /// A division by zero.
     static let quotient = KindSet(rawValue: 1024)
-    /// All single kinds, in the order of a sort.
+    /// All single kinds, in sort order.
     static let each: [KindSet] = [
         .boolean, .number, .date, .text, .bytes, .list, .map, .other, .comparable, .nan, .quotient,
     ]
@@ -29,7 +26,7 @@ struct KindSet: OptionSet, Hashable {
         (.list, "a list"), (.map, "a map"), (.bytes, "bytes"), (.other, "a value of another kind"),
     ]
 
-    /// `3 texts that are no dates and 1 list`, where `wanted` are the kinds that were expected.
+    /// `3 texts that are no dates and 1 list`; `wanted`: the expected kinds.
     static func amounts(_ count: (KindSet) -> Int, wanted: KindSet = []) -> String {
         let parts = each.map { ($0, count($0)) }.filter { $0.1 > 0 }.map { kind, count in
             let isUndated = kind == .text && wanted.contains(.date)
@@ -79,7 +76,7 @@ extension StoredItem {
 }
 
 extension QueryLiteral {
-    /// The kinds that it can be compared with; empty for null, which fits every kind.
+    /// The comparable kinds; empty for null, which fits every kind.
     var kind: KindSet {
         switch self {
         case .null: []

@@ -1,22 +1,19 @@
 import CBOR
 
-/// The values of a list in a query, for look-ups in logarithmic time. Equality is that of ``LiteralValue``.
+/// The values of a list in a query, for look-ups in logarithmic time, with the equality of ``LiteralValue``.
 struct LiteralSet {
-    /// Each value's number, from 0.
+    /// Numbers of the values, from 0.
     private var places: [GroupKey: Int] = [:]
-    /// The bytes of all texts in order, so that a stored text or a key can be looked up without building a string.
+    /// The bytes of all texts in order, to look up a stored text or a key without building a string.
     private var texts: [(bytes: [UInt8], place: Int)] = []
     private var hasNonASCII = false
     private var hasDates = false
     private var hasUndatedTexts = false
-    /// Texts among the values that are dates in ISO 8601.
     private var writtenDates: [Double: Int] = [:]
-    /// The kinds that the values can be compared with.
     let kinds: KindSet
-    /// Whether a text that is a number also equals that number.
+    /// Whether a numeric text equals its number.
     private let readsNumbers: Bool
 
-    /// The number of different values.
     var count: Int { places.count }
 
     /// - Parameter readsNumbers: see ``RowShape/readsNumbers(in:)``.
@@ -36,7 +33,7 @@ struct LiteralSet {
         texts.sort { $0.bytes.lexicographicallyPrecedes($1.bytes) }
     }
 
-    /// Whether one of the values equals the item, as the disjunction of comparisons with `=`.
+    /// Whether one of the values equals the item.
     func test(_ item: StoredItem, _ sight: Sight) -> Truth {
         let isDatedText = hasDates && item.isText && item.date != nil
         if isDatedText { sight.note(.date) }
@@ -64,7 +61,7 @@ struct LiteralSet {
         plainPlace(of: item) ?? placeOfDate(item) ?? (readsNumbers ? plainPlace(of: number()) : nil)
     }
 
-    /// The item, or the number that its text is where texts are read as numbers.
+    /// Replaces a numeric text by its number if `readsNumbers`.
     private func number(of item: StoredItem) -> StoredItem { readsNumbers ? item.orNumber : item }
 
     /// A text in ISO 8601 equals its date, on both sides.
@@ -97,7 +94,7 @@ struct LiteralSet {
         return nil
     }
 
-    /// Calls `body` with the number of each value that is an element of the list, perhaps repeatedly, until it returns false.
+    /// Calls `body` with the number of each value in the list, perhaps repeatedly, until it returns false.
     func forEachElement(of list: StoredItem, _ body: (Int) -> Bool) throws(CBORError) {
         try list.forEachElement { element in place(of: element).map(body) ?? true }
     }

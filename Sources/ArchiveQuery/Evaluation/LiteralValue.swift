@@ -6,7 +6,7 @@ enum LiteralValue {
     case boolean(Bool)
     case number(NumberValue)
     case text(TextValue)
-    /// A key or an owner, which is compared by its bytes.
+    /// A key or an owner, compared by bytes.
     case key(TextValue)
     case date(Double)
 
@@ -30,7 +30,7 @@ enum LiteralValue {
         }
     }
 
-    /// A stored value, to compare another one with; nil for kinds that have no literals.
+    /// For a comparison with another stored value; nil for kinds without literals.
     init?(_ item: StoredItem) {
         switch item {
         case .absent: self = .absent
@@ -61,7 +61,7 @@ enum LiteralValue {
         switch (self, item) {
         case (.absent, .absent), (.absent, .failed): return Truth(relation == .equal)
         case (_, .failed): return .unknown
-        // Like nil in the typed API, an absent item differs from every value.
+        // An absent item differs from every value, like nil in the typed API.
         case (.absent, _), (_, .absent): return Truth(relation == .notEqual)
         case (.text(let value), .string(let text)): return Truth(relation.holds(value.order(of: text)))
         case (.text(let value), .key(let key)), (.key(let value), .key(let key)):
@@ -77,7 +77,7 @@ enum LiteralValue {
         }
     }
 
-    /// Compares dates with dates and with texts, which are read as dates. Nil where both are of other kinds, or a text is no date.
+    /// Compares dates with dates and with texts, read as dates. Nil if both are of other kinds, or a text is no date.
     private func testDates(_ relation: QueryRelation, _ item: StoredItem) -> Truth? {
         let value: Double? =
             switch (self, item) {
@@ -91,7 +91,7 @@ enum LiteralValue {
 
     private func miss(_ relation: QueryRelation, _ item: StoredItem, _ sight: Sight) -> Truth {
         sight.count(item.kind)
-        // A text that is no date may be meant as one, so that it is neither equal to a date nor different.
+        // A text that is no date may be meant as one, so it is neither equal to a date nor different.
         let isUndated = isDate && item.isText || isText && item.isDate
         return isUndated || relation.isOrder ? .unknown : Truth(relation == .notEqual)
     }
@@ -107,7 +107,7 @@ enum LiteralValue {
 }
 
 extension StoredItem {
-    /// The date that the item is, or that its text says.
+    /// The date, also of a text.
     var date: Double? {
         switch self {
         case .date(let date): date
@@ -125,7 +125,7 @@ extension StoredItem {
 extension QueryRelation {
     var isOrder: Bool { self != .equal && self != .notEqual }
 
-    /// Whether the relation holds for an order: negative for less, 0 for equal, positive for greater.
+    /// `order`: negative for less, 0 for equal, positive for greater.
     @inline(__always)
     func holds(_ order: Int) -> Bool {
         switch self {

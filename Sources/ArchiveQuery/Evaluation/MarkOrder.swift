@@ -1,16 +1,15 @@
 import Foundation
 
-/// Brings texts with long runs of combining marks into canonical order and normal form C, in linear time. Swift and Foundation sort
-/// each run by insertion: megabytes of marks would take hours. A stable sort by class keeps a text equivalent (Unicode, 3.11).
+/// Brings texts with long runs of combining marks into canonical order and normal form C, in linear time. Swift and Foundation
+/// sort each run by insertion: megabytes of marks would take hours. A stable sort by class keeps equivalence (Unicode, 3.11).
 package enum MarkOrder {
-    /// Runs up to this length are fast enough as they are.
     private static let longestLeft = 64
     /// A shorter text can't have enough marks to matter.
     private static let leastBytes = 1024
-    /// Of marks of a class only the first can compose; others block all that follow (D115). No character has this many.
+    /// Only the first mark of a class can compose; others block all following ones (D115). No character has this many.
     private static let mostComposed = 8
 
-    /// The text, with its long runs of marks sorted.
+    /// Sorts long runs of marks.
     static func string(_ bytes: UnsafeRawBufferPointer) -> String {
         let text = String(decoding: bytes, as: UTF8.self)
         return mayHaveLongRun(bytes) ? ordered(text) : text
@@ -18,11 +17,11 @@ package enum MarkOrder {
 
     static func string(_ text: String) -> String { mayHaveLongRun(text) ? ordered(text) : text }
 
-    /// One form of all texts that are canonically equivalent: normal form C, but for old letters of Hangul, which stay as they are.
-    /// Foundation makes others of these, and of characters beyond U+FFFF; it composes the rest. It gets the text in parts, because
-    /// it moves all that follows each character that it composes.
+    /// One form of all canonically equivalent texts: normal form C, except for old letters of Hangul, which stay unchanged.
+    /// Foundation changes these and characters beyond U+FFFF; it composes the rest, in parts, because each composition moves
+    /// all later text.
     package static func composed(_ text: String) -> String {
-        // What comes before U+0300, whose first byte is 0xcc, is in it.
+        // All texts below U+0300, whose first byte is 0xcc, are composed.
         guard text.utf8.contains(where: { $0 >= 0xcc }) else { return text }
         var composing = Composing()
         forEachRun(of: decomposedBeyondFFFF(text)) {
@@ -57,7 +56,7 @@ package enum MarkOrder {
                 count += run.count
                 return
             }
-            // What follows such a run can't be composed with anything before it.
+            // Text after such a run can't be composed with anything before it.
             var counts = [UInt8](repeating: 0, count: 256)
             var rest: [Mark] = []
             for mark in run {
@@ -83,7 +82,7 @@ package enum MarkOrder {
         }
     }
 
-    /// Foundation decomposes each by itself rightly.
+    /// Foundation decomposes single characters correctly.
     private static func decomposedBeyondFFFF(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 >= 0xf0 }), text.unicodeScalars.contains(where: mayDecompose)
         else { return text }
@@ -112,7 +111,7 @@ package enum MarkOrder {
         return result.reduce(into: "") { $0.unicodeScalars.append($1) }
     }
 
-    /// What two scalars beyond U+FFFF are composed to (UnicodeData.txt, field 5); signs of music never are.
+    /// The composition of two scalars beyond U+FFFF (UnicodeData.txt, field 5); musical symbols have none.
     private static func whole(_ first: Unicode.Scalar, _ second: Unicode.Scalar) -> Unicode.Scalar? {
         switch (first, second) {
         case ("\u{11099}", "\u{110ba}"): "\u{1109a}"
@@ -132,7 +131,7 @@ package enum MarkOrder {
         }
     }
 
-    /// Whether a scalar is in one of the blocks beyond U+FFFF of which some decompose (UnicodeData.txt, field 5).
+    /// Whether a scalar is in a block beyond U+FFFF with decompositions (UnicodeData.txt, field 5).
     private static func mayDecompose(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x11080...0x1193f, 0x1d15e...0x1d1c0, 0x2f800...0x2fa1d: true
@@ -140,7 +139,7 @@ package enum MarkOrder {
         }
     }
 
-    /// Whether Foundation takes a scalar for another: of Hangul it composes letters that are none of the modern ones.
+    /// Whether Foundation changes a scalar that must stay: it composes old letters of Hangul.
     private static func isLeft(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x1113...0x1160, 0x1176...0x11a7, 0x11c3...0x11ff, 0x10000...: true
@@ -150,10 +149,10 @@ package enum MarkOrder {
 
     /// Scalars after which a part may end.
     private static let leastPart = 128
-    /// Scalars after which a part ends before any that is no mark: no text of a language has so many that may be composed.
+    /// Scalars after which a part ends before any scalar except a mark: no language composes that many.
     private static let mostPart = 512
 
-    /// Whether what is no mark may be composed with what is before it: vowel signs, Hangul's vowels and final consonants.
+    /// Whether a scalar other than a mark may be composed with the previous one: vowel signs, and letters of Hangul.
     package static func mayJoin(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case ..<0x300: return false
@@ -166,7 +165,7 @@ package enum MarkOrder {
         }
     }
 
-    /// Foundation's, which leaves a Hangul syllable and a final consonant behind it apart (Unicode Standard, 3.12).
+    /// Foundation's form, which doesn't compose a Hangul syllable with a following final consonant (Unicode Standard, 3.12).
     private static func normalFormC(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 >= 0xcc }) else { return text }
         let composed = text.precomposedStringWithCanonicalMapping
@@ -215,7 +214,7 @@ package enum MarkOrder {
         return false
     }
 
-    /// Calls `other` with each scalar that is no mark, and `marks` with each run of marks between, sorted if it is long.
+    /// Calls `other` with each scalar that isn't a mark, and `marks` with each run of marks between, sorted if it is long.
     private static func forEachRun(
         of text: String, other: (Unicode.Scalar) -> Void, marks: ([Mark]) -> Void
     ) {
@@ -227,7 +226,7 @@ package enum MarkOrder {
         }
         for scalar in text.unicodeScalars {
             if isMarks(scalar) {
-                // Those that stand for others are sorted as these are.
+                // Sort the decomposition of composed marks.
                 if let parts = otherMarks(scalar) {
                     run += parts.map(Mark.init)
                 } else {
@@ -250,7 +249,7 @@ package enum MarkOrder {
         }
     }
 
-    /// Stable: marks of one class keep their order.
+    /// Stable.
     private static func sorted(_ run: [Mark]) -> [Mark] {
         var classes = [[Mark]](repeating: [], count: 256)
         for mark in run { classes[Int(mark.order)].append(mark) }
@@ -266,7 +265,7 @@ package enum MarkOrder {
             && scalar.properties.canonicalCombiningClass != .notReordered
     }
 
-    /// The other marks that a scalar is equivalent to, if it consists of marks alone (UnicodeData.txt, field 5).
+    /// The decomposition of a scalar that consists only of marks (UnicodeData.txt, field 5).
     private static func otherMarks(_ scalar: Unicode.Scalar) -> [Unicode.Scalar]? {
         switch scalar {
         case "\u{340}": ["\u{300}"]

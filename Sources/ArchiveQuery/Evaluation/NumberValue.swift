@@ -1,13 +1,12 @@
 import CBOR
 
-/// The exact number that a value holds. A value; safe to share between threads.
 package enum NumberValue: Sendable, Hashable {
     case integer(Int128)
     case float(Double)
     /// A number that is neither a 64-bit integer nor a `Double`.
     case decimal(DecimalNumber)
 
-    /// Normalises: an integer or `Double` if the number is exactly one, so that equal numbers have equal forms.
+    /// Normalises to an integer or `Double` if the number is exactly one, so that equal numbers have equal forms.
     package init(_ number: DecimalNumber) {
         if let integer = number.integer, integer.magnitude < 1 << 64 {
             self = .integer(integer)
@@ -21,8 +20,8 @@ package enum NumberValue: Sendable, Hashable {
         }
     }
 
-    /// Negative if `left` is less, positive if it is greater; nil if either is NaN. A float compares with a decimal number as the
-    /// shortest decimal that reads as that float or, beyond the exact integers, as its integer. So the order is total.
+    /// Negative if `left` is less, positive if it is greater; nil if either is NaN. A float compares with a decimal number as
+    /// the shortest decimal that reads as that float or, beyond the exact integers, as its integer. So the order is total.
     static func compare(_ left: NumberValue, _ right: NumberValue) -> Int? {
         switch (left, right) {
         case (.integer(let a), .integer(let b)): a < b ? -1 : a > b ? 1 : 0
@@ -65,7 +64,7 @@ package enum NumberValue: Sendable, Hashable {
         }
     }
 
-    /// The nearest `Double`; infinite for a number that is too large for one.
+    /// The nearest `Double`; infinite beyond its range.
     var double: Double {
         switch self {
         case .integer(let number): Double(number)

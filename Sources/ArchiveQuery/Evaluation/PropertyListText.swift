@@ -1,19 +1,19 @@
-/// Limits for text property lists before Foundation parses them: depth, parts, runs of combining marks. Stateless.
+/// Limits for text property lists before Foundation parses them: depth, parts, runs of combining marks.
 enum PropertyListText {
-    /// Levels of nesting. Foundation's XML parser recurses for each.
+    /// Foundation's XML parser recurses for each level.
     static let deepest = 200
     /// Foundation creates an object of some 100 bytes for each.
     private static let mostParts = 400_000
     /// Swift hashes a run of marks in quadratic time. Stream-safe texts have runs of 30 at most (Unicode Standard Annex #15).
     private static let longestRun = 256
 
-    /// Whether the text is within the limits. Takes a few passes over it.
+    /// Whether the text is within the limits. O(length).
     static func isModest(_ text: UnsafeRawBufferPointer) -> Bool {
         XMLNesting.depth(of: text, atMost: deepest) != nil && parts(of: text) <= mostParts
             && !hasLongRun(text)
     }
 
-    /// The text as UTF-8, if its byte order mark says UTF-16; decoded as Foundation does.
+    /// Decodes UTF-16 with a byte order mark like Foundation; nil for other text.
     static func utf8(ofUTF16 text: UnsafeRawBufferPointer) -> [UInt8]? {
         guard text.starts(with: [0xfe, 0xff]) || text.starts(with: [0xff, 0xfe]) else { return nil }
         let isBig = text[0] == 0xfe

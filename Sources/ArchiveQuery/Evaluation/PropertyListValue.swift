@@ -1,7 +1,7 @@
 import CBOR
 import Foundation
 
-/// Converts the objects that Foundation makes of a property list in XML.
+/// Converts Foundation's objects of an XML property list.
 enum PropertyListValue {
     static func value(_ list: Any) -> CBORValue {
         switch list {

@@ -4,30 +4,29 @@ final class QueryAnswers {
     private struct Question {
         var property: QueryProperty
         var wanted: KindSet
-        /// The condition, figure, sort or calculation as text, which only a warning needs.
+        /// The condition, figure, sort or calculation as text, for warnings.
         var text: () -> String
         var role: Role
         var sight: Sight
     }
 
-    /// The effect of the values that a question counts.
     enum Role {
-        /// They are of another kind than the value that they are compared with.
+        /// They are of another kind than the compared value.
         case compared
-        /// They are not part of an aggregate.
+        /// They are excluded from an aggregate.
         case excluded
-        /// All of a sort, which orders kinds.
+        /// All values of a sort, which orders kinds.
         case sorted
-        /// The results of an aggregate that isn't limited to one kind.
+        /// The results of an aggregate for all kinds.
         case resulting
-        /// A calculation or conversion has no result for them.
+        /// A calculation or conversion failed for them.
         case failed
         /// Rows for which a condition is unknown, counted as one kind.
         case undecided
         case silent
     }
 
-    /// The time limit that all regular expressions of the query share.
+    /// The time limit of all regular expressions.
     let patience: SearchPatience
     private var questions: [Question] = []
     private var lines: [String] = []
@@ -45,22 +44,16 @@ final class QueryAnswers {
         lines + unique(Self.misfit) + (patience.warning.map { [$0] } ?? [])
     }
 
-    /// Warnings about values that conditions, aggregates and sorts met besides those of the kind that they are for.
+    /// Warnings about values of other kinds in conditions, aggregates and sorts.
     var remarks: [String] {
         unique { $0.role == .undecided ? Self.remark($0) : nil }
             + unique { $0.role == .undecided || Self.misfit($0) != nil ? nil : Self.remark($0) }
     }
 
-    /// A place where a question notes the kinds of values that it finds. Valid as long as this object.
+    /// A counter of kinds for a question. Valid as long as this object.
     func sight(
         _ property: QueryProperty, wanting kinds: KindSet, _ text: @autoclosure @escaping () -> String,
         _ role: Role = .compared
-    ) -> Sight {
-        note(property, kinds, text, role)
-    }
-
-    private func note(
-        _ property: QueryProperty, _ kinds: KindSet, _ text: @escaping () -> String, _ role: Role
     ) -> Sight {
         let counts = UnsafeMutablePointer<Int>.allocate(capacity: Sight.slots + 1)
         counts.initialize(repeating: 0, count: Sight.slots + 1)
@@ -70,17 +63,15 @@ final class QueryAnswers {
         return sight
     }
 
-    /// Counts the rows for which a condition is unknown.
     func undecided(_ text: @autoclosure @escaping () -> String) -> Sight {
-        note(.none, [], text, .undecided)
+        sight(.none, wanting: [], text(), .undecided)
     }
 
-    /// The number of rows for which conditions were unknown.
     var undecidedRows: Int {
         questions.reduce(0) { $0 + ($1.role == .undecided ? $1.sight[.other] : 0) }
     }
 
-    /// Takes what the same questions, which are the last of these, found in a part of the entries.
+    /// Adds the observations of a part of the entries for the same questions, which are the last of these.
     func absorb(_ part: QueryAnswers) {
         for (mine, other) in zip(questions.suffix(part.questions.count), part.questions) {
             mine.sight.absorb(other.sight)
@@ -135,16 +126,16 @@ extension QueryProperty {
     fileprivate static let none = QueryProperty.named("")
 }
 
-/// A place where one question notes the kinds of values that it finds. Not thread-safe.
+/// Counts the kinds of values that a question finds. Not thread-safe.
 struct Sight {
-    /// One for each kind, and then the kinds that were noted.
+    /// One for each kind, and then the kinds that were found.
     fileprivate let counts: UnsafeMutablePointer<Int>
     fileprivate static let slots = 16
 
     @inline(__always)
     func note(_ kind: KindSet) { counts[Self.slots] |= Int(kind.rawValue) }
 
-    /// Notes and counts a value; not one that is absent.
+    /// Counts a value that isn't absent.
     @inline(__always)
     func count(_ kind: KindSet, times: Int = 1) {
         guard !kind.isEmpty else { return }
@@ -161,7 +152,6 @@ struct Sight {
     }
 }
 
-/// Advice for a question that found only values of other kinds.
 private enum KindAdvice {
     static func words(_ property: QueryProperty, _ wanted: KindSet, _ found: KindSet) -> String? {
         switch (wanted, found) {

@@ -3,48 +3,46 @@ import StorageEngine
 
 /// Why a row can't be read.
 enum RowFault: Error {
-    /// Its value is in an unknown encoding, or held only in the memory of another process.
+    /// The value has an unknown encoding, or is only in the memory of another process.
     case unreadable
-    /// The entry is damaged: not even its key is known, so it is no row.
+    /// The entry, including its key, is damaged, so it is no row.
     case damaged
-    /// The entry has been removed in the meantime.
+    /// The entry was removed.
     case gone
     case source(any Error)
 }
 
 /// The current row, reused: the cursor's entry, read on demand; a kept one; or encoded columns. Not thread-safe.
 final class RowReader {
-    /// On the heap, because it changes with nearly every access: a property would need run-time exclusivity checks each time.
+    /// On the heap, because it changes with nearly every access: a property would need run-time exclusivity checks.
     private let scan: UnsafeMutablePointer<PropertyScan>
     private let names: PropertyNames
     private let documents: DocumentReader
-    /// Bytes of the memory that a query may take, of which there are up to two copies of a value at a time.
+    /// The memory limit of the query in bytes, which holds up to two copies of a value at a time.
     private let mostBytes: Int
-    /// Which names and paths at least one value had, for a report of those that none has. Heap-allocated like `scan`.
+    /// Names and paths that at least one value had, to report the others. Heap-allocated like `scan`.
     private let seenNames: UnsafeMutableBufferPointer<Bool>
     private let seenWays: UnsafeMutableBufferPointer<Bool>
-    /// The time that ages are computed from.
     private let now: Timestamp
-    /// The cursor that entries come from. A constant, so that calls need no retain and release.
+    /// A constant, so that calls need no retain and release.
     private let source: any QueryCursor
     private var isEntry = true
     private var facts: EntryFacts?
     private var content: UnsafeRawBufferPointer?
     private var state = State.unread
-    /// Number and total bytes of the values that were read.
     private(set) var valuesRead = 0
     private(set) var bytesRead = 0
     private(set) var unreadable = 0
-    /// The kinds of values other than lists where the latest path through all elements of a list ended.
+    /// Kinds of values at which the latest path through a list's elements ended, other than lists.
     private(set) var kindsWithoutElements = KindSet()
-    /// Changes with each row, so that what is calculated twice for a row is counted once.
+    /// Changes with each row, so that repeated calculations count once.
     private(set) var serial = 0
-    /// Whether calculations without a result are counted; not where rows are read again.
+    /// Whether failed calculations are counted; false while rows are read again.
     var countsFailures = true
-    /// Unreadable values whose bytes fail their checksum.
+    /// Unreadable values that fail their checksum.
     private(set) var damaged = 0
     private var isDamageNoted = false
-    /// Entries whose values only the memory of another process holds.
+    /// Entries whose values are only in the memory of another process.
     private(set) var inMemoryOnly = 0
     var transcoded: Int { documents.transcoded }
     /// Unreadable values that are property lists beyond the limits.
@@ -83,7 +81,7 @@ final class RowReader {
     func hasSeen(name: Int) -> Bool { seenNames[name] }
     func hasSeen(way: Int) -> Bool { seenWays[way] }
 
-    // MARK: Which row it is
+    // MARK: Current row
 
     var cursor: (any QueryCursor)? { isEntry ? source : nil }
 
@@ -96,7 +94,7 @@ final class RowReader {
         isDamageNoted = false
     }
 
-    /// Makes a kept row the current one while `body` runs.
+    /// Reads a kept row while `body` runs.
     func show<Result>(_ row: KeptRow, _ body: () throws -> Result) rethrows -> Result {
         isEntry = false
         serial &+= 1
@@ -124,9 +122,9 @@ final class RowReader {
         }
     }
 
-    // MARK: What it has
+    // MARK: Contents
 
-    /// The value as one CBOR item; nil if it is unreadable. Throws read errors of the source.
+    /// The value as one CBOR item; nil if unreadable. Throws read errors of the source.
     func document() throws(RowFault) -> UnsafeRawBufferPointer? {
         if state == .unread {
             do throws(RowFault) { try load() } catch .unreadable {}
@@ -188,7 +186,6 @@ final class RowReader {
         return reading
     }
 
-    /// Counts each damaged entry once.
     private func noteDamage() {
         guard !isDamageNoted else { return }
         isDamageNoted = true
@@ -196,7 +193,7 @@ final class RowReader {
         damaged += 1
     }
 
-    /// The bytes that contain a property of the value, and its offset in them; nil without one.
+    /// The bytes that contain a property of the value, and its offset; nil without one.
     @inline(__always)
     func place(ofProperty name: Int) throws(RowFault) -> (bytes: UnsafeRawBufferPointer, place: Int)? {
         try loadIfUnread()
@@ -216,7 +213,7 @@ final class RowReader {
         try load()
     }
 
-    /// The property's item. Absent for all elements of a list; use ``forEachItem(_:_:)`` for these.
+    /// Absent for all elements of a list; use ``forEachItem(_:_:)`` for these.
     func item(_ access: RowShape.Access) throws(RowFault) -> StoredItem {
         switch access {
         case .property, .column:
@@ -253,7 +250,7 @@ final class RowReader {
         do throws(CBORError) { return try StoredItem.read(content, at: place) } catch { throw spoiled() }
     }
 
-    /// The encoded form of `item(_:)`, nil if it is absent; for elements of a list, an encoded array of them.
+    /// The encoded form of `item(_:)`, nil if absent; for elements of a list, an encoded array.
     func encoded(_ access: RowShape.Access) throws(RowFault) -> [UInt8]? {
         switch access {
         case .metadata(let metadata): return Self.encoded(try item(metadata))
@@ -282,7 +279,7 @@ final class RowReader {
         }
     }
 
-    /// A map of these properties alone; nil if the value can't be read.
+    /// A map of only these properties; nil if the value is unreadable.
     func properties(_ numbers: [Int]) throws(RowFault) -> [UInt8]? {
         if !numbers.isEmpty, try document() == nil { return nil }
         var found: [(name: String, value: [UInt8])] = []
@@ -338,7 +335,7 @@ final class RowReader {
         return Array(bytes)
     }
 
-    /// The encoded form of a property where it lies, or else in `kept`; nil if it is absent or unreadable.
+    /// The encoded form of a property in place, or else in `kept`; nil if absent or unreadable.
     func encodedInPlace(
         _ access: RowShape.Access, _ kept: inout [UnsafeMutableRawBufferPointer]
     ) throws -> UnsafeRawBufferPointer? {
@@ -388,7 +385,7 @@ final class RowReader {
         }
     }
 
-    /// Where the elements begin; nil for an element in which the rest of the path leads nowhere.
+    /// The offsets of the elements; nil for an element without the rest of the path.
     private func places(_ elements: RowShape.Elements) throws(RowFault) -> [Int?] {
         var places: [Int?] = []
         kindsWithoutElements = []
@@ -446,9 +443,9 @@ final class RowReader {
         return rejected(fault)
     }
 
-    // MARK: Ways through a value
+    // MARK: Paths
 
-    /// The offset that a path from an item leads to; nil if it leads nowhere.
+    /// The offset at the end of a path; nil without one.
     private static func follow(
         _ steps: [QueryProperty.Step], _ bytes: UnsafeRawBufferPointer, from place: Int
     ) throws(CBORError) -> Int? {
@@ -466,7 +463,7 @@ final class RowReader {
         return reader.offset
     }
 
-    /// Whether the first list on the path exists and has no elements.
+    /// Whether the first list on the path is empty.
     private static func isEmptyList(
         _ steps: [QueryProperty.Step], _ bytes: UnsafeRawBufferPointer, from place: Int
     ) throws(CBORError) -> Bool {
@@ -477,7 +474,7 @@ final class RowReader {
         return try item.count() == 0
     }
 
-    /// Like `follow`, through all elements of lists: appends the places, nil for an element where it leads nowhere.
+    /// Like `follow`, through all elements of lists: appends offsets, nil for an element without the path.
     private static func collect(
         _ steps: ArraySlice<QueryProperty.Step>, _ bytes: UnsafeRawBufferPointer, from place: Int,
         into places: inout [Int?], _ others: inout KindSet
@@ -502,7 +499,7 @@ final class RowReader {
         }
     }
 
-    /// Not over those of decimal fractions and large floats (RFC 8949, 3.4.4): their arrays are no lists.
+    /// Except for decimal fractions and large floats (RFC 8949, 3.4.4), whose arrays are no lists.
     private static func stepOverTags(_ reader: inout CBORReader) throws(CBORError) {
         while true {
             let before = reader
@@ -513,7 +510,7 @@ final class RowReader {
         }
     }
 
-    /// Moves from the start of an array to one of its elements; false if there is none, or no array.
+    /// Moves from the start of an array to an element; false without one.
     private static func enter(_ reader: inout CBORReader, at index: Int) throws(CBORError) -> Bool {
         try stepOverTags(&reader)
         guard case .array(let count) = try reader.readHead() else { return false }
@@ -542,7 +539,6 @@ final class RowReader {
         return metadata.item(of: source, now: now)
     }
 
-    /// The entry's key, without reading its value.
     private func key() throws(RowFault) -> UnsafeRawBufferPointer {
         let (reading, key): (QueryCursorReading, UnsafeRawBufferPointer)
         do { (reading, key) = try source.loadKey() } catch { throw .source(error) }

@@ -1,15 +1,15 @@
 import StorageEngine
 
-/// The shape of a stage's input rows, which determines how to access a property.
+/// The shape of a stage's input rows, which determines the access to a property.
 struct RowShape {
     enum Access {
         case metadata(QueryMetadata)
         /// A property of an entry's value, by its number in ``RowShape/names``; and the path from there, with its number.
         case property(Int, [QueryProperty.Step], way: Int)
         case column(Int, [QueryProperty.Step])
-        /// A column of keys or owners, which are compared by their bytes.
+        /// A column of keys or owners, compared by bytes.
         case keyColumn(Int)
-        /// All elements of a list in a property or a column.
+        /// All elements of a list.
         case elements(Elements)
         case computed(any RowFunction)
         case nothing
@@ -25,7 +25,7 @@ struct RowShape {
         }
     }
 
-    /// A path with `[]` in it: its start, and the steps from there.
+    /// A path with `[]`: its start, and the steps from there.
     struct Elements {
         enum Start {
             case property(Int, way: Int)
@@ -37,24 +37,24 @@ struct RowShape {
         var readsNumbers = false
     }
 
-    /// The names of the columns; nil if rows are whole entries.
+    /// Nil if rows are whole entries.
     private(set) var columns: [QueryProperty]?
     private var keyColumns: Set<Int> = []
     /// Columns of texts that never count as numbers.
     private var textColumns: Set<Int> = []
     /// Whether the source stores numbers as texts (``QueryCursor/storesNumbersAsText``).
     var storesNumbersAsText = false
-    /// Where calculations count values that they have no result for; nil while a query is only planned.
+    /// Counts failed calculations; nil while a query is only planned.
     var answers: QueryAnswers?
     private var places: [QueryProperty: Int] = [:]
-    /// Whether each row comes from a single entry.
+    /// Whether each row is a single entry.
     private(set) var hasEntry = true
-    /// All properties of entries that the plan uses, so that one pass over a value finds them.
+    /// All properties of entries that the plan uses, found in one pass over a value.
     private let names: PropertyNames
 
     init(names: PropertyNames) { self.names = names }
 
-    /// The shape of rows with these columns; `sources`: the rows' property that each has a value of, or nil.
+    /// `sources`: the property of the input rows for each column, or nil.
     func with(columns: [QueryProperty], from sources: [QueryProperty?], hasEntry: Bool) -> RowShape {
         var shape = self
         shape.columns = columns
@@ -153,7 +153,7 @@ struct RowShape {
     }
 }
 
-/// Collects the names of properties while a plan is made, and the paths that continue from them.
+/// Names of properties in a plan, with the paths that continue from them.
 final class PropertyNames {
     private(set) var all: [String] = []
     private(set) var ways: [QueryProperty] = []

@@ -8,26 +8,24 @@ import Foundation
 
 /// A property as queries see it, read from its encoding. Pointers are valid as long as the row.
 enum StoredItem {
-    /// Missing or null.
     case absent
     case boolean(Bool)
     case number(NumberValue)
     case text(UnsafeRawBufferPointer)
-    /// A text of indefinite length.
     case string(String)
-    /// A key or an owner, which is a text compared by its bytes.
+    /// A key or an owner, compared by bytes.
     case key(KeyText)
     /// With a reader at its head.
     case bytes(CBORReader, count: Int)
-    /// Seconds since 2001, by which Swift compares dates.
+    /// Seconds since 2001, like Swift's dates.
     case date(Double)
     /// With a reader at its first element, and the count; nil for an indefinite length.
     case array(CBORReader, count: Int?)
     /// Likewise, with the count of entries.
     case map(CBORReader, count: Int?)
-    /// A kind that has no order and no literals; with a reader at its start.
+    /// A kind without order and literals; with a reader at its start.
     case other(CBORReader)
-    /// The result of a calculation or conversion that isn't possible. Absent, but conditions on it are unknown.
+    /// A failed calculation or conversion. Absent, but conditions on it are unknown.
     case failed
 
     @inline(__always)
@@ -63,7 +61,7 @@ enum StoredItem {
         }
     }
 
-    /// Reads an item whose tag has a meaning here; nil if the tag is to be skipped.
+    /// Reads an item whose tag has a meaning; nil to skip the tag.
     private static func tagged(_ tag: UInt64, _ reader: inout CBORReader) throws(CBORError) -> StoredItem? {
         let other = StoredItem.other(reader)
         switch tag {
@@ -87,12 +85,11 @@ enum StoredItem {
         }
     }
 
-    /// Converts microseconds since 1970 into the seconds of ``date(_:)``.
     static func date(microseconds: Int64) -> Double {
         Date(timeIntervalSince1970: Double(microseconds) / 1_000_000).timeIntervalSinceReferenceDate
     }
 
-    /// The number of elements, entries, characters or bytes; nil for other kinds.
+    /// Elements, entries, characters or bytes; nil for other kinds.
     func count() throws(CBORError) -> Int? {
         switch self {
         case .text(let text): return UTF8Text.characters(text)
@@ -116,7 +113,7 @@ enum StoredItem {
         return count
     }
 
-    /// Calls `body` with each element of an array until it returns false. Does nothing for other kinds.
+    /// Calls `body` with each element of an array until it returns false; not for other kinds.
     func forEachElement(_ body: (StoredItem) throws(CBORError) -> Bool) throws(CBORError) {
         guard case .array(var reader, let count) = self else { return }
         var read = 0

@@ -1,12 +1,12 @@
-/// The order of texts: by scalars in normal form C, in which canonically equivalent texts are equal. (Swift's `<` goes by lengths
-/// if one text begins with the other in another form, which is no order for sorts.)
+/// The order of texts: by scalars in normal form C, in which canonically equivalent texts are equal. (Swift's `<` compares
+/// lengths if one text begins with the other in another form, which is no order for sorts.)
 enum TextOrder {
-    /// Negative if `left` comes first, positive if `right` does. Mostly costs one comparison of bytes.
+    /// Negative if `left` is first, positive if `right` is. Mostly costs one comparison of bytes.
     static func compare(_ left: String, _ right: String) -> Int {
         order(of: left, right) ?? byCharacters(left, right)
     }
 
-    /// Likewise, of stored texts. What isn't UTF-8 is compared as Swift reads it.
+    /// For stored texts; bytes other than UTF-8 are compared as Swift reads them.
     static func compare(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         byBytes(left, right) ?? compare(MarkOrder.string(left), MarkOrder.string(right))
     }
@@ -21,7 +21,7 @@ enum TextOrder {
         return order.flatMap { $0 }.flatMap { $0 }
     }
 
-    /// The order, where the scalars that differ first decide it by themselves; `nil` elsewhere.
+    /// The order if the first different scalars decide it; else `nil`.
     private static func byBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int? {
         let place = commonBytes(left, right)
         if place == left.count, place == right.count { return 0 }
@@ -31,7 +31,7 @@ enum TextOrder {
         return place < right.count ? Int(left[place]) - Int(right[place]) : 1
     }
 
-    /// Whether what follows `start` begins with a scalar that is the same in normal form C and joins nothing beside it.
+    /// Whether the text after `start` begins with a scalar that normal form C neither changes nor joins.
     @inline(__always)
     private static func decides(_ text: UnsafeRawBufferPointer, at start: Int) -> Bool {
         guard start < text.count else { return true }
@@ -39,7 +39,7 @@ enum TextOrder {
         return next == text.count || endOfSingle(text, at: next) != nil
     }
 
-    /// How many bytes at the beginning are the same. Compares eight at a time.
+    /// The length of the common prefix. Compares eight bytes at a time.
     private static func commonBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         let count = min(left.count, right.count)
         var place = 0
@@ -54,7 +54,7 @@ enum TextOrder {
         return place
     }
 
-    /// Where the scalar begins that holds the first difference, or was ended by it.
+    /// The start of the scalar that contains the first difference, or ends at it.
     private static func scalarStart(
         _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, _ place: Int
     ) -> Int {
@@ -70,7 +70,7 @@ enum TextOrder {
         return start
     }
 
-    /// The end of the scalar at `start`, if it is valid and a single one: in normal form C it stays as it is wherever it stands.
+    /// The end of the scalar at `start`, if it is valid and normal form C never changes it.
     @inline(__always)
     private static func endOfSingle(_ text: UnsafeRawBufferPointer, at start: Int) -> Int? {
         if text[start] < 0x80 { return start + 1 }
@@ -78,8 +78,7 @@ enum TextOrder {
         return end
     }
 
-    /// Letters, signs and symbols of combining class 0 that are composed with nothing before them and decompose into nothing
-    /// else (`NFC_Quick_Check=Yes`, Unicode Standard Annex 15, 9): not all, but those that most texts consist of.
+    /// Scalars of class 0 that neither compose with previous ones nor decompose (`NFC_Quick_Check=Yes`, UAX 15, 9).
     private static func isSingle(_ scalar: UInt32) -> Bool {
         switch scalar {
         case 0x80..<0x300, 0x388...0x482, 0x48a...0x52f, 0x531...0x556, 0x561...0x586: true
@@ -92,9 +91,9 @@ enum TextOrder {
         }
     }
 
-    // MARK: Marks, and what else is composed
+    // MARK: Composed text
 
-    /// Goes on from the last single scalar before the first difference: nothing joins across its beginning.
+    /// Continues from the last single scalar before the first difference: nothing joins across its beginning.
     private static func byCharacters(_ left: String, _ right: String) -> Int {
         var (left, right) = (left, right)
         let start = left.withUTF8 { left in
@@ -124,7 +123,7 @@ enum TextOrder {
         }
         guard a < left.endIndex else { return b < right.endIndex ? -1 : 0 }
         guard b < right.endIndex else { return 1 }
-        // Behind a NUL, which is a character of its own, neither rest can begin with the other, and Swift's order is right.
+        // After a NUL, which is a character, neither rest is a prefix of the other, and Swift's order is right.
         return left[a...] + "\0" < right[b...] + "\0" ? -1 : 1
     }
 }

@@ -22,12 +22,12 @@ struct TextValue {
         return string == MarkOrder.string(text)
     }
 
-    /// Negative if `text` comes before this one, positive if it comes after it.
+    /// Negative if `text` is before this one, positive if after.
     func order(of text: UnsafeRawBufferPointer) -> Int {
         bytes.withUnsafeBytes { TextOrder.compare(text, $0) }
     }
 
-    /// Likewise by bytes, for keys.
+    /// By bytes, for keys.
     func byteOrder(of text: UnsafeRawBufferPointer) -> Int {
         bytes.withUnsafeBytes { UTF8Text.compareBytes(text, $0) }
     }
@@ -39,7 +39,6 @@ struct TextValue {
 package enum UTF8Text {
     static func string(_ bytes: UnsafeRawBufferPointer) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Tests eight bytes per step.
     @inline(__always)
     static func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var place = 0
@@ -73,7 +72,7 @@ package enum UTF8Text {
         return left.count - right.count
     }
 
-    /// The scalar that begins at `start`, and where it ends. Nil where the bytes are none.
+    /// The scalar at `start`, and its end; nil for invalid bytes.
     @inline(__always)
     package static func scalar(_ text: UnsafeRawBufferPointer, at start: Int) -> (scalar: UInt32, end: Int)? {
         let first = text[start]
@@ -85,7 +84,7 @@ package enum UTF8Text {
             guard text[place] & 0xc0 == 0x80 else { return nil }
             scalar = scalar << 6 | UInt32(text[place] & 0x3f)
         }
-        // Neither overlong nor half of a pair.
+        // Neither overlong nor a surrogate.
         let least: UInt32 = count == 2 ? 0x80 : count == 3 ? 0x800 : 0x10000
         guard scalar >= least, scalar < 0xd800 || 0xe000...0x10ffff ~= scalar else { return nil }
         return (scalar, start + count)

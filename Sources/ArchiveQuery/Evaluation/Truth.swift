@@ -1,7 +1,7 @@
 /// The result of a condition for one row, in Kleene's three-valued logic. A row is selected only if it is `yes`.
 enum Truth: UInt8 {
     case no, yes
-    /// The condition has no answer for the row, such as an order of a date and a text that is no date.
+    /// The condition has no answer, such as for the order of a date and a text that is no date.
     case unknown
 
     @inline(__always)
@@ -15,7 +15,7 @@ enum Truth: UInt8 {
         }
     }
 
-    /// The conjunction or disjunction of two results. `rest` is evaluated only if it can change the result.
+    /// Conjunction or disjunction. `rest` is evaluated only if it can change the result.
     @inline(__always)
     static func joined<Failure: Error>(
         _ first: Truth, isConjunction: Bool, _ rest: () throws(Failure) -> Truth
@@ -27,9 +27,7 @@ enum Truth: UInt8 {
     }
 }
 
-/// The text of a key or an owner, which are the same only if their bytes are.
 enum KeyText {
-    /// Valid as long as the row.
     case bytes(UnsafeRawBufferPointer)
     case string(String)
 

@@ -18,7 +18,6 @@ package enum ValueForm: Sendable, Hashable {
     }
 }
 
-/// Why a value doesn't match its declared encoding.
 enum ValueFault: Error, Equatable {
     case malformed
     /// A property list that is nested too deeply or expands too much.
@@ -27,9 +26,9 @@ enum ValueFault: Error, Equatable {
     case long
 }
 
-/// The form of a value, by declared encoding or else content, for queries, command line and browser. Safe from any thread.
+/// Recognises the form of a value, by its declared encoding or else its content, for queries, command line and browser.
 enum ValueRecognizer {
-    /// Writes the value as one CBOR item, an unrecognised one as bytes. Writes nothing for a value that is CBOR already.
+    /// Writes the value as one CBOR item, an unrecognised one as bytes. Writes nothing for CBOR.
     static func transcode(
         _ value: UnsafeRawBufferPointer, _ encoding: ValueEncoding, into writer: inout CBORWriter
     ) throws(ValueFault) -> ValueForm {
@@ -39,7 +38,7 @@ enum ValueRecognizer {
         return try recognize(value, encoding, mostConverted: .max, into: &converted)
     }
 
-    /// `most`: bytes of the longest property list that is converted. Without a writer only property lists are written.
+    /// `most`: the limit of a converted property list in bytes. Without a writer only property lists are written.
     static func recognize(
         _ value: UnsafeRawBufferPointer, _ encoding: ValueEncoding, mostConverted most: Int,
         into writer: inout CBORWriter?
@@ -59,7 +58,7 @@ enum ValueRecognizer {
         }
     }
 
-    /// Recognises documents by their beginning: a single number or word could be anything.
+    /// Recognises documents by their beginning, but no single number or word.
     private static func lookAt(
         _ value: UnsafeRawBufferPointer, _ most: Int, into writer: inout CBORWriter?
     ) throws(ValueFault) -> ValueForm {
@@ -92,7 +91,7 @@ enum ValueRecognizer {
         return (try? JSONTranscoder.transcode(value, into: &writer!)) != nil
     }
 
-    /// Text is UTF-8 without NUL, which occurs in binary formats but not in text.
+    /// Text is UTF-8 without NUL.
     static func plain(_ value: UnsafeRawBufferPointer, into writer: inout CBORWriter?) -> ValueForm {
         guard !value.contains(0), value.isUTF8 else {
             writer?.write(bytes: value)
@@ -126,19 +125,18 @@ enum ValueRecognizer {
     }
 }
 
-/// A value in its recognised form. Sendable value type.
 package struct RecognizedValue: Sendable {
     package let form: ValueForm
     /// The value as one CBOR item: a document, a text or a byte string.
     package let item: [UInt8]
-    /// Why the declared encoding is wrong, in one line; the form then follows the content. Nil if it is right.
+    /// The fault of the declared encoding, in one line; the form then follows the content. Nil if it is right.
     package let problem: String?
 
-    /// Linear in the number of bytes.
+    /// O(bytes).
     package init(_ bytes: [UInt8], encoding: ValueEncoding) {
         var writer: CBORWriter? = CBORWriter(capacity: bytes.count + 9)
         (form, problem) = bytes.withUnsafeBytes { value in
-            // No length is too much here, so this can't fail.
+            // Without a limit, this can't fail.
             (try? RecognizedValue.recognize(value, encoding, mostConverted: .max, into: &writer))
                 ?? (ValueRecognizer.plain(value, into: &writer), nil)
         }
@@ -183,7 +181,7 @@ package struct RecognizedValue: Sendable {
         return "not as its writer said"
     }
 
-    /// The value as JSON. A text becomes a string, bytes a string such as `h'00ff'`.
+    /// Texts become strings, bytes strings such as `h'00ff'`.
     package func json(_ layout: JSONLayout) throws(CBORError) -> [UInt8] {
         let result: Result<[UInt8], CBORError> = item.withUnsafeBytes { bytes in
             Result { () throws(CBORError) in
@@ -196,18 +194,17 @@ package struct RecognizedValue: Sendable {
     }
 }
 
-/// A value of any length, recognised where it lies and read from there. Valid as long as its bytes.
+/// A value of any length, recognised and read in place. Valid as long as its bytes.
 package struct RecognizedBytes {
     package let form: ValueForm
     package let bytes: UnsafeRawBufferPointer
-    /// As ``RecognizedValue/problem``.
     package let problem: String?
     /// A property list as a CBOR item.
     private let list: [UInt8]?
-    /// Bytes of a property list that is converted; some hundred bytes may be needed for each while that is done.
+    /// The limit of a converted property list in bytes; conversion may need some hundred bytes for each.
     private static let longestList = 8 << 20
 
-    /// Linear in the number of bytes. Copies only property lists, and throws one line for one that is too long to convert.
+    /// O(bytes). Copies only property lists; throws for one that is too long to convert.
     package init(_ bytes: UnsafeRawBufferPointer, encoding: ValueEncoding) throws(TooLongPropertyList) {
         self.bytes = bytes
         var writer: CBORWriter?
@@ -220,7 +217,7 @@ package struct RecognizedBytes {
         list = form == .propertyList ? writer?.bytes : nil
     }
 
-    /// Calls `body` with what its JSON is printed from: a text becomes a string, bytes a string of base64url.
+    /// Calls `body` with the source of its JSON: a text becomes a string, bytes a string such as `h'00ff'`.
     package func withSource<Result>(_ body: (JSONSource) throws -> Result) rethrows -> Result {
         if let list { return try list.withUnsafeBytes { try body(.cbor($0)) } }
         switch form {
@@ -232,7 +229,7 @@ package struct RecognizedBytes {
     }
 }
 
-/// One line about a property list that can't be converted within a bounded memory.
+/// A property list that can't be converted in bounded memory.
 package struct TooLongPropertyList: Error, CustomStringConvertible {
     let bytes: Int
     package var description: String {

@@ -1,6 +1,5 @@
-/// Measures how deeply the elements of an XML text are nested. Stateless; safe from any thread.
 enum XMLNesting {
-    /// The depth; nil if it exceeds `most`. One pass. Meaningless for text that isn't XML.
+    /// The nesting of elements; nil if it exceeds `most`. One pass. Meaningless for other text.
     static func depth(of text: UnsafeRawBufferPointer, atMost most: Int) -> Int? {
         var depth = 0
         var deepest = 0
@@ -12,7 +11,7 @@ enum XMLNesting {
             case UInt8(ascii: "/"): depth -= 1
             case UInt8(ascii: "?"): break
             case UInt8(ascii: "!"):
-                // Comments and CDATA sections may contain what looks like tags.
+                // Comments and CDATA sections may contain text like tags.
                 if let end = end(ofPart: "!--", "-->", in: text, at: place)
                     ?? end(ofPart: "![CDATA[", "]]>", in: text, at: place)
                 {
@@ -36,7 +35,7 @@ enum XMLNesting {
         text[min(place, text.count)...].firstIndex(of: byte)
     }
 
-    /// The end of the part at `place`; nil if it isn't such a part.
+    /// The end of the part at `place`; nil for another part.
     private static func end(
         ofPart beginning: StaticString, _ end: StaticString, in text: UnsafeRawBufferPointer, at place: Int
     ) -> Int? {

@@ -1,17 +1,16 @@
 import CBOR
 
-/// An aggregate, prepared for many rows.
 struct FigureQuestion {
     let figure: QueryAggregate
     let access: RowShape.Access
-    /// Notes the kinds of the values, for aggregates of numbers, and counts those that are left out.
+    /// Counts the kinds of the values, and those that an aggregate of numbers ignores.
     let sight: Sight
-    /// Counts the kinds of the results, for the least and the greatest value.
+    /// Counts the kinds of the results of least and greatest values.
     private let results: Sight?
 
     init(_ figure: QueryAggregate, _ shape: RowShape, _ answers: QueryAnswers) {
         self.figure = figure
-        // Different values are counted as they are stored.
+        // Distinct values are counted as they are stored.
         access =
             figure.property.map { property in
                 if case .countDistinct = figure { return shape.access(to: property) }
@@ -28,7 +27,7 @@ struct FigureQuestion {
         results = figure.extreme.map { answers.sight($0, wanting: [], figure.description, .resulting) }
     }
 
-    /// Counts the kind of a result, and the values of other kinds that are left out of it.
+    /// Counts the kind of a result, and the ignored values of other kinds.
     func note(_ extremes: KindExtremes) {
         let kind = extremes.chosen?.kind ?? []
         results?.count(kind)
@@ -41,9 +40,9 @@ struct Accumulator {
     /// The number of rows; for sums and means, the number of numbers.
     private var count = 0
     private var extremes = KindExtremes()
-    /// The different values, or all numbers. Nil for aggregates that need neither.
+    /// The distinct values, or all numbers. Nil for aggregates that need neither.
     private var kept: KeptValues?
-    /// The bytes that these take of the query's memory.
+    /// Their bytes in the query's memory.
     private(set) var bytes = 0
 
     init(_ figure: QueryAggregate) {
@@ -84,7 +83,7 @@ struct Accumulator {
         if question.access.isMany { question.sight.count(row.kindsWithoutElements) }
     }
 
-    /// Takes what another one has of rows that come after all of these, and its bytes of memory, which are no longer the other's.
+    /// Adds the state of rows that follow all of these, and takes over its memory.
     mutating func absorb(_ other: Accumulator, _ figure: QueryAggregate, _ budget: MemoryBudget) {
         sum.add(other.sum)
         count += other.count
@@ -122,7 +121,6 @@ struct Accumulator {
         }
     }
 
-    /// The aggregate as one CBOR item; nil if there is none.
     func encoded(_ question: FigureQuestion) -> [UInt8]? {
         var writer = CBORWriter()
         switch question.figure {
@@ -144,7 +142,7 @@ struct Accumulator {
     }
 }
 
-/// The least or greatest value of each kind, because only one kind is aggregated, and which one isn't known before the end.
+/// The least or greatest value of each kind; the last row decides which kind is aggregated.
 struct KindExtremes {
     struct Extreme {
         var kind: KindSet
@@ -155,7 +153,7 @@ struct KindExtremes {
 
     private(set) var all: [Extreme] = []
 
-    /// That of the first of these kinds that has values.
+    /// The extreme of the first of these kinds with values.
     var chosen: Extreme? {
         [KindSet.number, .date, .text, .boolean].lazy.compactMap { kind in all.first { $0.kind == kind } }
             .first
@@ -185,7 +183,7 @@ struct KindExtremes {
     }
 }
 
-/// A sum of numbers: exact for integers; for others it corrects the accumulated rounding error (Neumaier's summation).
+/// A sum: exact for integers; for others it corrects the accumulated rounding error (Neumaier's summation).
 private struct NumberSum {
     private var integers: Int128 = 0
     private var floats = 0.0
@@ -222,12 +220,11 @@ private struct NumberSum {
     }
 }
 
-/// The values that an aggregate must keep: different ones, or all numbers.
 private struct KeptValues {
     var values: Set<GroupKey> = []
     var numbers: [NumberValue] = []
 
-    /// The number that this share of the numbers lies below, interpolated linearly between two of them.
+    /// The percentile, interpolated linearly between two numbers.
     func percentile(_ percent: Double) -> NumberValue? {
         guard !numbers.isEmpty else { return nil }
         let sorted = numbers.sorted { NumberValue.compare($0, $1).map { $0 < 0 } ?? false }
@@ -238,7 +235,7 @@ private struct KeptValues {
         guard part > 0, lower + 1 < sorted.count else { return sorted[lower] }
         let (low, high) = (sorted[lower].double, sorted[lower + 1].double)
         guard low != high else { return .float(low) }
-        // The largest numbers may be further apart than any number is large.
+        // The distance of the largest numbers may overflow.
         let distance = high - low
         return .float(distance.isFinite ? low + distance * part : low * (1 - part) + high * part)
     }

@@ -1,7 +1,7 @@
 import CBOR
 import StorageEngine
 
-/// Identity in groupings: numbers by value, texts canonically, bytes and keys by bytes, lists by element, maps unordered. Sendable.
+/// Identity in groupings: numbers by value, texts canonically, bytes and keys by bytes, lists by element, maps unordered.
 package enum GroupKey: Sendable, Hashable {
     case absent
     case nan
@@ -11,7 +11,6 @@ package enum GroupKey: Sendable, Hashable {
     case decimal(DecimalNumber)
     case date(Double)
     case text(String)
-    /// A key or an owner.
     case key(ExactText)
     case bytes([UInt8])
     /// A list, or the values of several properties.
@@ -43,7 +42,7 @@ package enum GroupKey: Sendable, Hashable {
         }
     }
 
-    /// Takes time in proportion to the item's size. Throws if its elements can't be read.
+    /// O(size). Throws if elements are unreadable.
     init(_ item: StoredItem) throws(CBORError) {
         var reader = CBORReader(UnsafeRawBufferPointer(start: nil, count: 0))
         switch item {
@@ -93,7 +92,7 @@ package enum GroupKey: Sendable, Hashable {
 
     private var asMapKey: GroupKey { if case .text(let text) = self { .key(ExactText(text)) } else { self } }
 
-    /// The place of the kind among those that are no scalars.
+    /// The rank of a kind that is no scalar.
     var rank: Int {
         switch self {
         case .list: 1
@@ -103,7 +102,7 @@ package enum GroupKey: Sendable, Hashable {
         }
     }
 
-    /// Negative if `left` comes first, positive if `right` does. Lists and maps go by the first difference, then by length.
+    /// Negative if `left` is first, positive if `right` is. Lists and maps compare by the first difference, then by length.
     static func compare(_ left: GroupKey, _ right: GroupKey) -> Int {
         switch (left, right) {
         case (.bytes(let a), .bytes(let b)), (.other(let a), .other(let b)):
@@ -114,7 +113,7 @@ package enum GroupKey: Sendable, Hashable {
         }
     }
 
-    /// Whether it is bytes, a list, a map or of another kind.
+    /// True for bytes, lists, maps and other kinds.
     package var isCollection: Bool { if case .collection = SortValue(self) { true } else { false } }
 
     package var encoded: [UInt8] {
@@ -142,7 +141,7 @@ package enum GroupKey: Sendable, Hashable {
         return writer.bytes
     }
 
-    /// Approximate memory use beyond the value itself.
+    /// Approximate memory beyond the value itself.
     package var bytes: Int {
         switch self {
         case .text(let text): text.utf8.count

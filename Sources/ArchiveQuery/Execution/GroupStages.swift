@@ -1,6 +1,5 @@
 import CBOR
 
-/// One row with aggregates of all rows.
 final class AggregateStage: RowStage {
     private let figures: [FigureQuestion]
     private let reader: RowReader
@@ -39,7 +38,7 @@ final class AggregateStage: RowStage {
     }
 }
 
-/// A row with aggregates for each combination of some values. What exceeds memory goes to files, and is grouped later.
+/// A row with aggregates for each combination of values. Rows beyond the memory limit are grouped later, from files.
 final class GroupStage: RowStage {
     private struct Group {
         var order: [SortValue]
@@ -54,7 +53,7 @@ final class GroupStage: RowStage {
     private let room: QueryRoom
     private var places: [GroupKey: Int] = [:]
     private var groups: [Group] = []
-    /// What some rows had that are in a group, and of each the group's place.
+    /// Values of some grouped rows, with the index of each row's group.
     private var met = MetValues()
     private var placesOfMet: [Int] = []
     private let isMany: Bool
@@ -75,7 +74,7 @@ final class GroupStage: RowStage {
         super.init(name: name, isTimed: isTimed, next: next)
     }
 
-    /// The number of groups that fit even if other stages have used up the memory.
+    /// Groups that are kept even if other stages have used up the memory.
     private static let leastGroups = 64
 
     override func take(_ row: RowReader) throws -> Bool {
@@ -103,7 +102,7 @@ final class GroupStage: RowStage {
         return true
     }
 
-    /// Adds the row to the group of the combination with this number, or to the files.
+    /// Adds the row to the group of this combination, or to the files.
     private func add(_ row: RowReader, _ number: Int, to combination: RowReader.Combination) throws {
         let (key, order, encoded) = combination
         if let place = places[key] { return try add(row, to: place) }
@@ -133,7 +132,7 @@ final class GroupStage: RowStage {
 
     override var hasFiles: Bool { rest != nil }
 
-    /// Not where there are files: rows of the same groups may be in them.
+    /// Not with files, which may contain rows of the same groups.
     override func absorb(_ part: RowSink) {
         guard let part = part as? GroupStage else { return }
         for (key, number) in part.places {
@@ -157,7 +156,7 @@ final class GroupStage: RowStage {
         try next.end()
     }
 
-    /// Turns the groups into rows, then processes the rows in the files.
+    /// Passes on the groups as rows, then processes the files.
     private func finishGroups() throws {
         let rest = self.rest
         self.rest = nil
@@ -174,7 +173,7 @@ final class GroupStage: RowStage {
         defer { depth -= 1 }
         try rest?.forEachFile { record in
             try room.reader.show(record.row) {
-                // A row that belongs to several groups was written once for each.
+                // A row of several groups was written once for each.
                 room.reader.countsFailures = false
                 let combinations = try room.reader.groupKeys(accesses)
                 room.reader.countsFailures = true
@@ -187,15 +186,15 @@ final class GroupStage: RowStage {
     }
 }
 
-/// The first row with each combination of some values, reduced to these columns. What exceeds memory follows from files.
+/// The first row of each combination of values, reduced to these columns. Rows beyond the memory limit follow, from files.
 final class DistinctStage: RowStage {
     private let accesses: [RowShape.Access]
     private let room: QueryRoom
-    /// The number of combinations that fit even if other stages have used up the memory.
+    /// Combinations that are kept even if other stages have used up the memory.
     private static let leastRows = 64
     private var seen: Set<GroupKey> = []
     private var seenBytes = 0
-    /// Some of those that were seen, or are in the files.
+    /// Some of the seen combinations, or of those in files.
     private var met = MetValues()
     private let isMany: Bool
     private var depth = 0
@@ -229,7 +228,7 @@ final class DistinctStage: RowStage {
         }
     }
 
-    /// Whether the row is the first with its combination, and memory can hold it; otherwise it goes to a file if it may be.
+    /// Whether the row is the first of its combination, and kept in memory; otherwise writes it to a file if it may be.
     private func note(_ key: GroupKey, _ tie: UInt64, _ row: () throws -> KeptRow?) throws -> Bool {
         let bytes = key.bytes + 96
         let isFull = !room.memory.hasRoom(for: bytes) && seen.count >= Self.leastRows
@@ -246,7 +245,7 @@ final class DistinctStage: RowStage {
 
     override func finish() throws {
         if rest != nil {
-            // Rows are in their order within each file only, so they are sorted again.
+            // Rows are ordered only within each file, so sort them again.
             let done = room.sorter([])
             try finishFiles(done)
             try done.forEach { row in try room.reader.show(row) { try next.push(room.reader) } }
@@ -280,14 +279,14 @@ final class DistinctStage: RowStage {
 }
 
 extension [RowShape.Access] {
-    /// The columns with these values, in rows of nothing else before them.
+    /// Columns with these values, in rows that begin with them.
     fileprivate var columns: [RowShape.Access] {
         indices.map { self[$0].isKey ? .keyColumn($0) : .column($0, []) }
     }
 }
 
 extension RowReader {
-    /// The row's group by properties none of which is many; nil if the entry is gone or damaged.
+    /// The row's group, if no property is a list; nil if the entry was removed or is damaged.
     func groupKey(_ accesses: [RowShape.Access]) throws -> GroupKey? {
         if accesses.count == 1 { return try groupKey(accesses[0]) }
         var keys: [GroupKey] = []
@@ -311,7 +310,7 @@ extension RowReader {
         }
     }
 
-    /// Makes the row's values what is looked for. False if the entry is gone or damaged.
+    /// Looks up the row's values in `met`. False if the entry was removed or is damaged.
     func look(for accesses: [RowShape.Access], in met: inout MetValues) throws -> Bool {
         met.begin()
         for access in accesses {
@@ -330,7 +329,7 @@ extension RowReader {
 
     typealias Combination = (key: GroupKey, order: [SortValue], encoded: [[UInt8]?])
 
-    /// The combinations of values that the row is grouped by: one for each different element of a list.
+    /// The row's combinations of values: one for each distinct element of a list.
     func groupKeys(_ accesses: [RowShape.Access]) throws -> [Combination] {
         var combinations: [(keys: [GroupKey], order: [SortValue], encoded: [[UInt8]?])] = [([], [], [])]
         for access in accesses {

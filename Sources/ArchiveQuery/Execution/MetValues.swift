@@ -1,15 +1,14 @@
-/// Short values that a stage has met, by their bytes, to identify rows fast: the latest of each place. 128 KiB; one thread.
+/// A hash table of short values by their bytes, to recognise rows fast; the latest value of each slot. 128 KiB. For one thread.
 struct MetValues {
     static let places = 2048
-    /// Bytes a place: the length of what is met there, and that.
+    /// Bytes of a slot: the value's length, and the value.
     private static let room = 64
 
     private var table: [UInt8] = []
     private var wanted = [UInt8](repeating: 0, count: room)
-    /// Its bytes; more than there is room for where it isn't remembered.
+    /// Length of the current value; at least `room` if it can't be stored.
     private var length = 0
 
-    /// Begins another combination.
     mutating func begin() { length = 0 }
 
     mutating func add(_ item: StoredItem) {
@@ -37,7 +36,7 @@ struct MetValues {
         length = start + bytes.count
     }
 
-    /// The number, below 2,048, of what is looked for, if it was met. Nil says nothing.
+    /// The slot, below 2,048, of the current value; nil if it isn't stored, which doesn't mean that it is new.
     func number() -> Int? {
         guard !table.isEmpty, length < Self.room else { return nil }
         let place = self.place
@@ -53,13 +52,13 @@ struct MetValues {
         }
     }
 
-    /// Remembers it, unless it is too long or rare. Returns its number, which was another's before.
+    /// Stores the value, unless it is too long or rare. Returns its slot, which may have had another value.
     @discardableResult
     mutating func note() -> Int? {
         guard length < Self.room else { return nil }
         if table.isEmpty { table = [UInt8](repeating: 0, count: Self.places * Self.room) }
         let place = self.place
-        // Nothing that is looked for has no bytes: 0 is a place where nothing was met.
+        // No value is empty: 0 is an empty slot.
         table[place * Self.room] = UInt8(length)
         for byte in 0..<length { table[place * Self.room + 1 + byte] = wanted[byte] }
         return place
@@ -67,7 +66,7 @@ struct MetValues {
 
     mutating func forget() { table = [] }
 
-    /// Who chooses values so that all share a place makes it useless, no more.
+    /// Crafted values that share a slot only make the table useless.
     private var place: Int {
         wanted.withUnsafeBytes { bytes in
             var hash = UInt64(truncatingIfNeeded: length)

@@ -1,10 +1,10 @@
 import CBOR
 
-/// The properties that no visited entry had, and the warnings about those that no entry of the archive has.
+/// The properties without values in the visited entries, and the warnings about those that no entry has.
 struct MissingProperties {
-    /// The number of entries that are searched for similar names.
+    /// Entries that are searched for similar names.
     private static let samples = 1000
-    /// The properties that get a line each: a similar name is searched among thousands.
+    /// Properties with a line each: a similar name is searched among thousands.
     private static let mostLines = 20
     private let pipeline: QueryPipeline
     private var unseen: [QueryProperty]
@@ -91,7 +91,6 @@ extension RowReader {
     }
 }
 
-/// Names of properties that some entries have, as queries write them.
 private struct KnownNames {
     private static let most = 2000
     private static let deepest = 3

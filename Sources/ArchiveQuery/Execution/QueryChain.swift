@@ -1,6 +1,6 @@
 import CBOR
 
-/// The stages of a query for the rows of one cursor: all, or the first ones for a part. Used by one thread at a time.
+/// The stages of a query for one cursor: all, or the first ones for a part. Used by one thread at a time.
 final class QueryChain {
     let plan: QueryPlan
     let cursor: any QueryCursor
@@ -8,10 +8,10 @@ final class QueryChain {
     let answers: QueryAnswers
     let names: PropertyNames
     let room: QueryRoom
-    /// The stages in order, followed by what takes their rows.
+    /// The stages in order, followed by the receiver of their rows.
     private(set) var sinks: [RowSink]
 
-    /// Up to the stage at `end`, or all; `last` takes the rows that come out of them.
+    /// Stages up to `end`, or all; `last` receives their rows.
     init(
         _ plan: QueryPlan, _ cursor: any QueryCursor, options: QueryOptions, room memory: MemoryBudget,
         answers: QueryAnswers = QueryAnswers(), through end: Int? = nil, into last: RowSink
@@ -47,7 +47,7 @@ final class QueryChain {
         sinks.reverse()
     }
 
-    /// The input shape of each stage. Resolves all properties, so that their names are known before the first row.
+    /// The input shape of each stage. Resolves all properties before the first row.
     static func shapes(
         of stages: [PipelineStage], storingNumbersAsText: Bool = false
     ) -> (shapes: [RowShape], names: PropertyNames) {
@@ -77,10 +77,10 @@ final class QueryChain {
         return (shapes, names)
     }
 
-    /// Columns that a warning names.
+    /// Columns named in a warning.
     private static let mostNamed = 50
 
-    /// Warns about properties that an earlier stage has left out.
+    /// Warns about properties that an earlier stage has dropped.
     private static func noteMissingColumns(
         _ stages: [PipelineStage], _ shapes: [RowShape], _ answers: QueryAnswers
     ) {
@@ -88,7 +88,7 @@ final class QueryChain {
             guard let columns = shape.columns?.map(\.columnName) else { continue }
             let all =
                 columns.prefix(mostNamed).joined(separator: ", ") + (columns.count > mostNamed ? ", …" : "")
-            // What was calculated may be asked for as a whole.
+            // A calculated column may be requested as a whole.
             let asked = stage.askedProperties.filter { property in
                 switch shape.access(to: property) {
                 case .column, .keyColumn: false
@@ -152,7 +152,7 @@ final class QueryChain {
         }
     }
 
-    /// What is kept of the rows that come to the stage at `place`, or out of the last one.
+    /// The kept form of the rows before the stage at `place`, or after the last one.
     static func form(of plan: QueryPlan, at place: Int) -> KeptForm {
         let (shapes, names) = shapes(of: plan.pipeline.stages)
         guard place < shapes.count else { return plan.columns == nil ? .value : .columns }
@@ -172,7 +172,7 @@ final class QueryChain {
             for case .path(let steps) in known == nil ? [] : stage.properties {
                 if case .name(let name)? = steps.first { known?.insert(names.index(of: name)) }
             }
-            // Stages that use nothing else share one list.
+            // Consecutive stages share a list.
             if let known, known.count != before?.count { form = .properties(Array(known)) }
             forms.append(shape.columns != nil ? .columns : form)
         }
@@ -197,13 +197,13 @@ final class QueryChain {
         return .max
     }
 
-    /// Whether a sort gets rows in storage order, and so has to break ties by recency itself.
+    /// Whether a sort gets rows in storage order, and so must break ties by recency.
     private func comesInAnyOrder(at place: Int) -> Bool {
         guard plan.order == .storage, plan.keys == nil else { return false }
         return plan.pipeline.stages[..<place].allSatisfy(\.isOfSingleRows)
     }
 
-    /// A closure that reports progress, and throws if the query is to end.
+    /// Reports progress, and throws if the query is to end.
     private static func check(
         _ cursor: any QueryCursor, _ reader: RowReader, _ options: QueryOptions
     ) -> () throws -> Void {

@@ -1,14 +1,13 @@
-/// Why a query failed. Each description is one line that says what happened and what to do. Errors of the entries'
-/// source are thrown unchanged.
+/// Why a query failed. Each description is one line with the fact and the action. Errors of the source are thrown unchanged.
 public enum QueryError: Error, Sendable, Hashable {
-    /// What the query must keep in memory, such as the values of `count distinct` and `median`, exceeds
-    /// ``QueryOptions/memoryLimit``, in bytes.
+    /// The state that must stay in memory, such as values of `count distinct` and `median`, exceeds
+    /// ``QueryOptions/memoryLimit`` bytes.
     case tooMuchMemory(limit: Int)
     /// The query's temporary files would exceed ``QueryOptions/temporaryLimit``, in bytes.
     case tooMuchTemporary(limit: Int)
-    /// No temporary file can be created. The reason also says what to do.
+    /// No temporary file can be created. The reason includes advice.
     case noTemporaryFile(folder: String, reason: String)
-    /// A temporary file can't be written or read. The reason also says what to do.
+    /// A temporary file can't be written or read. The reason includes advice.
     case temporaryFileFailed(reason: String)
     /// The pattern isn't a regular expression.
     case invalidPattern(String)
@@ -38,6 +37,5 @@ extension QueryError: CustomStringConvertible {
         return "\(QueryText.quoted(pattern)) is not a regular expression\(problem)"
     }
 
-    /// Whether the query itself is wrong, rather than the memory or files that it may use.
     package var isWrongQuery: Bool { if case .invalidPattern = self { true } else { false } }
 }

@@ -1,20 +1,18 @@
 import CBOR
 import StorageEngine
 
-/// A single run of a plan. Not thread-safe. Of a large archive only the first entries are the caller's thread's.
+/// A single run of a plan. Not thread-safe. Only the caller's thread reads the first entries of a large archive.
 final class QueryExecution {
     private let options: QueryOptions
     private let output: OutputSink
     private let chain: QueryChain
-    /// Who goes through the entries besides, if anybody does.
     private var members: [QueryMember] = []
-    /// Entries that the chain's own cursor has visited.
     private var visitedAlone = 0
 
     private static let mostThreads = 64
-    /// With less there would be next to nothing for each of several.
+    /// Smaller shares are useless.
     private static let leastMemory = 1 << 20
-    /// The first entries, which are the caller's thread's alone.
+    /// Entries read by the caller's thread before others start.
     private static let first = 8192
 
     init(
@@ -43,10 +41,10 @@ final class QueryExecution {
     }
 
     private var readers: [RowReader] { [chain.reader] + members.map(\.chain.reader) }
-    /// No key paths: what they lead to would be checked for exclusive access at each row.
+    /// Without key paths, which check for exclusive access at each row.
     private func sum(_ figure: (RowReader) -> Int) -> Int { readers.reduce(0) { $0 + figure($1) } }
 
-    // MARK: Going through the entries
+    // MARK: Reading entries
 
     private var memoryLimit: Int { chain.room.memory.limit }
 
@@ -86,9 +84,9 @@ final class QueryExecution {
         }
     }
 
-    /// Goes to the cursor's end. Returns whether the stages can use other rows.
+    /// Reads to the cursor's end. Returns whether the stages can use other rows.
     private func goAlone() throws -> Bool {
-        // Taken out of the loop: to reach them takes as long as what is done with them.
+        // Out of the loop: accessing them takes as long as using them.
         let (first, cursor, reader) = (chain.sinks[0], chain.cursor, chain.reader)
         let isToTell = options.progress != nil
         var count = 0
@@ -111,11 +109,11 @@ final class QueryExecution {
         return true
     }
 
-    /// Bytes that each member may keep: together half of what all may.
+    /// Bytes that each member may keep: together half of the limit.
     private var share: Int { memoryLimit / (2 * members.count) }
 
-    /// Each member goes through a part of its own to the end, and what the stage at `place` has collected of them is put together
-    /// in their order. Returns the entries that were left, in order: where memory didn't suffice, which needs temporary files.
+    /// Each member reads its part to the end; then merges the states of the stage at `place` in order. Returns the unread
+    /// entries, in order: those beyond the memory limit, which need temporary files.
     private func divide(_ entries: Range<Int>, upTo place: Int) throws -> [Range<Int>] {
         let room = share
         for (number, member) in members.enumerated() {
@@ -132,7 +130,7 @@ final class QueryExecution {
         return members.map(\.rest).filter { !$0.isEmpty }
     }
 
-    /// Members go through adjacent parts at the same time, and what they found is passed on in the entries' order.
+    /// Members read adjacent parts at the same time; passes on their rows in the entries' order.
     private func goTogether(through entries: Range<Int>, to place: Int) throws {
         let room = share
         defer {
@@ -165,7 +163,7 @@ final class QueryExecution {
         }
     }
 
-    /// Lets them work for a moment.
+    /// Runs the members for 20 milliseconds.
     private func work(_ members: [QueryMember], room: Int) throws {
         let deadline = ContinuousClock.now + .milliseconds(20)
         // Each is used by one thread at a time, and by this one only before and after.
@@ -178,7 +176,7 @@ final class QueryExecution {
         try tell()
     }
 
-    // MARK: What is told
+    // MARK: Progress
 
     private var visited: Int { members.reduce(visitedAlone) { $0 + $1.visited } }
 
@@ -219,22 +217,19 @@ final class QueryExecution {
             report.warnings.append(line)
             report.kindRemarks.append(line)
         }
-        let invalid = report.unreadable - damaged - oversized - tooLong
-        if invalid > 0 {
-            report.warnings.append(
-                "\(invalid) value\(invalid == 1 ? " is" : "s are") not what the encoding says, and matched nothing"
-            )
+        func warn(_ count: Int, _ one: String, _ many: String, _ problem: String) {
+            if count > 0 { report.warnings.append("\(count) \(count == 1 ? one : many) \(problem)") }
         }
-        if inMemoryOnly > 0 {
-            report.warnings.append(
-                "\(inMemoryOnly) entr\(inMemoryOnly == 1 ? "y is" : "ies are") in the memory of a process only: their "
-                    + "values could not be queried")
-        }
-        if oversized > 0 {
-            report.warnings.append(
-                "\(oversized) property list\(oversized == 1 ? "" : "s") could not be queried: nested too deeply, of "
-                    + "too many parts, or made to expand to many times its size")
-        }
+        warn(
+            report.unreadable - damaged - oversized - tooLong, "value is", "values are",
+            "not what the encoding says, and matched nothing")
+        warn(
+            inMemoryOnly, "entry is", "entries are",
+            "in the memory of a process only: their values could not be queried")
+        warn(
+            oversized, "property list", "property lists",
+            "could not be queried: nested too deeply, of too many parts, or made to expand to many times its size"
+        )
         for (sink, next) in zip(chain.sinks, chain.sinks.dropFirst()) {
             report.stages.append(
                 QueryReport.Stage(

@@ -1,13 +1,13 @@
 import StorageEngine
 
-/// How the work of a query is divided among threads, by its first stage that isn't about a single row.
+/// The division of a query among threads, at its first stage that combines rows.
 enum QueryDivision {
-    /// Each thread runs the stages up to this one for a part of the entries, and what it has collected is put together.
+    /// Each thread runs the stages up to this one for a part of the entries; then their states are merged.
     case merging(Int)
-    /// Each thread runs the stages before this one, whose rows then go on to it in the entries' order.
+    /// Each thread runs the stages before this one, whose rows are passed on to it in the entries' order.
     case collecting(Int)
 
-    /// Nil: there is nothing worth to be done by several.
+    /// Nil: not worth several threads.
     init?(_ plan: QueryPlan) {
         let stages = plan.pipeline.stages
         let front = stages.prefix(while: \.isOfSingleRows)
@@ -27,7 +27,7 @@ enum QueryDivision {
     }
 }
 
-/// Goes through parts of a query's entries. Not thread-safe: used by one thread at a time.
+/// Reads parts of a query's entries. Used by one thread at a time.
 final class QueryMember {
     /// Entries of a part whose rows are passed on: some milliseconds' work.
     static let part = 8192
@@ -35,16 +35,15 @@ final class QueryMember {
     let chain: QueryChain
     private let scan: EntryScan
     private let memory = MemoryBudget(limit: .max)
-    /// What takes rows that are passed on; nil where the last stage collects.
+    /// Receives rows to pass on; nil if the last stage collects.
     private let found: FoundRows?
     private let unseen: UnseenRows?
-    /// What is left of the part.
+    /// The unread rest of the part.
     private(set) var rest = 0..<0
     private(set) var visited = 0
-    /// Why it can't go on.
     private(set) var failure: (any Error)?
 
-    /// Rows that it didn't pass on because they were like earlier ones.
+    /// Rows that were not passed on because they repeat earlier ones.
     var repeated: Int { unseen.map { $0.rowsIn - $0.next.rowsIn } ?? 0 }
 
     var bytes: Int { memory.used + (found?.bytes ?? 0) }
@@ -54,7 +53,7 @@ final class QueryMember {
         patience: SearchPatience
     ) throws {
         var options = options
-        // It is told by the caller's thread.
+        // The caller's thread reports progress.
         options.progress = nil
         self.scan = scan
         let place = division.place
@@ -69,10 +68,10 @@ final class QueryMember {
             into: unseen ?? found ?? RowSink(name: "", isTimed: false))
     }
 
-    /// Takes a part, which is behind all that it had.
+    /// Starts a part, which follows all earlier ones.
     func begin(_ part: Range<Int>) { rest = part }
 
-    /// Goes on with its part until then, or until it keeps more than `room` bytes.
+    /// Reads until the deadline, or until it keeps more than `room` bytes.
     func work(until deadline: ContinuousClock.Instant, room: Int) {
         found?.room = room
         do { try go(until: deadline, room: room) } catch { failure = error }
@@ -84,7 +83,7 @@ final class QueryMember {
             visited += scan.visited - rest.lowerBound
             rest = scan.visited..<rest.upperBound
         }
-        // Taken out of the loop: to reach them takes as long as what is done with them.
+        // Out of the loop: accessing them takes as long as using them.
         let (first, scan, reader, memory) = (chain.sinks[0], scan, chain.reader, memory)
         var count = 0
         while try scan.advance() {
@@ -95,7 +94,7 @@ final class QueryMember {
         }
     }
 
-    /// Passes on the rows that it found. Returns whether the stage can use others.
+    /// Passes on its rows. Returns whether the stage can use others.
     func passOn(to stage: RowSink, _ reader: RowReader) throws -> Bool {
         for row in found?.take() ?? [] {
             guard try reader.show(row, { try stage.push(reader) }) else { return false }
@@ -109,7 +108,7 @@ private final class FoundRows: RowSink {
     private let form: KeptForm
     private var rows: [KeptRow] = []
     private(set) var bytes = 0
-    /// Bytes after which it wants no more.
+    /// The limit in bytes.
     var room = 0
 
     init(_ form: KeptForm) {
@@ -130,20 +129,20 @@ private final class FoundRows: RowSink {
     }
 }
 
-/// Passes on the rows that a distinct stage may not have seen: most are like an earlier one, and need no copy.
+/// Passes on the rows that a distinct stage may not have seen: most repeat an earlier one, and need no copy.
 private final class UnseenRows: RowStage {
-    /// More different ones are passed on each time.
+    /// Distinct rows beyond this are passed on each time.
     private static let most = 10_000
     private static let mostBytes = 256 << 10
     private let accesses: [RowShape.Access]
     private let functions: [RowShape.Access]
     private var seen: Set<GroupKey> = []
     private var bytes = 0
-    /// Some of those that were seen or passed on.
+    /// Some of the rows that were seen or passed on.
     private var met = MetValues()
     private let isMany: Bool
 
-    /// Nil: the stage is another one. `answers`: counts missing results of calculations in rows that aren't passed on.
+    /// Nil for another stage. `answers` counts failed calculations of dropped rows.
     init?(_ plan: QueryPlan, at place: Int, _ answers: QueryAnswers, next: RowSink) {
         guard place < plan.pipeline.stages.count, case .distinct(let columns) = plan.pipeline.stages[place]
         else { return nil }

@@ -2,14 +2,14 @@ import CBOR
 import StorageEngine
 
 extension QueryPlan {
-    /// Runs the query. Calls `body` with each row as soon as it is known, until `body` returns false. A query
-    /// doesn't change recency or hits, and blocks no other process.
+    /// Runs the query. Calls `body` with each row as soon as it is known, until `body` returns false. Changes neither recency
+    /// nor hits, and blocks no other process.
     ///
-    /// Cost: for each entry about the time to verify its checksum. Memory: up to ``QueryOptions/memoryLimit``, and
-    /// 16 bytes per entry (briefly 40 if entries are read by recency).
+    /// Cost: about the time to verify the checksum of each entry. Memory: up to ``QueryOptions/memoryLimit``, and 16 bytes per
+    /// entry (briefly 40 if entries are read by recency).
     ///
-    /// - Throws: ``QueryError``; errors of the source (for an archive, `StorageError`); `StorageError.limitReached` if this process
-    ///   has too few addresses for what must be kept in memory; errors of `body`.
+    /// - Throws: ``QueryError``; errors of the source (for an archive, `StorageError`); `StorageError.limitReached` if the
+    ///   address space of this process is too small; errors of `body`.
     @discardableResult
     public func run(
         over source: some QuerySource, options: QueryOptions = QueryOptions(),

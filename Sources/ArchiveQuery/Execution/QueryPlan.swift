@@ -1,22 +1,21 @@
 import CBOR
 import StorageEngine
 
-/// Sendable value type; safe to use from any thread. A pipeline with its execution plan.
+/// A pipeline with its execution plan.
 ///
-/// Stages run in order. These optimisations never change a result: conditions are tested cheapest first, metadata
-/// in the index before anything is read; a sort keeps only the rows that later limits let through; reading ends
-/// once no stage needs more rows; keys that must be equal are looked up; and entries are read in storage order if
-/// order doesn't matter.
+/// Stages run in order. These optimisations never change a result: conditions are tested cheapest first, metadata in the index
+/// before anything is read; a sort keeps only the rows that later limits use; reading ends once no stage needs more rows; keys
+/// that must be equal are looked up; and entries are read in storage order if order doesn't matter.
 public struct QueryPlan: Sendable {
-    /// The pipeline that the plan is for.
+    /// The planned pipeline.
     public let pipeline: QueryPipeline
     /// The names of the rows' columns; nil if rows are whole entries.
     public let columns: [String]?
     /// The order in which entries are read.
     public let order: QueryScanOrder
-    /// The keys to look up instead of reading all entries; nil if all are read.
+    /// The keys to look up; nil if all entries are read.
     public let keys: [String]?
-    /// Whether any stage reads values. If not, the index is enough, apart from what the resulting rows show.
+    /// Whether any stage reads values. Otherwise the index is enough, except for the resulting rows.
     public let readsValues: Bool
 
     /// Plans a pipeline. Reads no entries.
@@ -28,7 +27,7 @@ public struct QueryPlan: Sendable {
         readsValues = pipeline.readsValues
     }
 
-    /// Recency order, where rows are returned, skipped or limited in the order in which they come.
+    /// Recency order if rows are returned, skipped or limited in the order of reading.
     private static func order(of stages: [PipelineStage]) -> QueryScanOrder {
         if stages.contains(where: \.asksForRank) { return .recency }
         for stage in stages {
@@ -66,13 +65,13 @@ public struct QueryPlan: Sendable {
 }
 
 extension [String] {
-    /// The same names, with a number behind repeated ones, of which readers of JSON or CSV keep one.
+    /// Numbers repeated names, of which readers of JSON or CSV keep one.
     package var distinct: [String] { distinct(as: ExactText.init) }
 
-    /// Likewise, where names are the same if `identity` of them is.
+    /// Likewise, for names with equal `identity`.
     package func distinct<Identity: Hashable>(as identity: (String) -> Identity) -> [String] {
         var seen: Set<Identity> = []
-        // The number that the next equal name tries first, so that many equal names take linear time.
+        // The first number to try for the next equal name, so that many equal names take linear time.
         var numbers: [Identity: Int] = [:]
         return map { name in
             if seen.insert(identity(name)).inserted { return name }
@@ -85,7 +84,6 @@ extension [String] {
 }
 
 extension QueryProperty {
-    /// The column's name: the names of the path's steps, joined by dots.
     package var columnName: String {
         guard case .path(let steps) = self else { return description }
         return steps.reduce("") { text, step in
@@ -100,7 +98,6 @@ extension QueryProperty {
 
 extension QueryColumn {
     package var columnName: String { name ?? property.columnName }
-    /// The property under which later stages know the column.
     var asProperty: QueryProperty { name.map { .named($0) } ?? property }
 }
 
@@ -116,12 +113,11 @@ extension [QueryFigure] {
         }
     }
 
-    /// The same names as properties, for later stages.
     var columnProperties: [QueryProperty] { columnNames.map { .named($0) } }
 }
 
 extension PipelineStage {
-    /// All properties that the predicate uses; of calculations their parts.
+    /// All properties that the predicate uses, including those of calculations.
     package var properties: [QueryProperty] { askedProperties.flatMap(\.sources) }
 
     var askedProperties: [QueryProperty] {
@@ -136,7 +132,7 @@ extension PipelineStage {
         }
     }
 
-    /// Whether it looks at each row by itself, and its rows come in the order of those that it gets.
+    /// Whether it processes single rows and keeps their order.
     var isOfSingleRows: Bool {
         switch self {
         case .find, .select: true
@@ -195,7 +191,7 @@ extension QueryPredicate {
         }
     }
 
-    /// The texts among the values. Nil if there is a date, which equals every key that says it.
+    /// The texts among the values. Nil for a date, which equals every key that spells it.
     private static func keys(_ literals: [QueryLiteral]) -> [String]? {
         var keys: [String] = []
         for literal in literals {

@@ -5,36 +5,31 @@ import StorageEngine
 public struct QueryOptions {
     /// The approximate limit, in bytes, for what sorts, groupings and the like keep in memory together. What doesn't
     /// fit goes to temporary files. 256 MiB by default. Where this process may use only so many addresses (`ulimit -v`), it is
-    /// less if they don't bear that.
+    /// less if they don't bear that. A value that must be copied or converted is unreadable if it takes more than half of this.
     public var memoryLimit = 256 << 20
-    /// The limit, in bytes, for temporary files, which are in the folder `TMPDIR` of the environment, or else `/tmp`.
-    /// 4 GiB by default.
+    /// The limit, in bytes, of temporary files, in the folder `TMPDIR` of the environment, or else `/tmp`. 4 GiB by default.
     public var temporaryLimit = 4 << 30
-    /// Whether to measure how long each stage takes, for ``QueryReport/stages``. Costs some ten nanoseconds per row
-    /// and stage, and leaves the work to one thread.
+    /// Whether to measure each stage's time, for ``QueryReport/stages``. Costs some ten nanoseconds per row, and parallelism.
     public var measuresStages = false
-    /// Whether ``QueryReport/warnings`` reports properties that no entry has, each with the most similar one that exists.
-    /// If no visited entry has a property, this scans all entries once more. Meant for queries typed by a person; off by
-    /// default.
+    /// Whether ``QueryReport/warnings`` reports properties that no entry has, each with the most similar existing one. If no
+    /// visited entry has a property, this reads all entries once more. Meant for interactive queries; off by default.
     public var looksForMistakes = false
-    /// The most threads that go through an archive's entries at the same time: as many as there are processors, but no more
-    /// than eight, unless another number is set here; 1 leaves it to the caller's own thread. Fewer where this process may use only
-    /// so many addresses (`ulimit -v`). Rows come in the same order, and are
-    /// passed on by the caller's thread alone. A sum of numbers with decimals may differ in its last digit between different
-    /// numbers of threads.
+    /// The maximum number of threads that read an archive's entries: by default the number of processors, at most eight; 1 uses
+    /// only the caller's thread. Fewer in a limited address space (`ulimit -v`). The caller's thread passes on all rows in the
+    /// same order. The last digit of a sum of decimals may depend on the number of threads.
     public var mostThreads: Int?
-    /// The time that ages and remaining lifetimes are computed from, and dates such as `now` and `today`.
+    /// The time that ages, remaining lifetimes, and dates such as `now` and `today` are computed from.
     public var now = Timestamp.now()
     /// The time zone of `today` and of all dates without one, in the query and in stored texts.
     public var timeZone = QueryTimeZone.local
-    /// Called after every thousand entries, or sooner if more than 50 milliseconds have passed; by the caller's thread. While
-    /// several threads work, called some fifty times a second. Returning false ends the query with ``QueryError/cancelled``.
+    /// Called by the caller's thread after every thousand entries, or after 50 milliseconds; with several threads some fifty
+    /// times a second. Returning false ends the query with ``QueryError/cancelled``.
     public var progress: ((QueryProgress) -> Bool)?
 
-    /// The defaults.
+    /// Creates default options.
     public init() {}
 
-    /// Bytes that copies of a single value may take together: a megabyte however little memory there is.
+    /// The limit of all copies of a single value, in bytes: at least a megabyte.
     var mostOfValue: Int { max(1 << 20, memoryLimit) }
 }
 
@@ -42,7 +37,7 @@ public struct QueryOptions {
 public struct QueryProgress: Sendable, Hashable {
     /// Entries visited so far.
     public var visited: Int
-    /// Entries to visit in all.
+    /// Entries to visit.
     public var total: Int
     /// Rows returned so far.
     public var rows: Int
@@ -50,7 +45,7 @@ public struct QueryProgress: Sendable, Hashable {
     public var bytesRead: Int
 }
 
-/// One row of a result. A value that may be kept.
+/// One row of a result.
 public struct QueryRow: Sendable, Hashable {
     /// The metadata of its entry; nil for a row that combines several.
     public var entry: EntryFacts?
@@ -60,7 +55,7 @@ public struct QueryRow: Sendable, Hashable {
     public var columns: [[UInt8]?]
 }
 
-/// One row of a result while it is passed on: its bytes are where the entry lies, and valid during the call only.
+/// One row of a result in place: its bytes are valid only during the call.
 package struct PassingRow {
     package var entry: EntryFacts?
     /// As ``QueryRow/value``.
@@ -74,7 +69,6 @@ package struct PassingRow {
 }
 
 extension QueryRow {
-    /// Passes the row on, with its bytes where they are valid during the call.
     package func pass(to body: (PassingRow) throws -> Void) throws {
         let parts: [[UInt8]?] = [value] + columns
         let bytes: [UInt8] = parts.flatMap { $0 ?? [] }
@@ -106,7 +100,7 @@ public struct QueryReport: Sendable, Hashable {
     public var unreadable = 0
     /// Of these, values whose bytes fail their checksum.
     public var damaged = 0
-    /// Texts that a regular expression took too long for; they count as not matching.
+    /// Texts whose search by a regular expression exceeded the time limit; they count as not matching.
     public var givenUp = 0
     /// Values that had to be converted to CBOR.
     public var transcoded = 0
@@ -114,28 +108,28 @@ public struct QueryReport: Sendable, Hashable {
     public var memory = 0
     /// The peak size of temporary files, in bytes.
     public var temporary = 0
-    /// How many threads went through the entries.
+    /// Threads that read entries.
     public var threads = 1
     /// Time until the first entry was visited.
     public var preparation = Duration.zero
-    /// Time in all.
+    /// Total time.
     public var duration = Duration.zero
     /// The stages in order.
     public var stages: [Stage] = []
-    /// The dates of the query that its clock and time zone decide, each with its moment: `today is 2026-01-31T00:00:00+01:00`.
+    /// The dates of the query that depend on clock and time zone: `today is 2026-01-31T00:00:00+01:00`.
     public var dates: [String] = []
-    /// Warnings about the result for a person, one line each.
+    /// Warnings about the result, one line each.
     public var warnings: [String] = []
     /// Of these, the lines that only report values that were left out: of kinds that a condition, an aggregate or a sort isn't for, or
     /// too long for the query's memory. The other warnings suggest a mistake in the query, or missing data.
     public var kindRemarks: [String] = []
-    /// Entries and rows that were left out because a condition could not be evaluated for them.
+    /// Entries and rows for which a condition could not be evaluated.
     public var unevaluated = 0
 
     /// Whether a warning suggests a mistake in the query, or missing data.
     package var isDoubtful: Bool { warnings.count > kindRemarks.count }
 
-    /// What one stage did.
+    /// Statistics of one stage.
     public struct Stage: Sendable, Hashable {
         /// The stage as text of the query language.
         public var text: String
@@ -143,8 +137,7 @@ public struct QueryReport: Sendable, Hashable {
         public var rowsIn: Int
         /// Rows that the stage passed on.
         public var rowsOut: Int
-        /// Time in this stage alone; nil unless ``QueryOptions/measuresStages`` is set. Reading a value counts for
-        /// the first stage that uses it.
+        /// Time in this stage alone; nil without ``QueryOptions/measuresStages``. Reading a value counts for its first user.
         public var duration: Duration?
     }
 }
@@ -166,7 +159,7 @@ final class OutputSink: RowSink {
         return try pass(row, columns == nil ? document : nil, columns ?? [])
     }
 
-    /// Takes the place of a stage that selects these columns, without a copy of them.
+    /// Replaces a stage that selects these columns, without copying them.
     func take(_ row: RowReader, _ accesses: [RowShape.Access]) throws -> Bool {
         var kept: [UnsafeMutableRawBufferPointer] = []
         defer { for copy in kept { copy.deallocate() } }

@@ -4,7 +4,7 @@ import StorageEngine
 public protocol QuerySource {
     /// A cursor over all entries in this order.
     func cursor(in order: QueryScanOrder) throws -> any QueryCursor
-    /// A cursor over the entries with these keys, the most recent first. Doesn't visit other entries.
+    /// A cursor over the entries with these keys, most recent first. Doesn't visit other entries.
     func cursor(forKeys keys: [String]) throws -> any QueryCursor
 }
 
@@ -36,41 +36,40 @@ public protocol QueryEntry {
     var owner: String? { get }
     /// Place in recency order, from 1 for the most recent; nil if unknown.
     var rank: Int? { get }
-    /// Grows with each use of any entry, so it orders entries by their last use.
+    /// Grows with each access of any entry, so it orders entries by their last access.
     var recency: UInt64 { get }
     /// How the value is encoded.
     var encoding: ValueEncoding { get }
-    /// Number of the operation that stored the value. It changes whenever the value is replaced; 0 until the entry is read.
+    /// Number of the operation that stored the value, which changes with each new value; 0 until the entry is read.
     var sequence: UInt64 { get }
-    /// What a key of a server is, such as `hash`; nil in a store.
+    /// The type of a server's key, such as `hash`; nil in a store.
     var type: String? { get }
-    /// How a server keeps the value, such as `listpack`; nil in a store.
+    /// How a server stores the value, such as `listpack`; nil in a store.
     var layout: String? { get }
 }
 
 extension QueryEntry {
-    /// Nil: an entry of a store has none.
+    /// Nil in a store.
     public var type: String? { nil }
-    /// Nil: an entry of a store has none.
+    /// Nil in a store.
     public var layout: String? { nil }
 }
 
-/// A cursor over entries. Not thread-safe. The metadata of an entry are available until the next call of
-/// ``advance()``; its key, creation time, owner, encoding and value only after ``load()`` has returned that it is
-/// present.
+/// A cursor over entries. Not thread-safe. The metadata of an entry are available until the next ``advance()``; its key,
+/// creation time, owner, encoding and value only after ``load()`` has returned that it is present.
 ///
-/// An entry that exists during the whole query is visited exactly once, in its state at one moment of the query.
-/// Any other entry is visited at most once.
+/// An entry that exists during the whole query is visited exactly once, in its state at one moment of the query. Any other
+/// entry is visited at most once.
 public protocol QueryCursor: AnyObject, QueryEntry {
     /// The number of entries at the start.
     var count: Int { get }
-    /// How many of them the cursor has reached.
+    /// Entries that the cursor has reached.
     var visited: Int { get }
     /// Moves to the next entry without reading it. Returns false at the end.
     func advance() throws -> Bool
-    /// Reads the entry, unless it has been read already.
+    /// Reads the entry, unless it has been read.
     func load() throws -> QueryCursorReading
-    /// Like ``load()``, but also returns value and encoding: a single call for what nearly every entry needs.
+    /// Like ``load()``, but also returns value and encoding.
     func loadValue() throws -> QueryCursorValue
     /// Reads the key, without the value if possible. The key is valid until the next call of any method of the cursor.
     func loadKey() throws -> (reading: QueryCursorReading, key: UnsafeRawBufferPointer)
@@ -78,10 +77,10 @@ public protocol QueryCursor: AnyObject, QueryEntry {
     var keyBytes: UnsafeRawBufferPointer { get }
     /// The encoded value. Valid until the next call of `advance()`; nil for an entry that only a process's memory holds.
     var valueContent: UnsafeRawBufferPointer? { get }
-    /// Whether the source stores numbers as texts, as a server's hashes do. Then a text that is a number as a whole counts as
-    /// one in sorts, calculations, aggregates and comparisons with numbers.
+    /// Whether the source stores numbers as texts, like a server's hashes. Then a text in JSON's number grammar counts as a
+    /// number in sorts, calculations, aggregates and comparisons with numbers.
     var storesNumbersAsText: Bool { get }
-    /// The warning about `count` entries whose value it couldn't read; at least 1.
+    /// The warning about `count` unreadable entries; at least 1.
     func damageWarning(_ count: Int) -> String
 }
 
@@ -94,7 +93,7 @@ public struct QueryCursorValue {
     /// How the value is encoded; `unknown` unless the entry is present.
     public var encoding: ValueEncoding
 
-    /// Creates a result, for a cursor that implements ``QueryCursor/loadValue()``.
+    /// Creates a result for a cursor.
     public init(
         reading: QueryCursorReading, content: UnsafeRawBufferPointer?, encoding: ValueEncoding
     ) {
@@ -142,12 +141,12 @@ public enum QueryCursorReading: Sendable, Hashable {
 }
 
 extension Archive: QuerySource {
-    /// A scan of all entries; it doesn't count as their use.
+    /// A scan of all entries, without access records.
     public func cursor(in order: QueryScanOrder) throws -> any QueryCursor {
         try scan(order == .storage ? .location : .recency)
     }
 
-    /// A scan of these keys' entries; it doesn't count as their use.
+    /// A scan of these keys' entries, without access records.
     public func cursor(forKeys keys: [String]) throws -> any QueryCursor { try scan(keys: keys) }
 }
 

@@ -1,11 +1,11 @@
 import CBOR
 import StorageEngine
 
-/// A running stage: receives rows one after the other and passes its results on. Not thread-safe.
+/// A running stage: receives rows and passes on its results. Not thread-safe.
 class RowSink {
     let name: String
     private(set) var rowsIn = 0
-    /// Nanoseconds in this stage and those after it; measured on request only.
+    /// Nanoseconds in this stage and those after it, if measured.
     private(set) var nanoseconds: UInt64 = 0
     private let isTimed: Bool
     private static let clock = ContinuousClock()
@@ -22,13 +22,12 @@ class RowSink {
         return try timed { try take(row) }
     }
 
-    /// Called after the last row.
     final func end() throws {
         guard isTimed else { return try finish() }
         try timed { try finish() }
     }
 
-    /// Separate, because the size of `ContinuousClock.Instant` is known only at run time, which would cost every row.
+    /// Separate, because the size of `ContinuousClock.Instant` is known only at run time, which would slow down every row.
     @inline(never)
     private func timed<Result>(_ body: () throws -> Result) rethrows -> Result {
         let start = Self.clock.now
@@ -42,16 +41,15 @@ class RowSink {
     func take(_ row: RowReader) throws -> Bool { true }
     func finish() throws {}
 
-    /// Whether some of the rows are in temporary files.
     var hasFiles: Bool { false }
 
-    /// Counts rows that were received in its place elsewhere.
+    /// Counts rows that another thread received for this stage.
     final func count(rows: Int) { rowsIn += rows }
 
-    /// Takes what the same stage of a part has collected, whose rows come after all that were received so far.
+    /// Merges the state of the same stage for a later part of the entries.
     func absorb(_ part: RowSink) {}
 
-    /// Says that the next row is the entry with this number in the cursor's order, or a later one.
+    /// The next row is the entry with this number in the cursor's order, or a later one.
     func begin(at number: Int) {}
 }
 
@@ -60,18 +58,17 @@ final class MemoryBudget {
     let limit: Int
     private(set) var used = 0
     private(set) var peak = 0
-    /// Whether it is less than was wanted, for lack of addresses.
+    /// Whether the limit is reduced for lack of address space.
     private let isShort: Bool
-    /// What may still come to be used, where addresses are limited.
+    /// Reserved addresses, in a limited address space.
     private let promise: AddressPromise?
-    /// Use from which on less is promised.
+    /// The use at which the reservation was last reduced.
     private var noted: Int
 
-    /// Bytes for each that is counted: a container that grows has its old and its new room at the same time.
+    /// Address space per counted byte: a growing container has its old and its new buffer at the same time.
     private static let growth = 4
-    /// Buffers of temporary files.
     private static let fileBytes = 4 << 20
-    /// A segment, of the usual size at most.
+    /// At most a segment of the usual size.
     private static let segmentBytes = 16 << 20
     private static let step = 256 << 10
 
@@ -80,7 +77,7 @@ final class MemoryBudget {
         (isShort, promise, noted) = (false, nil, .max)
     }
 
-    /// As much of `wanted` as this process' addresses bear, where they are limited; no segment is mapped in its place.
+    /// The part of `wanted` that fits into the address space of this process, if limited; no segment is mapped in its place.
     init(bearable wanted: Int) {
         limit = AddressPressure.bearable(
             wanted, least: min(wanted, Self.step), bytesEach: Self.growth,
@@ -90,7 +87,7 @@ final class MemoryBudget {
         noted = promise == nil ? .max : Self.step
     }
 
-    /// - Throws: if that is more than the limit; `StorageError.limitReached` where addresses are why it isn't larger.
+    /// - Throws: beyond the limit; `StorageError.limitReached` if address space is the reason of the limit.
     func take(_ bytes: Int) throws {
         use(bytes)
         guard used > limit else { return }
@@ -98,7 +95,7 @@ final class MemoryBudget {
         throw QueryError.tooMuchMemory(limit: limit)
     }
 
-    /// Takes memory that a stage can't do without, even beyond the limit.
+    /// Takes memory that a stage needs even beyond the limit.
     func use(_ bytes: Int) {
         used += bytes
         peak = max(peak, used)
@@ -115,7 +112,6 @@ final class MemoryBudget {
     func giveBack(_ bytes: Int) { used -= bytes }
 }
 
-/// A stage that passes rows on to a next one.
 class RowStage: RowSink {
     let next: RowSink
 
@@ -156,7 +152,6 @@ final class FindStage: RowStage {
     }
 }
 
-/// Skips the first rows, and ends after a number of rows.
 final class RangeStage: RowStage {
     private var toSkip: Int
     private var left: Int
@@ -169,7 +164,7 @@ final class RangeStage: RowStage {
 
     override func take(_ row: RowReader) throws -> Bool {
         guard left > 0 else { return false }
-        // An entry that is gone must not count towards the limit.
+        // A removed entry must not count towards the limit.
         guard try row.isThere() else { return true }
         if toSkip > 0 {
             toSkip -= 1
@@ -206,7 +201,7 @@ enum ColumnRow {
         return bytes
     }
 
-    /// The columns where they lie in `bytes`.
+    /// The columns in `bytes`.
     static func decode(_ bytes: UnsafeRawBufferPointer) throws(CBORError) -> [UnsafeRawBufferPointer?] {
         var reader = CBORReader(bytes)
         guard case .array(let count?) = try reader.readHead() else { return [] }
@@ -222,7 +217,7 @@ enum ColumnRow {
 }
 
 extension RowReader {
-    /// The result of `body`; nil at a fault of the row, but errors of its source are thrown.
+    /// The result of `body`; nil after a fault of the row, but throws errors of its source.
     @inline(__always)
     private func ifReadable<Result>(_ body: () throws(RowFault) -> Result) throws -> Result? {
         do throws(RowFault) { return try body() } catch .source(let error) {
@@ -232,17 +227,16 @@ extension RowReader {
         }
     }
 
-    /// Whether the row's entry still exists, undamaged.
     func isThere() throws -> Bool {
         try ifReadable { () throws(RowFault) in try isPresent() } ?? false
     }
 
-    /// Like ``item(_:)``, with unreadable properties as absent.
+    /// Like ``item(_:)``; unreadable properties are absent.
     func itemIfReadable(_ access: RowShape.Access) throws -> StoredItem {
         try ifReadable { () throws(RowFault) in try item(access) } ?? .absent
     }
 
-    /// Like ``item(_:)`` for a sort or a group, with unreadable properties as absent.
+    /// Like ``item(_:)`` for a sort or a group; unreadable properties are absent.
     func sortValueIfReadable(_ access: RowShape.Access) throws -> SortValue {
         try ifReadable { () throws(RowFault) in try sortValue(try item(access)) } ?? .absent
     }
@@ -257,17 +251,17 @@ extension RowReader {
         do throws(CBORError) { return try GroupKey(item) } catch { throw spoiled() }
     }
 
-    /// Like ``encoded(_:)``, with unreadable properties as absent.
+    /// Like ``encoded(_:)``; unreadable properties are absent.
     func encodedIfReadable(_ access: RowShape.Access) throws -> [UInt8]? {
         try ifReadable { () throws(RowFault) in try encoded(access) } ?? nil
     }
 
-    /// The value, nil if it is unreadable; nothing if its entry is gone or damaged.
+    /// The value, nil if unreadable; nothing if its entry was removed or is damaged.
     func documentIfThere() throws -> UnsafeRawBufferPointer?? {
         try ifReadable { () throws(RowFault) in try isPresent() ? .some(try document()) : nil } ?? nil
     }
 
-    /// A copy of the row that may be kept; nil if its entry is gone or damaged.
+    /// A copy of the row; nil if its entry was removed or is damaged.
     func kept(_ form: KeptForm) throws -> KeptRow? {
         do throws(RowFault) {
             guard try isPresent() else { return nil }

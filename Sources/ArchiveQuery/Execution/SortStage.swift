@@ -1,13 +1,12 @@
-/// Collects rows and passes them on in order at the end. Keeps only as many as the later stages can use.
+/// Sorts rows, and keeps only those that later stages can use.
 final class SortStage: RowStage {
     private let keys: [RowSorter.Key]
-    /// Whether recency breaks ties, for rows in storage order. Otherwise the earlier row comes first.
+    /// Whether recency breaks ties, for rows in storage order. Otherwise the earlier row is first.
     private let isByRecency: Bool
     private let most: Int
     private let form: KeptForm
     private let reader: RowReader
     private let sorter: RowSorter
-    /// Count the kinds of each key's values.
     private let sights: [Sight]
     private var arrived: UInt64 = 0
 
@@ -30,7 +29,7 @@ final class SortStage: RowStage {
         arrived += 1
         var values: [SortValue] = []
         if let first = keys.first {
-            // Mostly the end of it; a string takes as long again, and so does an array.
+            // Usually the end: a string takes as long again, and so does an array.
             let isBehind =
                 try first.access.isMany ? false : count(row.itemIfReadable(first.access), sights[0])
             if isBehind, keys.count == 1 { return true }
@@ -48,7 +47,7 @@ final class SortStage: RowStage {
         return true
     }
 
-    /// Counts the first key's item, and returns whether the row comes after all kept ones.
+    /// Counts the first key's item, and returns whether the row follows all kept ones.
     private func count(_ item: StoredItem, _ sight: Sight) -> Bool {
         sight.count(item.kind)
         return sorter.isBehindAll(item)
@@ -69,6 +68,6 @@ final class SortStage: RowStage {
 enum KeptForm {
     case columns
     case value
-    /// Only the properties with these numbers, because no later stage uses others.
+    /// Only the properties with these numbers.
     case properties([Int])
 }

@@ -1,8 +1,7 @@
 import CBOR
 import StorageEngine
 
-/// A value to sort by. The order is total over all kinds: booleans, numbers, dates, texts, bytes, lists, maps, other kinds, and
-/// last NaN and absent values. A value; safe to share between threads.
+/// A sort value. Total order: booleans, numbers, dates, texts, bytes, lists, maps, other kinds, NaN, absent values.
 package enum SortValue: Sendable, Hashable {
     case absent
     case nan
@@ -10,12 +9,10 @@ package enum SortValue: Sendable, Hashable {
     case number(NumberValue)
     case date(Double)
     case text(String)
-    /// A key or an owner, ordered by its bytes.
     case key(ExactText)
     /// Bytes, a list, a map, or a value of another kind.
     case collection(GroupKey)
 
-    /// - Throws: if the item's elements can't be read.
     init(_ item: StoredItem) throws(CBORError) {
         switch item {
         case .boolean(let flag): self = .boolean(flag)
@@ -63,7 +60,7 @@ package enum SortValue: Sendable, Hashable {
         }
     }
 
-    /// The kind that a sort names: NaN is a number there.
+    /// The kind in a remark on a sort: NaN is a number.
     var sortedKind: KindSet { kind == .nan ? .number : kind }
 
     private var rank: Int {
@@ -78,7 +75,7 @@ package enum SortValue: Sendable, Hashable {
         }
     }
 
-    /// Negative if `left` comes first, positive if `right` does. NaN and absent values come last in both directions.
+    /// Negative if `left` is first, positive if `right` is. NaN and absent values are last in both directions.
     package static func compare(_ left: SortValue, _ right: SortValue, isDescending: Bool) -> Int {
         let (first, second) = (left.rank, right.rank)
         if first >= 8 || second >= 8 { return first - second }
@@ -98,7 +95,7 @@ package enum SortValue: Sendable, Hashable {
         }
     }
 
-    /// Approximate memory use beyond the value itself.
+    /// Approximate memory beyond the value itself.
     var bytes: Int {
         switch self {
         case .text(let text): text.utf8.count

@@ -1,11 +1,11 @@
 import SystemC
 
-/// Sendable value type; safe to use from any thread. A sequence of ASCII characters to search texts for, by bytes.
+/// A sequence of ASCII characters to search in texts by bytes.
 package struct ByteSearch: Sendable, Hashable {
     let bytes: [UInt8]
 
-    /// Nil for an empty text, other characters than ASCII, line ends, and the three that others are canonically equivalent to (K,
-    /// `;` and the backquote). For all others, a text without these bytes has no equal characters.
+    /// Nil for an empty text, other characters than ASCII, line ends, and the three with other canonically equivalent
+    /// characters (K, `;` and the backquote). For all others, a text without these bytes has no equal characters.
     init?(_ bytes: [UInt8]) {
         guard !bytes.isEmpty,
             bytes.allSatisfy({
@@ -18,7 +18,7 @@ package struct ByteSearch: Sendable, Hashable {
     /// The offset of the first occurrence, in bytes.
     func place(in text: UnsafeRawBufferPointer) -> Int? { ByteSearch.place(of: bytes, in: text) }
 
-    /// The offset of the first occurrence of any bytes that is at `first` or behind.
+    /// The offset of the first occurrence at or after `first`.
     package static func place(
         of bytes: [UInt8], in text: UnsafeBufferPointer<UInt8>, from first: Int
     ) -> Int? {
@@ -34,7 +34,7 @@ package struct ByteSearch: Sendable, Hashable {
         return bytes.withUnsafeBytes { wanted -> Int? in
             guard let start = wanted.baseAddress else { return nil }
             var place = first
-            // Compares the other bytes only where the first one matches.
+            // Compare the other bytes only where the first one matches.
             while place <= text.count - wanted.count,
                 let found = memchr(base + place, Int32(wanted[0]), text.count - wanted.count - place + 1)
             {
@@ -53,7 +53,7 @@ package struct ByteSearch: Sendable, Hashable {
             }
     }
 
-    /// Whether the text contains them as whole characters. Nil beside other characters than ASCII, perhaps combining marks.
+    /// Whether the text contains them as whole characters. Nil next to other characters than ASCII, such as combining marks.
     func isFoundWhole(in text: UnsafeRawBufferPointer) -> Bool? {
         guard let place = place(in: text) else { return false }
         let end = place + bytes.count

@@ -8,10 +8,10 @@ extension String {
     }
 }
 
-/// The same of stored texts, without making strings of them.
+/// Case folding of stored texts, without strings.
 enum CaseFolding {
-    /// Whether bytes are in the folded text in UTF-8, if all of it consists of scalars with one form only, before and after
-    /// (`hasOneForm`); otherwise nil. No closure has the bytes: threads would wait for each other to count its references.
+    /// Whether the folded text contains bytes, if all of its scalars have only one form before and after (`hasOneForm`);
+    /// otherwise nil. No closure captures the bytes: threads would wait for each other to count references.
     static func isFound(_ bytes: [UInt8], inFolded text: UnsafeRawBufferPointer) -> Bool? {
         if let isFound = isFound(bytes, inFoldedASCII: text) { return isFound }
         // Two bytes become three at most, and the last ones are stored as eight.
@@ -22,7 +22,7 @@ enum CaseFolding {
         }
     }
 
-    /// The same for ASCII texts, else nil: folded word by word, and compared by the first two bytes, because texts are short.
+    /// For ASCII texts, else nil: folded word by word, and compared by the first two bytes, because texts are short.
     private static func isFound(_ bytes: [UInt8], inFoldedASCII text: UnsafeRawBufferPointer) -> Bool? {
         guard let first = bytes.first else { return nil }
         let firsts = UInt64(first) &* ones
@@ -33,7 +33,7 @@ enum CaseFolding {
             guard word & high == 0 else { return nil }
             let folded = lowercased(word)
             var different = folded ^ firsts
-            // The last byte of a word is looked at again as the first one of the next.
+            // The last byte of a word is the first of the next.
             if bytes.count > 1 { different |= (folded >> 8) ^ seconds }
             // The highest bit of each byte that is 0.
             var hits = ~(((different & ~high) + ~high) | different) & high
@@ -62,7 +62,7 @@ enum CaseFolding {
         return true
     }
 
-    /// What the scalars of up to two bytes become, lowest byte first, and the number of bytes; 0: another form or longer.
+    /// Folded scalars of up to two bytes, lowest byte first, and the number of bytes; 0: another form or longer.
     private static let short: [UInt32] = (UInt32(0)..<0x800).map { value in
         guard let scalar = Unicode.Scalar(value), scalar.hasOneForm else { return 0 }
         var folded = ""
@@ -73,17 +73,17 @@ enum CaseFolding {
 
     private static let high: UInt64 = 0x8080_8080_8080_8080
 
-    /// Eight bytes at once: letters from A to Z become small.
+    /// Lowercases A to Z in eight bytes.
     @inline(__always)
     private static func lowercased(_ word: UInt64) -> UInt64 {
         let ascii = word & ~high
-        // The highest bit of each byte tells whether it is at least A, and whether it is beyond Z.
+        // The highest bit of each byte shows whether it is at least A, and whether it is beyond Z.
         let atLeastA = ascii + 0x3f3f_3f3f_3f3f_3f3f
         let beyondZ = ascii + 0x2525_2525_2525_2525
         return word | (atLeastA & ~beyondZ & ~word & high) >> 2
     }
 
-    /// Up to eight bytes of a text, the first one lowest, and how many; what is missing is 0.
+    /// Up to eight bytes of a text, the first one lowest, and their number; missing bytes are 0.
     @inline(__always)
     private static func word(of text: UnsafeRawBufferPointer, at place: Int) -> (word: UInt64, count: Int) {
         let left = text.count - place
@@ -94,7 +94,7 @@ enum CaseFolding {
         }
         var word: UInt64 = 0
         if text.count >= 4 {
-            // Both halves have some bytes where there are fewer than eight.
+            // Both halves overlap below eight bytes.
             let last = text.loadUnaligned(fromByteOffset: text.count - 4, as: UInt32.self).littleEndian
             word = UInt64(text.loadUnaligned(as: UInt32.self).littleEndian)
             word |= UInt64(last) << (8 * UInt64(text.count - 4))
@@ -104,7 +104,7 @@ enum CaseFolding {
         return (word >> (8 * UInt64(place)), left)
     }
 
-    /// How many bytes it has become; nil where it has other scalars.
+    /// Returns the number of bytes; nil for other scalars.
     private static func fold(
         _ text: UnsafeRawBufferPointer, into room: UnsafeMutableBufferPointer<UInt8>
     ) -> Int? {
@@ -113,7 +113,7 @@ enum CaseFolding {
             let (word, count) = word(of: text, at: place)
             let ascii = min(count, (word & high).trailingZeroBitCount / 8)
             if ascii > 0 {
-                // The next ones take the place of what isn't ASCII.
+                // Bytes after the ASCII prefix are overwritten next.
                 UnsafeMutableRawBufferPointer(room).storeBytes(
                     of: lowercased(word).littleEndian, toByteOffset: end, as: UInt64.self)
                 place += ascii
@@ -129,7 +129,7 @@ enum CaseFolding {
                     end += 1
                 }
             } else {
-                // Of the scripts with one form, only the wide Latin letters have a case there.
+                // Among the scripts with one form, only the wide Latin letters have a case.
                 guard scalar.isOfOneForm, !(0xff01...0xff9d ~= scalar) else { return nil }
                 for byte in text[place..<next] {
                     room[end] = byte
@@ -149,8 +149,8 @@ extension Unicode.Scalar {
         // The dotless i folds to I in Turkic languages only.
         case 0..<0x80, 0x131: text.unicodeScalars.append(self)
         default:
-            // Swift has no property for case folding. Mapping to upper case is equivalent: it unifies the final
-            // sigma with the others and expands "ß". "ẞ" must be mapped to lower case first.
+            // Swift has no property for case folding. Mapping to upper case is equivalent: it unifies the final sigma with the
+            // others and expands "ß". "ẞ" must be mapped to lower case first.
             for small in properties.lowercaseMapping.unicodeScalars {
                 for capital in small.properties.uppercaseMapping.unicodeScalars {
                     text += capital.properties.lowercaseMapping

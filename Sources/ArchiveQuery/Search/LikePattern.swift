@@ -1,6 +1,6 @@
 import Foundation
 
-/// A pattern of `like`: `%` stands for any characters, `_` for one, a backslash escapes. Sendable value type.
+/// A pattern of `like`: `%` matches any characters, `_` one, a backslash escapes.
 struct LikePattern: Sendable {
     private enum Part: Sendable, Equatable {
         case one(Character)
@@ -60,7 +60,7 @@ struct LikePattern: Sendable {
 
     func matches(_ text: String) -> Bool {
         let text = MarkOrder.string(text)
-        // Folded, a character may be several, as ß is: `_` stands for all of them.
+        // A folded character may be several, like ß; `_` matches all of them.
         var characters: [(folded: Character, left: Int)] = []
         for character in text {
             let folded = caseSensitive ? [character] : Array(String(character).foldedCase)
@@ -87,13 +87,13 @@ struct LikePattern: Sendable {
         }
     }
 
-    /// `taken`: how much of the text a part takes, 0: none. Backtracks only to the last `%`: at most the product of both lengths.
+    /// `taken`: the length that a part matches, 0: none. Backtracks only to the last `%`: at most O(text · pattern).
     @inline(__always)
     private static func matches<Part>(
         _ count: Int, _ parts: [Part], isMany: (Part) -> Bool, taken: (_ place: Int, Part) -> Int
     ) -> Bool {
         var (place, part) = (0, 0)
-        /// Where the last `%` ends once it stands for one more character.
+        /// The end of the last `%` if it matches one more character.
         var back: (place: Int, part: Int)?
         while place < count {
             if part < parts.count, isMany(parts[part]) {

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Rules out most texts of a regular expression by searching for bytes that every match contains. Sendable value type.
+/// Excludes most texts of a regular expression by searching for bytes that every match contains.
 struct PatternFilter: Sendable {
-    /// ASCII characters that every match contains; nil if none are known.
+    /// ASCII characters of every match; nil if unknown.
     private let literal: ByteSearch?
     /// Whether every match begins with them, at the start of the text.
     private let isPrefix: Bool
-    /// Whether the expression consists of nothing else, except for `$` at its end.
+    /// Whether the expression consists only of them, except for `$` at its end.
     private let isWhole: Bool
     private let endsText: Bool
 
@@ -18,7 +18,7 @@ struct PatternFilter: Sendable {
         endsText = scanned?.endsText ?? false
     }
 
-    /// Whether the expression matches; nil if only the expression itself can tell.
+    /// Whether the expression matches; nil if it must be evaluated.
     func verdict(_ text: UnsafeRawBufferPointer) -> Bool? {
         guard let literal else { return nil }
         guard isPrefix ? literal.isPrefix(of: text) : literal.place(in: text) != nil else { return false }
@@ -31,7 +31,7 @@ struct PatternFilter: Sendable {
     }
 }
 
-/// Finds the literal characters of a regular expression. Cautious: anything that it isn't sure of ends a sequence of them.
+/// Finds the literal characters of a regular expression. Anything uncertain ends a sequence.
 private struct PatternScan {
     var literal: [UInt8] = []
     var isPrefix = false
@@ -58,7 +58,6 @@ private struct PatternScan {
         isPrefix = isPrefix && !literal.isEmpty
     }
 
-    /// Returns false if the scan can't continue.
     private mutating func scanPart() -> Bool {
         let byte = bytes[place]
         switch byte {
@@ -71,9 +70,9 @@ private struct PatternScan {
             guard place + 1 < bytes.count else { return false }
             let next = bytes[place + 1]
             place += 2
-            // After a backslash letters and digits have a meaning; other signs stand for themselves.
+            // After a backslash, letters and digits have a meaning; other characters are literal.
             if next < 0x80, !next.isLetter, !next.isDigit { return take(next) }
-            // Other letters may take what follows, as in \x41 and \p{L}.
+            // Other letters may have operands, as in \x41 and \p{L}.
             return next.isLetter && "dDsSwWbB".utf8.contains(next) ? other() : false
         case UInt8(ascii: "."):
             place += 1
@@ -132,7 +131,7 @@ private struct PatternScan {
         default: return nil
         }
         place += 1
-        // A sign for reluctant or possessive.
+        // Reluctant or possessive.
         if place < bytes.count, bytes[place] == UInt8(ascii: "?") || bytes[place] == UInt8(ascii: "+") {
             place += 1
         }

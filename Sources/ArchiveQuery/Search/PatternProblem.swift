@@ -1,6 +1,6 @@
-/// The mistake in an invalid regular expression, of which Foundation only says that it exists. Sendable value type.
+/// The mistake in an invalid regular expression, for which Foundation gives no reason.
 struct PatternProblem: Sendable, Equatable {
-    /// The number of characters before the mistake.
+    /// Characters before the mistake.
     let position: Int
     let reason: String
 
@@ -15,9 +15,7 @@ struct PatternProblem: Sendable, Equatable {
 private struct Scan {
     let characters: [Character]
     private var place = 0
-    /// The positions of the open parentheses.
     private var open: [Int] = []
-    /// Whether a quantifier may follow.
     private var hasPart = false
 
     init(characters: [Character]) { self.characters = characters }
@@ -65,7 +63,7 @@ private struct Scan {
         return nil
     }
 
-    /// Skips the sign for reluctant or possessive after a quantifier.
+    /// Skips a reluctant or possessive mark.
     private mutating func skipManner() {
         if character(1) == "?" || character(1) == "+" { place += 1 }
         hasPart = false

@@ -1,7 +1,7 @@
 import Synchronization
 import SystemC
 
-/// The processor time that this thread was given: what a search took, however many others ran meanwhile.
+/// The processor time of this thread, independent of other threads.
 enum ThreadTime {
     static func now() -> Duration {
         var time = timespec()
@@ -10,23 +10,22 @@ enum ThreadTime {
     }
 }
 
-/// The limit for all regular expressions of a query: one second of processor time and a microsecond a byte, then another second for
-/// texts that match or fail at once. ``TextPattern/patience`` limits a single text. Sendable.
+/// The limit for all regular expressions of a query: one second of processor time and a microsecond a byte, then another second
+/// for texts that match or fail at once. ``TextPattern/patience`` limits a single text. Thread-safe.
 package final class SearchPatience: Sendable {
-    /// The time in addition to that for the bytes, and the further time for quick searches.
+    /// The basic time, and the further time for quick searches.
     package static let whole = Duration.seconds(1)
     private static let ofByte = Duration.microseconds(1)
 
     private struct State {
-        /// The time left; negative after a text that took more than that.
+        /// Negative after a text that exceeded it.
         var left = SearchPatience.whole
         var givenUp = 0
     }
 
-    /// Guards itself.
     private let state = Mutex(State())
 
-    /// The number of texts whose search was given up. They count as texts without a match.
+    /// Texts whose search was given up. They count as not matching.
     package var givenUp: Int { state.withLock { $0.givenUp } }
 
     package init() {}
@@ -50,7 +49,7 @@ package final class SearchPatience: Sendable {
         }
     }
 
-    /// The warning to show to the user; `nil` if no text was given up.
+    /// `nil` if no text was given up.
     var warning: String? {
         let givenUp = givenUp
         guard givenUp > 0 else { return nil }
@@ -61,7 +60,7 @@ package final class SearchPatience: Sendable {
 }
 
 extension TextPattern {
-    /// As ``matches(_:)`` within a query's time limit, which counts texts that take too long; then nil.
+    /// Like ``matches(_:)`` within a query's time limit; nil for texts that exceed it, which are counted.
     package func matches(_ text: String, within patience: SearchPatience) -> Bool? {
         guard let allowed = patience.begin(bytes: text.utf8.count) else { return nil }
         let start = ThreadTime.now()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Sendable value type; safe to use from any thread. A prefix or suffix to search many texts for, by characters.
+/// A prefix or suffix to test many texts for, by characters.
 struct TextEdge: Sendable {
     private let characters: [Character]
     private let atEnd: Bool
@@ -23,7 +23,7 @@ struct TextEdge: Sendable {
 
     func isFound(inUTF8 text: UnsafeRawBufferPointer) -> Bool {
         guard let bytes else { return isFound(in: UTF8Text.string(text)) }
-        // A combining mark after the end would change the last character. One more byte shows whether there is one.
+        // A combining mark after the end would change the last character, so include one more byte.
         let count = min(text.count, bytes.count + 1)
         let part = atEnd ? text[(text.count - count)...] : text[..<count]
         guard UTF8Text.isASCII(UnsafeRawBufferPointer(rebasing: part)) else {

@@ -1,9 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A regular expression to search many texts for, by Foundation's engine: fast for short texts, and can be stopped.
+/// A regular expression of Foundation's engine, which is fast for short texts and can be stopped.
 package final class TextPattern: Sendable {
-    /// The time limit for one text, in processor time.
     package static let patience = Duration.milliseconds(100)
 
     private let expression: NSRegularExpression?
@@ -11,7 +10,7 @@ package final class TextPattern: Sendable {
     private let report: @Sendable (_ pattern: String, _ reason: String) -> Void
     private let hasReported = Atomic(false)
 
-    /// Calls `report` at most once, with what is wrong with the pattern.
+    /// Calls `report` at most once, with the fault of an invalid pattern.
     package init(
         _ pattern: String,
         report: @escaping @Sendable (_ pattern: String, _ reason: String) -> Void = { _, _ in }
@@ -42,7 +41,7 @@ package final class TextPattern: Sendable {
 
     enum Outcome {
         case found, absent
-        /// The search took longer than allowed, or the engine needs too much memory.
+        /// The search exceeded its time or the engine's memory.
         case tooSlow, tooManyWays
 
         var isGivenUp: Bool { self == .tooSlow || self == .tooManyWays }
@@ -50,7 +49,7 @@ package final class TextPattern: Sendable {
 
     func search(_ text: String, within allowed: Duration) -> Outcome {
         guard let expression else { return .absent }
-        // Normal forms of one text are equal, as they are for =.
+        // Composed, so that equivalent texts match equally, as for =.
         let text = MarkOrder.composed(text)
         let whole = NSRange(location: 0, length: text.utf16.count)
         var outcome = Outcome.absent

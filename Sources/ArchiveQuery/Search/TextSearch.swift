@@ -1,21 +1,20 @@
 import Foundation
 
-/// A string to search many texts for, by characters or else by scalars in normal form C. Linear, unlike `contains`.
+/// A string to search in many texts, by characters or else by scalars in normal form C. Linear, unlike `contains`.
 package struct TextSearch: Sendable, Hashable {
     private let caseSensitive: Bool
-    /// Whether a person of a joined emoji or the consonant of a syllable is found.
+    /// Whether parts of joined emoji and of syllables are found.
     private let partsOfCharacters: Bool
     /// The searched characters, case-folded unless case matters.
     private let characters: [Character]
-    /// For each beginning of them the length of the longest other beginning that it ends with (Knuth, Morris, Pratt, 1977).
+    /// For each prefix the length of its longest border (Knuth, Morris, Pratt, 1977).
     private let borders: [Int]
-    /// The same in UTF-8 and Unicode's normal form C.
     private let composed: [UInt8]
-    /// Whether composing a text makes none of its characters, so that most texts can be passed over.
+    /// Whether composition never produces any of its characters, so that most texts can be skipped.
     private let isNeverComposed: Bool
-    /// Whether these bytes are found where the characters are, in texts whose characters are one scalar each, in one form only.
+    /// Whether a search by bytes is enough in texts whose characters are one scalar each, in only one form.
     private let searchesBytes: Bool
-    /// The bytes, for an ASCII text if case matters.
+    /// The bytes of an ASCII text if case matters.
     private let plain: ByteSearch?
 
     package init(_ string: String, caseSensitive: Bool, partsOfCharacters: Bool = false) {
@@ -28,7 +27,7 @@ package struct TextSearch: Sendable, Hashable {
         // A few non-ASCII characters are equivalent to an ASCII one, such as the Kelvin sign to K.
         composed = Array(MarkOrder.composed(needle).utf8)
         isNeverComposed = needle.unicodeScalars.allSatisfy {
-            // These three have others that are composed to them. No emoji has another form, unlike others beyond U+FFFF.
+            // Other characters are composed to these three. No emoji has another form, unlike others beyond U+FFFF.
             $0.isASCII ? ![";", "`", "K"].contains($0) : 0x1f000...0x1faff ~= $0.value
         }
         // In ASCII only CR LF is a character of two bytes.
@@ -64,7 +63,7 @@ package struct TextSearch: Sendable, Hashable {
         return isFoundInBytes(text) ?? isFoundWhole(in: MarkOrder.string(text))
     }
 
-    /// Nil if that must be told by characters: of texts with scalars that have several forms, or of other ASCII where case matters.
+    /// Nil if characters must be compared: for texts with scalars that have several forms, or other ASCII if case matters.
     private func isFoundInBytes(_ text: UnsafeRawBufferPointer) -> Bool? {
         guard searchesBytes else { return nil }
         if caseSensitive {
@@ -86,7 +85,7 @@ package struct TextSearch: Sendable, Hashable {
             guard !isNeverComposed || isIn(text) else { return false }
             return isIn(MarkOrder.composed(text))
         }
-        // Characters that are one scalar each, in one form only, are equal if their bytes are; in ASCII, CR LF is one of two.
+        // Characters of one scalar with only one form are equal if their bytes are; in ASCII, CR LF has two scalars.
         if searchesBytes, text.unicodeScalars.allSatisfy(\.hasOneForm) {
             var text = text
             return text.withUTF8 { ByteSearch.place(of: composed, in: $0, from: 0) } != nil
@@ -106,7 +105,7 @@ extension Unicode.Scalar {
 }
 
 extension UInt32 {
-    /// Whether this scalar is its own character without equivalents. True of the most used scripts; false may be an oversight.
+    /// Whether this scalar is its own character without equivalents. Known only for the most used scripts; else false.
     var isOfOneForm: Bool {
         switch self {
         case ..<0x300, 0x388...0x3ce, 0x400...0x482, 0x48a...0x52f, 0x5d0...0x5ea, 0x621...0x64a,

@@ -1,7 +1,7 @@
 /// The memory and temporary files of a query's stages. Not thread-safe.
 final class QueryRoom {
     let reader: RowReader
-    /// A second reader, for kept rows, while the first one stays at its row.
+    /// For kept rows, while the first reader stays at its row.
     let secondReader: RowReader
     let memory: MemoryBudget
     let temporary: TemporaryBudget

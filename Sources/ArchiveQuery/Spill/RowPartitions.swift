@@ -1,7 +1,7 @@
-/// The rows that a grouping couldn't keep, partitioned into temporary files by group, in their order. Not thread-safe.
+/// The rows beyond the memory of a grouping, partitioned into temporary files by group, in their order. Not thread-safe.
 final class RowPartitions {
     private static let count = 16
-    /// How often rows have been partitioned; rows of one group always stay together.
+    /// The maximum depth of partitions; rows of one group always stay together.
     static let deepest = 6
 
     private var files: [TemporaryFile] = []
@@ -16,7 +16,7 @@ final class RowPartitions {
 
     func add(_ row: KeptRow, tie: UInt64, _ key: GroupKey) throws(QueryError) {
         var hasher = Hasher()
-        // Partitions differently at each depth.
+        // Partition differently at each depth.
         hasher.combine(depth)
         hasher.combine(key)
         let place = Int(UInt(bitPattern: hasher.finalize()) % UInt(Self.count))

@@ -1,6 +1,6 @@
 import StorageEngine
 
-/// A row as a record of a temporary file, with the number that breaks ties.
+/// A row in a temporary file, with the number that breaks ties.
 struct RowRecord {
     var tie: UInt64
     var row: KeptRow
@@ -63,7 +63,7 @@ private struct RecordWriter {
     }
 }
 
-/// Reads records that ``RecordWriter`` wrote in this process.
+/// Reads records of ``RecordWriter`` in this process.
 private struct RecordReader {
     let bytes: [UInt8]
     private var place = 0

@@ -1,19 +1,18 @@
-/// Sorts rows. What exceeds memory goes to temporary files as sorted runs, merged at the end. Not thread-safe.
+/// Sorts rows. Rows beyond the memory limit are written as sorted runs, merged at the end. Not thread-safe.
 final class RowSorter {
     struct Key {
         var access: RowShape.Access
         var isDescending = false
     }
 
-    /// The number of rows that fit even if other stages have used up the memory.
+    /// Bytes that are kept even if other stages have used up the memory.
     private static let leastBytes = 64 << 10
-    /// The number of files that are merged at a time: each has a row in memory, the bytes that it is read from, and its copy.
+    /// Files merged at a time: each has a row in memory, the bytes it is read from, and its copy.
     private var mostRuns: Int {
         max(4, min(64, max(Self.commonBytes, room.memory.limit) / (4 * max(1, largestWritten))))
     }
-    /// Memory that merging may take even of a query that may use less.
+    /// Memory for merging, even above the limit.
     private static let commonBytes = 16 << 20
-    /// Bytes of the largest row in a file.
     private var largestWritten = 0
 
     private struct Entry {
@@ -32,7 +31,7 @@ final class RowSorter {
     private var runs: [TemporaryFile] = []
     /// Whether the first `most` entries are sorted and the others dropped.
     private var isTrimmed = false
-    /// If so, the first value of the last one; also as most items are compared with it, for to copy it costs as much as that.
+    /// Then the first value of the last entry; also as a literal for comparisons, because a copy would cost as much.
     private var last = SortValue.absent {
         didSet {
             lastInteger = if case .number(.integer(let number)) = last { number } else { nil }
@@ -51,7 +50,7 @@ final class RowSorter {
         self.room = room
     }
 
-    /// Whether the value of the first key alone shows that the row comes after all kept ones.
+    /// Whether the value of the first key alone shows that the row follows all kept ones.
     func isBehindAll(_ item: StoredItem) -> Bool {
         guard isTrimmed else { return false }
         let order: Int
@@ -69,7 +68,7 @@ final class RowSorter {
         return keys[0].isDescending ? order < 0 : order > 0
     }
 
-    /// Whether the row comes after all kept ones.
+    /// Whether the row follows all kept ones.
     func isBehindAll(_ values: [SortValue], _ tie: UInt64) -> Bool {
         isTrimmed && !precedes(values, tie, entries[most - 1])
     }
@@ -80,11 +79,11 @@ final class RowSorter {
         room.memory.use(entry.bytes)
         entryBytes += entry.bytes
         entries.append(entry)
-        // Sorting and trimming from time to time needs no more comparisons than a heap.
+        // Occasional sorting and trimming needs no more comparisons than a heap.
         if entries.count - min(most, entries.count) >= max(most, 256) { trim() }
     }
 
-    /// Takes the rows of another one that has written no files.
+    /// Takes the rows of a sorter without files.
     func absorb(_ other: RowSorter) {
         room.memory.use(other.entryBytes)
         entryBytes += other.entryBytes
@@ -102,7 +101,7 @@ final class RowSorter {
         if runs.count >= mostRuns { try mergeRuns() }
     }
 
-    /// - Throws: where the rows of some files would take more than all memory when they are merged.
+    /// - Throws: if merging would exceed the memory limit.
     private func noteLargest() throws {
         largestWritten = entries.reduce(largestWritten) { max($0, $1.bytes) }
         guard largestWritten <= max(Self.commonBytes, room.memory.limit) / 16 else {
@@ -123,7 +122,7 @@ final class RowSorter {
         runs.append(run)
     }
 
-    /// Merges the smaller half of the files into one. What has been merged is large, and so is seldom merged again.
+    /// Merges the smaller half of the files into one. Merged files are large, and so are seldom merged again.
     private func mergeRuns() throws {
         let merged = try TemporaryFile(room.temporary)
         runs.sort { $0.written < $1.written }
@@ -143,7 +142,7 @@ final class RowSorter {
         trim()
         defer { forget() }
         guard !runs.isEmpty else {
-            // Gives the memory back first, because later stages may need it for the row.
+            // Release the memory first: later stages may need it for the row.
             entries.reverse()
             while let entry = entries.popLast() {
                 room.memory.giveBack(entry.bytes)
@@ -190,13 +189,12 @@ final class RowSorter {
         return left.tie < right.tie
     }
 
-    /// The sort values of a written row, read from it again.
     private func values(of row: KeptRow) -> [SortValue] {
         room.secondReader.show(row) { keys.map { (try? room.secondReader.sortValue($0)) ?? .absent } }
     }
 }
 
-/// Merges sorted files by a tree of losers: a record takes as many comparisons as the number of files has bits.
+/// Merges sorted files by a tree of losers, with log2(files) comparisons per record.
 private struct RunMerge {
     private struct Head {
         /// Nil at its end, like the record.
@@ -208,7 +206,7 @@ private struct RunMerge {
     typealias Place = (values: [SortValue], tie: UInt64)
 
     private var heads: [Head] = []
-    /// The number of the head that lost at each inner node, -1 for none yet. The heads' nodes follow.
+    /// The losing head of each inner node, -1 for none. The heads' nodes follow.
     private var losers: [Int]
     private var first = 0
     private let values: (KeptRow) -> [SortValue]
@@ -242,12 +240,12 @@ private struct RunMerge {
             values: record.map { values($0.row) } ?? [])
     }
 
-    /// Lets the head go up against those that lost on its way.
+    /// Compares the head with the losers on its path.
     private mutating func play(_ number: Int) {
         var winner = number
         var node = (number + heads.count) / 2
         while node > 0 {
-            // On the way of the first ones there is none.
+            // Initially there are no losers.
             if losers[node] < 0 {
                 losers[node] = winner
                 return
@@ -266,7 +264,7 @@ private struct RunMerge {
 }
 
 extension RowReader {
-    /// The value that the row is sorted by; for all elements of a list, the one that comes first in the order.
+    /// The row's value for a sort; for all elements of a list, the first in the order.
     func sortValue(_ key: RowSorter.Key) throws -> SortValue {
         guard key.access.isMany else { return try sortValueIfReadable(key.access) }
         var best = SortValue.absent

@@ -1,6 +1,6 @@
-/// Keeps entries for a second pass, in a temporary file beyond what fits into memory. Not thread-safe.
+/// Keeps entries for a second pass, in a temporary file beyond the memory limit. Not thread-safe.
 package final class RowSpool {
-    /// The approximate bytes of an entry besides its key and its value.
+    /// Approximate bytes of an entry besides key and value.
     private static let entryBytes = 96
 
     private let memoryLimit: Int
@@ -15,7 +15,7 @@ package final class RowSpool {
         temporary = TemporaryBudget(limit: temporaryLimit)
     }
 
-    /// - Throws: also if the value would take more memory than is allowed, with the copy that is written and read.
+    /// - Throws: also if the value and its copies would exceed the memory limit.
     package func append(key: String, value: UnsafeRawBufferPointer?) throws(QueryError) {
         let most = max(1 << 20, memoryLimit) / 4
         guard value?.count ?? 0 <= most else { throw .tooMuchMemory(limit: memoryLimit) }
@@ -35,7 +35,7 @@ package final class RowSpool {
         (entries, bytes) = ([], 0)
     }
 
-    /// Calls `body` with all entries. May be called once; nothing can be appended afterwards.
+    /// Calls `body` with all entries, once; nothing can be appended afterwards.
     package func forEach(_ body: (_ key: String, _ value: [UInt8]?) throws -> Void) throws {
         if let file {
             try file.rewind()

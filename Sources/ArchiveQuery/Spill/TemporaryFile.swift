@@ -1,8 +1,8 @@
 import SystemC
 
-/// A file of records for this user alone, written and then read in order. It has no name. Not thread-safe.
+/// A file of records for this user alone, written and then read in order. It is unlinked. Not thread-safe.
 final class TemporaryFile {
-    /// The number of bytes that are buffered before a system call.
+    /// Bytes buffered before a system call.
     private static let block = 64 << 10
 
     private let descriptor: Int32
@@ -55,7 +55,7 @@ final class TemporaryFile {
         collected.removeAll(keepingCapacity: true)
     }
 
-    /// Ends writing; reads from the first record on, about `bytes` at a time.
+    /// Ends writing, and starts reading, about `bytes` at a time.
     func rewind() throws(QueryError) {
         try flush()
         collected = []
@@ -99,7 +99,7 @@ final class TemporaryFile {
 
     private static let otherFolder = "; set TMPDIR to another folder"
 
-    /// What has happened, and what to do about it: another folder is no help where it is the process that may have no more.
+    /// The reason with advice: another folder doesn't help against a limit of the process.
     private static func reason(_ number: Int32) -> String {
         let advice =
             switch number {

@@ -1,9 +1,9 @@
 import StorageEngine
 
-/// Sendable value type; safe to use from any thread. A date in a query whose moment depends on when or where the query runs:
-/// `today - 3d`, or one without a time zone. ``QueryPipeline/parse(_:)`` makes it.
+/// A date in a query that depends on clock or time zone: `today - 3d`, or one without a time zone. Created by
+/// ``QueryPipeline/parse(_:)``.
 public struct QueryDate: Sendable, Hashable, CustomStringConvertible {
-    /// `now`, a day by its distance from today, or a date as it was written.
+    /// `now`, a day by its distance from today, or a written date.
     enum Base: Sendable, Hashable {
         case now
         case day(Int)
@@ -11,14 +11,14 @@ public struct QueryDate: Sendable, Hashable, CustomStringConvertible {
     }
 
     let base: Base
-    /// Durations that are added to it one after another, in microseconds.
+    /// Durations to add one after another, in microseconds.
     private(set) var shifts: [Int64] = []
 
     static let words = ["now", "today", "yesterday", "tomorrow"]
 
-    /// One of the words, in upper or lower case, also with a duration behind a minus as in `now-2h`; nil for others.
+    /// One of the words, in either case, optionally minus a duration as in `now-2h`; nil for others.
     init?(word: String) {
-        // Every name is tried, and most are told by their first letter without an allocation.
+        // Called for every name; the first letter excludes most without an allocation.
         guard let first = word.utf8.first, "nty".utf8.contains(first | 0x20) else { return nil }
         let parts = word.lowercased().split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         switch parts.first {
@@ -36,14 +36,14 @@ public struct QueryDate: Sendable, Hashable, CustomStringConvertible {
     /// - Parameter text: a date that ``DateText`` reads, without a zone.
     init(written text: String) { base = .written(text) }
 
-    /// The date before or after it. Whole days before or after a day are days, whatever the length of those between.
+    /// Adds a duration. Whole days move a day by calendar days, whatever their length.
     func shifted(by microseconds: Int64) -> QueryDate {
         var date = self
         date.shifts.append(microseconds)
         return date
     }
 
-    /// As it was written.
+    /// The date as written.
     public var description: String {
         let start: String =
             switch base {
@@ -56,7 +56,7 @@ public struct QueryDate: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The day or the moment before shifts, in the zone.
+    /// The day or time before shifts, in the zone.
     private func start(at now: Timestamp, in zone: QueryTimeZone) -> DateText.Written {
         let (seconds, rest) = DateText.floorDivide(now.microseconds, 1_000_000)
         let (today, time) = DateText.floorDivide(seconds + Int64(zone.offset(seconds)), 86_400)
@@ -71,7 +71,7 @@ public struct QueryDate: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The shifts that move along days, and the sum of the others in microseconds.
+    /// The shifts by days, and the sum of the others in microseconds.
     func parts(isDay: Bool) -> (days: Int, microseconds: Int64) {
         var (days, rest) = (0 as Int64, shifts[...])
         while isDay, let shift = rest.first, shift % 86_400_000_000 == 0 {
@@ -82,7 +82,7 @@ public struct QueryDate: Sendable, Hashable, CustomStringConvertible {
         return (Int(days), Int64(clamping: sum))
     }
 
-    /// Microseconds since 1970, at most as many as 64 bits hold.
+    /// Microseconds since 1970, clamped to 64 bits.
     func moment(at now: Timestamp, in zone: QueryTimeZone) -> Int64 {
         var start = start(at: now, in: zone)
         let (days, rest) = parts(isDay: start.time == nil)
@@ -93,7 +93,7 @@ public struct QueryDate: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension QueryLiteral {
-    /// The date before or after it, if this is one and the other value a duration.
+    /// Adds or subtracts a duration; nil for other values.
     func shifted(_ sign: QueryOperator, _ other: QueryLiteral) -> QueryLiteral? {
         guard case .duration(let length) = other, !sign.isProduct else { return nil }
         let shift = sign == .plus ? length : -length

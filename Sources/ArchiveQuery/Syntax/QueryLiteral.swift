@@ -1,6 +1,6 @@
 import CBOR
 
-/// Sendable value type; safe to use from any thread. A literal value in a query.
+/// A literal value in a query.
 public enum QueryLiteral: Sendable, Hashable {
     /// `null`.
     case null
@@ -12,7 +12,7 @@ public enum QueryLiteral: Sendable, Hashable {
     case unsigned(UInt64)
     /// A finite number, written with a point or an exponent.
     case number(Double)
-    /// A number that is none of these exactly, such as `1e400`, `9007199254740993.0` or an integer of more than 64 bits.
+    /// Any other number, such as `1e400`, `9007199254740993.0` or an integer of more than 64 bits.
     case exact(ExactNumber)
     /// A text.
     case text(String)
@@ -22,10 +22,9 @@ public enum QueryLiteral: Sendable, Hashable {
     case size(bytes: UInt64)
     /// A time in microseconds since 1970-01-01 00:00 UTC, in the years 0 to 9999.
     case date(microseconds: Int64)
-    /// `today - 3d`, or a date without a zone: a moment that the query's clock and time zone decide.
+    /// `today - 3d`, or a date without a zone, which depends on the query's clock and time zone.
     case localDate(QueryDate)
 
-    /// Whether values of its kind have an order.
     var isOrdered: Bool {
         switch self {
         case .null, .boolean: false
@@ -34,16 +33,15 @@ public enum QueryLiteral: Sendable, Hashable {
     }
 }
 
-/// Sendable value type; safe to use from any thread. A number of up to 16,384 digits in a query.
-/// ``QueryPipeline/parse(_:)`` makes it.
+/// A number of up to 16,384 digits in a query. Created by ``QueryPipeline/parse(_:)``.
 public struct ExactNumber: Sendable, Hashable, CustomStringConvertible {
-    /// The number as it was written.
+    /// The number as written.
     public let description: String
     let value: NumberValue
 }
 
 extension QueryLiteral {
-    /// Reads a number as an import would store it, so that it is found by its text. Nil beyond what can be stored.
+    /// Parses a number like an import, so that it is found by its text. Nil beyond the limits of stored numbers.
     package init?(number text: String) {
         if let number = Int64(text) {
             self = .integer(number)

@@ -1,12 +1,10 @@
-/// Sendable value type; safe to use from any thread. A query: a sequence of stages, each of which processes the
-/// rows of the one before. Without stages the result is all entries, the most recent first.
-///
-/// ``parse(_:)`` reads a pipeline from text, and ``description`` writes it.
+/// A query: a sequence of stages, each of which processes the rows of the one before. Without stages the result is all entries,
+/// most recent first. ``parse(_:)`` reads a pipeline from text, and ``description`` writes it.
 public struct QueryPipeline: Sendable, Hashable {
     /// The stages in order.
     public var stages: [PipelineStage]
 
-    /// Creates a pipeline of these stages.
+    /// Creates a pipeline.
     public init(_ stages: [PipelineStage] = []) {
         self.stages = stages
     }
@@ -16,8 +14,7 @@ public struct QueryPipeline: Sendable, Hashable {
 public enum PipelineStage: Sendable, Hashable {
     /// Keeps the rows that match the condition.
     case find(QueryPredicate)
-    /// Sorts by the first key, then by the second, and so on. The sort is stable. Rows without the property come
-    /// last in both directions.
+    /// Sorts by the first key, then by the second, and so on. Stable. Rows without the property are last in both directions.
     case sort([QuerySortKey])
     /// Keeps at most this many rows. Negative numbers count as 0.
     case limit(Int)
@@ -25,21 +22,21 @@ public enum PipelineStage: Sendable, Hashable {
     case skip(Int)
     /// Reduces rows to these columns, in this order. Later stages can use only these, and metadata.
     case select([QueryColumn])
-    /// One row for each different combination of the properties' values, in order of first appearance. Values are equal as in a
-    /// condition, and lists and maps if their elements are.
+    /// One row for each distinct combination of the properties' values, in order of first appearance. Equality is that of
+    /// conditions, by element for lists and maps.
     case distinct([QueryColumn])
     /// One row with these aggregates of all rows.
     case aggregate([QueryFigure])
-    /// One row for each different combination of the properties' values (compared as by ``distinct(_:)``), with these
-    /// aggregates of its rows. In ascending order of the values; rows without a property come last.
+    /// One row for each distinct combination of the properties' values (compared as by ``distinct(_:)``), with these aggregates
+    /// of its rows. In ascending order of the values; rows without a property are last.
     case group(by: [QueryColumn], [QueryFigure])
 }
 
-/// A property of rows, and the name of its column.
+/// A column of a result.
 public struct QueryColumn: Sendable, Hashable {
-    /// The property that the column shows.
+    /// The property of the column.
     public var property: QueryProperty
-    /// The name after `as`, which later stages and the result use; nil: the property's text.
+    /// The name after `as`, for later stages and the result; nil: the property's text.
     public var name: String?
 
     /// Creates a column; without a name it has the property's.
@@ -49,12 +46,11 @@ public struct QueryColumn: Sendable, Hashable {
     }
 }
 
-/// An aggregate of many rows, and the name of its column.
+/// An aggregate with the name of its column.
 public struct QueryFigure: Sendable, Hashable {
-    /// The aggregate that the column shows.
+    /// The aggregate of the column.
     public var aggregate: QueryAggregate
-    /// The name after `as`, which later stages and the result use; nil: ``QueryAggregate/name``, with the property
-    /// if several figures have the same one.
+    /// The name after `as`, for later stages and the result; nil: ``QueryAggregate/name``, with the property if ambiguous.
     public var name: String?
 
     /// Creates a figure; without a name it has the aggregate's.
@@ -68,10 +64,10 @@ public struct QueryFigure: Sendable, Hashable {
 public struct QuerySortKey: Sendable, Hashable {
     /// The property to sort by.
     public var property: QueryProperty
-    /// Whether the greatest value comes first.
+    /// Whether the greatest value is first.
     public var isDescending: Bool
 
-    /// Creates a key; ascending unless told otherwise.
+    /// Creates a key, ascending by default.
     public init(_ property: QueryProperty, isDescending: Bool = false) {
         self.property = property
         self.isDescending = isDescending
@@ -86,19 +82,16 @@ public enum QueryAggregate: Sendable, Hashable {
     case sum(QueryProperty)
     /// The mean of the numbers; null without numbers.
     case average(QueryProperty)
-    /// The least number; without numbers the least date, text or boolean, in this order. Values of the other kinds are left out;
-    /// null if there is none.
+    /// The least number; without numbers the least date, text or boolean, in this order. Ignores other kinds; may be null.
     case minimum(QueryProperty)
     /// Like ``minimum(_:)``, but the greatest value of that kind.
     case maximum(QueryProperty)
 
-    /// The number of different values, compared as by ``PipelineStage/distinct(_:)``. Absent values don't count.
+    /// The number of distinct values, compared as by ``PipelineStage/distinct(_:)``. Absent values don't count.
     case countDistinct(QueryProperty)
-    /// The middle number; the mean of the two middle ones if their count is even. Other values are ignored; null without
-    /// numbers.
+    /// The middle number, or the mean of the two middle ones. Other values are ignored; null without numbers.
     case median(QueryProperty)
-    /// The number that this share of the numbers, in percent from 0 to 100, lies below; interpolated linearly between two
-    /// numbers. Null without numbers.
+    /// The percentile of the numbers, in percent from 0 to 100, interpolated linearly. Null without numbers.
     case percentile(QueryProperty, Double)
 
     /// The aggregated property; nil for ``count``.
@@ -111,7 +104,7 @@ public enum QueryAggregate: Sendable, Hashable {
         }
     }
 
-    /// The property of which the aggregate is one of the values; nil for aggregates that calculate a value.
+    /// The property whose value the aggregate selects; nil for calculated aggregates.
     var extreme: QueryProperty? {
         switch self {
         case .minimum(let property), .maximum(let property): property
@@ -119,8 +112,7 @@ public enum QueryAggregate: Sendable, Hashable {
         }
     }
 
-    /// `count`, `sum`, `avg`, `min`, `max`, `count distinct`, `median` or `percentile`: the keywords, and the name of
-    /// the column.
+    /// The keywords: `count`, `sum`, `avg`, `min`, `max`, `count distinct`, `median` or `percentile`.
     public var name: String {
         switch self {
         case .count: "count"
@@ -134,7 +126,7 @@ public enum QueryAggregate: Sendable, Hashable {
         }
     }
 
-    /// The name of its column, unless another figure has the same one: its keywords, or `p95` for a percentile.
+    /// The name of its column, unless it is ambiguous: its keywords, or `p95` for a percentile.
     public var columnName: String {
         if case .percentile(_, let percent) = self { "p" + QueryText.percent(percent) } else { name }
     }

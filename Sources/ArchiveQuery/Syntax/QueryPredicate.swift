@@ -1,25 +1,24 @@
-/// Sendable value type; safe to use from any thread. A condition on a row.
+/// A condition on a row.
 ///
-/// A property that is missing or null is *absent*. Like `nil` in the typed API, an absent property matches
-/// ``QueryRelation/equal`` with null, ``QueryRelation/notEqual`` with a value, ``QueryPresence/null`` and
-/// ``QueryPresence/nullOrEmpty``, and nothing else. Values of different kinds are not equal. A test that has no answer for a value's
-/// kind is unknown, and so is its negation (Kleene's logic); only rows for which a condition is true match. If a property is all elements of a list (`items[].price`), one element that matches is
-/// enough; for an element without it, it is absent.
+/// A missing or null property is *absent*. Like `nil` in the typed API, it matches ``QueryRelation/equal`` with null,
+/// ``QueryRelation/notEqual`` with a value, ``QueryPresence/null`` and ``QueryPresence/nullOrEmpty``, and nothing else. Values
+/// of different kinds are not equal. A test without an answer for a value's kind is unknown, and so is its negation (Kleene's
+/// logic); only rows for which a condition is true match. For all elements of a list (`items[].price`), one matching element is
+/// enough; in an element without the property, it is absent.
 public indirect enum QueryPredicate: Sendable, Hashable {
-    /// True if all are true; also if there are none.
+    /// True if all are true, or for an empty list.
     case and([QueryPredicate])
-    /// True if at least one is true; false if there are none.
+    /// True if at least one is true; false for an empty list.
     case or([QueryPredicate])
     /// True if the condition is false.
     case not(QueryPredicate)
-    /// Compares a property with a value. Numbers compare exactly, integer or floating point; texts by canonical
-    /// equivalence, like Swift's strings, but keys and owners by bytes; dates with dates, and with texts that are a date in
-    /// ISO 8601. Booleans and null can only be equal or unequal.
+    /// Compares a property with a value. Numbers compare exactly, integer or floating point; texts by canonical equivalence,
+    /// like Swift's strings, but keys and owners by bytes; dates with dates, and with texts that are a date in ISO 8601.
+    /// Booleans and null can only be equal or unequal.
     case compare(QueryProperty, QueryRelation, QueryLiteral)
     /// Compares two properties of a row in the same way.
     case relate(QueryProperty, QueryRelation, QueryProperty)
-    /// Compares the number of elements of an array, entries of a map, characters of a text, or bytes of a byte
-    /// string.
+    /// Compares the number of elements of an array, entries of a map, characters of a text, or bytes of a byte string.
     case count(QueryProperty, QueryRelation, Int)
     /// The property equals one of the values.
     case isIn(QueryProperty, [QueryLiteral])
@@ -31,8 +30,8 @@ public indirect enum QueryPredicate: Sendable, Hashable {
     case startsWith(QueryProperty, String)
     /// A text that ends with this text, compared by characters.
     case endsWith(QueryProperty, String)
-    /// A text that the pattern matches as a whole. `%` stands for any characters, `_` for one, and `\` before one of
-    /// these three for the character itself. Unless `caseSensitive`, compares after full case folding.
+    /// A text that the whole pattern matches. `%` matches any characters, `_` one, and `\` before one of these three the
+    /// character itself. Unless `caseSensitive`, compares after full case folding.
     case like(QueryProperty, pattern: String, caseSensitive: Bool)
     /// A text that the regular expression (of `NSRegularExpression`) matches somewhere.
     case matches(QueryProperty, pattern: String)
@@ -60,7 +59,7 @@ public enum QueryRelation: String, Sendable, Hashable, CaseIterable {
     case greaterOrEqual = ">="
 }
 
-/// Whether a property is present and has content.
+/// Tests for absence and content.
 public enum QueryPresence: String, Sendable, Hashable, CaseIterable {
     /// The property is missing or null.
     case null = "is null"

@@ -1,26 +1,24 @@
 import StorageEngine
 
-/// Sendable value type; safe to use from any thread. A property of a row: a part of its value, metadata, or a
-/// calculation with them.
+/// A property of a row: a part of its value, metadata, or a calculation with them.
 public indirect enum QueryProperty: Sendable, Hashable {
-    /// The path from the value to the part, such as `address.city`, `tags[0]` or `items[].price`. At least one step, the
-    /// first of them a name.
+    /// The path from the value to the part, such as `address.city`, `tags[0]` or `items[].price`. Begins with a name.
     case path([Step])
     /// Metadata of the entry, such as `@size`.
     case metadata(QueryMetadata)
     /// A calculation, such as `price * amount` or `@accessed - @created`. Absent unless both sides are numbers, or dates as
-    /// ``QueryOperator`` allows.
+    /// allowed by ``QueryOperator``.
     case computed(QueryOperand, QueryOperator, QueryOperand)
-    /// A property as another kind, such as `number(size)`. Absent if the property is absent or has no such form.
+    /// A property as another kind, such as `number(size)`. Absent if the conversion is impossible.
     case converted(QueryConversion, QueryProperty)
 
-    /// One step of a path. Names are the same only if their bytes are, as they are in values.
+    /// One step of a path. Names are compared by bytes.
     public enum Step: Sendable, Hashable {
         /// The value of a map's first entry with this text key.
         case name(String)
-        /// The element of an array, from 0 on.
+        /// The element of an array, from 0.
         case index(Int)
-        /// All elements of an array. One that lacks the rest of the path counts as null.
+        /// All elements of an array. The rest of the path is absent in an element without it.
         case each
 
         public static func == (left: Step, right: Step) -> Bool {
@@ -44,7 +42,7 @@ public indirect enum QueryProperty: Sendable, Hashable {
     /// The path to a property at the top level of the value.
     public static func named(_ name: String) -> QueryProperty { .path([.name(name)]) }
 
-    /// The paths and the metadata that it uses.
+    /// The paths and metadata that it uses.
     var sources: [QueryProperty] {
         switch self {
         case .computed(let left, _, let right): left.sources + right.sources
@@ -56,7 +54,7 @@ public indirect enum QueryProperty: Sendable, Hashable {
     var isMetadata: Bool { if case .metadata = self { true } else { false } }
 }
 
-/// Sendable value type; safe to use from any thread. One side of a calculation.
+/// One side of a calculation.
 public enum QueryOperand: Sendable, Hashable {
     /// A property, or another calculation.
     case property(QueryProperty)
@@ -66,10 +64,9 @@ public enum QueryOperand: Sendable, Hashable {
     var sources: [QueryProperty] { if case .property(let property) = self { property.sources } else { [] } }
 }
 
-/// Sendable value type; safe to use from any thread. A conversion of a value to another kind. Lists, maps, bytes and other kinds
-/// have no such forms.
+/// A conversion of a value to another kind, impossible for lists, maps, bytes and other kinds.
 public enum QueryConversion: String, Sendable, Hashable, CaseIterable {
-    /// A text that is a number as a whole, in JSON's grammar; 1 and 0 for true and false; the seconds since 1970 of a date.
+    /// A text in JSON's number grammar; 1 and 0 for true and false; the seconds since 1970 of a date.
     case number
     /// A text that is a date.
     case date
@@ -79,10 +76,8 @@ public enum QueryConversion: String, Sendable, Hashable, CaseIterable {
     case bool
 }
 
-/// Sendable value type; safe to use from any thread. An operator of calculations. The result for two integers is an integer if
-/// it is one of 64 bits, otherwise floating point: 7 / 2 is 3.5. A division by zero is absent.
-///
-/// A date plus or minus a number of seconds is a date; a date minus a date is a number of seconds.
+/// An operator of calculations. The result for two integers is an integer if it is one of 64 bits, otherwise floating point: 7
+/// / 2 is 3.5. A division by zero is absent. A date plus or minus seconds is a date; a date minus a date is seconds.
 public enum QueryOperator: String, Sendable, Hashable, CaseIterable {
     /// Addition.
     case plus = "+"
@@ -93,7 +88,7 @@ public enum QueryOperator: String, Sendable, Hashable, CaseIterable {
     /// Division.
     case dividedBy = "/"
 
-    /// Whether it binds closer than `+` and `-`.
+    /// Whether it binds more tightly than `+` and `-`.
     var isProduct: Bool { self == .times || self == .dividedBy }
 }
 
@@ -123,8 +118,8 @@ public enum QueryMetadata: String, Sendable, Hashable, CaseIterable {
     case owner
     /// Place in recency order; 1 is the most recent.
     case rank
-    /// What a key of a server is, such as `"hash"`; absent in a store.
+    /// The type of a server's key, such as `"hash"`; absent in a store.
     case type
-    /// How a value is encoded, such as `"cbor"`, or how a server keeps it, such as `"listpack"`; absent where nobody said.
+    /// The encoding of a value, such as `"cbor"`, or a server's, such as `"listpack"`; absent if unknown.
     case encoding
 }

@@ -2,23 +2,21 @@ import StorageEngine
 import Synchronization
 import SystemC
 
-/// Sendable value type; safe to use from any thread. The time zone of dates that are written without one, in queries and in stored
-/// texts.
+/// The time zone of dates without one, in queries and in stored texts.
 ///
-/// A time that the clocks skip or show twice counts from the offset before the change: 02:30 of a skipped hour is 03:30, and of a
+/// A local time that is skipped or repeated uses the offset before the change: 02:30 of a skipped hour is 03:30, and of a
 /// repeated hour it is the first.
 public struct QueryTimeZone: Sendable {
     /// Seconds east of Greenwich at a moment.
     let offset: @Sendable (_ secondsSince1970: Int64) -> Int
 
-    /// Creates a zone of these offsets from UTC, in seconds, positive in the east and less than a day. Called for each date without a
-    /// zone, from several threads.
+    /// Creates a zone from offsets to UTC in seconds, positive in the east and less than a day. Called by several threads.
     public init(offset: @escaping @Sendable (_ secondsSince1970: Int64) -> Int) { self.offset = offset }
 
     /// Coordinated Universal Time.
     public static let utc = QueryTimeZone { _ in 0 }
 
-    /// The zone of this process, which `TZ` in its environment sets.
+    /// The zone of this process, set by `TZ` in its environment.
     public static let local = QueryTimeZone { seconds in
         var clock = time_t(seconds)
         var parts = tm()
@@ -26,10 +24,10 @@ public struct QueryTimeZone: Sendable {
         return Int(parts.tm_gmtoff)
     }
 
-    /// Whether ``local`` is UTC instead, by a setting of the program. Safe from any thread.
+    /// Whether ``local`` is UTC, by a setting of the program.
     package static let usesUTC = Atomic<Bool>(false)
 
-    /// The moment at which clocks show this time, both in seconds since 1970.
+    /// Converts local time to UTC, both in seconds since 1970.
     func seconds(ofWall wall: Int64) -> Int64 {
         let (before, after) = (offset(wall - 86_400), offset(wall + 86_400))
         for candidate in [before, after] where offset(wall - Int64(candidate)) == candidate {
@@ -39,7 +37,7 @@ public struct QueryTimeZone: Sendable {
     }
 }
 
-/// The moment and the zone of a query that runs: `now` in it, and the zone of dates without one.
+/// The time and the zone of a running query.
 final class QueryClock: Sendable {
     private let now: Timestamp
     private let zone: QueryTimeZone
@@ -50,12 +48,11 @@ final class QueryClock: Sendable {
         self.zone = zone
     }
 
-    /// The clock of the query that runs on this thread.
     @TaskLocal static var running: QueryClock?
 
     static var zone: QueryTimeZone { running?.zone ?? .local }
 
-    /// The dates whose moments were needed, each with its moment: `today is 2026-01-31T00:00:00+01:00`.
+    /// The dates that were resolved, such as `today is 2026-01-31T00:00:00+01:00`.
     var dates: [String] { resolved.withLock { $0 } }
 
     /// Microseconds since 1970.

@@ -1,8 +1,8 @@
-/// Reads the parts of a date in ISO 8601 from left to right. A part that can't be read leaves the cursor anywhere.
+/// Reads the parts of a date in ISO 8601 from left to right. Its position is undefined after a failure.
 struct DateCursor {
     let text: UnsafeRawBufferPointer
     private var place = 0
-    /// Whether the date is written without separators, in digits alone.
+    /// Whether the date has no separators.
     private(set) var isBasic = false
 
     init(text: UnsafeRawBufferPointer) { self.text = text }
@@ -44,7 +44,7 @@ struct DateCursor {
 
     // MARK: Days
 
-    /// Days from 1970-01-01: of a calendar, ordinal or week date.
+    /// Days from 1970-01-01 of a calendar, ordinal or week date.
     mutating func day() -> Int? {
         let sign = sign()
         let yearDigits = sign == nil ? 4 : digits
@@ -72,7 +72,7 @@ struct DateCursor {
         return number(2, in: 1...next - first).map { first + $0 - 1 }
     }
 
-    /// Weeks begin on Monday; the first one has January 4. Nil for a week 53 of a year without one.
+    /// Weeks begin on Monday; the first contains January 4. Nil for a week 53 of a year without one.
     private static func day(year: Int, week: Int, day: Int) -> Int? {
         func firstMonday(_ year: Int) -> Int {
             let fourth = DateText.days(year: year, month: 1, day: 4)
@@ -116,10 +116,10 @@ struct DateCursor {
         return hour < 24 || time == 86_400_000_000 ? time : nil
     }
 
-    /// The share of the unit, in microseconds, rounded down.
+    /// The fraction of the unit, in microseconds, rounded down.
     private mutating func fraction(of unit: Int64) -> Int64? {
         let count = digits
-        // More don't fit beside the unit into 128 bits.
+        // More digits would overflow 128 bits.
         guard (1...28).contains(count) else { return nil }
         var (number, scale) = (0 as Int128, 1 as Int128)
         for ahead in 0..<count {
@@ -149,7 +149,7 @@ struct DateCursor {
         return sign * offset
     }
 
-    /// Takes what RFC 9557 adds in brackets, behind an offset only, unless it is marked as critical.
+    /// Skips suffixes of RFC 9557 in brackets, only after an offset, unless marked as critical.
     mutating func takeSuffixes(hasOffset: Bool) -> Bool {
         while take("[") {
             let start = place

@@ -1,4 +1,4 @@
-/// Dates in ISO 8601, RFC 3339 and RFC 9557, and as databases write them. The manual's page of the query language lists all forms.
+/// Dates in ISO 8601, RFC 3339 and RFC 9557, and of databases. The manual of the query language lists all forms.
 package enum DateText {
     struct Written {
         /// Days from 1970-01-01.
@@ -8,7 +8,7 @@ package enum DateText {
         /// Seconds east of Greenwich; nil without a zone.
         var offset: Int?
 
-        /// Microseconds since 1970; nil if 64 bits don't hold them.
+        /// Microseconds since 1970; nil beyond 64 bits.
         func moment(in zone: @autoclosure () -> QueryTimeZone) -> Int64? {
             let (rest, micros) = DateText.floorDivide(time ?? 0, 1_000_000)
             let wall = Int64(day) * 86_400 + rest
@@ -19,16 +19,16 @@ package enum DateText {
         }
     }
 
-    /// A text that is a date as a whole, in the seconds of ``StoredItem/date(_:)``, by default in the running query's zone.
-    /// - Parameter takesDigits: whether 7 or 8 digits alone are a date, for conversions.
+    /// The date of a whole text, in the seconds of ``StoredItem/date(_:)``, by default in the running query's zone.
+    /// - Parameter takesDigits: whether 7 or 8 digits are a date, for conversions.
     static func date(_ text: UnsafeRawBufferPointer, takesDigits: Bool = false) -> Double? {
         guard let written = read(text, takesDigits: takesDigits) else { return nil }
         return written.moment(in: QueryClock.zone).map(StoredItem.date(microseconds:))
     }
 
-    /// Reads the whole text. Nil for anything else than a date, and for dates and times that don't exist.
+    /// Parses the whole text. Nil for other texts, and for dates and times that don't exist.
     static func read(_ text: UnsafeRawBufferPointer, takesDigits: Bool = false) -> Written? {
-        // Rules out most texts.
+        // Excludes most texts.
         guard (7...100).contains(text.count), text[0].isDigit || "+-\u{2212}".utf8.contains(text[0]) else {
             return nil
         }
@@ -50,10 +50,10 @@ package enum DateText {
         return cursor.takeSuffixes(hasOffset: written.offset != nil) && cursor.isAtEnd ? written : nil
     }
 
-    /// The moments that literals of a query can have, which have years of four digits.
+    /// The range of literals, which have years of four digits.
     static let literals: Range<Int64> = -62_167_219_200_000_000..<253_402_300_800_000_000
 
-    /// The exact moment, `2026-01-31T09:05:00.5+02:00`, with `Z` for 0; years beyond 0 to 9999 have a sign and six digits.
+    /// The exact time, `2026-01-31T09:05:00.5+02:00`, with `Z` for 0; years beyond 0 to 9999 have a sign and six digits.
     package static func text(microseconds: Int64, offset: Int = 0) -> String {
         let (seconds, fraction) = floorDivide(microseconds, 1_000_000)
         let (day, time) = floorDivide(seconds + Int64(offset), 86_400)
@@ -72,7 +72,7 @@ package enum DateText {
         return text + (offset < 0 ? "-" : "+") + (zone.hasSuffix(":00") ? String(zone.dropLast(3)) : zone)
     }
 
-    /// The moment in the zone of the process, with its offset.
+    /// The time in the zone of the process, with its offset.
     package static func local(microseconds: Int64) -> String {
         let zone = QueryTimeZone.local
         return text(microseconds: microseconds, offset: zone.offset(floorDivide(microseconds, 1_000_000).0))
@@ -94,7 +94,7 @@ package enum DateText {
 
     // Years begin in March, so that the leap day is the last day of its year.
 
-    /// Days from 1970-01-01 to a date of the Gregorian calendar, which also counts before it was introduced.
+    /// Days from 1970-01-01 to a date of the proleptic Gregorian calendar.
     static func days(year: Int, month: Int, day: Int) -> Int {
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400

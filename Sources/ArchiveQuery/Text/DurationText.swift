@@ -1,4 +1,4 @@
-/// Reads and writes durations such as `500ms`, `90s`, `2.5h`, `1h30m`, `2w`, for queries and options alike. Stateless.
+/// Reads and writes durations such as `500ms`, `90s`, `2.5h`, `1h30m`, `2w`, for queries and options.
 package enum DurationText {
     /// In microseconds, the largest first.
     private static let units: [(name: String, size: Int64)] = [
@@ -34,7 +34,7 @@ package enum DurationText {
         return .microseconds(Int64(total))
     }
 
-    /// Parses a duration in either case, with spaces. Throws what is wrong: no duration, zero, or more than 36,500 days.
+    /// Parses a duration in either case, with spaces. Throws for no duration, zero, and more than 36,500 days.
     package static func interval(_ text: String) throws(DurationFault) -> Duration {
         switch read(text.lowercased().filter { $0 != " " }) {
         case .noDuration:
@@ -48,7 +48,7 @@ package enum DurationText {
         }
     }
 
-    /// The exact duration as a person would write it: `5m`, `90s`, `1h30m`, `2.5s`, `500ms`.
+    /// The exact duration: `5m`, `90s`, `1h30m`, `2.5s`, `500ms`.
     package static func text(microseconds: Int64) -> String {
         var rest = microseconds
         var text = ""
@@ -63,7 +63,7 @@ package enum DurationText {
         return text + (rest < 1_000_000 ? decimal(rest, 1000) + "ms" : decimal(rest, 1_000_000) + "s")
     }
 
-    /// The duration, rounded to the microsecond.
+    /// Rounds to the microsecond.
     package static func text(_ duration: Duration) -> String {
         text(microseconds: Int64((duration / .microseconds(1)).rounded()))
     }
@@ -76,17 +76,16 @@ package enum DurationText {
     }
 }
 
-/// Why a text isn't a duration; one line for a person.
+/// Why a text isn't a duration, in one line.
 package struct DurationFault: Error, CustomStringConvertible {
     package let description: String
 }
 
-/// A decimal number, with or without a fraction.
 struct UnitCount {
     private let digits: Int128
     private let scale: Int128
 
-    /// Nil for anything else, and for more than 24 characters.
+    /// Nil for anything else, and beyond 24 characters.
     init?(_ text: some StringProtocol) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count), text.utf8.count <= 24,
@@ -97,7 +96,7 @@ struct UnitCount {
         scale = (0..<(parts.count == 2 ? parts[1].count : 0)).reduce(1 as Int128) { power, _ in power * 10 }
     }
 
-    /// Nil if the product needs more than 126 bits.
+    /// Nil beyond 126 bits.
     func times(_ unit: Int128) -> (product: Int128, scale: Int128)? {
         let (product, overflows) = digits.multipliedReportingOverflow(by: unit)
         return overflows || product >= 1 << 125 ? nil : (product, scale)

@@ -62,7 +62,7 @@ extension Lexer {
 
     // MARK: Dates
 
-    /// Scans a date. Returns nil, with nothing consumed, if this can't be one. A comma ends it, because it may stand in a list.
+    /// Scans a date; nil, with nothing consumed, for other text. A comma ends it, because it may be in a list.
     private mutating func scanDate() -> Token.Kind? {
         guard isDate else { return nil }
         let start = offset
@@ -84,7 +84,7 @@ extension Lexer {
         return .literal(.date(microseconds: moment))
     }
 
-    /// Whether the token is a date: four digits with `-` or `W` and a digit behind them, or seven or eight before a `T`.
+    /// Whether the token is a date: four digits, `-` or `W`, and a digit; or seven or eight digits before a `T`.
     private var isDate: Bool {
         var digits = 0
         while digits < 9, byte(ahead: digits).isDigit { digits += 1 }
@@ -101,7 +101,7 @@ extension Lexer {
         while offset < bytes.count, bytes[offset].isDatePart { offset += 1 }
     }
 
-    /// Where a date continues behind a space with `12:00`, `+02:00` or `UTC`, or in brackets; nil if this is its end.
+    /// The end of a date that continues after a space with `12:00`, `+02:00` or `UTC`, or in brackets; else nil.
     private func extent(ofDateFrom start: Int) -> Int? {
         guard byte() == 0x20 || byte() == UInt8(ascii: "[") else { return nil }
         var next = self
@@ -112,7 +112,7 @@ extension Lexer {
             next.offset = (bytes[offset...].firstIndex(of: UInt8(ascii: "]")) ?? offset) + 1
         }
         let part = bytes[offset..<next.offset]
-        // Behind a day a sign and digits are a number that is added.
+        // After a day, a sign and digits are an operator and a number.
         guard
             byte() != 0x20 || part.contains(UInt8(ascii: ":")) || part.elementsEqual(" UTC".utf8)
                 || bytes[start..<offset].contains(UInt8(ascii: ":")) && part.count > 2,

@@ -1,4 +1,4 @@
-/// Splits a query's text into tokens, of which some may be invalid. Linear in the length.
+/// Splits a query's text into tokens, some of which may be invalid. O(length).
 struct Lexer {
     let bytes: [UInt8]
     var offset = 0
@@ -10,7 +10,7 @@ struct Lexer {
         return tokens
     }
 
-    /// The byte `ahead` places further; 0 beyond the end.
+    /// The byte at this distance; 0 beyond the end.
     func byte(ahead: Int = 0) -> UInt8 {
         offset + ahead < bytes.count ? bytes[offset + ahead] : 0
     }
@@ -60,7 +60,7 @@ struct Lexer {
         return .invalid("it has no meaning here")
     }
 
-    /// Spellings of other languages, and their equivalents here.
+    /// Advice for syntax of other languages.
     private static let advice = [
         "&&": "write and", "||": "write or", "<>": "write !=", "!": "write not", "'": "texts stand in \"…\"",
         "`": "names stand in \"…\"", "{": "lists stand in […]",
@@ -68,7 +68,7 @@ struct Lexer {
         "~": "write matches",
     ]
 
-    /// Scans typographic quotes, and the space character that isn't a plain one.
+    /// Scans typographic quotes and spaces.
     private mutating func scanLookalike() -> Token.Kind? {
         for (lookalike, advice) in Lexer.lookalikes where bytes[offset...].starts(with: lookalike) {
             offset += lookalike.count

@@ -1,10 +1,9 @@
-/// Stateless. Finds the name that was probably meant by a mistyped one.
 package enum NameGuess {
     /// Longer names are not compared.
     private static let longest = 64
 
-    /// The most similar name: one that differs in case only, or in a few letters that are wrong, missing or swapped; or one that
-    /// begins with the name, or whose last part is the name. Nil if none is similar.
+    /// The most similar name: one that differs only in case, or in a few letters that are wrong, missing or swapped; or one
+    /// that begins with the name, or whose last part is the name. Nil if none is similar.
     package static func nearest(to name: String, among names: [String]) -> String? {
         let folded = name.lowercased()
         if let same = names.first(where: { $0.lowercased() == folded && $0 != name }) { return same }
@@ -20,7 +19,7 @@ package enum NameGuess {
             ?? names.first { begins($0, with: folded) }
     }
 
-    /// Whether it is the beginning of the name except for one letter, such as `contry` of `countrycode`.
+    /// Whether it is a prefix of the name except for one letter, like `contry` of `countrycode`.
     private static func begins(_ name: String, with folded: String) -> Bool {
         guard folded.count >= 4, folded.count <= longest else { return false }
         return (folded.count - 1...folded.count + 1).contains { length in
@@ -28,7 +27,7 @@ package enum NameGuess {
         }
     }
 
-    /// The number of insertions, deletions, replacements and swaps of neighbours between both (optimal string alignment).
+    /// The number of insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
     package static func distance<Element: Equatable>(_ left: [Element], _ right: [Element]) -> Int {
         var before: [Int] = []
         var last = Array(0...right.count)

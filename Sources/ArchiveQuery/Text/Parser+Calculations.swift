@@ -1,6 +1,5 @@
-/// Calculations: products joined by `+` and `-`.
 extension Parser {
-    /// The place of a calculation, which decides what quotes mean.
+    /// The place of a calculation, which decides the meaning of quotes.
     enum Side {
         /// To the left of a comparison, or in another stage: quotes enclose a property's name.
         case left
@@ -23,7 +22,7 @@ extension Parser {
         return try sum(side)
     }
 
-    /// The rest of a calculation, after its first part in parentheses.
+    /// The rest of a calculation after its first part in parentheses.
     mutating func operand(from first: QueryOperand) throws(QuerySyntaxError) -> QueryOperand {
         try sum(.left, from: try product(.left, from: first))
     }
@@ -39,7 +38,7 @@ extension Parser {
         while true {
             let sign = token
             if let negative = negativeNumber {
-                // After a part, the minus of a number is the operator.
+                // After an operand, the minus of a number is the operator.
                 advance()
                 result = try joined(result, .minus, try product(side, from: .value(negative)), at: sign)
             } else if accept(.plus) {
@@ -85,7 +84,6 @@ extension Parser {
         throw QuerySyntaxError(range: place.range, found: place.shown, expected: [], advice: advice)
     }
 
-    /// The number without its minus, if the next token is a negative number.
     private var negativeNumber: QueryLiteral? {
         guard case .literal(let literal) = token.kind, beginsWithMinus else { return nil }
         switch literal {
@@ -127,7 +125,7 @@ extension Parser {
         return .property(property)
     }
 
-    /// Enters one more level of nesting. The caller leaves it.
+    /// Enters a level of nesting. The caller leaves it.
     mutating func deepen() throws(QuerySyntaxError) {
         guard depth < Self.maximumDepth else {
             throw failure(
@@ -138,7 +136,6 @@ extension Parser {
 }
 
 extension QueryOperand {
-    /// Advice for a date where a property is expected.
     var dateAdvice: String? {
         guard case .value(.localDate(let date)) = self, QueryDate(word: "\(date)") != nil else { return nil }
         return "\(date) is a date; a property of that name is written \"\(date)\""

@@ -27,11 +27,11 @@ extension Parser {
         case operand(QueryOperand)
     }
 
-    /// A condition without `and` and `or`; right after a parenthesis it may be a calculation up to the closing one.
+    /// A condition without `and` and `or`; right after a parenthesis possibly a calculation up to the closing one.
     private mutating func start(inParentheses: Bool) throws(QuerySyntaxError) -> Start {
         try deepen()
         defer { depth -= 1 }
-        // A property may have this name.
+        // Not if a property has this name.
         if !following.isOperator, accept("not") { return .condition(.not(try negation())) }
         var left: QueryOperand
         if accept(.openParenthesis) {
@@ -130,9 +130,9 @@ extension Parser {
         }
         if accept("in") { return .isIn(property, try list(against: property)) }
         if accept("between") {
-            let low = try orderedValue(against: property)
+            let low = try value(isOrdered: true, against: property)
             try expect("and")
-            return .between(property, low, try orderedValue(against: property))
+            return .between(property, low, try value(isOrdered: true, against: property))
         }
         throw failure()
     }
@@ -192,7 +192,6 @@ extension Parser {
         return .path(steps)
     }
 
-    /// The conversion whose name and parenthesis are next.
     var conversion: QueryConversion? {
         guard case .word(let word) = token.kind, case .symbol(.openParenthesis) = following.kind else {
             return nil
@@ -259,36 +258,26 @@ extension Parser {
     // MARK: Values
 
     private mutating func value(
-        against property: QueryProperty? = nil
+        isOrdered: Bool = false, against property: QueryProperty? = nil
     ) throws(QuerySyntaxError) -> QueryLiteral {
-        note(.value)
-        guard let literal = literal else { throw failure(advice: unquotedAdvice) }
+        note(isOrdered ? .orderedValue : .value)
+        guard let literal, !isOrdered || literal.isOrdered else { throw failure(advice: unquotedAdvice) }
         try check(literal, at: token, against: property)
         advance()
         return shifted(literal)
     }
 
-    private mutating func orderedValue(
-        against property: QueryProperty
-    ) throws(QuerySyntaxError) -> QueryLiteral {
-        note(.orderedValue)
-        guard let literal = literal, literal.isOrdered else { throw failure(advice: unquotedAdvice) }
-        try check(literal, at: token, against: property)
-        advance()
-        return shifted(literal)
-    }
-
-    /// - Throws: if the property is a date, and the value a text that is none.
+    /// - Throws: if the property is a date and the value is a text that is not a date.
     private func check(
         _ value: QueryLiteral, at place: Token, against property: QueryProperty?
     ) throws(QuerySyntaxError) {
         guard let property, property.isDate, value.kind == .text else { return }
         throw QuerySyntaxError(
             range: place.range, found: place.shown, expected: [],
-            advice: "\(property) is a date, and the text is none")
+            advice: "\(property) is a date, written like 2026-01-31")
     }
 
-    /// The date with the durations that follow, as in `today - 3d`; other values unchanged.
+    /// Adds following durations to a date, as in `today - 3d`; other values are unchanged.
     private mutating func shifted(_ literal: QueryLiteral) -> QueryLiteral {
         var date = literal
         while case .symbol(let symbol) = token.kind, let sign = QueryOperator(rawValue: symbol.rawValue),
@@ -301,7 +290,7 @@ extension Parser {
         return date
     }
 
-    /// The date that the next word is, unless it begins a path.
+    /// The date of the next word, unless it begins a path.
     var dateWord: QueryDate? {
         guard case .word(let word) = token.kind, let date = QueryDate(word: word) else { return nil }
         switch following.kind {
@@ -348,7 +337,6 @@ extension Parser {
 }
 
 extension Token {
-    /// Whether it follows a property.
     var isOperator: Bool {
         switch kind {
         case .symbol(let symbol):

@@ -4,14 +4,12 @@ extension Parser {
         "percentile",
         "group", "distinct",
     ]
-    /// Names of stages in other languages.
     static let otherNames = [
         "where": "find", "filter": "find", "having": "find", "order": "sort", "orderby": "sort",
         "top": "limit", "first": "limit", "head": "limit",
         "offset": "skip", "unique": "distinct", "average": "avg", "minimum": "min", "maximum": "max",
     ]
     private static let aggregateNames = ["count", "sum", "avg", "min", "max", "median", "percentile"]
-    /// Advice for words that are not stages.
     static let advice = [
         "from": "the archive is named beside the query", "desc": "desc stands behind a property: sort a desc",
         "asc": "asc stands behind a property: sort a asc",
@@ -21,7 +19,7 @@ extension Parser {
         for name in Self.stageNames { note(.word(name == "group" ? "group by" : name)) }
     }
 
-    /// One stage, or two if a grouping and its aggregates are written as one.
+    /// One stage, or two if a grouping and its aggregates are one.
     mutating func stage() throws(QuerySyntaxError) -> [PipelineStage] {
         noteStages()
         if isCondition { return [.find(try predicate())] }
@@ -52,7 +50,7 @@ extension Parser {
         return try body(&self)
     }
 
-    /// Whether a condition without `find` is next: something that no stage begins with.
+    /// Whether a condition without `find` is next, which no stage begins with.
     private var isCondition: Bool {
         switch token.kind {
         case .symbol(.openParenthesis): true
@@ -68,11 +66,8 @@ extension Parser {
     }
 
     private var isFollowedByRelation: Bool {
-        if case .symbol(let symbol) = following.kind {
-            QueryRelation(rawValue: symbol.rawValue) != nil
-        } else {
-            isFollowedByForeignOperator
-        }
+        guard case .symbol(let symbol) = following.kind else { return isFollowedByForeignOperator }
+        return QueryRelation(rawValue: symbol.rawValue) != nil
     }
 
     private var isFollowedByOperator: Bool {
@@ -82,7 +77,6 @@ extension Parser {
         return following.isOperator || following.isWord("not") || isFollowedByForeignOperator
     }
 
-    /// Advice for what is no stage.
     private var findAdvice: String? {
         switch (token.kind, following.kind) {
         case (.word(let word), _) where Self.advice[word.lowercased()] != nil: Self.advice[word.lowercased()]
@@ -140,7 +134,7 @@ extension Parser {
 
     private mutating func aggregates() throws(QuerySyntaxError) -> [PipelineStage] {
         let figures = try figures()
-        // The order of spoken language: sum population by countrycode.
+        // Spoken order: sum population by countrycode.
         if accept("group") {
             try expect("by")
         } else if !accept("by") {
@@ -192,7 +186,7 @@ extension Parser {
         return percent
     }
 
-    /// Whether an aggregate starts here, rather than a property of that name, because a property follows.
+    /// Whether an aggregate is next, rather than a property of that name, because a property follows.
     private var isFigure: Bool {
         guard case .word(let name) = token.kind, Self.aggregateNames.contains(name.lowercased()) else {
             return false
@@ -216,7 +210,7 @@ extension Parser {
 }
 
 extension String {
-    /// Whether the words differ by one inserted, missing, wrong or swapped letter.
+    /// Whether one inserted, missing, wrong or swapped letter is the difference.
     fileprivate func isNearly(_ other: String) -> Bool {
         let left = Array(utf8)
         let right = Array(other.utf8)

@@ -9,13 +9,12 @@ struct Parser {
     private let tokens: [Token]
     private(set) var position = 0
     var depth = 0
-    /// The number of operators so far in the current calculation.
+    /// Operators so far in the current calculation.
     var operators = 0
-    /// The position of a bare word to the right of a comparison: a property, but perhaps meant as a text.
+    /// The position of a bare word to the right of a comparison: a property, but possibly meant as a text.
     var bareWord: Int?
-    /// What the latest comparison has on its left, if that is a single property.
+    /// The left side of the latest comparison, if it is a single property.
     var compared: QueryProperty?
-    /// What the parser has tried to match at the current token.
     private(set) var expected: [QueryExpectation] = []
 
     init(_ bytes: [UInt8]) {
@@ -32,10 +31,10 @@ struct Parser {
         tokens[min(position + distance, tokens.count - 1)].isOperator
     }
 
-    /// Whether an operator of another language is next, of which an error then says what to write.
+    /// Whether an operator of other languages follows, which an error should name with its equivalent.
     var isFollowedByForeignOperator: Bool {
         guard case .invalid = following.kind else { return false }
-        return ["<>", "!", "%", "~"].contains(String(decoding: bytes[following.range], as: UTF8.self))
+        return "<%~&|^?:".utf8.contains(bytes[following.range.lowerBound])
     }
 
     var isRelationBehindParentheses: Bool {
@@ -62,10 +61,9 @@ struct Parser {
         if !expected.contains(expectation) { expected.append(expectation) }
     }
 
-    /// Whether the token begins with a minus, as a negative number does.
     var beginsWithMinus: Bool { !isAtEnd && bytes[token.range.lowerBound] == UInt8(ascii: "-") }
 
-    /// Consumes the word if it is next, in upper or lower case.
+    /// Consumes the word if it is next, in either case.
     mutating func accept(_ word: String) -> Bool {
         if token.isWord(word) {
             advance()
@@ -93,7 +91,7 @@ struct Parser {
     }
 
     func failure(advice: String? = nil) -> QuerySyntaxError {
-        // A property could always continue, but that is rarely what was meant.
+        // A property could always continue, but that is rarely meant.
         let likely = expected.filter { !Self.continuations.contains($0) }
         let advice = advice ?? bareWordAdvice
         var error = QuerySyntaxError(
@@ -120,7 +118,7 @@ struct Parser {
 
     // MARK: Pipelines
 
-    /// All stages, and the errors of those that can't be parsed, behind which parsing continues.
+    /// All stages, and the errors of invalid ones, after which parsing continues.
     mutating func pipeline() -> (stages: [PipelineStage], errors: [QuerySyntaxError]) {
         var stages: [PipelineStage] = []
         var errors: [QuerySyntaxError] = []
@@ -136,7 +134,7 @@ struct Parser {
                 errors.append(error)
                 while !isAtEnd, token.kind != .symbol(.pipe) { advance() }
             }
-            // Tries nothing more at the end, so that `expected` stays as it is.
+            // Try nothing more at the end, so that `expected` stays.
         } while !isAtEnd && accept(.pipe)
         return (Self.joined(stages), errors)
     }
@@ -215,14 +213,13 @@ extension Token {
 extension QueryPipeline {
     /// The pipeline of a text, or its errors.
     public enum ParseResult: Sendable, Hashable {
-        /// The text is a valid pipeline.
+        /// A valid pipeline.
         case pipeline(QueryPipeline)
-        /// All errors that were found, in the order of the text; at least one.
+        /// All errors in the order of the text; at least one.
         case errors([QuerySyntaxError])
     }
 
-    /// Parses a pipeline. Takes time linear in the length of the text, which may have up to 1 MiB. A longer text is
-    /// an error.
+    /// Parses a pipeline of up to 1 MiB; a longer text is an error. O(length).
     public static func parse(_ text: String) -> ParseResult {
         guard text.utf8.count <= Parser.maximumBytes else { return .errors([.tooLong(text)]) }
         var parser = Parser(Array(text.utf8))
@@ -230,8 +227,7 @@ extension QueryPipeline {
         return errors.isEmpty ? .pipeline(QueryPipeline(stages)) : .errors(errors)
     }
 
-    /// Parses a pipeline.
-    /// - Throws: the first error.
+    /// Parses a pipeline; throws the first error.
     public init(_ text: String) throws(QuerySyntaxError) {
         switch QueryPipeline.parse(text) {
         case .pipeline(let pipeline): self = pipeline
@@ -241,21 +237,20 @@ extension QueryPipeline {
 }
 
 extension QueryPredicate {
-    /// Parses a condition alone, as it is written after `find`.
+    /// Parses a condition, as after `find`.
     public init(_ text: String) throws(QuerySyntaxError) {
         self = try Parser.parse(text) { (parser) throws(QuerySyntaxError) in try parser.predicate() }
     }
 }
 
 extension QueryProperty {
-    /// Parses a property alone: a path such as `address.city`, metadata, or a calculation with them.
+    /// Parses a property: a path such as `address.city`, metadata, or a calculation with them.
     package init(_ text: String) throws(QuerySyntaxError) {
         self = try Parser.parse(text) { (parser) throws(QuerySyntaxError) in try parser.expression() }
     }
 }
 
 extension Parser {
-    /// What a text is as a whole, of one kind of part of a query.
     fileprivate static func parse<Part>(
         _ text: String, _ part: (inout Parser) throws(QuerySyntaxError) -> Part
     ) throws(QuerySyntaxError) -> Part {

@@ -1,5 +1,5 @@
 extension QueryPipeline: CustomStringConvertible {
-    /// The pipeline as text, in one line. ``parse(_:)`` turns it into an equal pipeline.
+    /// The pipeline as text in one line, which ``parse(_:)`` reads as an equal pipeline.
     public var description: String {
         var text: [String] = []
         var previous: PipelineStage?
@@ -25,7 +25,7 @@ extension PipelineStage: CustomStringConvertible {
         case .aggregate(let figures): return Self.list(figures)
         case .group(let columns, let figures):
             let group = "group by " + Self.list(columns)
-            // After another aggregate the grouping would be parsed as part of it.
+            // After another aggregate, the grouping would be parsed as part of it.
             if case .aggregate = previous { return group + " " + Self.list(figures) }
             return group + " | " + Self.list(figures)
         }
@@ -89,7 +89,7 @@ extension QueryPredicate: CustomStringConvertible {
         "[" + values.map(\.description).joined(separator: ", ") + "]"
     }
 
-    /// An empty conjunction or disjunction is written as the question whether the key is in an empty list.
+    /// Writes an empty conjunction or disjunction as a test of the key with an empty list.
     private static func joined(_ parts: [QueryPredicate], _ word: String) -> String {
         switch parts.count {
         case 0: return word == " and " ? "not @key in []" : "@key in []"
@@ -139,7 +139,7 @@ extension QueryProperty: CustomStringConvertible {
 }
 
 extension QueryOperand {
-    /// Its place in a calculation, which decides whether it needs parentheses.
+    /// Its place in a calculation, which decides on parentheses.
     fileprivate enum Place {
         case sum, sumRight, product, productRight
     }
@@ -181,7 +181,7 @@ extension QueryLiteral: CustomStringConvertible {
 }
 
 enum QueryText {
-    /// Words with a meaning of their own where a property may occur.
+    /// Words with a meaning where a property may occur.
     private static let reserved: Set<String> = [
         "not", "and", "or", "count", "empty", "null", "true", "false", "asc", "desc", "by", "is", "in",
         "between", "contains", "icontains", "starts", "ends", "with", "like", "ilike", "matches", "has",
@@ -201,12 +201,12 @@ enum QueryText {
 
     static func asName(_ name: String?) -> String { name.map { " as " + Self.name($0) } ?? "" }
 
-    /// A percentage: 95 without a fraction, 99.9 with one.
+    /// 95 without a fraction, 99.9 with one.
     static func percent(_ percent: Double) -> String {
         percent == percent.rounded() ? String(Int(percent)) : percent.description
     }
 
-    /// A quoted text with the escapes of JSON and Swift; control characters become hexadecimal ones.
+    /// A quoted text with the escapes of JSON and Swift; control characters in hexadecimal.
     static func quoted(
         _ text: String,
         control: (String) -> String = { "\\u" + String(repeating: "0", count: 4 - $0.count) + $0 }

@@ -1,38 +1,36 @@
-/// Sendable value type. A possible completion at a place in a query's text.
+/// A possible completion at a place in a query's text.
 public struct QueryCompletion: Sendable, Hashable {
-    /// What a completion is.
+    /// The kind of a completion.
     public enum Kind: Sendable, Hashable {
         /// A keyword or sign of the language.
         case word
-        /// A property of the values, from the names that were passed.
+        /// A property of the values.
         case property
         /// Metadata of entries, such as `@size`.
         case metadata
-        /// A value that the compared property has in some entry.
+        /// A value of the compared property in some entry.
         case value
-        /// A description of what to write, such as `a whole number`. Not to be inserted.
+        /// A description, such as `a whole number`. Not to be inserted.
         case placeholder
     }
 
     /// The text to insert; for a placeholder, to show.
     public var text: String
-    /// What the completion is.
+    /// The kind of the completion.
     public var kind: Kind
-    /// The bytes of the query's text to replace: the part of the word that is already written.
+    /// The bytes of the query's text to replace: the beginning of the word.
     public var range: Range<Int>
 }
 
 extension QueryPipeline {
-    /// The possible completions `offset` bytes from the start of `text`, whatever follows. They match the part of
-    /// the word before `offset`, in either case. Signs that end or separate come last. Linear in the length of the
-    /// text.
+    /// The possible completions `offset` bytes from the start of `text`, independent of the text after it. They match the
+    /// beginning of the word in either case. Closing and separating signs are last. O(length).
     ///
     /// - Parameters:
-    ///   - text: the query as far as it is written.
+    ///   - text: the unfinished query.
     ///   - offset: bytes from the start of `text`.
     ///   - properties: known property names, the most useful first. A name with dots is the path to a nested property.
-    ///   - values: values that a property is known to have, the most useful first; `nil`: nothing is known of its values, so
-    ///     that `true`, `false` and `null` are offered.
+    ///   - values: known values of a property, the most useful first; `nil`: unknown; offers `true`, `false` and `null`.
     public static func completions(
         in text: String, at offset: Int, properties: [String] = [],
         values: (QueryProperty) -> [QueryLiteral]? = { _ in nil }
@@ -46,7 +44,7 @@ extension QueryPipeline {
         if let last = tokens.dropLast().last, last.range.upperBound == end {
             switch last.kind {
             case .word, .metadata: start = last.range.lowerBound
-            // The beginning of a text that is compared.
+            // The beginning of a compared text.
             case .invalid where bytes[last.range.lowerBound] == UInt8(ascii: "\""):
                 start = last.range.lowerBound
                 isText = true
@@ -71,7 +69,7 @@ extension QueryPipeline {
         }
         return candidates.enumerated().filter {
             if isText, $1.kind != .value { return false }
-            // Metadata is found without its sign, too.
+            // Metadata is also found without its sign.
             let text = $1.kind == .metadata && !written.hasPrefix("@") ? $1.text.dropFirst() : $1.text[...]
             return $1.kind == .placeholder ? written.isEmpty : text.lowercased().hasPrefix(written)
         }
@@ -147,7 +145,6 @@ extension QueryProperty {
 }
 
 extension QueryExpectation {
-    /// Whether such a literal can stand there.
     fileprivate func takes(_ literal: QueryLiteral) -> Bool {
         switch self {
         case .value: true

@@ -1,19 +1,19 @@
-/// Sendable value type. An error in a query's text, and its place.
+/// An error in a query's text, and its place.
 public struct QuerySyntaxError: Error, Sendable, Hashable {
     /// The erroneous part, in bytes of UTF-8 from the start of the text; empty at the end of the text.
     public var range: Range<Int>
-    /// What was found there: `"limitt"`, `a text`, `the end`.
+    /// The text found there: `"limitt"`, `a text`, `the end`.
     public var found: String
-    /// What was expected there, the likeliest first.
+    /// The expected syntax, likeliest first.
     public var expected: [QueryExpectation]
-    /// What is wrong with it, or what was probably meant.
+    /// The fault, or the probable intention.
     public var advice: String?
 
     /// The start of the error, in bytes of UTF-8 from the start of the text.
     public var position: Int { range.lowerBound }
 }
 
-/// Something that a query may contain at a place.
+/// Syntax that a query may contain at a place.
 public enum QueryExpectation: Sendable, Hashable {
     /// A keyword or sign of the language, as written.
     case word(String)
@@ -47,12 +47,12 @@ public enum QueryExpectation: Sendable, Hashable {
 }
 
 extension QuerySyntaxError: CustomStringConvertible {
-    /// One line: `at 12: found "limitt", expected find, sort, …`. Positions count bytes from 1 on.
+    /// One line: `at 12: found "limitt", expected find, sort, …`. Positions count bytes from 1.
     public var description: String {
         "at \(position + 1): " + message
     }
 
-    /// The error in one line, without the position.
+    /// The description without the position.
     public var message: String {
         let names = expected.isEmpty ? nil : Self.list(expected.map(\.name))
         var text =
@@ -68,8 +68,7 @@ extension QuerySyntaxError: CustomStringConvertible {
         return names.dropLast().joined(separator: ", ") + " or " + last
     }
 
-    /// The error's place in `text`, which must be the text that was parsed: the number of its line, counted from 1,
-    /// that line before the error, and the whole line.
+    /// The error's place in `text`, the parsed text: its line number, from 1, that line before the error, and the whole line.
     public func place(in text: String) -> (line: Int, prefix: String, content: String) {
         let bytes = Array(text.utf8)
         let position = min(position, bytes.count)

@@ -1,5 +1,5 @@
-/// Reads and writes sizes in bytes: `20MB`, `64KiB`, `1.5GB`, `4096`; an option also takes `1.5 GB`, which would be two words of
-/// a query. Units are decimal (`KB` to `TB`) or binary (`KiB` to `TiB`), in either case. Stateless; safe to call from any thread.
+/// Reads and writes sizes in bytes: `20MB`, `64KiB`, `1.5GB`, `4096`; an option also accepts `1.5 GB`, two words in a query.
+/// Units are decimal (`KB` to `TB`) or binary (`KiB` to `TiB`), in either case.
 package enum SizeText {
     /// Names in capitals; the largest unit first.
     private static let units: [(name: String, size: Int128)] = [
@@ -9,7 +9,7 @@ package enum SizeText {
 
     static func isUnit(_ name: String) -> Bool { units.contains { $0.name == name.uppercased() } }
 
-    /// Parses a size. Nil for anything else, for fractions of a byte, and beyond 64 bits.
+    /// Nil for anything else, for fractions of a byte, and beyond 64 bits.
     package static func bytes(_ text: some StringProtocol) -> UInt64? {
         let number = text.prefix { $0 == "." || $0.isASCII && $0.isNumber }
         var name = text.dropFirst(number.count).uppercased()
@@ -20,7 +20,7 @@ package enum SizeText {
         return UInt64(exactly: part.product / part.scale)
     }
 
-    /// The exact size, in the largest unit that gives a whole number.
+    /// The exact size in the largest unit with a whole number.
     package static func text(_ bytes: UInt64) -> String {
         let unit = units.first { bytes != 0 && Int128(bytes) % $0.size == 0 && $0.size > 1 }
         guard let unit else { return "\(bytes)B" }

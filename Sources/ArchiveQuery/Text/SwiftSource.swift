@@ -6,7 +6,7 @@ public struct SwiftSourceUnavailable: Error, Sendable, Hashable, CustomStringCon
 
 extension QueryPipeline {
     /// The pipeline as Swift source for the typed API: an expression on `archives`, over several lines.
-    /// - Throws: why there is none. The typed API supports `find` with a conjunction of conditions, `sort` and
+    /// - Throws: for an unsupported pipeline. The typed API supports `find` with a conjunction of conditions, `sort` and
     ///   `limit`, on properties of the objects.
     public func swiftSource(archives: String = "archives") throws(SwiftSourceUnavailable) -> String {
         var lines = [archives]
@@ -39,7 +39,6 @@ extension QueryPipeline {
     }
 }
 
-/// Parts of queries in the typed API.
 private enum SwiftSource {
     /// The conditions of a conjunction, each as a property with its finder.
     static func conditions(_ predicate: QueryPredicate) throws(SwiftSourceUnavailable) -> [String] {
@@ -170,7 +169,7 @@ private enum SwiftSource {
         }
     }
 
-    /// The words stay what they are: moments of each run, in the time zone of the program.
+    /// Relative dates stay relative: they depend on each run, and on the time zone of the program.
     private static func source(_ date: QueryDate) throws(SwiftSourceUnavailable) -> String {
         var start = "Date()"
         var isDay = false

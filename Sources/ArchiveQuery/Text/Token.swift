@@ -1,14 +1,14 @@
 struct Token: Equatable {
     enum Kind: Equatable {
         case word(String)
-        /// A text in quotes, with the quotes removed and escapes resolved.
+        /// A text in quotes, without the quotes and with resolved escapes.
         case quoted(String)
         /// A number, duration, size or date.
         case literal(QueryLiteral)
         /// The name after an `@`.
         case metadata(String)
         case symbol(Symbol)
-        /// Text that isn't a token, with what is wrong with it.
+        /// Invalid text, with the reason.
         case invalid(String)
         case end
     }
@@ -34,6 +34,6 @@ struct Token: Equatable {
     }
 
     var kind: Kind
-    /// Its bytes, counted from the start of the text.
+    /// Bytes from the start of the text.
     var range: Range<Int>
 }

@@ -1,7 +1,6 @@
 import StoreInspection
 import TerminalKit
 
-/// The screens, from stores down to a value.
 package enum Screen: String, Sendable, Hashable, CaseIterable {
     case stores, archives, entries, groups, value, query, messages, monitor
 }
@@ -41,52 +40,35 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
 
     /// Whether the title begins with a verb.
     var isVerb: Bool {
-        switch self {
-        case .open, .fold, .foldAll, .unfoldAll, .filter, .sort, .mark, .markAll, .delete, .expire,
-            .editValue, .follow, .closeStore, .resizeArchive, .renameArchive, .compactArchive, .dropArchive:
-            true
-        default: false
-        }
+        [
+            .open, .fold, .foldAll, .unfoldAll, .filter, .sort, .mark, .markAll, .delete, .expire, .editValue,
+            .follow, .closeStore, .resizeArchive, .renameArchive, .compactArchive, .dropArchive,
+        ].contains(self)
     }
 
     var isMove: Bool {
-        switch self {
-        case .up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .first, .last: true
-        default: false
-        }
+        [.up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .first, .last].contains(self)
     }
 
     /// Whether it acts on the selected row or the marked rows.
     var isAboutRows: Bool {
-        switch self {
-        case .open, .mark, .delete, .expire, .copy, .pager, .pipe, .write, .editValue, .history: true
-        default: false
-        }
+        [.open, .mark, .delete, .expire, .copy, .pager, .pipe, .write, .editValue, .history].contains(self)
     }
 
     /// Whether it usually opens a text field.
     var leadsToText: Bool {
-        switch self {
-        case .filter, .condition, .find, .search, .query, .edit, .saveQuery, .export, .pipe, .write,
-            .newEntry, .alarm:
-            true
-        default: false
-        }
+        [
+            .filter, .condition, .find, .search, .query, .edit, .saveQuery, .export, .pipe, .write, .newEntry,
+            .alarm,
+        ].contains(self)
     }
 
-    var column: EntryColumn? {
-        switch self {
-        case .sortByKey: .key
-        case .sortBySize: .size
-        case .sortByTier: .tier
-        case .sortByIdle: .idle
-        case .sortByAge: .age
-        case .sortByExpires: .expires
-        case .sortByHits: .hits
-        case .sortByOwner: .owner
-        default: nil
-        }
-    }
+    private static let sortColumns: [ActionID: EntryColumn] = [
+        .sortByKey: .key, .sortBySize: .size, .sortByTier: .tier, .sortByIdle: .idle, .sortByAge: .age,
+        .sortByExpires: .expires, .sortByHits: .hits, .sortByOwner: .owner,
+    ]
+
+    var column: EntryColumn? { ActionID.sortColumns[self] }
 }
 
 package typealias BrowserAction = Action<ActionID, Screen>

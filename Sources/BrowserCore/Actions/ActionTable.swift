@@ -11,7 +11,7 @@ package enum ActionTable {
     private static let ofEntries: Set<Screen> = [.entries, .query]
     private static let sortable: Set<Screen> = ofEntries.union([.archives, .groups])
 
-    /// The default key map. Of a read-only store it lacks the actions that change a store.
+    /// The default key map; for a read-only store without the actions that change it.
     package static func keyMap(readOnly: Bool = false) -> BrowserKeyMap {
         let map = KeyMap(topics.flatMap(\.actions))
         return readOnly ? map.without(.destructive) : map
@@ -36,7 +36,7 @@ package enum ActionTable {
         action(
             .filter, "Filter", "Show only rows that contain a text.", ["/"],
             [.stores, .archives, .entries, .query, .monitor, .messages], .footer),
-        action(.condition, "Where", "Show only entries that match.", ["W"], [.entries]),
+        action(.condition, "Where", "Filter entries by a condition.", ["W"], [.entries]),
         action(.find, "Find", "Find text or bytes in the whole value.", ["/"], [.value], .footer),
         action(.search, "Find", "Find a pattern; ! before it inverts.", ["f"], [.messages], .footer),
         action(.findNext, "Next match", "Go to the next match.", ["n"], [.value, .messages]),

@@ -20,7 +20,6 @@ package enum CommandLine {
             value.utf8.first == UInt8(ascii: "-") ? ["\(name)=\(value)"] : [name, value]
         }
 
-        /// Maximum number of keys in a command.
         private static let maximumKeys = 100
 
         /// Shows an entry. A key with a NUL needs a query, because shells can't pass it.
@@ -63,7 +62,6 @@ package enum CommandLine {
         guard let file = model.store, model.isOfRingFile else {
             return (words, model.store)
         }
-        // A ring file has only messages.
         if words.name == "stats" {
             words = Words("tail")
             words.remark = "No command prints this; this one prints the messages."

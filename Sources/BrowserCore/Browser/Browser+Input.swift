@@ -250,7 +250,6 @@ extension Browser {
         if model.screen == .value { return ValueScreen.leave(&model) }
         guard model.screen == .groups else { return model.parts.back(&model) }
         var effects: [Effect] = []
-        // All levels of groups are one screen.
         while model.screen == .groups, model.groups != nil { effects += model.parts.back(&model) }
         return effects
     }
@@ -263,19 +262,14 @@ extension Browser {
         }
         if let column = id.column { return EntriesScreen.sort(&model, by: .column(column)) }
         if let place = ActionID.stores.firstIndex(of: id) { return showStore(&model, number: place + 1) }
-        if let reason = disabledReason(id, model) {
-            model.say(reason, role: .warning)
-            return []
-        }
         switch id {
         case .quit where !model.isFirstScreen: return close(&model)
         case .quit: return quit(&model, model.keyMap.action(.quit)?.keys.first ?? .character("q"))
         case .nextStore: return showStore(&model, after: 1)
         case .previousStore: return showStore(&model, after: -1)
         case .help, .palette:
-            let hint = id == .help ? "type to search" : "an action"
             model.overlay = .actions(
-                ActionList(isHelp: id == .help, field: TextField(placeholder: hint)))
+                ActionList(isHelp: id == .help, field: TextField(placeholder: "type to search")))
         case .commandLine:
             model.overlay = .message("Shell command", CommandLine.lines(for: model))
         case .pause:

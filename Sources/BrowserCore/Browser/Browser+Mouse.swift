@@ -28,71 +28,60 @@ extension Browser {
     }
 
     private static func mouse(_ model: inout Model, _ event: MouseEvent, in overlay: Overlay) -> [Effect] {
+        func button(_ dialog: Dialog) -> Int? {
+            dialog.places(in: OverlayPlaces.dialogs(model)).buttons.firstIndex { $0.contains(event.at) }
+        }
+        func item(_ list: Rect, from first: Int, of count: Int, rows: Int = 1) -> Int? {
+            let item = first + (event.at.row - list.row) / rows
+            return list.contains(event.at) && item < count ? item : nil
+        }
+        /// Presses Enter on the clicked button or item.
+        func press<Dialog>(
+            _ dialog: Dialog, _ selection: WritableKeyPath<Dialog, Int>, _ clicked: Int?,
+            _ overlay: (Dialog) -> Overlay
+        ) -> [Effect] {
+            guard let clicked else { return [] }
+            var dialog = dialog
+            dialog[keyPath: selection] = clicked
+            return Browser.press(&model, Key(.enter), in: overlay(dialog))
+        }
         switch (overlay, event.kind) {
-        case (_, .wheelUp): return press(&model, Key(.up), in: overlay)
-        case (_, .wheelDown): return press(&model, Key(.down), in: overlay)
-        case (.plan(var plan), .click):
-            let places = OverlayPlaces.dialog(plan, model).places(in: OverlayPlaces.dialogs(model))
-            guard let button = places.buttons.firstIndex(where: { $0.contains(event.at) }) else { return [] }
-            plan.button = button
-            return press(&model, Key(.enter), in: .plan(plan))
+        case (_, .wheelUp): return Browser.press(&model, Key(.up), in: overlay)
+        case (_, .wheelDown): return Browser.press(&model, Key(.down), in: overlay)
+        case (.plan(let plan), .click):
+            return press(plan, \.button, button(OverlayPlaces.dialog(plan, model)), Overlay.plan)
+        case (.edit(let plan), .click):
+            return press(plan, \.button, button(OverlayPlaces.dialog(plan, model)), Overlay.edit)
+        case (.choice(let choice), .click):
+            return press(choice, \.selected, button(OverlayPlaces.dialog(choice)), Overlay.choice)
         case (.expire(var form), .click):
-            let places = OverlayPlaces.dialog(form, model).places(in: OverlayPlaces.dialogs(model))
-            if let button = places.buttons.firstIndex(where: { $0.contains(event.at) }) {
-                form.button = button
-                return press(&model, Key(.enter), in: .expire(form))
-            }
-            let first = OverlayPlaces.firstChoice(form, in: places.content)
-            if places.content.contains(event.at), !form.targets.isEmpty,
-                let choice = ExpireForm.Choice(rawValue: first + event.at.row - places.content.row)
-            {
-                form.choice = choice
-                form.problem = nil
+            let dialog = OverlayPlaces.dialog(form, model)
+            if let button = button(dialog) { return press(form, \.button, button, Overlay.expire) }
+            let content = dialog.places(in: OverlayPlaces.dialogs(model)).content
+            let row = item(content, from: OverlayPlaces.firstChoice(form, in: content), of: .max)
+            if let choice = row.flatMap(ExpireForm.Choice.init), !form.targets.isEmpty {
+                (form.choice, form.problem) = (choice, nil)
                 model.overlay = .expire(form)
             }
             return []
-        case (.undoList(var list), .click):
+        case (.undoList(let list), .click):
             let places = OverlayPlaces.undoList(list, model)
-            guard places.list.contains(event.at) else { return [] }
-            let row = list.first + (event.at.row - places.list.row) / places.rowsPerItem
-            guard list.actions.indices.contains(row) else { return [] }
-            list.selected = row
-            return press(&model, Key(.enter), in: .undoList(list))
-        case (.search(var list), .click):
-            let rows = OverlayPlaces.search(list, model).list
-            let row = list.first + event.at.row - rows.row
-            guard rows.contains(event.at), list.found.indices.contains(row) else { return [] }
-            list.selected = row
-            return press(&model, Key(.enter), in: .search(list))
-        case (.columns(var choice), .click):
-            let rows = OverlayPlaces.columns(choice, model).list
-            guard rows.contains(event.at), choice.first + event.at.row - rows.row < choice.items.count
-            else { return [] }
-            choice.selected = choice.first + event.at.row - rows.row
-            return press(&model, Key(.enter), in: .columns(choice))
-        case (.choice(var choice), .click):
-            let places = OverlayPlaces.dialog(choice).places(in: OverlayPlaces.dialogs(model))
-            guard let button = places.buttons.firstIndex(where: { $0.contains(event.at) }) else { return [] }
-            choice.selected = button
-            return press(&model, Key(.enter), in: .choice(choice))
-        case (.edit(var plan), .click):
-            let places = OverlayPlaces.dialog(plan, model).places(in: OverlayPlaces.dialogs(model))
-            guard let button = places.buttons.firstIndex(where: { $0.contains(event.at) }) else { return [] }
-            plan.button = button
-            return press(&model, Key(.enter), in: .edit(plan))
-        case (.copy(var menu), .click):
-            let places = OverlayPlaces.copy(menu, model)
-            guard places.list.contains(event.at) else { return [] }
-            let row = menu.first + event.at.row - places.list.row
-            guard menu.items.indices.contains(row) else { return [] }
-            menu.selected = row
-            return press(&model, Key(.enter), in: .copy(menu))
-        case (.message, .click): return press(&model, Key(.enter), in: overlay)
-        case (.actions(var list), .click), (.actions(var list), .doubleClick):
-            let rows = OverlayPlaces.actions(list, model).list
-            guard rows.contains(event.at) else { return [] }
-            list.selected = list.first + event.at.row - rows.row
-            return press(&model, Key(.enter), in: .actions(list))
+            let row = item(places.list, from: list.first, of: list.actions.count, rows: places.rowsPerItem)
+            return press(list, \.selected, row, Overlay.undoList)
+        case (.search(let list), .click):
+            let row = item(OverlayPlaces.search(list, model).list, from: list.first, of: list.found.count)
+            return press(list, \.selected, row, Overlay.search)
+        case (.columns(let choice), .click):
+            let list = OverlayPlaces.columns(choice, model).list
+            let row = item(list, from: choice.first, of: choice.items.count)
+            return press(choice, \.selected, row, Overlay.columns)
+        case (.copy(let menu), .click):
+            let row = item(OverlayPlaces.copy(menu, model).list, from: menu.first, of: menu.items.count)
+            return press(menu, \.selected, row, Overlay.copy)
+        case (.actions(let list), .click), (.actions(let list), .doubleClick):
+            let row = item(OverlayPlaces.actions(list, model).list, from: list.first, of: .max)
+            return press(list, \.selected, row, Overlay.actions)
+        case (.message, .click): return Browser.press(&model, Key(.enter), in: overlay)
         default: return []
         }
     }

@@ -58,23 +58,8 @@ extension Browser {
         model.say("\(key) (\(action.title)) works on the \(other.rawValue) screen. \(help)", seconds: 3)
     }
 
-    /// `Can't delete: the store is read-only.`
-    static func readOnly(_ action: BrowserAction) -> String {
+    private static func readOnly(_ action: BrowserAction) -> String {
         let title = action.id.isVerb ? "Can't \(action.title.lowercased())" : action.title
         return "\(title): the store is read-only."
-    }
-
-    /// Why an action can't run on this kind of store; nil if it can. Known before any prompt opens.
-    static func disabledReason(_ id: ActionID, _ model: Model) -> String? {
-        switch id {
-        case .editValue, .newEntry:
-            if model.isOfServer { return "Can't edit values of a server. Delete and expire work." }
-        case .history:
-            if model.isOfServer { return "A server keeps no history of keys." }
-        case .resizeArchive, .compactArchive, .renameArchive, .dropArchive:
-            if model.isOfServer || model.isOfRingFile { return "Only archives of a store can be changed." }
-        default: break
-        }
-        return nil
     }
 }

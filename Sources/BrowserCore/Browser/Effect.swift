@@ -1,7 +1,6 @@
 import StorageEngine
 import StoreInspection
 
-/// A side effect that an update requests.
 package enum Effect: Sendable {
     case question(Question)
     /// Stops the request with that ticket; its response is dropped.
@@ -10,7 +9,6 @@ package enum Effect: Sendable {
     case startDemo
     /// Sends an escape sequence that sets the terminal's clipboard.
     case send([UInt8])
-    /// Turns mouse reporting on or off.
     case captureMouse(Bool)
     /// Runs a program on the terminal and waits for its end.
     case program(TerminalProgram)

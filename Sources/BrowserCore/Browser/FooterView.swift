@@ -1,6 +1,5 @@
 import TerminalKit
 
-/// The bottom row: keys and their actions on this screen.
 enum FooterView {
     /// The most used actions, which are named first.
     private static let mostUsed: [ActionID] = [
@@ -40,6 +39,7 @@ enum FooterView {
     private static func isNamed(_ id: ActionID, on screen: Screen) -> Bool {
         switch id {
         case .alarm: screen == .monitor
+        case .history: screen != .entries
         case .monitor: screen != .monitor && screen != .stores
         case .query: ![.query, .messages, .monitor].contains(screen)
         default: true

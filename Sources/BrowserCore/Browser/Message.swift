@@ -1,7 +1,6 @@
 import StorageEngine
 import TerminalKit
 
-/// An event that changes the model.
 package enum Message: Sendable {
     /// The current time; no refresh.
     case clock(Timestamp)

@@ -2,7 +2,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The complete state of the browser.
 package struct Model: Sendable {
     package var size: Size
     package var look: Look
@@ -15,7 +14,6 @@ package struct Model: Sendable {
 
     package internal(set) var screen: Screen
     package let folder: String
-    /// The current store; nil on the stores screen.
     package internal(set) var store: String?
     /// Number of the current store in the order of opening; 0: none.
     var workspace: Int
@@ -23,7 +21,6 @@ package struct Model: Sendable {
     var place: Int
     var lastWorkspace: Int
     var kept: [Workspace] = []
-    /// When their figures were last requested.
     var watchedKept: Timestamp?
     /// Whether an update of a store in the background is running (``inWorkspace(_:_:)``).
     var isInBackground = false
@@ -36,7 +33,6 @@ package struct Model: Sendable {
     /// Oldest first, with those of earlier sessions.
     var queryHistory: [PastQuery] = []
     var savedQueries: [SavedQuery] = []
-    /// Queries saved for this session only.
     var unkeptQueries: [SavedQuery] = []
     var knowsEarlierQueries = false
     var log: LogState?
@@ -61,13 +57,11 @@ package struct Model: Sendable {
     /// Since when the order is frozen without a break.
     var heldSince: Timestamp?
     var cost = StoreCost()
-    /// Commands of pipes in this session, latest last.
     var pipes: [String] = []
     /// An action that must be repeated to confirm it.
     var askedFirst: (action: ActionID, since: Timestamp, last: Timestamp, isNew: Bool)?
     /// The last key that answered a dialog, and its latest repetition.
     var answeredBy: (key: Key, last: Timestamp)?
-    /// Whether the notice about an empty clipboard was shown.
     var hasExplainedClipboard = false
     private var lastTicket = 0
 
@@ -126,7 +120,6 @@ package struct Model: Sendable {
         jobs.append(new)
     }
 
-    /// Ends a job; false: it was stopped before.
     @discardableResult
     mutating func ends(_ ticket: Int) -> Bool {
         guard let place = jobs.firstIndex(where: { $0.ticket == ticket }) else { return false }
@@ -302,7 +295,6 @@ struct Job: Sendable, Hashable {
 struct Prompt: Sendable {
     var label: String
     var field: TextField
-    /// The text that Esc restores.
     var before = ""
     var keys: [(key: String, title: String)]
     var purpose = Purpose.screen
@@ -323,7 +315,6 @@ struct Prompt: Sendable {
         case pipe(EntryAddress)
         case write(EntryAddress)
         case newEntry(ArchiveAddress)
-        /// Nil: all archives.
         case alarm(Metric, String?)
         case archive(ActionID, ArchiveAddress)
     }

@@ -1,6 +1,5 @@
 import TerminalKit
 
-/// A problem, wrapped so that its end is visible.
 struct ProblemText: Widget {
     let text: String
     var role = Role.danger

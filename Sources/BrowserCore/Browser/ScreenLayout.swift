@@ -16,7 +16,6 @@ struct ScreenLayout: Sendable, Hashable {
     let hints: Rect
     let footer: Rect
 
-    /// A title and three events.
     static let eventRows = 4
 
     struct Parts {

@@ -11,7 +11,6 @@ struct StatusView {
 
     let content: Content?
 
-    /// Least columns of a prompt's field.
     private static let leastField = 10
 
     init(_ model: Model) {

@@ -35,7 +35,6 @@ enum TitleView {
         return parts.joined(separator: separator)
     }
 
-    /// The store's name, with its number where several are open.
     static func storeName(_ model: Model) -> String {
         let name = model.store.map(StorePath.name) ?? "/"
         guard model.openStores.count > 1, let number = model.store.flatMap(model.number) else { return name }

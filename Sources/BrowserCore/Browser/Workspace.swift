@@ -27,7 +27,6 @@ struct Workspace: Sendable {
     /// Maximum number of open stores, one for each digit.
     static let most = 9
 
-    /// Nil if no store is shown.
     fileprivate init?(of model: Model) {
         guard let store = model.store else { return nil }
         (id, place, left) = (model.workspace, model.place, model.now)
@@ -61,12 +60,13 @@ extension Model {
 
     var isOfServer: Bool { archives.figures?.server != nil }
 
-    /// Why a server doesn't support an action; nil: it does, or the source is no server.
+    /// Why an action can't run on this kind of store; nil if it can.
     func objection(to id: ActionID) -> String? {
-        guard isOfServer else { return nil }
-        return switch id {
-        case .editValue, .newEntry: ServerSource.notEdited
-        case .history: "A server records no events of its keys."
+        switch id {
+        case .editValue where isOfServer, .newEntry where isOfServer: ServerSource.notEdited
+        case .history where isOfServer: "A server records no events of its keys."
+        case .resizeArchive, .compactArchive, .renameArchive, .dropArchive:
+            isOfServer || isOfRingFile ? "Only archives of a store can be changed." : nil
         default: nil
         }
     }

@@ -2,20 +2,16 @@ import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
-/// A sorted and filtered listing.
 package struct Arrangement: Sendable {
     package let listing: any EntryListing
     package let order: EntryOrder
     package let filter: String
-    /// Nil: all groups.
     let group: GroupMembership?
-    /// The condition that rows meet; nil: none.
     package let condition: EntryCondition?
     /// All entries in `order`.
     let sorted: Positions
     /// Entries of the group that meet the condition.
     let members: Positions
-    /// Entries that could not be read.
     package let unread: Unread
     /// Members whose key matches the filter.
     package var rows: Positions
@@ -48,7 +44,6 @@ package struct Arrangement: Sendable {
     }
 }
 
-/// A request for an arrangement.
 package struct ArrangementRequest: Sendable {
     package var archive: ArchiveAddress
     package var order: EntryOrder
@@ -59,16 +54,14 @@ package struct ArrangementRequest: Sendable {
     package var columns: [QueryProperty]? = []
     /// An arrangement whose listing and results are reused.
     package var base: Arrangement?
-    /// The key whose row is wanted.
     package var anchor: String?
-    /// The anchor's previous row, used if its key is gone.
+    /// The anchor's previous row, used if its key was removed.
     package var anchorRow: Int
     /// Number of visible rows, and the anchor's offset from the first.
     package var visible: Int
     package var anchorOffset: Int
     /// Visible keys, to report which of them were removed.
     package var shown: [String] = []
-    /// Expected number of entries, for progress.
     var expected = 0
     /// Marked entries, to count those without a row.
     var marks = Marks()
@@ -87,7 +80,6 @@ package struct ArrangementRequest: Sendable {
     }
 }
 
-/// An arrangement with its visible rows.
 package struct Arranged: Sendable {
     package var arrangement: Arrangement
     /// Nil if the anchor was removed or filtered out.
@@ -99,13 +91,11 @@ package struct Arranged: Sendable {
     package var vanished: Set<String>
     /// Marked entries without a row.
     var hiddenMarks = 0
-    /// Whether the listing is new.
     var isNew = true
     /// Seconds of work, which limit how often it is repeated.
     package var cost: Double
 }
 
-/// Rows of an arrangement that were read.
 package struct ListedRows: Sendable {
     /// Rows in neither `entries` nor `problems` were removed.
     package var range = 0..<0

@@ -2,7 +2,6 @@ import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
-/// Thrown by a job that the user stopped.
 struct Stopped: Error {}
 
 package struct Arranger {
@@ -176,7 +175,6 @@ package struct Arranger {
             made: made)
     }
 
-    /// Progress over parts of equal weight.
     private struct Work {
         private let parts: Int
         private let checkpoint: (Double) throws(Stopped) -> Void
@@ -219,7 +217,6 @@ package struct Arranger {
         return .some(members)
     }
 
-    /// The same entries in another order.
     private func reordered(
         _ members: Positions, as sorted: Positions, _ listing: any EntryListing
     ) -> Positions {

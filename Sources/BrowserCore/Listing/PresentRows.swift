@@ -47,7 +47,6 @@ struct PresentRows: Sendable {
         replaceGone(range)
     }
 
-    /// Reads a row; false if its entry was removed.
     private mutating func look(_ row: Int) -> Bool {
         do throws(SourceError) {
             rows.entries[row] = try arrangement.listing.entry(at: arrangement.rows.index(atRow: row))

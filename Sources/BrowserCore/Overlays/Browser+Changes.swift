@@ -3,7 +3,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Deleting and expiring entries, from the key to the report.
 extension Browser {
     static func planDelete(_ model: inout Model) -> [Effect] {
         withChosen(&model) { model, chosen in
@@ -182,8 +181,9 @@ extension Browser {
 
     static func carryOut(_ model: inout Model, _ plan: Plan) -> [Effect] {
         model.overlay = nil
-        if case .replaceFile(let path) = plan.act {
-            return QueryScreen.export(&model, to: path, replaces: true)
+        if case .replaceFile(let path, let entry) = plan.act {
+            return entry.map { write(&model, $0, to: path, replaces: true) }
+                ?? QueryScreen.export(&model, to: path, replaces: true)
         }
         guard !model.isReadOnly else { return [] }
         let ticket = model.ticket()
@@ -238,7 +238,9 @@ extension Browser {
         model.unmark(plan)
         var summary = change.summary(of: outcome)
         if let action = outcome.action {
-            if !model.isInBackground { summary += "; \(keyName(model, .undo)) undoes it" }
+            let undone =
+                action.entries < outcome.entries ? "\(Figures.count(action.entries)) of them" : "it"
+            if !model.isInBackground { summary += "; \(keyName(model, .undo)) undoes \(undone)" }
             model.undoWatch = UndoWatch(action, in: plan.archive)
         }
         let rest = [outcome.finality, carried.stopped].compactMap { $0 }

@@ -19,17 +19,15 @@ extension Browser {
             model.overlay = nil
             return []
         case Key(.enter): return copy(&model, menu.items[menu.selected])
-        case Key(.up): menu.selected -= 1
-        case Key(.down): menu.selected += 1
-        case Key(.home): menu.selected = 0
-        case Key(.end): menu.selected = menu.items.count - 1
         default:
-            guard let item = menu.items.first(where: { key == .character($0.letter) }) else {
+            if let item = menu.items.first(where: { key == .character($0.letter) }) {
+                return copy(&model, item)
+            }
+            guard let row = row(after: key, menu.selected, last: menu.items.count - 1) else {
                 return sayUseless(&model, key)
             }
-            return copy(&model, item)
+            menu.selected = row
         }
-        menu.selected = max(0, min(menu.selected, menu.items.count - 1))
         menu.first = Table.firstRow(
             showing: menu.selected, of: menu.items.count, in: OverlayPlaces.copy(menu, model).list.rows,
             from: menu.first)
@@ -58,10 +56,8 @@ extension Browser {
         }
     }
 
-    /// Larger values are not read.
     private static let mostRead = 1 << 20
 
-    /// - Returns: nil if the value is too large to copy.
     private static func read(
         _ part: CopyItem.Part, of address: EntryAddress, from source: any StoreSource
     ) throws(SourceError) -> [UInt8]? {
@@ -89,7 +85,6 @@ extension Browser {
         }
     }
 
-    /// - Parameter bytes: nil if too many to read.
     private static func copy(_ model: inout Model, _ bytes: [UInt8]?, of item: CopyItem) -> [Effect] {
         guard let bytes, bytes.count <= Clipboard.mostBytes else {
             let size = bytes.map { ": \(Figures.bytes(UInt64($0.count)))" } ?? ""

@@ -3,7 +3,6 @@ import StoreInspection
 import TerminalKit
 
 extension Browser {
-    /// Loads and shows the events of a key.
     static func showHistory(of key: String, in archive: ArchiveAddress) -> [Effect] {
         .ask("load history of \(archive.name)/\(key)") { (context) throws(SourceError) in
             try context.source.history(of: key, in: archive)

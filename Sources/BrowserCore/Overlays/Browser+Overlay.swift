@@ -49,6 +49,28 @@ extension Browser {
         return true
     }
 
+    /// The row after a movement key, from 0 to `last`; nil for other keys.
+    static func row(after key: Key, _ row: Int, last: Int, page: Int = 1) -> Int? {
+        let moved: Int? =
+            switch key {
+            case Key(.up), .character("k"): row - 1
+            case Key(.down), .character("j"): row + 1
+            case Key(.pageUp), .control("b"): row - max(1, page)
+            case Key(.pageDown), .control("f"): row + max(1, page)
+            case Key(.home), .character("g"): 0
+            case Key(.end), .character("G"): last
+            default: nil
+            }
+        return moved.map { max(0, min($0, last)) }
+    }
+
+    /// The same for the first line of a dialog.
+    private static func line(after key: Key, _ first: Int, in dialog: Dialog, _ model: Model) -> Int? {
+        let places = dialog.places(in: OverlayPlaces.dialogs(model))
+        let rows = places.body.rows
+        return row(after: key, first, last: max(0, places.lines.count - rows), page: rows - 1)
+    }
+
     static func sayUseless(_ model: inout Model, _ key: Key) -> [Effect] {
         model.say("\(key) does nothing here. Esc closes.", seconds: 3)
         return []
@@ -88,7 +110,6 @@ extension Browser {
                 model.overlay = nil
                 return []
             }
-            // Lines of the legend have no action.
             guard case .action(let action) = row else { return [] }
             model.overlay = nil
             return perform(&model, action.id)
@@ -114,7 +135,6 @@ extension Browser {
         return []
     }
 
-    /// The selected line; nil if no line matches.
     static func selected(in list: ActionList, _ model: Model) -> ActionList.Row? {
         rows(of: list, model).dropFirst(list.selected).first { !$0.isTopic }
     }
@@ -155,33 +175,21 @@ extension Browser {
         case Key(.left), Key(.right), Key(.tab), Key(.backTab), .character("h"), .character("l"):
             plan.button = 1 - plan.button
             model.overlay = .plan(plan)
-        case Key(.down), .character("j"):
-            let places = OverlayPlaces.dialog(plan, model).places(in: OverlayPlaces.dialogs(model))
-            plan.first = min(plan.first + 1, max(0, places.lines.count - places.body.rows))
-            model.overlay = .plan(plan)
-        case Key(.up), .character("k"):
-            plan.first = max(0, plan.first - 1)
-            model.overlay = .plan(plan)
         case Key(.enter) where plan.button == 1, .character("y"): return carryOut(&model, plan)
         case Key(.enter), Key(.escape), .character("n"), .character("q"):
             model.overlay = nil
             model.say(plan.refusal, seconds: 3)
-        default: break
+        default:
+            plan.first =
+                line(after: key, plan.first, in: OverlayPlaces.dialog(plan, model), model) ?? plan.first
+            model.overlay = .plan(plan)
         }
         return []
     }
 
     private static func press(_ model: inout Model, _ key: Key, in old: MessageBox) -> [Effect] {
         var box = old
-        let places = OverlayPlaces.dialog(box, model).places(in: OverlayPlaces.dialogs(model))
-        let page = max(1, places.body.rows - 1)
         switch key {
-        case Key(.down), .character("j"): box.first += 1
-        case Key(.up), .character("k"): box.first -= 1
-        case Key(.pageDown), .control("f"): box.first += page
-        case Key(.pageUp), .control("b"): box.first -= page
-        case Key(.home), .character("g"): box.first = 0
-        case Key(.end), .character("G"): box.first = places.lines.count
         case Key(.function(1)) where box.leadsToActions:
             model.overlay = nil
             return perform(&model, .help)
@@ -189,11 +197,14 @@ extension Browser {
             Key(.backspace):
             model.overlay = nil
             return []
-        default: return sayUseless(&model, key)
+        default:
+            guard let first = line(after: key, box.first, in: OverlayPlaces.dialog(box, model), model) else {
+                return sayUseless(&model, key)
+            }
+            box.first = first
+            model.overlay = .message(box)
+            return []
         }
-        box.first = max(0, min(box.first, places.lines.count - places.body.rows))
-        model.overlay = .message(box)
-        return []
     }
 
     private static func press(_ model: inout Model, _ key: Key, in old: Choice) -> [Effect] {
@@ -201,10 +212,6 @@ extension Browser {
         switch key {
         case Key(.left), Key(.right), Key(.tab), Key(.backTab), .character("h"), .character("l"):
             choice.selected = 1 - choice.selected
-        case Key(.down), .character("j"):
-            let places = OverlayPlaces.dialog(choice).places(in: OverlayPlaces.dialogs(model))
-            choice.first = min(choice.first + 1, max(0, places.lines.count - places.body.rows))
-        case Key(.up), .character("k"): choice.first = max(0, choice.first - 1)
         case Key(.enter) where choice.selected == 1, .character("y"):
             model.overlay = nil
             return choice.confirmed(&model)
@@ -212,7 +219,9 @@ extension Browser {
             model.overlay = nil
             choice.left(&model)
             return []
-        default: return []
+        default:
+            choice.first =
+                line(after: key, choice.first, in: OverlayPlaces.dialog(choice), model) ?? choice.first
         }
         model.overlay = .choice(choice)
         return []

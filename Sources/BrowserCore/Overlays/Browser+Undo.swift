@@ -35,6 +35,7 @@ extension Browser {
 
     static func press(_ model: inout Model, _ key: Key, in old: UndoList) -> [Effect] {
         var list = old
+        let rows = OverlayPlaces.undoList(list, model).page
         switch key {
         case Key(.escape), .character("q"), .character("U"):
             model.overlay = nil
@@ -42,14 +43,12 @@ extension Browser {
         case Key(.enter):
             model.overlay = .plan(Plan(undoing: list.actions[list.selected], archive: list.archive))
             return []
-        case Key(.up), .character("k"): list.selected -= 1
-        case Key(.down), .character("j"): list.selected += 1
-        case Key(.home), .character("g"): list.selected = 0
-        case Key(.end), .character("G"): list.selected = list.actions.count - 1
-        default: return sayUseless(&model, key)
+        default:
+            guard let row = row(after: key, list.selected, last: list.actions.count - 1, page: rows) else {
+                return sayUseless(&model, key)
+            }
+            list.selected = row
         }
-        list.selected = max(0, min(list.selected, list.actions.count - 1))
-        let rows = OverlayPlaces.undoList(list, model).page
         list.first = Table.firstRow(
             showing: list.selected, of: list.actions.count, in: rows, from: list.first)
         model.overlay = .undoList(list)

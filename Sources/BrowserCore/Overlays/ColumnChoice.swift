@@ -1,7 +1,6 @@
 import ArchiveQuery
 import TerminalKit
 
-/// The dialog that chooses the columns of a table.
 struct ColumnChoice: Sendable {
     struct Item: Sendable, Hashable {
         var title: String
@@ -18,7 +17,6 @@ struct ColumnChoice: Sendable {
     var selected = 0
     var first = 0
 
-    /// Titles of the hidden columns of metadata.
     var hidden: Set<String> { Set(items.filter { $0.property == nil && !$0.isShown }.map(\.title)) }
     var properties: [QueryProperty] { items.filter(\.isShown).compactMap(\.property) }
 
@@ -26,7 +24,6 @@ struct ColumnChoice: Sendable {
         items = titles.map { Item(title: $0, isShown: !hidden.contains($0)) }
     }
 
-    /// Lists the shown properties, other properties, and metadata.
     init(
         shown: [QueryProperty], others: [QueryProperty], note: (QueryProperty) -> String, titles: [String],
         hidden: Set<String>
@@ -76,6 +73,7 @@ extension Browser {
 
     static func press(_ model: inout Model, _ key: Key, in old: ColumnChoice) -> [Effect] {
         var choice = old
+        let rows = OverlayPlaces.columns(choice, model).list.rows
         switch key {
         case Key(.escape), .character("q"), .character("C"):
             model.overlay = nil
@@ -92,14 +90,11 @@ extension Browser {
             }
         case .character("K"): choice.move(by: -1)
         case .character("J"): choice.move(by: 1)
-        case Key(.up), .character("k"): choice.selected -= 1
-        case Key(.down), .character("j"): choice.selected += 1
-        case Key(.home), .character("g"): choice.selected = 0
-        case Key(.end), .character("G"): choice.selected = choice.items.count - 1
-        default: return sayUseless(&model, key)
+        default:
+            guard let row = row(after: key, choice.selected, last: choice.items.count - 1, page: rows - 1)
+            else { return sayUseless(&model, key) }
+            choice.selected = row
         }
-        choice.selected = max(0, min(choice.selected, choice.items.count - 1))
-        let rows = OverlayPlaces.columns(choice, model).list.rows
         choice.first = Table.firstRow(
             showing: choice.selected, of: choice.items.count, in: rows, from: choice.first)
         model.parts.show(choice, &model)
@@ -129,17 +124,10 @@ extension Browser {
 
 extension OverlayPlaces {
     static func columns(_ choice: ColumnChoice, _ model: Model) -> (box: Rect, list: Rect) {
-        let screen = dialogs(model)
-        let isSmall = screen.rows < 6 || screen.columns < 30
         let widest = choice.items.reduce(max(20, choice.title.count)) {
             max($0, TextWidth.width(of: $1.title) + ($1.note.isEmpty ? 0 : $1.note.count + 2))
         }
-        let wanted = choice.items.count
-        let box = screen.centered(
-            Size(
-                columns: isSmall ? screen.columns : min(screen.columns - 4, widest + 10),
-                rows: min(screen.rows, wanted + (isSmall ? 1 : 2))))
-        return (box, isSmall ? box.split(top: 1).rest : box.inset(top: 1, left: 2, bottom: 1, right: 2))
+        return listBox(columns: widest + 10, rows: choice.items.count, model)
     }
 }
 

@@ -18,7 +18,6 @@ struct CopyItem: Sendable {
     enum Part: Sendable {
         /// Text, or hexadecimal digits of binary values.
         case value
-        /// Metadata and value as a JSON object.
         case row
     }
 
@@ -82,12 +81,7 @@ struct CopyItem: Sendable {
 
 extension OverlayPlaces {
     static func copy(_ menu: CopyMenu, _ model: Model) -> (box: Rect, list: Rect) {
-        let screen = dialogs(model)
-        let isSmall = screen.rows < menu.items.count + 2 || screen.columns < 30
-        let columns = isSmall ? screen.columns : min(screen.columns - 4, 76)
-        let rows = min(screen.rows, menu.items.count + (isSmall ? 1 : 2))
-        let box = screen.centered(Size(columns: columns, rows: rows))
-        return (box, isSmall ? box.split(top: 1).rest : box.inset(top: 1, left: 2, bottom: 1, right: 2))
+        listBox(columns: 76, rows: menu.items.count, model)
     }
 }
 

@@ -11,16 +11,13 @@ struct EditPlan: Sendable {
     var button = 0
     var first = 0
 
-    /// A line of the difference, or a part of a long one.
     struct Row: Sendable, Hashable {
         let kind: LineDiff.Kind
         let text: String
     }
 
-    /// Maximum number of lines shown.
     private static let mostLines = 5_000
 
-    /// The whole difference in rows of at most `columns`.
     func rows(columns: Int) -> [Row] {
         let room = max(1, columns - 2)
         var rows: [Row] = []

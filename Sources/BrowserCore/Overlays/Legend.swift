@@ -87,7 +87,7 @@ enum Legend {
         case .entries:
             [Line("listed", "Age of this list: long lists refresh less often.")]
         case .query, .groups:
-            [Line("asked", "Age of these rows: R refreshes them.")]
+            [Line("asked", "Age of these rows: \(Browser.keyName(model, .refresh)) refreshes them.")]
         case .value:
             [Line("read", "Age of this value: the store has changed or removed it since.")]
         default: []

@@ -15,13 +15,11 @@ enum Overlay: Sendable {
     case copy(CopyMenu)
     case edit(EditPlan)
 
-    /// For a notice about a store in the background.
     var title: String {
         if case .message(let box) = self { return box.title }
         return "Waiting for your answer"
     }
 
-    /// Whether the undo key works here.
     var offersUndo: Bool {
         switch self {
         case .message(let box): box.offersUndo
@@ -34,7 +32,7 @@ enum Overlay: Sendable {
     var knownCharacters: String? {
         switch self {
         case .plan(let plan) where plan.name != nil: nil
-        case .plan, .choice: "hljkynq"
+        case .plan, .choice: "hljkynqgG"
         case .edit: "hljkynq gGe"
         default: nil
         }
@@ -42,7 +40,6 @@ enum Overlay: Sendable {
 }
 
 struct ActionList: Sendable {
-    /// Help or palette.
     var isHelp: Bool
     var field: TextField
     var selected = 0
@@ -60,9 +57,9 @@ struct Plan: Sendable {
     enum Act: Sendable, Hashable {
         case change(PlannedAction)
         case undo(ReversibleAction)
-        /// Deletes this number of messages.
         case clearLog(Int)
-        case replaceFile(String)
+        /// Replaces a file by the value of an entry; nil: by the result of the query.
+        case replaceFile(String, EntryAddress?)
         case archive(ArchiveChange, ArchiveSample, Evictions)
     }
 
@@ -79,7 +76,6 @@ struct Plan: Sendable {
     var button = 0
     /// The archive's name, to be typed to confirm; nil: a button confirms.
     var name: TextField?
-    /// First visible line.
     var first = 0
 
     init(
@@ -100,8 +96,8 @@ struct Plan: Sendable {
         bytes = action.bytes
     }
 
-    init(replacing path: String, archive: ArchiveAddress) {
-        act = .replaceFile(path)
+    init(replacing path: String, by entry: EntryAddress? = nil, archive: ArchiveAddress) {
+        act = .replaceFile(path, entry)
         self.archive = archive
         bytes = 0
     }
@@ -157,7 +153,6 @@ struct ExpireForm: Sendable {
 
 struct UndoList: Sendable {
     var archive: ArchiveAddress
-    /// Latest first.
     var actions: [ReversibleAction]
     var selected = 0
     var first = 0
@@ -183,7 +178,6 @@ struct Choice: Sendable {
     var title: String
     var lines: [String]
     var buttons: [String]
-    /// 0 cancels.
     var selected = 0
     var first = 0
     var offersUndo = false
@@ -202,7 +196,6 @@ struct Choice: Sendable {
         self.left = left
     }
 
-    /// The same with the second button selected first.
     var preferringTheSecond: Choice {
         var choice = self
         choice.selected = 1

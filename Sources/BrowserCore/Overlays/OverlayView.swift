@@ -19,6 +19,17 @@ enum OverlayPlaces {
         return (box, field, parts.rest, parts.bottom)
     }
 
+    /// The centered box of a list of at most this size, and the area within its border, which small screens lack.
+    static func listBox(columns: Int, rows: Int, _ model: Model) -> (box: Rect, list: Rect) {
+        let screen = dialogs(model)
+        let isSmall = screen.rows < 6 || screen.columns < 30
+        let box = screen.centered(
+            Size(
+                columns: isSmall ? screen.columns : min(screen.columns - 4, columns),
+                rows: min(screen.rows, rows + (isSmall ? 1 : 2))))
+        return (box, isSmall ? box.split(top: 1).rest : box.inset(top: 1, left: 2, bottom: 1, right: 2))
+    }
+
     /// On lower screens dialogs cover the status line.
     static let leastRows = 12
 
@@ -39,7 +50,6 @@ enum OverlayPlaces {
             maximumColumns: messageColumns(model) + 4)
     }
 
-    /// Maximum columns of a message's line.
     static func messageColumns(_ model: Model) -> Int { max(16, min(96, model.size.columns - 8)) }
 
     static func dialog(_ choice: Choice) -> Dialog {

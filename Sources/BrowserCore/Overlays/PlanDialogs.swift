@@ -3,7 +3,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The dialogs that confirm a change: layout and text.
 extension OverlayPlaces {
     static func dialog(_ plan: Plan, _ model: Model) -> Dialog {
         var body: [String]
@@ -33,7 +32,7 @@ extension OverlayPlaces {
                 UndoText.story(action, model),
                 exceptions(toUndoing: action.kind, model),
             ]
-        case .replaceFile(let path):
+        case .replaceFile(let path, _):
             words = ("Replace the file?", "Replace")
             body = ["\(TerminalText.sanitized(path)) exists. Its contents will be lost."]
         case .clearLog(let count):
@@ -55,15 +54,16 @@ extension OverlayPlaces {
     /// Entries that an undo leaves unchanged. A server's undo has copies of the keys that expired because of the change.
     private static func exceptions(toUndoing kind: ReversibleAction.Kind, _ model: Model) -> String {
         switch (kind, model.isOfServer) {
-        case (.deadline, true): "Keys that have expired since are restored. Keys changed since are kept unchanged."
+        case (.deadline, true):
+            "Keys that have expired since are restored. Keys changed since are kept unchanged."
         case (.deadline, false): "Entries that changed or expired since are kept unchanged."
-        case (_, true): "Keys written again since are kept. Keys whose own expiry time has passed aren't restored."
+        case (_, true):
+            "Keys written again since are kept. Keys whose own expiry time has passed aren't restored."
         case (_, false):
             "Keys written again since are kept. Present entries may be evicted to stay within the limit."
         }
     }
 
-    /// How long the change can be undone.
     private static func grace(_ plan: Plan, _ change: PlannedAction, _ model: Model) -> String {
         if model.isOfServer {
             return
@@ -154,7 +154,6 @@ extension OverlayPlaces {
             contentRows: ExpireForm.Choice.allCases.count)
     }
 
-    /// The first visible choice.
     static func firstChoice(_ form: ExpireForm, in content: Rect) -> Int {
         Table.firstRow(
             showing: form.choice.rawValue, of: ExpireForm.Choice.allCases.count, in: content.rows, from: 0)

@@ -22,7 +22,6 @@ struct SearchList: Sendable {
     let chosen: @Sendable (inout Model, Int) -> [Effect]
     /// Called with the typed text if no item matches.
     var typed: (@Sendable (inout Model, String) -> [Effect])?
-    /// Removes an item by its index.
     var removed: (@Sendable (inout Model, Int) -> [Effect])?
 
     init(
@@ -92,13 +91,7 @@ extension Browser {
 
 extension OverlayPlaces {
     static func search(_ list: SearchList, _ model: Model) -> (box: Rect, field: Rect, list: Rect) {
-        let screen = dialogs(model)
-        let isSmall = screen.rows < 6 || screen.columns < 30
-        let size = Size(
-            columns: isSmall ? screen.columns : min(screen.columns - 4, 100),
-            rows: min(screen.rows, list.items.count + (isSmall ? 2 : 3)))
-        let box = screen.centered(size)
-        let inner = isSmall ? box.split(top: 1).rest : box.inset(top: 1, left: 2, bottom: 1, right: 2)
+        let (box, inner) = listBox(columns: 100, rows: list.items.count + 1, model)
         let (field, rest) = inner.split(top: 1)
         return (box, field, rest)
     }

@@ -35,7 +35,6 @@ extension OverlayPlaces {
     struct UndoListPlaces {
         var box: Rect
         var list: Rect
-        /// The lines of each action.
         var items: [[String]]
 
         var rowsPerItem: Int { max(1, items.first?.count ?? 1) }
@@ -43,28 +42,18 @@ extension OverlayPlaces {
     }
 
     static func undoList(_ list: UndoList, _ model: Model) -> UndoListPlaces {
-        let screen = dialogs(model)
-        let isSmall = screen.rows < 6 || screen.columns < 30
-        let columns = isSmall ? screen.columns : min(screen.columns - 4, 120)
         // One column is for the scroll bar, two indent further lines.
-        let room = max(1, columns - (isSmall ? 1 : 5))
+        let room = max(1, listBox(columns: 120, rows: 1, model).list.columns - 3)
         var items = list.actions.map { action in
-            TextWrap.lines(UndoText.summary(action, model), columns: max(1, room - 2)).enumerated()
+            TextWrap.lines(UndoText.summary(action, model), columns: room).enumerated()
                 .map { $0 == 0 ? $1 : "  \($1)" }
         }
         let rows = items.map(\.count).max() ?? 1
         for index in items.indices where items[index].count < rows {
             items[index] += Array(repeating: "", count: rows - items[index].count)
         }
-        let wanted = items.count * rows
-        let box = screen.centered(
-            Size(
-                columns: columns,
-                rows: isSmall ? min(screen.rows, wanted + 1) : min(screen.rows, wanted + 2)))
-        return UndoListPlaces(
-            box: box,
-            list: isSmall ? box.split(top: 1).rest : box.inset(top: 1, left: 2, bottom: 1, right: 2),
-            items: items)
+        let (box, inner) = listBox(columns: 120, rows: items.count * rows, model)
+        return UndoListPlaces(box: box, list: inner, items: items)
     }
 }
 

@@ -38,7 +38,6 @@ extension Browser {
             model.undoWatch?.latest = actions[0]
             return
         }
-        // An undo is running.
         guard model.job?.isChange != true else { return }
         model.undoWatch = nil
         model.say(

@@ -2,7 +2,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Editing a value or writing a new one, from the key to the report.
 extension Browser {
     static func edit(_ model: inout Model) -> [Effect] {
         guard let entry = chosenEntry(model) else {
@@ -106,12 +105,6 @@ extension Browser {
         switch key {
         case Key(.left), Key(.right), Key(.tab), Key(.backTab), .character("h"), .character("l"):
             plan.button = 1 - plan.button
-        case Key(.down), .character("j"): plan.first += 1
-        case Key(.up), .character("k"): plan.first -= 1
-        case Key(.pageDown), .character(" "), .control("f"): plan.first += max(1, content.rows - 1)
-        case Key(.pageUp), .control("b"): plan.first -= max(1, content.rows - 1)
-        case Key(.home), .character("g"): plan.first = 0
-        case Key(.end), .character("G"): plan.first = last
         case .character("e"):
             model.overlay = nil
             return [editor(model, plan.draft)]
@@ -119,9 +112,10 @@ extension Browser {
         case Key(.enter), Key(.escape), .character("n"), .character("q"):
             leave(&model, plan.draft, "Nothing was stored.")
             return []
-        default: return []
+        default:
+            let key = key == .character(" ") ? Key(.pageDown) : key
+            plan.first = row(after: key, plan.first, last: last, page: content.rows - 1) ?? plan.first
         }
-        plan.first = max(0, min(plan.first, last))
         model.overlay = .edit(plan)
         return []
     }

@@ -3,7 +3,6 @@ import TerminalKit
 
 /// Opens the selected value in a pager, pipes it to a command, or writes it to a file.
 extension Browser {
-    /// The selected entry, or the one whose value is shown.
     static func chosenEntry(_ model: Model) -> EntryAddress? {
         guard let key = model.cursorKey, let archive = model.archiveInView else { return nil }
         return EntryAddress(key, in: archive)
@@ -130,8 +129,7 @@ extension Browser {
         return ending.isEmpty || hidden.hasSuffix("." + ending) ? hidden : "\(hidden).\(ending)"
     }
 
-    /// - Parameter replaces: whether an existing file is replaced.
-    private static func write(
+    static func write(
         _ model: inout Model, _ entry: EntryAddress, to path: String, replaces: Bool = false
     ) -> [Effect] {
         guard !path.isEmpty else { return [] }
@@ -144,7 +142,8 @@ extension Browser {
             model.ends(ticket)
             switch result {
             case .success(.stopped): break
-            case .success(.isThere): askToReplace(&model, entry, path)
+            case .success(.isThere):
+                model.overlay = .plan(Plan(replacing: path, by: entry, archive: entry.archive))
             case .success(.written(let report)):
                 let what = report.isJSON ? "of JSON" : "as they are stored"
                 model.say(
@@ -184,18 +183,6 @@ extension Browser {
         guard let report else { return .stopped }
         try file?.finish()
         return .written(report)
-    }
-
-    private static func askToReplace(_ model: inout Model, _ entry: EntryAddress, _ path: String) {
-        model.overlay = .choice(
-            Choice(
-                title: "Replace the file?", lines: ["\(path) exists. Its contents will be lost."],
-                button: "Replace"
-            ) { model in
-                write(&model, entry, to: path, replaces: true)
-            } left: { model in
-                model.say("Nothing was written.", seconds: 3)
-            })
     }
 
     // MARK: Prompts that belong to no screen

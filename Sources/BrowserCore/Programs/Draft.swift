@@ -1,7 +1,6 @@
 import StorageEngine
 import StoreInspection
 
-/// An entry that is being edited.
 struct Draft: Sendable {
     let entry: EntryAddress
     /// The value when the edit began; nil: a new entry.
@@ -9,7 +8,6 @@ struct Draft: Sendable {
     let editable: EditableValue?
     let file: PrivateFile
 
-    /// Writes the text of an entry to a private file.
     /// - Throws: why it can't be edited, in one line.
     init(
         editing entry: EntryAddress, in folder: String, from source: any StoreSource
@@ -34,7 +32,6 @@ struct Draft: Sendable {
         file = try Draft.file(editable.text, isText: editable.form == .text, in: folder)
     }
 
-    /// Creates an empty text.
     /// - Throws: why there can be no such entry, in one line.
     init(
         new entry: EntryAddress, in folder: String, from source: any StoreSource
@@ -61,14 +58,12 @@ struct Draft: Sendable {
 
     enum Result: Sendable {
         case unchanged
-        /// The editor removed the file.
         case removed
         /// The text can't be stored; one line.
         case mistaken(String)
         case changed(EditPlan)
     }
 
-    /// Reads the edited text.
     func result() throws(SourceError) -> Result {
         guard file.isThere else { return .removed }
         let text = try file.bytes(limit: 2 * EditableValue.mostBytes)

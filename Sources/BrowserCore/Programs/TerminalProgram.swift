@@ -4,7 +4,6 @@ import StoreInspection
 package struct TerminalProgram: Sendable {
     /// One line, for tests and traces.
     package let description: String
-    /// A script for `/bin/sh`.
     package let script: String
     /// The script's positional parameters.
     package let arguments: [String]
@@ -58,13 +57,11 @@ package struct TerminalProgram: Sendable {
         """
     }
 
-    /// Opens `$1`.
     static func pagerScript(_ pager: String?) -> String {
         if let pager { return pager + " \"$@\"" }
         return "if command -v less >/dev/null 2>&1; then exec less -- \"$1\"; else exec more -- \"$1\"; fi"
     }
 
-    /// Edits `$1`.
     static func editorScript(_ editor: String) -> String { editor + " \"$@\"" }
 
     /// Pipes `$1` to the command `$2` and keeps its output on the screen until Enter.

@@ -20,12 +20,10 @@ struct ValueStream {
     private var key: String { entry.key }
     private var archive: ArchiveAddress { entry.archive }
 
-    /// Bytes of one read.
     static let window = 1 << 20
     /// Attempts for a value that is replaced during the copy.
     private static let attempts = 4
 
-    /// The copied bytes of one version of the entry.
     struct Report: Sendable, Hashable {
         var bytes: UInt64
         var isJSON: Bool

@@ -15,9 +15,7 @@ package protocol BrowserTerminal {
     mutating func nextEvent(timeout: Double) -> InputEvent?
     /// Makes a waiting ``nextEvent(timeout:)`` return ``InputEvent/wake``. Called from any thread.
     var waker: @Sendable () -> Void { get }
-    /// Sends a control sequence.
     mutating func send(_ bytes: [UInt8])
-    /// Turns mouse reporting on or off.
     mutating func capture(mouse: Bool)
     /// Runs a `/bin/sh` script on the terminal and waits for its end; the next frame is drawn completely.
     /// - Returns: the exit status as shells report it.
@@ -36,7 +34,6 @@ package enum BrowserExit: Sendable, Hashable {
 }
 
 package enum BrowserLoop {
-    /// Seconds between refreshes.
     package static let refreshInterval = 0.2
 
     /// Runs until the user quits or the terminal hangs up. Draws only changed frames.

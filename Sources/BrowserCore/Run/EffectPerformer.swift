@@ -6,7 +6,6 @@ package struct EffectPerformer: Sendable {
     let source: any StoreSource
     let clock: @Sendable () -> Timestamp
 
-    /// Seconds between progress reports.
     private static let reportInterval = 0.05
 
     package init(source: any StoreSource, clock: @escaping @Sendable () -> Timestamp) {

@@ -5,7 +5,6 @@ import StorageEngine
 package struct FramePacing: Sendable {
     /// Seconds after the last key during which results are drawn at once.
     package static let attention = 0.5
-    /// Seconds that a frame waits otherwise.
     package static let gathering = 0.03
 
     private let refreshInterval: Double
@@ -29,7 +28,6 @@ package struct FramePacing: Sendable {
 
     package mutating func noteInput(at now: Timestamp) { lastInput = now }
 
-    /// Whether a changed frame is due.
     package mutating func isFrameDue(at now: Timestamp, orNow mustNotWait: Bool) -> Bool {
         let isWatched = now.seconds(since: lastInput) < FramePacing.attention
         let hasWaited = drawAt.map { $0 <= now || $0.seconds(since: now) > FramePacing.gathering } ?? false
@@ -38,7 +36,6 @@ package struct FramePacing: Sendable {
         return isDue
     }
 
-    /// Seconds until a refresh or a frame is due.
     package func wait(from now: Timestamp) -> Double {
         max(0, min(nextTick, drawAt ?? nextTick).seconds(since: now))
     }

@@ -6,17 +6,13 @@ import TerminalKit
 /// depend only on the keys and the store. For one thread.
 package struct HeadlessBrowser: Sendable {
     package private(set) var model: Model
-    /// Nil while the browser runs.
     package private(set) var exit: BrowserExit?
-    /// Control sequences that a terminal would have received.
     package private(set) var sent: [[UInt8]] = []
-    /// Replaces programs that would run on the terminal.
     private let programs: @Sendable (TerminalProgram) -> Result<Int32, SourceError>
     private let performer: EffectPerformer
     private let clock: @Sendable () -> Timestamp
     private let trace: (@Sendable (Effect) -> Void)?
 
-    /// Starts the browser and completes its first screen.
     package init(
         _ model: Model, source: any StoreSource, clock: @escaping @Sendable () -> Timestamp,
         trace: (@Sendable (Effect) -> Void)? = nil,

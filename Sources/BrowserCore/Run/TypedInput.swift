@@ -27,7 +27,6 @@ struct TypedInput {
 
     private var arrivals: ArraySlice<Arrival> = []
     private var events: [InputEvent] { arrivals.map(\.event) }
-    /// Number of the current burst.
     private(set) var burst = 0
     /// Seconds of waiting since the last key. Other time doesn't count: a key may be unread during other work.
     private var silence = gap
@@ -35,7 +34,6 @@ struct TypedInput {
     private var handled: (burst: Int, keys: Set<InputEvent>) = (0, [])
     private let clock: () -> Timestamp
 
-    /// - Parameter clock: measures the silence.
     init(clock: @escaping () -> Timestamp) { self.clock = clock }
 
     var isEmpty: Bool { arrivals.isEmpty }
@@ -47,7 +45,6 @@ struct TypedInput {
         return burst
     }
 
-    /// Whether the next key belongs to that burst.
     func isNext(of burst: Int?) -> Bool {
         arrivals.first { TypedInput.isTyped($0.event) }.map { $0.burst == burst } ?? false
     }

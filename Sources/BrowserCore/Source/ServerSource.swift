@@ -275,7 +275,7 @@ package final class ServerSource: QueriedSource {
         SourceError(ServerSource.notEdited)
     }
 
-    static let notEdited = "Values of a server aren't edited here; keys are deleted and expired."
+    static let notEdited = "Can't edit values of a server. Delete and expire work."
 
     private func changes(in archive: ArchiveAddress) throws(SourceError) -> ServerChanges {
         guard let undoFolder else {

@@ -19,8 +19,7 @@ struct SuperKey: CodingKey {
     var intValue: Int? { nil }
 }
 
-/// `value` as `Target` if its type is exactly that, which makes the bit cast safe. A dynamic cast takes dozens of times as
-/// long.
+/// `value` as `Target` if its type is exactly that, which makes the bit cast safe. A dynamic cast is much slower.
 @inline(__always)
 func exactly<Source, Target>(_ value: Source, _: Target.Type) -> Target? {
     Source.self == Target.self ? unsafeBitCast(value, to: Target.self) : nil

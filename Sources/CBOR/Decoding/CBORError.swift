@@ -38,9 +38,7 @@ public struct CBORError: Error, Sendable, Hashable {
 }
 
 extension CBORError: CustomStringConvertible {
-    public var description: String {
-        "byte \(offset): \(reason)"
-    }
+    public var description: String { "byte \(offset): \(reason)" }
 }
 
 extension CBORError.Reason: CustomStringConvertible {

@@ -62,11 +62,9 @@ extension CBORReader {
         }
     }
 
-    /// Moves from the start of a map to the value of the first entry with this text key. Cost: the heads of the entries before
-    /// it.
+    /// Moves from the start of a map to the value of the first entry with this text key. Reads only heads before it.
     ///
-    /// - Returns: false, with the reader after the item, without such an entry or map. Indefinite-length keys are not
-    ///   recognised.
+    /// - Returns: false, with the reader after the item, without such an entry or map. Ignores indefinite-length keys.
     public mutating func enterMap(atKey key: String) throws(CBORError) -> Bool {
         let start = offset
         guard case .map(let count) = try readHead() else {

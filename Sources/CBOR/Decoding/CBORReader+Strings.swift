@@ -1,6 +1,5 @@
 extension CBORReader {
-    /// The content of a definite-length string whose head was just read: `count` bytes, neither copied nor checked. Valid as
-    /// long as the input's memory.
+    /// The content of a string of `count` bytes whose head was just read; not checked. Valid as long as the input's memory.
     @inline(__always)
     public mutating func readContent(count: Int) throws(CBORError) -> UnsafeRawBufferPointer {
         guard count >= 0, count <= remaining else { throw CBORError(offset: bytes.count, reason: .truncated) }
@@ -17,8 +16,7 @@ extension CBORReader {
         return content
     }
 
-    /// The content of a text whose head was just read, with its `count`. Each chunk of an indefinite-length text must be valid
-    /// UTF-8. O(length).
+    /// The content of a text whose head was just read, with its `count`. Each chunk of a text must be valid UTF-8. O(length).
     public mutating func readText(count: Int?) throws(CBORError) -> String {
         if let count { return try readDefiniteText(count: count) }
         var text = ""

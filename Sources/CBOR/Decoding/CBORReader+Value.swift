@@ -3,9 +3,7 @@ extension CBORReader {
     private static let reserveLimit = 64
 
     /// Builds the next item with everything inside it. O(size); ``maximumDepth`` bounds the stack.
-    public mutating func readValue() throws(CBORError) -> CBORValue {
-        try readValue(depth: 0)
-    }
+    public mutating func readValue() throws(CBORError) -> CBORValue { try readValue(depth: 0) }
 
     private mutating func readValue(depth: Int) throws(CBORError) -> CBORValue {
         let start = offset

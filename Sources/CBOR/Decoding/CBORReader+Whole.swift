@@ -41,9 +41,7 @@ extension CBORReader {
 
 extension CBORValue {
     /// Decodes `bytes` as exactly one item, like `CBORReader.decode(_:maximumDepth:)`.
-    public init(cbor bytes: [UInt8]) throws(CBORError) {
-        self = try CBORReader.decode(bytes)
-    }
+    public init(cbor bytes: [UInt8]) throws(CBORError) { self = try CBORReader.decode(bytes) }
 }
 
 extension Array where Element == UInt8 {

@@ -135,8 +135,7 @@ package struct PropertyScan {
         try reader.skipItem()
     }
 
-    /// Skips short keys and values up to a name (its index), a key to look at (-1), both with the reader at the value, or the
-    /// end.
+    /// Skips short keys and values to a name (its index), another key (-1), both with the reader at the value, or the end.
     @inline(__always)
     private mutating func goToNextMatch() throws(CBORError) -> Int {
         let bytes = reader.bytes

@@ -7,9 +7,7 @@ public struct CBORDiagnosticPrinter {
     var reader: CBORReader
     var output: [UInt8] = []
 
-    init(_ reader: CBORReader) {
-        self.reader = reader
-    }
+    init(_ reader: CBORReader) { self.reader = reader }
 
     /// The diagnostic notation of `cbor`, which must be exactly one item. Cost: O(length).
     public static func text(of cbor: [UInt8]) throws(CBORError) -> String {
@@ -25,7 +23,6 @@ public struct CBORDiagnosticPrinter {
         }
     }
 
-    /// Prints the next item, which is nested in `depth` others.
     mutating func printItem(depth: Int) throws(CBORError) {
         let start = reader.offset
         switch try reader.readHead() {
@@ -135,7 +132,5 @@ public struct CBORDiagnosticPrinter {
         append("'")
     }
 
-    private mutating func append(_ text: String) {
-        output.append(contentsOf: text.utf8)
-    }
+    private mutating func append(_ text: String) { output.append(contentsOf: text.utf8) }
 }

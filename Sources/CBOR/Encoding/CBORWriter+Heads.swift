@@ -29,8 +29,7 @@ extension CBORWriter {
         withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// Begins an item of unknown length, for ``endDeferred(_:at:count:)``. Reserves a byte, for 23 units; more move the
-    /// content.
+    /// Begins an item of unknown length, for ``endDeferred(_:at:count:)``. Reserves a byte; above 23 units the content moves.
     @inline(__always)
     mutating func beginDeferred() -> Int {
         bytes.append(0)

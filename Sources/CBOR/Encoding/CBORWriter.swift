@@ -21,22 +21,16 @@ public struct CBORWriter: Sendable {
     }
 
     /// Removes everything written, and keeps the memory for the next items.
-    public mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: true)
-    }
+    public mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
     // MARK: Numbers
 
     /// Writes a number from 0 to 2^64 - 1.
     @inline(__always)
-    public mutating func write(unsigned number: UInt64) {
-        writeHead(.unsigned, number)
-    }
+    public mutating func write(unsigned number: UInt64) { writeHead(.unsigned, number) }
 
     /// Writes the number -1 - `number`, from -2^64 to -1.
-    public mutating func write(negative number: UInt64) {
-        writeHead(.negative, number)
-    }
+    public mutating func write(negative number: UInt64) { writeHead(.negative, number) }
 
     /// Writes an integer of either sign.
     public mutating func write(integer number: Int64) {
@@ -75,9 +69,7 @@ public struct CBORWriter: Sendable {
     }
 
     /// Writes a text as UTF-8.
-    public mutating func write(_ text: String) {
-        text.withRawUTF8 { write(utf8: $0) }
-    }
+    public mutating func write(_ text: String) { text.withRawUTF8 { write(utf8: $0) } }
 
     /// Writes a text. `content` must be valid UTF-8, which isn't checked.
     public mutating func write(utf8 content: UnsafeRawBufferPointer) {
@@ -88,19 +80,13 @@ public struct CBORWriter: Sendable {
     // MARK: Structure
 
     /// Begins an array. The next `count` items, 0 or more, are its elements.
-    public mutating func beginArray(count: Int) {
-        writeHead(.array, UInt64(count))
-    }
+    public mutating func beginArray(count: Int) { writeHead(.array, UInt64(count)) }
 
     /// Begins a map of `count` entries. The next 2 * `count` items are its keys and values, each key before its value.
-    public mutating func beginMap(count: Int) {
-        writeHead(.map, UInt64(count))
-    }
+    public mutating func beginMap(count: Int) { writeHead(.map, UInt64(count)) }
 
     /// Tags the item that is written next.
-    public mutating func write(tag: UInt64) {
-        writeHead(.tag, tag)
-    }
+    public mutating func write(tag: UInt64) { writeHead(.tag, tag) }
 
     // MARK: Simple values
 
@@ -110,14 +96,10 @@ public struct CBORWriter: Sendable {
     }
 
     /// Writes `null`.
-    public mutating func writeNull() {
-        bytes.append(SimpleByte.null)
-    }
+    public mutating func writeNull() { bytes.append(SimpleByte.null) }
 
     /// Writes `undefined`.
-    public mutating func writeUndefined() {
-        bytes.append(SimpleByte.undefined)
-    }
+    public mutating func writeUndefined() { bytes.append(SimpleByte.undefined) }
 
     /// Writes a simple value, in one or two bytes.
     public mutating func write(_ simple: CBORSimpleValue) {

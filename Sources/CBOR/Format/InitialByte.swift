@@ -53,6 +53,5 @@ enum TagNumber {
     static let epochTime: UInt64 = 1
     static let url: UInt64 = 32
     static let uuid: UInt64 = 37
-    /// Extended time (RFC 9581, section 3).
     static let extendedTime: UInt64 = 1001
 }

@@ -48,8 +48,7 @@ public struct JSONError: Error, Sendable, Hashable {
         case tooManyDigits(limit: Int)
         /// A number whose exponent doesn't fit into 64 bits.
         case exponentOutOfRange
-        /// An object has a name twice, where that is refused. The name is spelled as in the text, with its quotes; a long one
-        /// is cut.
+        /// An object has a name twice, where that is refused. The name is as in the text, with quotes; a long one is cut.
         case repeatedName(String)
     }
 

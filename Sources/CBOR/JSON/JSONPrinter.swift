@@ -1,7 +1,7 @@
 /// Converts CBOR into JSON text (RFC 8259) in one pass, without building values.
 ///
-/// CBOR of ``JSONTranscoder`` becomes the same JSON value again, except for texts that look like bytes. Other CBOR becomes its
-/// nearest equivalent:
+/// CBOR of ``JSONTranscoder`` becomes the same JSON value again, except for texts that look like bytes. Other CBOR is
+/// approximated:
 /// - NaN and the infinities, `undefined` and simple values without a meaning: `null`;
 /// - byte strings: their hexadecimal digits as `h'636166e9'`; a text of that form gets a backslash before it, and one with
 ///   backslashes before it another one, so that no text looks like bytes;
@@ -29,7 +29,6 @@ public struct JSONPrinter {
     private var isInKey = false
     /// Whether maps up to the second offset may have keys that are neither texts nor byte strings.
     private var (hasOtherKeys, checked) = (false, 0)
-    /// The minimum size of a piece.
     static let pieceBytes = 1 << 16
 
     init(
@@ -336,7 +335,5 @@ public struct JSONPrinter {
     }
 
     @inline(__always)
-    mutating func append(_ text: String) {
-        output.append(contentsOf: text.utf8)
-    }
+    mutating func append(_ text: String) { output.append(contentsOf: text.utf8) }
 }

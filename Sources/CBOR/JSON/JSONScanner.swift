@@ -1,5 +1,4 @@
-/// Writes JSON text, whose memory must outlive it, as CBOR from `place` on. Methods are RFC 8259's productions. Not
-/// thread-safe.
+/// Writes JSON text, whose memory must outlive it, as CBOR. Methods are RFC 8259's productions. Not thread-safe.
 struct JSONScanner {
     let text: UnsafeRawBufferPointer
     var place: Int
@@ -65,7 +64,6 @@ struct JSONScanner {
         writer.endDeferred(.map, at: head, count: count)
     }
 
-    /// The error for the name that ends at `place`.
     private func repeatedName(from start: Int) -> JSONError {
         let name = String(decoding: text[start..<place], as: UTF8.self)
         let most = 60

@@ -3,11 +3,10 @@
 /// No information is lost:
 /// - objects become maps of definite length that keep the order of the keys, duplicates included;
 /// - strings stay the same Unicode text, neither normalised nor trimmed;
-/// - integers from -2^64 to 2^64 - 1 become integer items, and others exact bignums; `-0`, which no integer item can hold,
-///   becomes the float -0.0;
+/// - integers from -2^64 to 2^64 - 1 become integer items, and others exact bignums; `-0` becomes the float -0.0;
 /// - numbers with a fraction or exponent become floats if the shortest text of the nearest `Double` is the same number,
-///   otherwise decimal fractions (tag 4). They print with a point or an exponent again, but possibly in another spelling: `1e5`
-///   becomes `100000.0`.
+///   otherwise decimal fractions (tag 4). They print with a point or an exponent, but may be respelled: `1e5` becomes
+///   `100000.0`.
 ///
 /// ```
 /// {"a":[1,2.5]}   →   a1 61 61 82 01 f9 4100
@@ -21,8 +20,7 @@ public enum JSONTranscoder {
     /// ``CBORReader/defaultMaximumDepth``.
     public static let maximumDepth = 500
 
-    /// Appends the value of `json`, which must be exactly one value, with or without white space around it. On an error nothing
-    /// is appended. O(length).
+    /// Appends the value of `json`: exactly one value, optionally in white space. On an error nothing is appended. O(length).
     public static func transcode(
         _ json: UnsafeRawBufferPointer, into writer: inout CBORWriter
     ) throws(JSONError) {
@@ -30,8 +28,7 @@ public enum JSONTranscoder {
     }
 
     /// - Parameter uniqueNames: whether an object with a name twice is refused.
-    /// - Parameter readsBytes: whether `h'636166e9'` (``JSONPrinter``) is a byte string, and with one backslash before it a
-    ///   text.
+    /// - Parameter readsBytes: whether `h'63'` (``JSONPrinter``) is a byte string, and with a backslash before it a text.
     package static func transcode(
         _ json: UnsafeRawBufferPointer, into writer: inout CBORWriter, uniqueNames: Bool,
         readsBytes: Bool = false
@@ -49,8 +46,7 @@ public enum JSONTranscoder {
         }
     }
 
-    /// Appends the value that begins at `offset`, after any white space. Other text may follow. On an error nothing is
-    /// appended.
+    /// Appends the value at `offset`, after any white space. Other text may follow. On an error nothing is appended.
     ///
     /// - Parameters:
     ///   - json: text with a value at `offset`.
@@ -82,7 +78,6 @@ public enum JSONTranscoder {
         try cbor(from: json, uniqueNames: false)
     }
 
-    /// - Parameters: as of ``transcode(_:into:uniqueNames:readsBytes:)``.
     package static func cbor(
         from json: [UInt8], uniqueNames: Bool, readsBytes: Bool = false
     ) throws(JSONError) -> [UInt8] {

@@ -3,7 +3,7 @@ struct ObjectNames {
     /// Larger objects use a hash table: comparing all pairs would take quadratic time.
     private static let mostCompared = 32
 
-    /// Of all enclosing objects, the innermost last.
+    /// In all enclosing objects, the innermost last.
     private var names: [Range<Int>] = []
     private var objects: [(first: Int, hashed: Set<[UInt8]>)] = []
 

@@ -35,8 +35,7 @@ extension CBORReader {
         return (isNegative, isNegative ? argument.incremented() : argument)
     }
 
-    /// Reads the content of a decimal fraction; nil, with nothing read, unless it is an `Int64` exponent and an integer or
-    /// bignum.
+    /// Reads a decimal fraction's content; nil, with nothing read, unless it is an `Int64` exponent and an integer or bignum.
     mutating func readDecimalFraction() throws(CBORError) -> DecimalNumber? {
         let start = offset
         if let number = try readExponentAndMantissa() { return number }

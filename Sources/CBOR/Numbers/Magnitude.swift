@@ -46,9 +46,7 @@ struct Magnitude: Sendable, Equatable {
         trim()
     }
 
-    var word: UInt64? {
-        words.count > 1 ? nil : words.first ?? 0
-    }
+    var word: UInt64? { words.count > 1 ? nil : words.first ?? 0 }
 
     /// Most significant first, without leading zeros; empty for 0.
     var bigEndianBytes: [UInt8] {

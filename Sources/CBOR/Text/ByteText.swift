@@ -28,7 +28,6 @@ package enum ByteText {
         return text.withUTF8 { needsEscape(UnsafeRawBufferPointer($0)) } ? "\\" + text : text
     }
 
-    /// The value of a spelling; `nil`: the text itself.
     package static func value(of spelling: UnsafeRawBufferPointer) -> CBORValue? {
         guard needsEscape(spelling) else { return nil }
         guard spelling.first == UInt8(ascii: "h") else {

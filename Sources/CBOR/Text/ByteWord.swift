@@ -1,5 +1,4 @@
-/// Eight bytes of text, tested in one step. A mask marks matching bytes; bytes above the lowest mark (``firstIndex(in:)``) may
-/// err.
+/// Eight bytes of text, tested in one step. A mask marks matching bytes, reliably up to the lowest mark (``firstIndex(in:)``).
 struct ByteWord {
     private static let highBits: UInt64 = 0x8080_8080_8080_8080
     private static let ones: UInt64 = 0x0101_0101_0101_0101

@@ -45,7 +45,5 @@ enum UTF8Scan {
     }
 
     @inline(__always)
-    private static func isContinuation(_ byte: UInt8) -> Bool {
-        byte & 0xc0 == 0x80
-    }
+    private static func isContinuation(_ byte: UInt8) -> Bool { byte & 0xc0 == 0x80 }
 }

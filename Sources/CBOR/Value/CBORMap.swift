@@ -21,9 +21,7 @@ public struct CBORMap: Sendable, Hashable {
     public var entries: [Entry]
 
     /// Creates a map with these entries, in this order.
-    public init(_ entries: [Entry] = []) {
-        self.entries = entries
-    }
+    public init(_ entries: [Entry] = []) { self.entries = entries }
 
     /// The value of the first entry with this key, or nil. Setting a value replaces that of the first entry with this key, or
     /// appends a new entry. Setting nil removes every entry with this key. O(count).

@@ -59,9 +59,7 @@ extension CBORValue {
     public var isNull: Bool { self == .null }
 
     /// The value of the first map entry with this text key; nil without one. O(entries).
-    public subscript(key: String) -> CBORValue? {
-        asMap?[key: .text(key)]
-    }
+    public subscript(key: String) -> CBORValue? { asMap?[key: .text(key)] }
 
     /// The array's item at a position from 0; nil if the position is out of range or this isn't an array.
     public subscript(index: Int) -> CBORValue? {

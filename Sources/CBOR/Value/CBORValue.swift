@@ -55,41 +55,27 @@ extension CBORValue: Equatable {
 
 extension CBORValue: Hashable {
     public func hash(into hasher: inout Hasher) {
-        switch self {
-        case .unsigned(let number):
-            hasher.combine(0 as UInt8)
-            hasher.combine(number)
-        case .negative(let number):
-            hasher.combine(1 as UInt8)
-            hasher.combine(number)
-        case .bytes(let bytes):
-            hasher.combine(2 as UInt8)
-            hasher.combine(bytes)
-        case .text(let text):
-            hasher.combine(3 as UInt8)
-            for byte in text.utf8 { hasher.combine(byte) }
-            hasher.combine(text.utf8.count)
-        case .array(let items):
-            hasher.combine(4 as UInt8)
-            hasher.combine(items)
-        case .map(let map):
-            hasher.combine(5 as UInt8)
-            hasher.combine(map)
-        case .tagged(let tag, let content):
-            hasher.combine(6 as UInt8)
-            hasher.combine(tag)
+        func combine(_ kind: UInt8, _ content: some Hashable) {
+            hasher.combine(kind)
             hasher.combine(content)
-        case .simple(let simple):
-            hasher.combine(7 as UInt8)
-            hasher.combine(simple)
-        case .boolean(let flag):
-            hasher.combine(8 as UInt8)
-            hasher.combine(flag)
+        }
+        switch self {
+        case .unsigned(let number): combine(0, number)
+        case .negative(let number): combine(1, number)
+        case .bytes(let bytes): combine(2, bytes)
+        case .text(var text):
+            combine(3, text.utf8.count)
+            text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        case .array(let items): combine(4, items)
+        case .map(let map): combine(5, map)
+        case .tagged(let tag, let content):
+            combine(6, tag)
+            hasher.combine(content)
+        case .simple(let simple): combine(7, simple)
+        case .boolean(let flag): combine(8, flag)
         case .null: hasher.combine(9 as UInt8)
         case .undefined: hasher.combine(10 as UInt8)
-        case .float(let number):
-            hasher.combine(11 as UInt8)
-            hasher.combine(number.bitPattern)
+        case .float(let number): combine(11, number.bitPattern)
         }
     }
 }

@@ -11,7 +11,7 @@ extension ServerChanges {
         return try undo.records().map { (record) throws(SourceError) in
             var action = record.action
             if record.isOver {
-                action.entries -= min(action.entries, record.undone)
+                action.entries -= min(action.entries, Int(record.undone))
             } else {
                 // The record of an action that is running or was killed has no figures.
                 (action.entries, action.bytes) = try undo.figures(of: record)
@@ -30,7 +30,7 @@ extension ServerChanges {
         let found = try UndoArchive(in: folder, for: connection.address, database: database, creating: false)
         guard let undo = found else { return nil }
         defer { undo.close() }
-        guard var record = try undo.records().first(where: { $0.action.id == id }) else { return nil }
+        guard var record = try undo.records().first(where: { $0.id == id }) else { return nil }
         let run = try connection.traits().run
         guard run == record.run || isOfOtherRun else {
             let doubt =
@@ -42,63 +42,59 @@ extension ServerChanges {
         // Later changes of the action could not be undone.
         guard try undo.isOver(record) else {
             throw SourceError(
-                "action \(id) is still running in process \(record.action.pid); stop it, or wait for its end"
+                "action \(id) is still running in process \(record.pid); stop it, or wait for its end"
             )
         }
         var outcome = UndoOutcome.nothing
         outcome.action = record.action
         outcome.isComplete = false
         let numbers = try undo.numbers(of: record)
-        var trouble = Trouble()
-        if record.isOver { trouble.lost = max(0, record.action.entries - record.undone - numbers.count) }
+        var failures = Failures()
+        if record.isOver { failures.lost = max(0, Int(record.entries) - Int(record.undone) - numbers.count) }
         var place = 0
-        while place < numbers.count, trouble.stopped == nil {
-            let (copies, end) = try copies(of: undo, record, numbers, from: place, &trouble)
+        while place < numbers.count, failures.stopped == nil {
+            let (copies, end) = try copies(of: undo, record, numbers, from: place, &failures)
             var done: [Int] = []
             do throws(SourceError) {
                 try connection.requireRoom(for: copies.reduce(0) { $0 + $1.copy.size }, "for restored ones")
-                try restore(copies, run, &outcome, &done, &trouble)
+                try restore(copies, run, &outcome, &done, &failures)
             } catch {
-                trouble.stopped = error.description
+                failures.stopped = error.description
             }
             // A repeated undo must skip restored keys.
             do throws(SourceError) {
                 try undo.forget(done, of: record)
-                record.undone += done.count
+                record.undone &+= UInt32(done.count)
                 try undo.update(record)
             } catch {
                 // The disk may be full. The keys are restored regardless.
-                trouble.unnoted = trouble.unnoted ?? error.description
+                failures.unrecorded = failures.unrecorded ?? error.description
             }
             place = end
-            if trouble.stopped == nil, !checkpoint(Double(place) / Double(numbers.count)) { break }
+            if failures.stopped == nil, !checkpoint(Double(place) / Double(numbers.count)) { break }
         }
-        outcome.isComplete = place == numbers.count && trouble.stopped == nil && trouble.refused == 0
-        if outcome.isComplete, trouble.unnoted == nil {
+        outcome.isComplete = place == numbers.count && failures.stopped == nil && failures.refused == 0
+        if outcome.isComplete, failures.unrecorded == nil {
             try undo.forget(numbers, of: record)
             try undo.end(record)
         }
-        return Carried(outcome, stopped: trouble.words)
+        return Carried(outcome, stopped: failures.words)
     }
 
-    /// The errors of an undo.
-    private struct Trouble {
-        /// Why it stopped early.
+    private struct Failures {
         var stopped: String?
-        /// Number of unreadable copies.
         var lost = 0
         /// Number of copies that the server refused, and the first of them with the reason.
         var refused = 0
         var firstRefused: String?
         /// Why the restored copies couldn't be removed from the undo record.
-        var unnoted: String?
+        var unrecorded: String?
 
         mutating func refuse(_ copy: UndoArchive.Copy, _ reason: String) {
             refused += 1
             firstRefused = firstRefused ?? "\(TerminalSafe.quoted(KeyName.text(copy.key))): \(reason)"
         }
 
-        /// Nil: no error.
         var words: String? {
             var words = [stopped].compactMap { $0 }
             if let firstRefused {
@@ -111,9 +107,9 @@ extension ServerChanges {
                     "\(Figures.count(lost, "copy", "copies")) can't be read any more, so these keys are not restored"
                 )
             }
-            if let unnoted {
+            if let unrecorded {
                 words.append(
-                    "the undo record can't be updated, and another undo will skip the restored keys: \(unnoted)"
+                    "the undo record can't be updated, and another undo will skip the restored keys: \(unrecorded)"
                 )
             }
             return words.isEmpty ? nil : words.joined(separator: "; ")
@@ -122,10 +118,9 @@ extension ServerChanges {
 
     private typealias Numbered = (number: Int, copy: UndoArchive.Copy)
 
-    /// Returns the next copies, and the place after them.
     private func copies(
         of undo: UndoArchive, _ record: UndoArchive.Record, _ numbers: [Int], from place: Int,
-        _ trouble: inout Trouble
+        _ failures: inout Failures
     ) throws(SourceError) -> (copies: [Numbered], end: Int) {
         var (copies, end, bytes): ([Numbered], Int, Int) = ([], place, 0)
         while end < numbers.count, copies.count < ServerChanges.block, bytes < ServerChanges.blockBytes {
@@ -133,7 +128,7 @@ extension ServerChanges {
                 copies.append((numbers[end], copy))
                 bytes += copy.dump.count
             } else {
-                trouble.lost += 1
+                failures.lost += 1
             }
             end += 1
         }
@@ -146,7 +141,7 @@ extension ServerChanges {
     /// - Parameter done: gets the numbers of the copies that are restored or skipped.
     private func restore(
         _ copies: [Numbered], _ run: String, _ outcome: inout UndoOutcome, _ done: inout [Int],
-        _ trouble: inout Trouble
+        _ failures: inout Failures
     ) throws(SourceError) {
         // In a cluster a transaction can't have keys of several slots.
         let isSingle = try connection.traits().isClustered
@@ -156,11 +151,11 @@ extension ServerChanges {
             let copies = block.filter { !done.contains($0.number) }
             guard let first = copies.first else { continue }
             do throws(SourceError) {
-                if try restoreOnce(copies, run, &outcome, &done, &trouble) { continue }
+                if try restoreOnce(copies, run, &outcome, &done, &failures) { continue }
             } catch {
                 guard ServerChanges.concernsKeys(error) else { throw error }
                 if copies.count == 1 {
-                    trouble.refuse(first.copy, error.description)
+                    failures.refuse(first.copy, error.description)
                     continue
                 }
             }
@@ -178,7 +173,7 @@ extension ServerChanges {
     /// False: another client changed a key, and nothing was restored.
     private func restoreOnce(
         _ copies: [Numbered], _ run: String, _ outcome: inout UndoOutcome, _ done: inout [Int],
-        _ trouble: inout Trouble
+        _ failures: inout Failures
     ) throws(SourceError) -> Bool {
         let isOfDeadlines = outcome.action.kind == .deadline
         let keys = copies.map(\.copy.key)
@@ -210,7 +205,7 @@ extension ServerChanges {
         guard try restoreDeadlines(changed, times.now, since: start, &outcome, &done) else { return false }
         for one in absent {
             try restore(
-                one, by: restoring(one.copy, at: times.now), run, &outcome, &done, &trouble)
+                one, by: restoring(one.copy, at: times.now), run, &outcome, &done, &failures)
         }
         return true
     }
@@ -246,15 +241,15 @@ extension ServerChanges {
 
     private func restore(
         _ one: Numbered, by command: RESPCommand, _ run: String, _ outcome: inout UndoOutcome,
-        _ done: inout [Int], _ trouble: inout Trouble
+        _ done: inout [Int], _ failures: inout Failures
     ) throws(SourceError) {
-        guard let answer = try answer(to: command, for: one.copy, run, &trouble) else { return }
+        guard let answer = try answer(to: command, for: one.copy, run, &failures) else { return }
         guard case .error(let message) = answer else { return note(one, &outcome, &done) }
         if message.hasPrefix("BUSYKEY") { return skip(one, &outcome, &done) }
         if ServerConnection.general.contains(where: message.hasPrefix) {
             _ = try connection.accepted(answer, to: command)
         }
-        trouble.refuse(one.copy, "\(command.name): \(message)")
+        failures.refuse(one.copy, "\(command.name): \(message)")
     }
 
     private func note(_ one: Numbered, _ outcome: inout UndoOutcome, _ done: inout [Int]) {
@@ -272,13 +267,13 @@ extension ServerChanges {
         }
         guard let idle = copy.idle else { return command }
         // Both times are by the server's clock.
-        let since = copy.time.map { max(0, now - $0) / 1000 } ?? 0
+        let since = max(0, now - copy.time) / 1000
         return command + "IDLETIME" + (min(max(0, idle), 1 << 40) + since)
     }
 
     /// Nil: the copy was refused. A server closes the connection for one that exceeds its limit.
     private func answer(
-        to command: RESPCommand, for copy: UndoArchive.Copy, _ run: String, _ trouble: inout Trouble
+        to command: RESPCommand, for copy: UndoArchive.Copy, _ run: String, _ failures: inout Failures
     ) throws(SourceError) -> RESPValue? {
         do throws(SourceError) {
             let answer = try connection.change([command], in: database)[0]
@@ -291,7 +286,7 @@ extension ServerChanges {
             guard (try? connection.ask(RESPCommand("PING"))) != nil, try connection.traits().run == run else {
                 throw error
             }
-            trouble.refuse(copy, error.description)
+            failures.refuse(copy, error.description)
             return nil
         }
     }

@@ -38,7 +38,6 @@ package struct ServerChanges {
         let isStillMeant: Condition?
         let undo: UndoArchive
         var record: UndoArchive.Record
-        /// Number of copies kept.
         var number = 0
         var outcome = PlanOutcome()
         /// Keys left unchanged, and the reason of the first.
@@ -130,11 +129,9 @@ package struct ServerChanges {
 
     private func end(_ work: inout Work, _ stopped: String?) -> Carried<PlanOutcome> {
         var (stopped, record) = (stopped, work.record)
-        (record.action.entries, record.action.bytes) = (work.outcome.entries, work.outcome.bytes)
-        record.isOver = true
+        (record.entries, record.bytes) = (UInt32(clamping: work.outcome.entries), work.outcome.bytes)
         // The undo window begins at the end.
-        record.action.time = .now()
-        record.action.end = record.action.time.adding(milliseconds: Int64(UndoArchive.undoWindow) * 1000)
+        (record.isOver, record.time) = (true, .now())
         do throws(SourceError) {
             if work.number > 0 {
                 work.outcome.action = record.action
@@ -350,7 +347,6 @@ extension PlannedAction {
         }
     }
 
-    /// The new TTL; nil: none.
     fileprivate var milliseconds: Int64? {
         guard case .setLifetime(let lifetime?) = self else { return nil }
         return Int64(min(max(0, lifetime / .seconds(1)), 1e10) * 1000)

@@ -15,34 +15,39 @@ struct UndoArchive {
     private let archive: Archive
     private let folder: String
 
-    struct Record {
-        var action: ReversibleAction
-        /// The prefix of its copies' keys. Unique, unlike the action's ID.
+    struct Record: Codable {
+        let id: UInt32
+        let kind: ReversibleAction.Kind
+        var time: Timestamp
+        var entries: UInt32 = 0
+        var bytes: UInt64 = 0
+        var pid = getpid()
+        /// The prefix of its copies' keys. Unique, unlike the ID.
         let token: Int64
-        /// The server's run.
         let run: String
         /// Number of copies that an undo has restored or skipped, and removed.
-        var undone = 0
+        var undone: UInt32 = 0
         /// Whether the action is complete.
         var isOver = false
+
+        var action: ReversibleAction {
+            var action = ReversibleAction(id: id, kind: kind, time: time, entries: Int(entries), bytes: bytes)
+            action.pid = pid
+            return action
+        }
     }
 
     /// A key's state before the change. Times are by the server's clock, in milliseconds since 1970.
-    struct Copy {
+    struct Copy: Codable {
         var key: [UInt8]
-        /// Nil: never.
         var deadline: Int64?
         /// Empty if only the expiry time was changed.
         var dump: [UInt8] = []
-        /// Idle seconds; nil: unknown.
         var idle: Int64?
-        /// The access frequency; nil: unknown.
         var frequency: Int64?
         /// The expiry time set by the action; nil: never.
         var newDeadline: Int64?
-        /// The time of the copy; nil: of an earlier version.
-        var time: Int64?
-        /// Nil: of an earlier version.
+        var time: Int64 = 0
         var digest: ValueDigest?
         /// Bytes by the server's estimate.
         var size = 0
@@ -109,7 +114,6 @@ struct UndoArchive {
 
     func close() { store.close() }
 
-    /// Returns the number of bytes left.
     func room() throws(SourceError) -> UInt64 {
         try SourceError.translating { () throws(StorageError) in
             let used = try archive.status().diskBytes
@@ -126,7 +130,7 @@ struct UndoArchive {
 
     private static func attributes(of record: Record) -> EntryAttributes {
         guard record.isOver else { return attributes(isOver: false) }
-        let age = Timestamp.now().seconds(since: record.action.time)
+        let age = Timestamp.now().seconds(since: record.time)
         return EntryAttributes(lifetime: .seconds(max(1, min(Double(undoWindow), Double(undoWindow) - age))))
     }
 
@@ -154,11 +158,9 @@ struct UndoArchive {
         -> Record
     {
         let token = Int64.random(in: 1...Int64.max)
-        var id = (try records().map(\.action.id).max() ?? 0) + 1
+        var id = (try records().map(\.id).max() ?? 0) &+ 1
         while true {
-            var action = ReversibleAction(id: id, kind: kind, time: time, entries: 0, bytes: 0)
-            action.pid = getpid()
-            let record = Record(action: action, token: token, run: run)
+            let record = Record(id: id, kind: kind, time: time, token: token, run: run)
             let put = try SourceError.translating { () throws(StorageError) in
                 try archive.put(
                     UndoArchive.encoded(record), forKey: UndoArchive.key(id), ifSequence: nil,
@@ -166,14 +168,14 @@ struct UndoArchive {
                     attributes: UndoArchive.attributes(isOver: false))
             }
             if put != .changed { return record }
-            id += 1
+            id &+= 1
         }
     }
 
     func update(_ record: Record) throws(SourceError) {
         try SourceError.translating { () throws(StorageError) in
             try archive.update(
-                UndoArchive.encoded(record), forKey: UndoArchive.key(record.action.id), encoding: .cbor,
+                UndoArchive.encoded(record), forKey: UndoArchive.key(record.id), encoding: .cbor,
                 attributes: UndoArchive.attributes(of: record))
         }
     }
@@ -209,31 +211,43 @@ struct UndoArchive {
     /// Deletes a record. Its remaining copies expire.
     func end(_ record: Record) throws(SourceError) {
         try SourceError.translating { () throws(StorageError) in
-            _ = try archive.delete(UndoArchive.key(record.action.id))
+            _ = try archive.delete(UndoArchive.key(record.id))
         }
     }
 
     /// Nil: absent or unreadable.
     func copy(_ number: Int, of record: Record) throws(SourceError) -> Copy? {
+        guard var copy = try decoded(Copy.self, "\(record.token)/\(number)") else { return nil }
+        copy.size = KeyFacts.size(Int64(copy.size))
+        let numbers = [copy.deadline, copy.newDeadline, copy.idle, copy.time]
+        return numbers.allSatisfy { $0 ?? 0 >= 0 } ? copy : nil
+    }
+
+    private static func encoded(_ value: some Encodable) -> [UInt8] {
+        // Unreachable: numbers, texts and bytes have an encoding. A record that isn't stored would lose the keys.
+        do { return try CBOREncoder().encode(value) } catch { preconditionFailure("\(error)") }
+    }
+
+    private func decoded<Value: Decodable>(_ type: Value.Type, _ key: String) throws(SourceError) -> Value? {
+        try SourceError.translating { () throws(StorageError) in try archive.peek(key) }
+            .flatMap { try? CBORDecoder().decode(type, from: $0) }
+    }
+
+    private func keys(beginningWith start: String) throws(SourceError) -> [String] {
         try SourceError.translating { () throws(StorageError) in
-            try archive.peek("\(record.token)/\(number)").flatMap(UndoArchive.copy)
+            let entries = try archive.entries()
+            var keys: [String] = []
+            for index in entries.indices {
+                if let key = try entries.soundKey(at: index), key.hasPrefix(start) { keys.append(key) }
+            }
+            return keys
         }
     }
 
     /// Returns the sorted numbers of an action's copies. Takes time for all keys.
     func numbers(of record: Record) throws(SourceError) -> [Int] {
         let start = "\(record.token)/"
-        return try SourceError.translating { () throws(StorageError) in
-            let entries = try archive.entries()
-            var numbers: [Int] = []
-            for index in entries.indices {
-                guard let key = try entries.presentMetadata(at: index)?.key, key.hasPrefix(start),
-                    let number = Int(key.dropFirst(start.count))
-                else { continue }
-                numbers.append(number)
-            }
-            return numbers.sorted()
-        }
+        return try keys(beginningWith: start).compactMap { Int($0.dropFirst(start.count)) }.sorted()
     }
 
     /// Returns the number of an action's copies and the size of their keys, at least those of the changed keys. Reads all copies.
@@ -249,77 +263,11 @@ struct UndoArchive {
 
     /// Returns the records, latest first.
     func records() throws(SourceError) -> [Record] {
-        try SourceError.translating { () throws(StorageError) in
-            let entries = try archive.entries()
-            var records: [Record] = []
-            for index in entries.indices {
-                guard let metadata = try entries.presentMetadata(at: index),
-                    metadata.key.hasPrefix("action "), let bytes = try archive.peek(metadata.key),
-                    let record = UndoArchive.record(bytes)
-                else { continue }
-                records.append(record)
-            }
-            return records.sorted { $0.action.id > $1.action.id }
+        var records: [Record] = []
+        for key in try keys(beginningWith: "action ") {
+            if let record = try decoded(Record.self, key) { records.append(record) }
         }
-    }
-
-    // MARK: Encoding
-
-    private static func encoded(_ record: Record) -> [UInt8] {
-        let action = record.action
-        let numbers = [
-            Int64(action.id), Int64(action.kind.rawValue), action.time.microseconds, Int64(action.entries),
-            Int64(clamping: action.bytes), Int64(action.pid), Int64(record.undone), record.token,
-            record.isOver ? 1 : 0,
-        ].item
-        return CBORValue.array([numbers, .text(record.run)]).encoded
-    }
-
-    private static func record(_ bytes: [UInt8]) -> Record? {
-        guard case .array(let parts)? = try? CBORReader.decode(bytes), parts.count == 2,
-            case .array(let items) = parts[0], case .text(let run) = parts[1]
-        else { return nil }
-        let numbers = items.compactMap(\.number)
-        guard numbers.count == 9, let kind = UInt32(exactly: numbers[1]),
-            let kind = ReversibleAction.Kind(rawValue: kind)
-        else { return nil }
-        var action = ReversibleAction(
-            id: UInt32(clamping: numbers[0]), kind: kind, time: Timestamp(microseconds: numbers[2]),
-            entries: Int(clamping: numbers[3]), bytes: UInt64(clamping: numbers[4]))
-        action.pid = Int32(clamping: numbers[5])
-        return Record(
-            action: action, token: numbers[7], run: run, undone: Int(clamping: max(0, numbers[6])),
-            isOver: numbers[8] == 1)
-    }
-
-    private static func encoded(_ copy: Copy) -> [UInt8] {
-        func item(_ number: Int64?) -> CBORValue { number.map { [$0].item } ?? .null }
-        return CBORValue.array([
-            .bytes(copy.key), .bytes(copy.dump), item(copy.deadline), item(copy.idle), item(copy.newDeadline),
-            item(Int64(copy.size)), item(copy.frequency), item(copy.time),
-            copy.digest.map { [Int64(bitPattern: $0.hash), Int64($0.length)].item } ?? .null,
-        ]).encoded
-    }
-
-    private static func copy(_ bytes: [UInt8]) -> Copy? {
-        guard case .array(let items)? = try? CBORReader.decode(bytes), items.count == 7 || items.count == 9,
-            case .bytes(let key) = items[0], case .bytes(let dump) = items[1]
-        else { return nil }
-        func number(_ item: CBORValue) -> Int64? {
-            if case .array(let one) = item { one.first?.number } else { nil }
-        }
-        var copy = Copy(
-            key: key, deadline: number(items[2]), dump: dump, idle: number(items[3]),
-            frequency: number(items[6]), newDeadline: number(items[4]), size: KeyFacts.size(number(items[5])))
-        if items.count == 9 {
-            copy.time = number(items[7])
-            if case .array(let parts) = items[8], parts.count == 2, let hash = parts[0].number,
-                let length = parts[1].number
-            {
-                copy.digest = ValueDigest(hash: UInt64(bitPattern: hash), length: Int(clamping: length))
-            }
-        }
-        return copy
+        return records.sorted { $0.id > $1.id }
     }
 }
 
@@ -329,7 +277,6 @@ final class ActionLock {
     private let path: String
     private let descriptor: Int32
 
-    /// Nil: another process holds it.
     fileprivate init?(_ path: String) throws(SourceError) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
@@ -347,18 +294,4 @@ final class ActionLock {
     deinit { close(descriptor) }
 }
 
-extension [Int64] {
-    fileprivate var item: CBORValue {
-        .array(map { $0 < 0 ? .negative(UInt64(-1 - $0)) : .unsigned(UInt64($0)) })
-    }
-}
-
-extension CBORValue {
-    fileprivate var number: Int64? {
-        switch self {
-        case .unsigned(let number): Int64(exactly: number)
-        case .negative(let number): Int64(exactly: number).map { -1 - $0 }
-        default: nil
-        }
-    }
-}
+extension ReversibleAction.Kind: Codable {}

@@ -1,10 +1,8 @@
 /// A digest of a value's `DUMP`, equal for equal values. The order of a dumped hash table may change without a change of the value, so
 /// its elements are hashed independently of their order.
-struct ValueDigest: Sendable, Hashable {
+struct ValueDigest: Sendable, Hashable, Codable {
     let hash: UInt64
     let length: Int
-
-    init(hash: UInt64, length: Int) { (self.hash, self.length) = (hash, length) }
 
     init(dump: [UInt8]) {
         length = dump.count

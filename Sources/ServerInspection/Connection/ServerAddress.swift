@@ -2,7 +2,6 @@ import StorageEngine
 import StoreInspection
 import ValkeyWire
 
-/// A server's address and credentials.
 package struct ServerAddress: Sendable, Hashable {
     private let url: ServerURL
     let password: String?

@@ -9,7 +9,6 @@ package final class ServerConnection: Sendable {
     package let address: ServerAddress
     private let seconds: Int
     private let state = Guarded(State())
-    /// Held during the read of a value.
     let values = Guarded(())
 
     private struct State {
@@ -30,7 +29,6 @@ package final class ServerConnection: Sendable {
 
     private struct Load {
         var moment: ContinuousClock.Instant
-        /// Commands sent until then.
         var sent: Int
         var isBusy: Bool
     }
@@ -79,7 +77,6 @@ package final class ServerConnection: Sendable {
         }
     }
 
-    /// The number of the current connection.
     var linkNumber: Int { state.withLock { $0.links } }
 
     /// Identifies the server that answers; without a run ID, the connection.
@@ -194,7 +191,6 @@ private final class Link: @unchecked Sendable {
     /// Why the latest commands weren't sent; the connection is intact.
     private(set) var refusal: String?
     private(set) var traits = ServerTraits()
-    /// Lookups since the last ``takeLookups()``.
     private var lookups = OwnLookups()
     var waited: Double { socket.waited }
     var localName: String? { socket.localName }
@@ -316,7 +312,6 @@ package struct ServerTraits: Sendable, Hashable {
     }
 }
 
-/// The fields of an answer to `INFO`.
 struct ServerInfo: Sendable {
     private(set) var fields: [(name: Substring, value: Substring)] = []
 

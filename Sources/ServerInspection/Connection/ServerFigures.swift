@@ -31,7 +31,6 @@ package struct ServerFigures: Sendable, Hashable {
     package struct Database: Sendable, Hashable {
         package var number: Int
         package var keys: Int
-        /// Keys with an expiry time.
         package var expiring: Int
 
         package var name: String { "db\(number)" }
@@ -51,7 +50,6 @@ package struct ServerClient: Sendable, Hashable {
     /// Seconds.
     package var age: Double
     package var idle: Double
-    /// The latest command.
     package var command: String
     /// Bytes.
     package var memory: UInt64

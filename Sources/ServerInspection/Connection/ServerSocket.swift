@@ -29,7 +29,7 @@ final class ServerSocket {
     ) throws(SourceError) -> Int32 {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
-        hints.ai_socktype = ServerSocket.stream
+        hints.ai_socktype = streamSocket
         var found: UnsafeMutablePointer<addrinfo>?
         let status = getaddrinfo(host, "\(port)", &hints, &found)
         guard status == 0, let first = found else {
@@ -71,12 +71,6 @@ final class ServerSocket {
         let number = String(decoding: port.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         return (name.contains(":") ? "[\(name)]" : name) + ":" + number
     }
-
-    #if canImport(Glibc)
-    private static let stream = Int32(SOCK_STREAM.rawValue)
-    #else
-    private static let stream = SOCK_STREAM
-    #endif
 
     private struct Problem: Error {
         let reason: String

@@ -2,7 +2,6 @@ import StorageEngine
 import StoreInspection
 import ValkeyWire
 
-/// The metadata of a key.
 package struct KeyFacts: Sendable, Hashable {
     /// `string`, `hash`, `list`, `set`, `zset`, `stream`, or a module's own type.
     package var type: String

@@ -31,7 +31,6 @@ package struct KeyTable: Sendable {
         return found < 0 ? nil : Int(found)
     }
 
-    /// The key's place, or the free place for it.
     private func place(of key: ArraySlice<UInt8>) -> Int {
         var place = KeyTable.hash(key) & (places.count - 1)
         while places[place] >= 0, self[Int(places[place])] != key { place = (place + 1) & (places.count - 1) }

@@ -8,14 +8,11 @@ package final class ServerListing: EntryListing {
     private let connection: ServerConnection
     private let database: Int
     private let keys: KeyTable
-    /// Whether the database has more keys.
     package let isCut: Bool
     private let state = Guarded(State())
 
     private struct State {
-        /// A cache by the key's number.
         var recent: [Int: KeyFacts?] = [:]
-        /// The time of its first facts.
         var asked = Timestamp.now()
         /// Facts of all keys; nil before ``learnFigures(_:)``.
         var learnt: Learnt?
@@ -25,7 +22,6 @@ package final class ServerListing: EntryListing {
         var sizes: [UInt32] = []
         var hits: [UInt8] = []
         var used: [Timestamp] = []
-        /// 0: no expiry time.
         var expires: [Timestamp] = []
         var types: [UInt8] = []
         var names: [(type: String, layout: String?)] = []

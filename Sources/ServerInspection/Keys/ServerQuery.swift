@@ -9,9 +9,7 @@ package struct ServerQuery: QuerySource {
     private let connection: ServerConnection
     private let database: Int
     private let goesOn: () -> Bool
-    /// The database's number of keys, for progress.
     private let count: Int
-    /// The only keys to visit; nil: all.
     private var only: [String]?
 
     /// - Parameter goesOn: called at each step of the scan; returns whether to continue.
@@ -26,7 +24,6 @@ package struct ServerQuery: QuerySource {
         count = Int(clamping: try connection.ask(RESPCommand("DBSIZE"), in: database).number ?? 0)
     }
 
-    /// The query limited to some keys.
     package func only(_ keys: [String]) -> ServerQuery {
         var query = self
         query.only = keys
@@ -92,7 +89,6 @@ final class ServerCursor: QueryCursor {
     private var seen = KeyTable()
     private var waiting: [[UInt8]] = []
     private var block: ArraySlice<[UInt8]> = []
-    /// Facts of the block's keys, requested together.
     private var facts: [[UInt8]: KeyFacts?] = [:]
     private let pace: ScanPace
     private let goesOn: () -> Bool
@@ -106,7 +102,6 @@ final class ServerCursor: QueryCursor {
     private var present: [UInt8] = []
     private var known: KeyFacts?
     private var reading: QueryCursorReading?
-    /// The first unreadable value, with the reason.
     private var damage = ""
     /// An error of a getter, which the next ``advance()`` throws.
     private var failure: (any Error)?
@@ -204,7 +199,6 @@ final class ServerCursor: QueryCursor {
 
     var valueContent: UnsafeRawBufferPointer? { hasContent ? content.bytes : nil }
 
-    /// Requested at the first use.
     private var details: KeyFacts? {
         do { _ = try load() } catch { failure = error }
         return known

@@ -9,7 +9,6 @@ package struct ServerValue: Sendable, Hashable {
     package var encoding: ValueEncoding
     /// Number of elements at the server, or of bytes of a string.
     package var total: Int
-    /// How many of them were read.
     package var shown: Int
     /// The owner of a near cache's object.
     package var owner: String?
@@ -33,7 +32,6 @@ package struct ServerValue: Sendable, Hashable {
                 : nil
     }
 
-    /// Decodes a near cache's object.
     fileprivate var unwrapped: ServerValue {
         var value = self
         do throws(StoredObject.Problem) {
@@ -83,7 +81,6 @@ extension ServerConnection {
     }
 }
 
-/// One attempt to read a value. For one thread.
 private struct ValueReading {
     let connection: ServerConnection
     let key: [UInt8]
@@ -98,7 +95,6 @@ private struct ValueReading {
 
     /// Maximum elements of a step and of the first one, and about the maximum bytes: a full server may evict keys for an answer.
     private static let (elements, first, stepBytes) = (2000, 8, 256 << 10)
-    /// Bytes of a string in a step.
     private static let pieceBytes = 1 << 20
 
     init(connection: ServerConnection, key: [UInt8], database: Int, most: Int) {
@@ -141,12 +137,10 @@ private struct ValueReading {
     private mutating func nextStep(_ name: String, _ words: String...) throws(SourceError) -> RESPValue {
         let command = words.reduce(RESPCommand(name) + key) { $0 + $1 }
         steps += 1
-        // Callers pause between values.
         guard steps > 1 else { return try connection.ask(command, in: database) }
         return try pace.paced { () throws(SourceError) in try connection.ask(command, in: database) }
     }
 
-    /// The number of elements to request next.
     private func next(after count: Int) -> Int {
         guard count > 0 else { return ValueReading.first }
         let fitting = ValueReading.stepBytes / max(1, items.count / count)
@@ -247,7 +241,6 @@ private struct ValueReading {
         return value(.array([]), of: total, shown: count)
     }
 
-    /// Members with their scores, by score.
     mutating func sortedSet() throws(SourceError) -> ServerValue? {
         guard let total = try length("ZCARD") else { return nil }
         var count = 0
@@ -308,7 +301,6 @@ private struct ValueReading {
         return parts[1] < .max ? "\(parts[0])-\(parts[1] + 1)" : parts[0] < .max ? "\(parts[0] + 1)-0" : nil
     }
 
-    /// The CBOR head of an array or a map with `count` items.
     private static func head(_ empty: CBORValue, _ count: Int) -> [UInt8] {
         var head = CBORValue.unsigned(UInt64(count)).encoded
         head[0] |= empty.encoded[0]

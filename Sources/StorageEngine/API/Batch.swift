@@ -46,26 +46,16 @@ public struct Batch: Sendable {
             Item(key: key, value: value, encoding: encoding, attributes: attributes, keepsCreation: true))
     }
 
-    /// Like ``update(_:forKey:encoding:attributes:)``, but terms in `kept` stay as they are when the batch is applied.
+    /// Like ``update(_:forKey:encoding:attributes:)``, but terms in `kept` stay as they are when the batch is applied, and a new
+    /// entry gets this creation time; `nil`: the batch's.
     package mutating func update(
         _ value: [UInt8], forKey key: String, encoding: ValueEncoding, attributes: EntryAttributes,
-        keeping kept: KeptTerms
+        keeping kept: KeptTerms = [], created: Timestamp? = nil
     ) {
         items.append(
             Item(
                 key: key, value: value, encoding: encoding, attributes: attributes, keepsCreation: true,
-                kept: kept))
-    }
-
-    /// Like ``update(_:forKey:encoding:attributes:)``. A new entry gets this creation time instead of the batch's.
-    package mutating func update(
-        _ value: [UInt8], forKey key: String, encoding: ValueEncoding, attributes: EntryAttributes,
-        created: Timestamp
-    ) {
-        items.append(
-            Item(
-                key: key, value: value, encoding: encoding, attributes: attributes, keepsCreation: true,
-                created: created))
+                kept: kept, created: created))
     }
 
     /// Like ``Archive/delete(_:)``, when the batch is applied.

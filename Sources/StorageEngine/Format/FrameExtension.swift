@@ -77,6 +77,13 @@ struct ExtensionWriter {
         return UnsafeMutableRawBufferPointer(rebasing: buffer[start..<used])
     }
 
+    mutating func append(evictions locations: some Collection<Location>) {
+        guard let bytes = part(.evictions, bytes: 8 * locations.count) else { return }
+        for (place, location) in locations.enumerated() {
+            bytes.storeBytes(of: location.raw, toByteOffset: 8 * place, as: UInt64.self)
+        }
+    }
+
     mutating func append(_ tag: FrameExtension.Tag, _ deadline: Deadline) {
         if let bytes = part(tag, bytes: Deadline.bytes) { deadline.write(to: bytes) }
     }

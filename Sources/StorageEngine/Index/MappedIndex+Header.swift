@@ -90,8 +90,6 @@ extension MappedIndex {
 
     /// Entries that look-ups find, or messages.
     @inline(__always) var entryCount: Int { memory.size(IndexLayout.entryCountOffset) }
-    /// Upper bound for walks along a list of entries, whatever count a damaged index has.
-    var listedEntries: Int { min(entryCount, Int(usedEntries)) }
     @inline(__always) var valueBytes: UInt64 { UInt64(memory.size(IndexLayout.valueBytesOffset)) }
     /// Sum of the sizes of the frames that entries name, including those that are set aside.
     @inline(__always) var liveFrameBytes: Int { memory.size(IndexLayout.liveFrameBytesOffset) }

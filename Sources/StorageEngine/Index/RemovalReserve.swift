@@ -11,8 +11,8 @@ struct RemovalReserve {
         (9 * max(0, count - IndexLayout.chunkEntries) + 4095) & ~4095
     }
 
-    /// Gives the file the length for this many entries. On a full disk throws `noSpace` or, with `partly`, reserves what is free. A
-    /// file that can't be used is no reserve, and no error. Costs a system call if nothing is missing.
+    /// Gives the file the length for this many entries. On a full disk throws `noSpace` or, with `partly`, reserves all free space.
+    /// A file that can't be used is no reserve, and no error. Costs a system call if nothing is missing.
     func extend(forEntries count: Int, partly: Bool = false) throws(StorageError) {
         let bytes = RemovalReserve.bytes(forEntries: count)
         do throws(StorageError) {
@@ -42,9 +42,12 @@ struct RemovalReserve {
     private func cut(to bytes: Int) throws(StorageError) -> Int? {
         guard let status = try folder.status(ofEntry: RemovalReserve.fileName) else { return 0 }
         guard status.isRegular else { return nil }
-        if bytes == 0 {
+        // The blocks of a file with other names stay when this one is removed.
+        if bytes == 0 || status.links > 1 {
             try folder.unlink(RemovalReserve.fileName)
-        } else if status.bytes > bytes {
+            return 0
+        }
+        if status.bytes > bytes {
             try folder.file(named: RemovalReserve.fileName, writable: true).truncate(to: bytes)
         }
         return status.allocatedBytes < status.bytes ? 0 : min(status.bytes, bytes)
@@ -53,7 +56,7 @@ struct RemovalReserve {
     /// Returns the space to the file system; `false`: there was none.
     func giveUp() -> Bool {
         guard let status = try? folder.status(ofEntry: RemovalReserve.fileName), status.isRegular,
-            status.allocatedBytes > 0
+            status.bytes > 0
         else { return false }
         return (try? folder.unlink(RemovalReserve.fileName)) != nil
     }

@@ -122,10 +122,6 @@ extension ChangingUndoLine {
         get { UndoState(rawValue: cp_load32(line + 4)) ?? .free }
         nonmutating set { cp_store32(line + 4, newValue.rawValue) }
     }
-    var time: Int64 {
-        get { signed(line + 8) }
-        nonmutating set { set(line + 8, newValue) }
-    }
     var end: Int64 {
         get { signed(line + 16) }
         nonmutating set { set(line + 16, newValue) }
@@ -141,18 +137,6 @@ extension ChangingUndoLine {
     var bytes: UInt64 {
         get { cp_relaxed64(line + 40) }
         nonmutating set { cp_relaxed_store64(line + 40, newValue) }
-    }
-    var pid: UInt32 {
-        get { cp_relaxed32(line + 48) }
-        nonmutating set { cp_relaxed_store32(line + 48, newValue) }
-    }
-    var kind: UInt32 {
-        get { cp_relaxed32(line + 52) }
-        nonmutating set { cp_relaxed_store32(line + 52, newValue) }
-    }
-    var first: Location {
-        get { Location(raw: cp_relaxed64(line + 56)) }
-        nonmutating set { cp_relaxed_store64(line + 56, newValue.raw) }
     }
     var pendingEntries: UInt64 {
         get { cp_relaxed64(sums) }
@@ -174,13 +158,17 @@ extension ChangingUndoLine {
         get { cp_relaxed64(sums + 32) }
         nonmutating set { cp_relaxed_store64(sums + 32, newValue) }
     }
-    var undone: Int64 {
-        get { signed(sums + 40) }
-        nonmutating set { set(sums + 40, newValue) }
+
+    func describe(time: Int64, pid: UInt32, kind: UInt32, first: Location) {
+        set(line + 8, time)
+        cp_relaxed_store32(line + 48, pid)
+        cp_relaxed_store32(line + 52, kind)
+        cp_relaxed_store64(line + 56, first.raw)
     }
-    var undoer: UInt32 {
-        get { cp_relaxed32(sums + 48) }
-        nonmutating set { cp_relaxed_store32(sums + 48, newValue) }
+
+    func setUndone(at time: Int64, by process: UInt32) {
+        set(sums + 40, time)
+        cp_relaxed_store32(sums + 48, process)
     }
 
     /// For a line that no mark names: totals that count some are damaged.

@@ -188,13 +188,7 @@ extension ArchiveSection {
             evict.isInBatch = true
             withBatchExtension(FrameExtension.evictionBytes(named.count)) { writer in
                 BatchPart(first: first, previous: .none).write(to: &writer)
-                if let room = writer.part(.evictions, bytes: 8 * named.count) {
-                    for (place, number) in named.enumerated() {
-                        room.storeBytes(
-                            of: index.entry(number)?.location.raw ?? 0, toByteOffset: 8 * place,
-                            as: UInt64.self)
-                    }
-                }
+                writer.append(evictions: named.map { index.entry($0)?.location ?? .none })
                 evict.extensionBytes = writer.written
                 _ = write(evict)
             }

@@ -106,7 +106,7 @@ extension ArchiveSection {
                     let number = index.table.entry(
                         at: location, tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))
                 else { return }
-                giveUp(number, key: frame.key)
+                giveUp(number, .noSpace, key: frame.key)
             }
         }
         // Remaining entries: tombstoned ones, those that no bucket leads to, and those whose frames are damaged.
@@ -116,21 +116,23 @@ extension ArchiveSection {
             if slot.isSetAside, !index.marks.unmarkIfBack(number + 1, slot) {
                 forget(number + 1, slot)
             } else {
-                giveUp(number + 1)
+                giveUp(number + 1, .noSpace)
             }
         }
     }
 
-    private func giveUp(
-        _ number: UInt32, key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+    /// Removes an entry without a frame, and publishes the cause.
+    func giveUp(
+        _ number: UInt32, _ cause: EventCause,
+        key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
     ) {
         guard let slot = index.entry(number) else { return }
         let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
         remove(number)
         index.publish(
-            .eviction, .noSpace, tag: tag, bytes: bytes, location: location, pid: engine.pid,
+            .eviction, cause, tag: tag, bytes: bytes, location: location, pid: engine.pid,
             time: Clock.wall(), key: key)
-        index.addLocked(.evictions)
+        if cause == .noSpace { index.addLocked(.evictions) }
     }
 
     /// Drops the messages before a segment. If their files can't be removed, the messages are restored.

@@ -258,12 +258,7 @@ extension ArchiveSection {
                 switch rescue(number + 1, slot) {
                 case .moved: continue
                 case .noRoom: return false
-                case .gone:
-                    let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
-                    remove(number + 1)
-                    index.publish(
-                        .eviction, .damage, tag: tag, bytes: bytes, location: location, pid: engine.pid,
-                        time: Clock.wall())
+                case .gone: giveUp(number + 1, .damage)
                 }
             }
         }

@@ -19,11 +19,7 @@ extension ArchiveSection {
                 time: Clock.wall())
             let size = FrameExtension.evictionBytes(slots.count) + FrameExtension.partBytes(RemovalNote.bytes)
             try withExtension(bytes: size) { (writer) throws(StorageError) in
-                if let bytes = writer.part(.evictions, bytes: 8 * slots.count) {
-                    for (place, item) in slots.enumerated() {
-                        bytes.storeBytes(of: item.1.location.raw, toByteOffset: 8 * place, as: UInt64.self)
-                    }
-                }
+                writer.append(evictions: slots.lazy.map { $0.1.location })
                 writer.append(note)
                 try withinGrace(of: group) { () throws(StorageError) in
                     try appendBare(.evict, extensionBytes: writer.written) { location, time in
@@ -170,8 +166,7 @@ extension ArchiveEngine {
     // MARK: Owners
 
     func removeEntries(ofOwner owner: String) throws(StorageError) -> Removal {
-        var owner = owner
-        let bytes = owner.withUTF8 { Array($0) }
+        let bytes = Array(owner.utf8)
         let tag = bytes.withUnsafeBytes { ownerTag($0) }
         return try removeAll(
             .delete, .owner,

@@ -35,7 +35,6 @@ extension ArchiveSection {
         line.group = 0
         line.clearSums()
         line.state = .reversible
-        line.time = removal.time
         line.end = now.boot.addingSaturating(ArchiveEngine.graceMicroseconds - past)
         // A change of deadlines keeps the whole log from its first frame on; a removal its entries' frames.
         line.endBytes = removal.kind == .deadline ? appended &+ engine.deadlineGraceBytes : .max
@@ -43,9 +42,8 @@ extension ArchiveSection {
         line.entries = 0
         line.bytes = 0
         // During a replay the process isn't known.
-        line.pid = engine.processSlot == nil ? 0 : UInt32(bitPattern: engine.pid)
-        line.kind = (removal.kind ?? .delete).rawValue
-        line.first = first
+        let pid = engine.processSlot == nil ? 0 : UInt32(bitPattern: engine.pid)
+        line.describe(time: removal.time, pid: pid, kind: (removal.kind ?? .delete).rawValue, first: first)
         line.group = removal.group
         if index.nextGroup <= removal.group {
             index.nextGroup = removal.group &+ 1
@@ -156,7 +154,9 @@ extension ArchiveSection {
             guard let found, let slot = index.entry(found) else {
                 guard number >= index.usedEntries, !isSecondLap else { break }
                 if index.marks.nextMarked(above: 0, lines: lines, most: .max).found == nil {
-                    clearSumsOfMarks(lines)
+                    for place in 0..<IndexLayout.undoLines where lines & 1 << UInt64(place) != 0 {
+                        index.undo[place].clearSumsOfMarks()
+                    }
                     break
                 }
                 isSecondLap = true
@@ -169,12 +169,6 @@ extension ArchiveSection {
         index.undoSweep = number >= index.usedEntries ? 0 : number
         if evenReversible { for line in index.undo.lines where line.marked == 0 { line.group = 0 } }
         return true
-    }
-
-    private func clearSumsOfMarks(_ lines: UInt64) {
-        for place in 0..<IndexLayout.undoLines where lines & 1 << UInt64(place) != 0 {
-            index.undo[place].clearSumsOfMarks()
-        }
     }
 
     /// Gives up an entry that is set aside. A mark on any other entry is damage.

@@ -171,8 +171,7 @@ extension ArchiveSection {
     private func giveBack(_ line: ChangingUndoLine, isAll: Bool, time: Int64) {
         index.beginReturn()
         crashPoint(.returnBegun)
-        line.undone = time
-        line.undoer = UInt32(bitPattern: engine.pid)
+        line.setUndone(at: time, by: UInt32(bitPattern: engine.pid))
         line.state = isAll ? .undone : .returning
         index.adjust(.valueBytes, by: Int(clamping: line.pendingBytes))
         index.adjust(.entryCount, by: Int(clamping: line.pendingEntries))
@@ -257,11 +256,7 @@ extension ArchiveSection {
         var evicted = 0
         let now = Clock.boot()
         try withExtension(bytes: size) { (writer) throws(StorageError) in
-            if let part = writer.part(.evictions, bytes: 8 * victims.count) {
-                for (place, victim) in victims.enumerated() {
-                    part.storeBytes(of: victim.slot.location.raw, toByteOffset: 8 * place, as: UInt64.self)
-                }
-            }
+            writer.append(evictions: victims.lazy.map { $0.slot.location })
             writer.append(RemovalNote(group: 0, cause: .limit, kind: nil, time: Clock.wall()))
             try appendBare(.evict, extensionBytes: writer.written) { _, time in
                 for (number, slot) in victims {

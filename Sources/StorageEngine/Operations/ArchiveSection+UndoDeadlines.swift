@@ -46,6 +46,7 @@ extension ArchiveEngine {
         _ line: UndoView, _ begun: UndoOutcome, _ progress: (Double) -> Bool
     ) throws(StorageError) -> UndoOutcome? {
         var outcome = begun
+        outcome.isComplete = false
         let group = outcome.action.id
         // Reads the log from the action on, without the lock.
         let changes = try deadlineChanges(of: [line])[group] ?? []
@@ -55,32 +56,25 @@ extension ArchiveEngine {
         var done = 0
         while changes.count - done > ArchiveEngine.actionBatch {
             let part = changes[done..<done + ArchiveEngine.actionBatch]
-            guard try acquire().undo(part, of: line, group, &missed, &outcome) else {
-                outcome.isComplete = false
-                return outcome
-            }
+            guard try acquire().undo(part, of: line, group, &missed, &outcome) else { return outcome }
             done += ArchiveEngine.actionBatch
             letOthersIn()
-            guard progress(Double(done) / Double(changes.count)) else {
-                outcome.isComplete = false
-                return outcome
-            }
+            guard progress(Double(done) / Double(changes.count)) else { return outcome }
         }
         // Others may have removed more of its entries as expired; the last part drops the remaining tombstoned ones.
         var isReturned = done == 0
         while true {
             if !isReturned {
-                guard try returnExpired(of: line, group, &outcome) else { break }
+                guard try returnExpired(of: line, group, &outcome) else { return outcome }
             }
             let section = try acquire()
-            guard line.group == group, isReversible(line) else { break }
+            guard line.group == group, isReversible(line) else { return outcome }
             isReturned = line.pendingEntries == 0
             guard isReturned else { continue }
             try section.finish(missed + changes[done...], of: line, &outcome)
+            outcome.isComplete = true
             return outcome
         }
-        outcome.isComplete = false
-        return outcome
     }
 
     private func returnExpired(
@@ -106,37 +100,30 @@ extension ArchiveEngine {
     ) throws(StorageError) -> [UInt32: [DeadlineChange]] {
         var changes: [UInt32: [DeadlineChange]] = [:]
         let groups = Set(lines.map(\.group))
-        guard var place = lines.map(\.first).min() else { return changes }
         let end = index.head
-        while place < end, place.segment >= index.oldestSegment {
-            guard let pin = try log.pinIfPresent(place.segment) else { break }
+        guard let first = lines.map(\.first).min(), first.segment >= index.oldestSegment else {
+            return changes
+        }
+        for number in try log.segmentNumbers() where number >= first.segment && number <= end.segment {
+            guard let pin = try log.pinIfPresent(number) else { break }
             defer { log.unpin(pin) }
-            try log.learnSize(pin)
-            var offset = place.offset
-            while Location(segment: place.segment, offset: offset) < end,
-                let frame = log.validFrame(pin, at: offset)
-            {
-                if frame.kind == .deadline, let group = RemovalNote(of: frame)?.group, groups.contains(group)
-                {
-                    let now = Clock.read()
-                    let new = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: now)
-                    let old = FrameExtension.deadline(.previousDeadline, of: frame)?.resolved(now: now)
-                    changes[group, default: []].append(
-                        DeadlineChange(
-                            key: String(decoding: frame.key, as: UTF8.self), new: new ?? Deadline.never,
-                            old: old ?? Deadline.never, sequence: frame.sequence))
-                }
-                offset += frame.bytes
+            let start = number == first.segment ? first.offset : SegmentHeader.bytes
+            let limit = number == end.segment ? end.offset : .max
+            try log.scan(pin, from: start, before: limit) { (item) throws(StorageError) in
+                guard case .frame(let frame, _) = item, frame.kind == .deadline,
+                    let group = RemovalNote(of: frame)?.group, groups.contains(group)
+                else { return }
+                let now = Clock.read()
+                let new = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: now)
+                let old = FrameExtension.deadline(.previousDeadline, of: frame)?.resolved(now: now)
+                changes[group, default: []].append(
+                    DeadlineChange(
+                        key: String(decoding: frame.key, as: UTF8.self), new: new ?? Deadline.never,
+                        old: old ?? Deadline.never, sequence: frame.sequence))
             }
-            guard place.segment < end.segment else { break }
-            place = Location(
-                segment: try log.nextSegment(after: place.segment, upTo: end.segment),
-                offset: SegmentHeader.bytes
-            )
         }
         return changes
     }
-
 }
 
 extension ArchiveSection {

@@ -26,11 +26,8 @@ extension FileDescriptor {
         return filled
     }
 
-    func write(_ bytes: [UInt8]) throws(StorageError) {
-        try write(bytes, count: bytes.count, at: 0)
-    }
-
-    func write(_ bytes: [UInt8], at offset: Int) throws(StorageError) {
+    /// Writes all of `bytes`, by default at the start of the file.
+    func write(_ bytes: [UInt8], at offset: Int = 0) throws(StorageError) {
         try write(bytes, count: bytes.count, at: offset)
     }
 

@@ -44,9 +44,6 @@ package struct EntryGroup: Sendable, Hashable {
     }
 
     package var name: String { membership.name }
-
-    /// Whether the group can be divided further.
-    package var isDivisible: Bool { if case .prefix = membership { true } else { false } }
 }
 
 /// The columns of the table, in order.

@@ -107,7 +107,7 @@ private struct QueryDelimited: QueryWriter {
     private let columns: [String]?
     private let output: OutputWriter
     private let entries: RowSpool
-    private var header: [UInt8]?
+    private var header: [UInt8] = []
     private var names = PropertyColumns()
     /// The column of values that aren't objects.
     private var hasOthers = false
@@ -121,9 +121,10 @@ private struct QueryDelimited: QueryWriter {
 
     mutating func write(_ row: PassingRow) throws {
         if let columns {
-            if header == nil { try TerminalSafe.write(text.header(columns), to: output) }
-            let header = header ?? text.header(columns)
-            self.header = header
+            if header.isEmpty {
+                header = text.header(columns)
+                try TerminalSafe.write(header, to: output)
+            }
             return try text.write(row.columns, unlike: header, to: output)
         }
         try entries.append(key: row.entry?.key ?? "", value: row.value)

@@ -168,7 +168,7 @@ package struct StoreEvent: Sendable, Hashable {
     }
 
     package var archive: String
-    /// Of a removal, a delete without a key.
+    /// A removal is a delete without a key.
     package var event: ArchiveEvent
     package private(set) var removal: Removal?
 

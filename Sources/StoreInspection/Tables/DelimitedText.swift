@@ -35,9 +35,14 @@ package struct DelimitedText: Sendable {
 
     /// The first row, which names the properties.
     package func header(_ names: [String]) -> [UInt8] {
-        row(names) {
-            hasQuotes ? appendField($1, isQuoted: false, to: &$2) : appendText($1, isQuoted: false, to: &$2)
+        var output: [UInt8] = []
+        for (index, name) in names.enumerated() {
+            if index > 0 { output.append(separator) }
+            hasQuotes
+                ? appendField(name, isQuoted: false, to: &output)
+                : appendText(name, isQuoted: false, to: &output)
         }
+        return output + [UInt8(ascii: "\n")]
     }
 
     /// Writes a row of these CBOR items in pieces; nil for absent ones. Unreadable items stay empty.
@@ -103,16 +108,6 @@ package struct DelimitedText: Sendable {
             isQuoted ? piece.flatMap { $0 == quote ? [$0, $0] : [$0] } : Array(piece)
         }
         if isQuoted { try output.write("\"") }
-    }
-
-    private func row<Field>(_ fields: [Field], _ append: (Int, Field, inout [UInt8]) -> Void) -> [UInt8] {
-        var output: [UInt8] = []
-        for (index, field) in fields.enumerated() {
-            if index > 0 { output.append(separator) }
-            append(index, field, &output)
-        }
-        output.append(UInt8(ascii: "\n"))
-        return output
     }
 
     /// Of a large value nothing is made but its text.

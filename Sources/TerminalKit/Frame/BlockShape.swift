@@ -1,5 +1,4 @@
-/// A block or line character as rectangles, in shares of its cell. Drawn as text, bars and borders would have gaps, because
-/// fonts are lower than a row.
+/// A block or line character as rectangles, in shares of its cell. As text they would have gaps between rows.
 struct BlockShape {
     struct Part {
         var x = 0.0

@@ -41,7 +41,6 @@ extension Style {
 }
 
 extension Style {
-    /// SGR codes.
     static let attributeCodes: [(attribute: Attributes, code: Int)] = [
         (.bold, 1), (.dim, 2), (.italic, 3), (.underline, 4), (.reverse, 7), (.strikethrough, 9),
     ]

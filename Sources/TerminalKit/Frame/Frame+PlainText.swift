@@ -1,6 +1,5 @@
 extension Frame {
-    /// The frame's text: exactly `size.rows` lines, each ended by a line feed. Omits trailing spaces unless
-    /// `keepingTrailingSpaces`.
+    /// The frame's lines, each with a line feed; without trailing spaces unless `keepingTrailingSpaces`.
     package func plainText(keepingTrailingSpaces: Bool = false) -> String {
         var text = ""
         for row in 0..<size.rows {

@@ -102,8 +102,7 @@ extension Frame {
         var style: Style
     }
 
-    /// The runs of equal style in a row. Characters beyond Latin are single runs: a fallback font's width would shift what
-    /// follows.
+    /// The runs of equal style in a row. Characters beyond Latin are runs: a fallback font's width would shift later text.
     private func runs(in row: Int) -> [TextRun] {
         var runs: [TextRun] = []
         var mayGrow = false
@@ -153,7 +152,6 @@ extension Color {
 
 private func hex(_ color: UInt32) -> String { "#" + TerminalText.hexadecimal(color, digits: 6) }
 
-/// Interpolates from `color` to `other`.
 private func blend(_ color: UInt32, _ other: UInt32, _ share: Double) -> String {
     var result: UInt32 = 0
     for shift: UInt32 in [16, 8, 0] {
@@ -164,7 +162,6 @@ private func blend(_ color: UInt32, _ other: UInt32, _ share: Double) -> String 
     return hex(result)
 }
 
-/// Formats with at most one decimal.
 private func number(_ value: Double) -> String {
     let tenths = Int((value * 10).rounded())
     return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(abs(tenths % 10))"

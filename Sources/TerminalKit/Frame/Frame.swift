@@ -6,7 +6,6 @@
 /// - F3: every cell's text is harmless by the rule of ``TerminalText``.
 package struct Frame: Sendable, Equatable {
     package let size: Size
-    /// Nil hides the cursor.
     package var cursor: Point?
     /// Whether characters beyond ASCII are written as escapes.
     private let isASCII: Bool
@@ -128,8 +127,7 @@ package struct Frame: Sendable, Equatable {
         if width == 2 { cells[start + column + 1] = .continuation(style: style) }
     }
 
-    /// Puts a cluster wider than a cell, such as a syllable of Devanagari or joined emoji: each spacing scalar with its marks
-    /// in cells of its own, without joiners.
+    /// Puts a cluster wider than a cell, such as joined emoji: each spacing scalar with its marks in cells of its own.
     private mutating func putParts(
         _ character: Character, column: inout Int, row: Int, style: Style, clip: Rect
     ) {

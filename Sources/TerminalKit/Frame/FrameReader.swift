@@ -10,11 +10,8 @@ package struct FrameReader: Sendable {
         package let sequence: String
     }
 
-    package init(size: Size) {
-        frame = Frame(size: size)
-    }
+    package init(size: Size) { frame = Frame(size: size) }
 
-    /// Clears the screen and changes its size.
     package mutating func resize(to size: Size) {
         frame = Frame(size: size)
         place = Point(column: 0, row: 0)

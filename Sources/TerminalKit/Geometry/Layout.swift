@@ -9,8 +9,7 @@ package enum Part: Sendable, Hashable {
 }
 
 package enum Layout {
-    /// The lengths of the parts within `total`. Fixed and minimum lengths are allotted in order while space remains; the sum is
-    /// `total` if a part can stretch, and never more.
+    /// The lengths of the parts. Fixed and minimum lengths are allotted in order while space remains; never more than `total`.
     package static func lengths(of parts: [Part], in total: Int, gap: Int = 0) -> [Int] {
         var room = max(0, total - gap * max(0, parts.count - 1))
         var lengths = parts.map { part -> Int in

@@ -17,9 +17,7 @@ package struct Rect: Sendable, Hashable {
         self.init(column: origin.column, row: origin.row, columns: size.columns, rows: size.rows)
     }
 
-    package init(_ size: Size) {
-        self.init(columns: size.columns, rows: size.rows)
-    }
+    package init(_ size: Size) { self.init(columns: size.columns, rows: size.rows) }
 
     package var origin: Point { Point(column: column, row: row) }
     package var size: Size { Size(columns: columns, rows: rows) }

@@ -1,6 +1,5 @@
 /// Derives clicks and double clicks from presses and releases.
 package struct ClickRecognizer: Sendable {
-    /// The maximum time between the clicks of a double click.
     package static let doubleClickMilliseconds: UInt64 = 400
 
     private var pressed: MouseEvent?

@@ -77,8 +77,7 @@ struct ControlSequence {
     }
 }
 
-/// Keys of xterm (<https://invisible-island.net/xterm/ctlseqs/ctlseqs.html>), and of rxvt and the Linux console where they
-/// differ.
+/// Keys of xterm (<https://invisible-island.net/xterm/ctlseqs/ctlseqs.html>), rxvt and the Linux console.
 enum KeySequences {
     /// By the final byte, after CSI and SS3.
     static let letters: [UInt8: KeyCode] = [

@@ -6,8 +6,7 @@ package struct InputDecoder: Sendable {
     package static let maximumPasteLength = 1 << 20
     private static let maximumSequenceLength = 64
     private static let pasteEnd: [UInt8] = Array("\u{1b}[201~".utf8)
-    /// How long an ESC waits for the rest of a sequence before it counts as the Escape key: a slow connection may deliver an
-    /// arrow key's bytes that far apart.
+    /// How long an ESC waits for the rest of a sequence, which a slow connection delays, before it is the Escape key.
     private static let escapeDelay: UInt64 = 200
     /// The maximum time between an ESC and a character with Alt.
     private static let altDelay: UInt64 = 25
@@ -29,8 +28,7 @@ package struct InputDecoder: Sendable {
     private var stringByte: UInt8?
     private var stringBegan: UInt64 = 0
     private var lastTime: UInt64 = 0
-    /// The first bytes of a sequence that were decoded as a key after a delay: ESC, or ESC and a byte. The rest may still
-    /// arrive.
+    /// The first bytes of a sequence, decoded as a key after a delay: ESC, or ESC and a byte. The rest may arrive.
     private var taken: [UInt8] = []
     private let terminalSequences: [[UInt8]: Key]
 

@@ -7,13 +7,11 @@ package enum InputEvent: Sendable, Hashable {
     case pasteUnfinished
     /// Ctrl-C dropped an unfinished paste.
     case pasteDropped
-    /// The window gained or lost the keyboard focus.
     case focus(Bool)
     /// Another thread called the waker.
     case wake
     /// The program was suspended and continues; the next frame redraws the whole screen.
     case resumed
-    /// The terminal was closed.
     case hangUp
 
     /// A notice for the user; empty for most events.

@@ -4,7 +4,6 @@ package struct ActionFlags: OptionSet, Sendable, Hashable {
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static let destructive = ActionFlags(rawValue: 1)
-    /// Shown in the footer.
     package static let footer = ActionFlags(rawValue: 2)
     /// Not in help and palette, such as cursor movement.
     package static let hidden = ActionFlags(rawValue: 4)
@@ -20,7 +19,6 @@ where
     package let help: String
     /// Each starts the action; the footer shows the first.
     package internal(set) var keys: [Key]
-    /// The screens with the action.
     package let contexts: Set<Context>
     package let flags: ActionFlags
     /// Synonyms that search finds, in lower case.

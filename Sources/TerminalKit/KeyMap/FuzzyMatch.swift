@@ -1,4 +1,3 @@
-/// A match of a query's characters, in order, in a text.
 package struct FuzzyMatch: Sendable, Hashable {
     /// Higher is better: word beginnings and consecutive characters count most, gaps cost. Comparable only for the same query.
     package let score: Int

@@ -34,9 +34,7 @@ where
         index[context]?[key].map { actions[$0] }
     }
 
-    package func action(_ id: ID) -> Action<ID, Context>? {
-        actions.first { $0.id == id }
-    }
+    package func action(_ id: ID) -> Action<ID, Context>? { actions.first { $0.id == id } }
 
     /// The screen's actions in the table's order, without hidden ones.
     package func actions(in context: Context) -> [Action<ID, Context>] {
@@ -69,7 +67,6 @@ where
         return scored.sorted { ($0.0, $1.1) > ($1.0, $0.1) }.map(\.2)
     }
 
-    /// All conflicts, in the table's order.
     package var conflicts: [Conflict] {
         var found: [Conflict] = []
         var taken: [Context: [Key: ID]] = [:]

@@ -14,7 +14,6 @@ package struct Glyphs: Sendable, Equatable {
     package var gaugeSteps: [Character]
     /// A cell filled from the bottom, from least to full.
     package var sparkSteps: [Character]
-    /// The phases of an activity indicator.
     package var spinner: [Character]
 
     package static let unicode = Glyphs(

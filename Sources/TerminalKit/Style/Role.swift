@@ -1,7 +1,6 @@
 /// The meaning of a piece of the screen; a ``Theme`` defines its appearance.
 package enum Role: String, Sendable, Hashable, CaseIterable {
     case text, dim
-    /// The title bar and the row of column titles.
     case title, header
     /// Other text on the title bar, which is dark in every theme.
     case titleDim, titleGood, titleWarning

@@ -1,11 +1,9 @@
-/// The styles of all roles at one color depth.
 package struct Theme: Sendable, Equatable {
     package enum Name: String, Sendable, Hashable, CaseIterable {
         case dark, light
         /// Colors for all kinds of color blindness: the palette of M. Okabe and K. Ito, <https://jfly.uni-koeln.de/color/>.
         case darkSafe = "dark-safe"
         case lightSafe = "light-safe"
-        /// Attributes only.
         case mono
     }
 
@@ -13,8 +11,7 @@ package struct Theme: Sendable, Equatable {
     package let depth: ColorDepth
     private let styles: [Role: Style]
 
-    /// At 16 colors each role has its own color, because the nearest to a soft background is often black; at
-    /// ``ColorDepth/mono`` every theme has only attributes.
+    /// At 16 colors each role has its own: the nearest to a soft background is often black. ``ColorDepth/mono`` has none.
     package init(_ name: Name, depth: ColorDepth) {
         self.name = name
         self.depth = name == .mono ? .mono : depth

@@ -1,6 +1,4 @@
-/// One row of wrapped text.
 package struct TextRow: Sendable, Hashable {
-    /// A displayed character.
     package struct Piece: Sendable, Hashable {
         /// Harmless by the rule of ``TerminalText``.
         package var text: String

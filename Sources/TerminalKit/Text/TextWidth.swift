@@ -1,8 +1,7 @@
 /// The columns of text on a terminal, by UAX #11 (East Asian Width) and UTS #51 (emoji): wide scalars take two, combining ones
-/// none, ambiguous ones one. Joined emoji take two each, side by side, because terminals disagree about them; tags of a flag
-/// count as letters.
+/// none, ambiguous ones one. Joined emoji take two each, side by side, because terminals disagree about them; flag tags are
+/// letters.
 package enum TextWidth {
-    /// The version of the Unicode data, such as `15.0.0`.
     package static var unicodeVersion: String { WidthTable.unicodeVersion }
 
     /// 0, 1 or 2. Controls count 1; frames show an escape instead.

@@ -1,11 +1,9 @@
-/// A centered box with title, text and buttons.
 package struct Dialog: Widget {
     package var title: String
     /// Paragraphs, wrapped to the box.
     package var body: [String]
     package var buttons: [String]
     package var selectedButton: Int
-    /// The first visible line of a scrolled body.
     package var firstLine: Int
     /// Rows between body and buttons, for a text field or a list that the caller draws.
     package var contentRows: Int
@@ -29,11 +27,9 @@ package struct Dialog: Widget {
     package struct Places: Sendable, Hashable {
         package let box: Rect
         package let body: Rect
-        /// The rows that the caller draws.
         package let content: Rect
         /// One for each button, empty without space.
         package let buttons: [Rect]
-        /// The wrapped body.
         package let lines: [String]
 
         /// The position of a part's scroll bar, in the margin if there is one.
@@ -42,8 +38,7 @@ package struct Dialog: Widget {
         }
     }
 
-    /// The layout in a screen. A small screen loses first the border, then the body; the buttons stay, if necessary with short
-    /// labels, and side by side.
+    /// The layout in a screen. A small one loses first the border, then the body; the buttons stay, with shorter labels.
     package func places(in rect: Rect) -> Places {
         let columns = min(rect.columns, maximumColumns)
         // Without a border, buttons have four more columns.
@@ -109,8 +104,7 @@ package struct Dialog: Widget {
         }
     }
 
-    /// The buttons' labels for a width: with spaces, else without, else with truncated titles of equal share. Brackets mark
-    /// buttons without colors too.
+    /// The buttons' labels: with spaces, without, or with truncated titles. Brackets mark buttons without colors too.
     private func labels(in columns: Int, ellipsis: String = "~") -> [String] {
         let spaced = buttons.map { "[ \($0) ]" }
         if Self.width(of: spaced) <= columns { return spaced }

@@ -2,11 +2,8 @@
 package struct Footer<ID: Hashable & Sendable>: Widget {
     package var hints: [KeyHint<ID>]
 
-    package init(_ hints: [KeyHint<ID>]) {
-        self.hints = hints
-    }
+    package init(_ hints: [KeyHint<ID>]) { self.hints = hints }
 
-    /// The position of each hint that fits.
     package func places(in rect: Rect) -> [(hint: KeyHint<ID>, rect: Rect)] {
         let line = rect.line(0)
         var column = line.column

@@ -1,6 +1,4 @@
-/// A window of bytes in hexadecimal and ASCII.
 package struct HexDump: Widget {
-    /// Bytes in total.
     package var count: Int
     /// The first visible row, of ``bytesPerRow(columns:)`` bytes each.
     package var firstRow: Int
@@ -24,7 +22,6 @@ package struct HexDump: Widget {
         [32, 16, 8, 4, 2].first { offsetDigits + 2 + 4 * $0 + max(0, $0 / 8 - 1) + 1 <= columns } ?? 1
     }
 
-    /// The rows as plain text.
     package static func lines(_ bytes: [UInt8], each: Int) -> [String] {
         stride(from: 0, to: bytes.count, by: each).map { start in
             let row = bytes[start..<min(start + each, bytes.count)]

@@ -32,7 +32,6 @@ package struct Table: Widget {
         package var text: String
         /// Nil: the row's role.
         package var role: Role?
-        /// Truncates the beginning instead of the end.
         package var truncatesStart: Bool
         /// 0 to 1, instead of the text.
         package var gauge: Double?
@@ -70,12 +69,10 @@ package struct Table: Widget {
     package var selectedRow: Int?
     package var isActive: Bool
     package var showsHeader: Bool
-    /// Whether a column at the left shows marks.
     package var showsMarks: Bool
     /// Columns scrolled out at the left. The header's end shows the number of hidden columns, unless this is nil.
     package var columnsBefore: Int?
-    /// Shown in the middle while there are no rows: a fact and, behind a semicolon, what changes it. If both don't fit, only the
-    /// fact is shown.
+    /// A fact and, behind a semicolon, the key that changes it. If both don't fit, only the fact is shown.
     package var emptyText: String
     package var row: @Sendable (Int) -> Row
 

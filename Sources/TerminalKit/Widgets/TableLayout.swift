@@ -1,7 +1,5 @@
-/// The positions of a table's parts.
 package struct TableLayout: Sendable, Hashable {
     package struct Place: Sendable, Hashable {
-        /// Index in the table's columns.
         package let index: Int
         package let column: Int
         package let columns: Int

@@ -4,9 +4,7 @@ package struct TextField: Widget {
     private var characters: [Character]
     /// Clusters before the cursor.
     package private(set) var cursor: Int
-    /// Shown while the field is empty.
     package var placeholder: String
-    /// Whether the cursor is shown.
     package var isActive: Bool
     package var role = Role.input
     /// Whether the text is a suggestion: typing or pasting replaces it, other keys keep it.
@@ -15,7 +13,6 @@ package struct TextField: Widget {
     package var keepsLines = false
     /// Ranges of clusters drawn in another role.
     package var highlights: [(range: Range<Int>, role: Role)] = []
-    /// The last killed text, for ``yank()``.
     private var killed: [Character] = []
 
     package init(_ text: String = "", placeholder: String = "", isActive: Bool = true) {

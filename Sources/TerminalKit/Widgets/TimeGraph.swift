@@ -21,7 +21,6 @@ package struct TimeGraph: Widget {
     package var role: Role
     /// Labels in a row below the plot, from the left.
     package var ticks: [Tick] = []
-    /// The plot's column at the cursor.
     package var cursor: Int?
 
     package static let scaleColumns = 9

@@ -1,4 +1,3 @@
-/// One row of a tree, indented by its depth.
 package struct TreeRow: Widget {
     package enum Fold: Sendable, Hashable { case leaf, folded, unfolded }
 

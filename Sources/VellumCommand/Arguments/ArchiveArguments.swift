@@ -1,7 +1,6 @@
 import ArgumentParser
 import StorageEngine
 
-/// Options of the archive that a command creates.
 struct ArchiveArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -24,7 +24,6 @@ struct CompletionDialect: Sendable {
         return home + plain.dropFirst()
     }
 
-    /// Escapes an offered word for the shell.
     func write(_ word: String) -> String {
         switch shell {
         // The script expands each word: $(…) in a key would be run.

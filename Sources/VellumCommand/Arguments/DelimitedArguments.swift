@@ -1,7 +1,6 @@
 import ArchiveQuery
 import ArgumentParser
 
-/// Options of the CSV or TSV dialect.
 struct DelimitedArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -11,8 +11,7 @@ enum ProgramArguments {
         return arguments
     }
 
-    /// The words that a placeholder replaces; nil for another word. A placeholder begins with a zero byte, which no argument
-    /// has.
+    /// The words that a placeholder replaces; nil for another word. No argument begins with its zero byte.
     static func words(behind word: String) -> ArraySlice<String>? {
         guard word.utf8.first == 0, let all = try? all() else { return nil }
         return heldBack(of: all).map { all[$0] }
@@ -49,7 +48,6 @@ enum ProgramArguments {
         return arguments
     }
 
-    /// The arguments without `--store` and its value.
     static var withoutStore: [String] {
         var arguments: [String] = []
         var rest = CommandLine.arguments.dropFirst()

@@ -11,7 +11,6 @@ struct RingFilePath: Sendable {
         path = name
     }
 
-    /// Opens the file read-only.
     func openForLooking() throws -> RingFile {
         try translating { () throws(StorageError) in
             // Refuse other files before any output.
@@ -20,8 +19,7 @@ struct RingFilePath: Sendable {
         }
     }
 
-    /// Opens the file with its own settings, or creates it (also from an empty file) with at most `disk` bytes. `keepsOld`: a
-    /// new file refuses messages once it is full.
+    /// Opens the file, or creates it (or fills an empty one) with `disk` bytes. `keepsOld`: a full file refuses messages.
     func openForWriting(disk: ByteCount?, keepsOld: Bool) throws -> RingFile {
         guard !Store.holdsFile(at: path) else {
             throw CommandFailure(

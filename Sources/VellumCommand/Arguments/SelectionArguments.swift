@@ -1,6 +1,5 @@
 import ArgumentParser
 
-/// Selects the entries of an archive to change.
 struct SelectionArguments: ParsableArguments {
     @Argument(help: "The archive's name.", completion: .archives)
     var archive: String

@@ -31,8 +31,7 @@ struct StoreArguments: ParsableArguments {
             at: try pathForLooking(), mode: .readOnly, createIfMissing: false, options: .forLooking)
     }
 
-    /// Opens the store for writing; it must be named. `creating`: creates a missing store. `name`: the process name that others
-    /// see.
+    /// Opens the store for writing; it must be named. `creating`: creates a missing store. `name`: shown to other processes.
     func openForWriting(creating: Bool, as name: String = "vellum") throws -> Store {
         try Store.open(
             at: pathForWriting(), mode: .readWrite, createIfMissing: creating,

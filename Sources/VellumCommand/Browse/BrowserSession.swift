@@ -5,7 +5,6 @@ import StoreInspection
 import TerminalCurses
 import TerminalKit
 
-/// The browser on a store or on the list of stores, in the terminal or without one.
 struct BrowserSession: Sendable {
     /// The store's folder, ring file or server; nil: the list of stores.
     let store: String?
@@ -129,9 +128,7 @@ struct TerminalScreen: BrowserTerminal {
         Look(theme: Theme(theme, depth: terminal.depth), glyphs: terminal.isUTF8 ? .unicode : .ascii)
     }
 
-    func present(_ frame: Frame) {
-        terminal.present(frame)
-    }
+    func present(_ frame: Frame) { terminal.present(frame) }
 
     func nextEvent(timeout: Double) -> InputEvent? {
         let event = terminal.nextEvent(timeoutMilliseconds: Int((timeout * 1000).rounded(.up)))
@@ -151,13 +148,9 @@ struct TerminalScreen: BrowserTerminal {
         return { waker.wake() }
     }
 
-    func send(_ bytes: [UInt8]) {
-        terminal.send(bytes)
-    }
+    func send(_ bytes: [UInt8]) { terminal.send(bytes) }
 
-    func capture(mouse: Bool) {
-        terminal.capture(mouse: mouse)
-    }
+    func capture(mouse: Bool) { terminal.capture(mouse: mouse) }
 
     func run(_ script: String, arguments: [String]) throws(SourceError) -> Int32 {
         do throws(TerminalError) {
@@ -167,7 +160,5 @@ struct TerminalScreen: BrowserTerminal {
         }
     }
 
-    func close() {
-        terminal.close()
-    }
+    func close() { terminal.close() }
 }

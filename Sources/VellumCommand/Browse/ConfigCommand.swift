@@ -137,7 +137,6 @@ struct ConfigCommand: ParsableCommand {
     }
 }
 
-/// Reports unusable settings, for commands without a screen.
 enum ConfigurationReport {
     private static let most = 3
 

@@ -1,10 +1,8 @@
 import BrowserCore
 import TerminalKit
 
-/// The browser's keys, with the user's assignments.
 struct KeyAssignments: Sendable {
     private(set) var keyMap = ActionTable.keyMap()
-    /// Lines of the assignments in the file, by action.
     private(set) var lines: [String: Int] = [:]
     /// Unusable assignments, one line each.
     private(set) var problems: [String] = []

@@ -7,7 +7,6 @@ import TerminalKit
 struct LineScreen: BrowserTerminal {
     private let terminal: CursesTerminal
     private var speaker = Speaker()
-    /// The text of the unfinished line.
     private var typed: Speaker.Typing?
     private var hasInput = false
 

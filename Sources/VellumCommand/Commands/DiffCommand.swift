@@ -82,8 +82,7 @@ struct DiffCommand: ParsableCommand {
     }
 }
 
-/// Compares archives entry by entry with look-ups, and logs by time and hash of each message. Keeps the keys of one archive, or
-/// the hashes of one log, in memory. For one thread.
+/// Compares entries, or times and hashes of messages. Keeps one archive's keys or hashes in memory. For one thread.
 private final class Comparison {
     enum Change: String {
         case removed, added, changed

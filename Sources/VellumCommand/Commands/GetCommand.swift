@@ -88,7 +88,6 @@ struct GetCommand: ParsableCommand {
         }
     }
 
-    /// `members`: the entry's metadata.
     private func print(
         _ bytes: UnsafeRawBufferPointer, _ encoding: ValueEncoding, _ members: [(name: String, value: Cell)]
     ) throws {
@@ -100,10 +99,6 @@ struct GetCommand: ParsableCommand {
         } else if json {
             let value = try recognized(bytes, encoding)
             complain(of: value)
-            if value.repeatsName {
-                Narration.complain(
-                    "\(TerminalSafe.quoted(key)): an object has a name twice; --raw keeps both")
-            }
             try value.withSource { source in
                 let json = JSONTree.source(source)
                 try (meta ? MetadataColumns.entry(members, value: json) : json).writeLine(to: output)
@@ -141,7 +136,10 @@ struct GetCommand: ParsableCommand {
     }
 
     private func complain(of value: RecognizedBytes) {
-        if let problem = value.problem { Narration.complain("\(TerminalSafe.quoted(key)): \(problem)") }
+        let repetition = value.repeatsName ? "an object has a name twice; --raw keeps both" : nil
+        for problem in [value.problem, repetition].compactMap(\.self) {
+            Narration.complain("\(TerminalSafe.quoted(key)): \(problem)")
+        }
     }
 
     private func printMetadata(

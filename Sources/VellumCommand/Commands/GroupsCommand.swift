@@ -23,7 +23,6 @@ struct GroupsCommand: ParsableCommand {
         case prefix, owner, kind
         case property(QueryProperty)
 
-        /// Groupings other than properties.
         static let words = ["prefix", "owner", "kind"]
 
         init?(argument: String) {

@@ -194,7 +194,6 @@ struct ImportCommand: ParsableCommand {
         }
     }
 
-    /// The command that imports the format from standard input.
     private func commandForPipe(_ format: FileFormat?) -> String {
         let format = self.format ?? format
         let options =

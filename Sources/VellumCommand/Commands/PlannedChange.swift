@@ -144,7 +144,6 @@ struct PlannedChange: Sendable {
         if plan.entries == 0 { throw CommandFailure(nil, status: absence) }
     }
 
-    /// Warns if the undo window is shorter than usual.
     private func warnOfUndo(_ plan: ChangePlan, _ archive: Archive) throws(StorageError) {
         if case .setLifetime = action { return }
         let status = try archive.status()

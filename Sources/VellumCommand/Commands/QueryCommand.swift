@@ -1,5 +1,6 @@
 import ArchiveQuery
 import ArgumentParser
+import CBOR
 import StorageEngine
 import StoreInspection
 
@@ -138,7 +139,6 @@ struct QueryCommand: ParsableCommand {
         }
     }
 
-    /// The error, with the option that may help.
     private static func words(_ error: QueryError) -> String {
         switch error {
         case .tooMuchMemory: "\(error) (--memory)"
@@ -166,15 +166,22 @@ struct QueryCommand: ParsableCommand {
             case .tsv: writer(.delimited(.tabs))
             case nil: output.isTerminal ? QueryTable(plan, output) : QueryTabs(plan, output)
             }
+        var repeating = 0
         let report = try plan.runInPlace(over: source, options: options) { row in
             progress.finish()
             try writer.write(row)
+            let items = format == .json || format == .ndjson ? [row.value] + row.columns : []
+            if items.contains(where: { $0.map(CBORReader.repeatsName) ?? false }) { repeating += 1 }
             if Interruption.isRequested { throw QueryError.cancelled }
             return true
         }
         progress.finish()
         try writer.finish()
         Narration.sayLeftOut((writer as? QueryTable)?.leftOut ?? [])
+        if repeating > 0 {
+            Narration.complain(
+                "\(Figures.count(repeating, "row has", "rows have")) an object with a name twice")
+        }
         return report
     }
 

@@ -25,8 +25,7 @@ struct Setting<Value: Sendable>: Sendable {
     var origin = SettingOrigin.standard
 }
 
-/// The user's settings with defaults. A mistake invalidates its own setting, or all if the file can't be parsed; it is reported
-/// but stops no command.
+/// The user's settings with defaults. A mistake invalidates its own setting, or all if the file can't be parsed.
 struct Configuration: Sendable {
     enum Times: String, Sendable, CaseIterable { case local, utc }
 
@@ -51,7 +50,6 @@ struct Configuration: Sendable {
     /// Nil without a home folder.
     let path: String?
     let isThere: Bool
-    /// Unusable settings, one line each.
     private(set) var problems: [String]
 
     static let names = ["theme", "refresh", "times", "mouse", "store"]

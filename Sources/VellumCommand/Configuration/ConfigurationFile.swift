@@ -76,8 +76,7 @@ struct ConfigurationFile: Sendable {
     }
 }
 
-/// Line numbers of the keys of a valid TOML document; the parser has them only for errors. Dotted keys count as their first
-/// part.
+/// Lines of the keys of a valid TOML document; the parser has them only for errors. A dotted key counts as its first part.
 private struct AssignedLines: Sendable {
     /// By table and key; nil: the table's own line.
     private var lines: [[String?]: Int] = [:]

@@ -6,7 +6,6 @@ enum DemoArchive: String, CaseIterable, Sendable {
     case cities = "City"
     /// A collection that the workload doesn't change.
     case countries = "Country"
-    /// A log of the workload's operations.
     case journal = "Journal"
     /// A cache of texts, partly also in memory.
     case pages = "Page"
@@ -34,8 +33,7 @@ enum DemoArchive: String, CaseIterable, Sendable {
         ArchiveConfiguration(kind: .cache, diskLimit: disk, memoryLimit: memory, typeName: rawValue)
     }
 
-    /// Opens or creates the archive.
-    /// - Throws: if a different archive has the name.
+    /// Opens or creates the archive; throws if a different one has the name.
     func open(in store: Store, _ data: DemoData) throws -> Archive {
         let wanted = configuration(data)
         let archive = try store.archive(named: rawValue, orCreate: wanted)
@@ -43,7 +41,6 @@ enum DemoArchive: String, CaseIterable, Sendable {
         return archive
     }
 
-    /// - Throws: if the store has a different archive of one of the names.
     static func requireFreeNames(in store: Store, _ data: DemoData) throws {
         let names = try store.archiveNames()
         for archive in allCases where names.contains(archive.rawValue) {

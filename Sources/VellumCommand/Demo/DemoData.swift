@@ -2,7 +2,6 @@ import CBOR
 import CDemoData
 import StorageEngine
 
-/// Cities of the GeoNames database.
 struct DemoData: Sendable {
     /// `city:ID:Jakarta`; a repeated name within a country gets a number.
     private(set) var keys: [String] = []

@@ -46,7 +46,6 @@ struct DemoFigures: Sendable {
         ]
     }
 
-    /// One line.
     var progress: String {
         "\(Int(seconds.rounded())) s: \(Figures.amount(entries, bytes: diskBytes)), "
             + "\(Figures.count(operations, "operation", "operations")), hit ratio \(Figures.percent(hitRatio)), "

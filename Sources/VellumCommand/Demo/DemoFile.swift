@@ -10,7 +10,6 @@ enum DemoFile {
         return path
     }
 
-    /// Absolute path with links resolved.
     static var executable: String {
         #if canImport(Darwin)
         var size = UInt32(PATH_MAX)

@@ -7,7 +7,6 @@ struct DemoJournal {
         case found, missed, renewed, deleted
     }
 
-    /// Seconds between two messages about cities.
     private static let pause = 0.1...0.5
     private static let figuresInterval = 5.0
 

@@ -1,6 +1,4 @@
-/// Pages about cities.
 enum DemoPage {
-    /// `page:/id/jakarta`
     static func key(_ data: DemoData, _ place: Int) -> String {
         let path = data.keys[place].dropFirst("city".count).map { character in
             character == ":"

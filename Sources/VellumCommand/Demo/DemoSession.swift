@@ -10,8 +10,7 @@ final class DemoSession {
     private let workload: WorkloadProcess
     private let temporary: TemporaryFolder?
 
-    /// `store`: a folder, or nil for a temporary one. The workload's process removes a temporary one at its end unless `keeps`,
-    /// also if this process is killed.
+    /// `store`: a folder; nil: a temporary one, which the workload's process removes at its end unless `keeps`.
     init(store: String?, keeps: Bool, rate: Int, seed: UInt64, isSilent: Bool) throws {
         let dataPath = try DemoFile.path()
         let data = try DemoData(path: dataPath)

@@ -1,17 +1,14 @@
-/// Uncompressed greyscale PNG images (W3C, Portable Network Graphics, 3rd edition), so that their sizes differ like their
-/// edges.
+/// Uncompressed greyscale PNG images (W3C, Portable Network Graphics, 3rd edition), so that sizes differ.
 enum DemoThumbnail {
     /// Pixels; smaller ones are more frequent.
     private static let edges = [16, 16, 16, 16, 48, 48, 48, 160, 160, 512, 1024]
 
     static func edge(_ place: Int) -> Int { edges[place % edges.count] }
 
-    /// `thumb:512:ID:Jakarta`
     static func key(_ data: DemoData, _ place: Int) -> String {
         "thumb:\(edge(place))" + data.keys[place].dropFirst("city".count)
     }
 
-    /// About `edge * edge` bytes.
     static func image(_ place: Int) -> [UInt8] {
         let edge = edge(place)
         var pixels: [UInt8] = []

@@ -14,7 +14,6 @@ enum DemoUser {
 
     static func name(_ session: Int) -> String { names[session % names.count] }
 
-    /// `session:ada:9e3779b9`
     static func key(_ session: Int) -> String {
         let token = String(UInt32(truncatingIfNeeded: (session + 1) &* 0x9e37_79b9), radix: 16)
         return "session:\(name(session)):" + String(repeating: "0", count: 8 - token.count) + token

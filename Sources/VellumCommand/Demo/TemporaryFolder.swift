@@ -12,7 +12,5 @@ struct TemporaryFolder: Sendable {
     }
 
     /// Removes the folder and its contents as far as possible. Doesn't follow links.
-    func remove() {
-        try? FileManager.default.removeItem(atPath: path)
-    }
+    func remove() { try? FileManager.default.removeItem(atPath: path) }
 }

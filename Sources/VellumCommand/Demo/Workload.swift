@@ -1,7 +1,6 @@
 import StorageEngine
 
-/// Uses archives like a program with caches: skewed look-ups, stores after misses, occasional updates and deletions. For one
-/// thread.
+/// Uses archives like caches: skewed look-ups, stores after misses, some updates and deletions. For one thread.
 struct Workload {
     private static let tick = 0.005
     /// Per hundred operations on cities.
@@ -40,8 +39,7 @@ struct Workload {
         popularity = Array(data.keys.indices).shuffled(using: &generator)
     }
 
-    /// Runs `rate` operations a second, more in some phases, until a signal, or until standard input is closed, which also
-    /// happens when the process at its other end dies.
+    /// Runs `rate` operations a second, more in some phases, until a signal or the end of standard input.
     mutating func run(rate: Int) throws(StorageError) {
         var start = MonotonicClock.seconds()
         var done = 0

@@ -11,8 +11,7 @@ final class WorkloadProcess {
     private var leash: Int32
     private var isWaitedFor = false
 
-    /// `removesStore`: the child removes the store when it ends. `isSilent`: discards its standard error, which would disturb
-    /// the browser.
+    /// `removesStore`: the child removes the store when it ends. `isSilent`: discards its standard error.
     init(
         store: String, dataPath: String?, rate: Int, seed: UInt64, removesStore: Bool, isSilent: Bool
     ) throws(CommandFailure) {
@@ -36,7 +35,6 @@ final class WorkloadProcess {
         self.pid = pid
     }
 
-    /// Whether the child has ended unexpectedly.
     func hasEnded() -> Bool {
         if !isWaitedFor { isWaitedFor = waitpid(pid, nil, WNOHANG) == pid }
         return isWaitedFor

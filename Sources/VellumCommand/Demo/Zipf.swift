@@ -1,5 +1,4 @@
-/// Draws ranks by Zipf's law with exponent 1, the usual model of popularity in caches (Breslau et al., Web Caching and
-/// Zipf-like Distributions, 1999).
+/// Ranks by Zipf's law with exponent 1 (Breslau et al., Web Caching and Zipf-like Distributions, 1999).
 struct Zipf: Sendable {
     private let sums: [Double]
 
@@ -29,9 +28,7 @@ struct Zipf: Sendable {
 struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    init(seed: UInt64) {
-        state = seed
-    }
+    init(seed: UInt64) { state = seed }
 
     mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15

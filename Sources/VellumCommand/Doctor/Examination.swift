@@ -169,7 +169,6 @@ enum Examination {
         ShellWord.vellum("check", options: ["--repair"], store: path)
     }
 
-    /// Advice beyond the error's own text.
     private static func advice(for error: StorageError, _ path: String) -> String? {
         switch error {
         case .corrupted: repair(path)

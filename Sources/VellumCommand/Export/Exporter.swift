@@ -3,8 +3,7 @@ import CBOR
 import StorageEngine
 import StoreInspection
 
-/// Writes a snapshot of an archive's entries, least recently used first, so that an import restores their order. For one
-/// thread.
+/// Writes a snapshot of an archive, least recently used first, so that an import restores the order. For one thread.
 struct Exporter {
     struct Outcome {
         var exported = 0
@@ -42,7 +41,6 @@ struct Exporter {
         self.wrapsKeys = wrapsKeys
     }
 
-    /// Writes one item a line, or one JSON array.
     func writeJSON(isArray: Bool) throws -> Outcome {
         var outcome = Outcome()
         if isArray { try output.write("[") }
@@ -171,7 +169,7 @@ struct Exporter {
         if repeating > 0 {
             let them = Figures.count(repeating, "value has", "values have")
             Narration.complain(
-                "\(them) an object with a name twice, which an import skips; dump and backup keep them")
+                "\(them) an object with a name twice; import skips such records, dump and backup keep them")
         }
         if !isSilent, elsewhere > 0 {
             let them = Figures.count(elsewhere, "entry is", "entries are")

@@ -2,8 +2,7 @@ import ArchiveQuery
 import CBOR
 
 extension RecognizedBytes {
-    /// Whether its JSON is read back differently: dates as numbers, numbers that aren't finite as null, and a value that is no
-    /// document as a byte string.
+    /// Whether its JSON is read back differently: dates as numbers, non-finite numbers as null, plain bytes as a byte string.
     var changesInJSON: Bool {
         withSource { source in
             switch source {

@@ -14,9 +14,7 @@ struct ArrayReader: RecordReader {
     private var pending = 0
     private var items = 0
 
-    init(_ input: InputBuffer) {
-        self.input = input
-    }
+    init(_ input: InputBuffer) { self.input = input }
 
     mutating func next(into writer: inout CBORWriter) throws(CommandFailure) -> ImportRecord? {
         input.consume(pending)

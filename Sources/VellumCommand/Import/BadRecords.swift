@@ -21,7 +21,6 @@ struct BadRecords {
         if seen <= Self.named { Narration.complain("\(file):\(line): \(reason)") }
     }
 
-    /// Reports the number of unnamed bad records.
     func finish() {
         for kind in reasons {
             guard let count = counts[kind], count > Self.named else { continue }

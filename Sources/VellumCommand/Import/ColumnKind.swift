@@ -1,10 +1,8 @@
-/// The type of a column's fields.
 enum ColumnKind: Sendable, Hashable {
     /// By spelling: a number, `true`, `false`, `null`, an array, an object or a text.
     case spelled
     /// Arrays and objects by spelling, else texts.
     case mixedText
-    /// Only texts.
     case text
     /// Numbers and `null`; other fields make the row bad.
     case number

@@ -1,7 +1,6 @@
 import StoreInspection
 
-/// Reads all rows to find the type of each column: number only if all its fields are. Quoted fields are always texts. For one
-/// thread.
+/// Reads all rows to find the type of each column: number only if all fields are. Quoted fields are texts. For one thread.
 struct ColumnSurvey {
     struct Example {
         private static let longest = 40
@@ -18,7 +17,6 @@ struct ColumnSurvey {
         var said: String { "\(TerminalSafe.quoted(text)) (line \(line))" }
     }
 
-    /// Examples of unquoted fields by type.
     private struct Column {
         var number: Example?
         /// A number that changes its spelling when stored: 20.00.
@@ -47,7 +45,6 @@ struct ColumnSurvey {
     }
 
     private enum Decision: Equatable {
-        /// All are JSON numbers.
         case plain
         case numbers(decimal: UInt8)
         /// Texts: ambiguous, or inconsistent.
@@ -227,7 +224,6 @@ struct ColumnSurvey {
             + "\(option("text")) keeps it"
     }
 
-    /// About numbers with a decimal comma or thousands separators.
     private func noteOfDecision(_ column: Column, _ name: String) -> String? {
         let example = column.local ?? column.ambiguous ?? column.fraction
         guard let said = example?.said else { return nil }
@@ -251,7 +247,6 @@ struct ColumnSurvey {
         }
     }
 
-    /// About numbers in quotes, which are texts.
     private func noteOfQuotes(_ column: Column, _ name: String) -> String? {
         guard let number = column.quotedNumber else {
             guard let text = column.quotedText, let other = column.number ?? column.word else { return nil }

@@ -1,6 +1,5 @@
 import StoreInspection
 
-/// The dialect of a CSV or TSV file.
 struct DelimitedDialect: Sendable {
     /// The options of a command; nil: detect.
     struct Options: Sendable {
@@ -29,7 +28,6 @@ struct DelimitedDialect: Sendable {
 
     var delimiter: UInt8
     var quoting: Quoting
-    /// Whether spaces around fields are removed.
     var trims = false
     /// Whether quoted fields are typed like unquoted ones, for files that quote all.
     var ignoresQuotes = false

@@ -73,7 +73,6 @@ struct DelimitedReader: RecordReader {
         return names
     }
 
-    /// Decodes the name of a column.
     static func name(_ field: [UInt8], _ dialect: DelimitedDialect) -> String {
         let escaped =
             dialect.quoting == .escapes
@@ -98,8 +97,7 @@ struct DelimitedReader: RecordReader {
             + (spaced.isEmpty ? [] : ["names keep spaces that --trim removes: " + list(spaced)])
     }
 
-    /// Sets the columns' kinds: from `types`, and for others by a survey of the whole input, which is then reread from its
-    /// first row. Returns a line for each mixed column.
+    /// Sets the columns' kinds from `types` or a survey of the whole input. Returns a line for each mixed column.
     mutating func decideKinds(_ types: [(name: String, kind: ColumnKind)], key: String) throws(CommandFailure)
         -> [String]
     {
@@ -230,7 +228,6 @@ struct DelimitedReader: RecordReader {
         return (nil, quoted)
     }
 
-    /// Writes a column's name as text or bytes.
     private func writeName(of column: Int, into writer: inout CBORWriter) {
         var name = columns[column]
         let value = isTextOnly ? nil : name.withUTF8 { ByteText.value(of: UnsafeRawBufferPointer($0)) }

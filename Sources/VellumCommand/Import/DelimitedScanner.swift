@@ -1,5 +1,4 @@
-/// Splits CSV or TSV into rows, one at a time. Rows end with LF, CR or both; a quote within a field that begins without one is
-/// an ordinary character. For one thread.
+/// Splits CSV or TSV into rows. Quotes within a field that begins without one are ordinary characters. For one thread.
 struct DelimitedScanner {
     struct Field {
         let range: Range<Int>
@@ -25,7 +24,6 @@ struct DelimitedScanner {
     /// The unquoted content of all fields of the current row.
     private(set) var text: [UInt8] = []
     private(set) var fields: [Field] = []
-    /// The first line of the current row, from 1.
     private(set) var rowLine = 0
     /// Whether the current row ended with a line end, not with the input.
     private(set) var isAtEndOfLine = false

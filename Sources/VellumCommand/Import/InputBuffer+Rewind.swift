@@ -1,7 +1,6 @@
 /// Reads an input twice: a file by seeking, a pipe from a copy.
 extension InputBuffer {
-    /// Makes all further input readable again. Copies input that isn't seekable to an unlinked file, which the system deletes
-    /// with this process.
+    /// Makes further input readable again. Copies input that isn't seekable to an unlinked file.
     func mark() throws(CommandFailure) {
         let place = lseek(descriptor, 0, SEEK_CUR)
         if size != nil, place >= 0 {

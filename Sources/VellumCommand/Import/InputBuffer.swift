@@ -1,7 +1,6 @@
 import StoreInspection
 
-/// The read but unconsumed bytes of a file. The window grows to the longest record, from ``chunkBytes`` to 2 GiB. Pointers into
-/// it are valid until the next ``fill()``. For one thread.
+/// A window of a file, up to 2 GiB for long records. Pointers into it are valid until the next ``fill()``. For one thread.
 final class InputBuffer {
     static let chunkBytes = 1 << 20
     /// A value has at most 1 GiB; its spelling may be longer.
@@ -54,13 +53,9 @@ final class InputBuffer {
         if copy >= 0 { close(copy) }
     }
 
-    var unread: UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: memory[start..<end])
-    }
+    var unread: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[start..<end]) }
 
-    func consume(_ count: Int) {
-        start += count
-    }
+    func consume(_ count: Int) { start += count }
 
     /// Appends input to the unread bytes. False at the end of the file and after an interruption.
     func fill() throws(CommandFailure) -> Bool {

@@ -9,9 +9,7 @@ struct KeyProperty: Sendable {
 
     let name: String
 
-    init(_ name: String) {
-        self.name = name
-    }
+    init(_ name: String) { self.name = name }
 
     /// A string is the key itself, an integer the key in its JSON spelling. `cbor` must be well-formed.
     func find(in cbor: UnsafeRawBufferPointer) -> Found {

@@ -1,4 +1,3 @@
-/// Numbers with thousands separators or a decimal comma.
 enum LocalNumber {
     /// The number in JSON's spelling; nil if `field` isn't one with this decimal separator. Thousands are separated by the
     /// other of comma and point, an apostrophe, a space or a no-break space, consistently; no leading zeros.

@@ -1,6 +1,5 @@
 import CBOR
 
-/// The next record of an input.
 enum ImportRecord {
     /// A record whose CBOR was written; `line` is its first, from 1.
     case value(line: Int)

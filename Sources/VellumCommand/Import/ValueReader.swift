@@ -8,9 +8,7 @@ struct ValueReader: RecordReader {
     /// Length of the latest value, which stays in the buffer until the next call.
     private var pending = 0
 
-    init(_ input: InputBuffer) {
-        self.input = input
-    }
+    init(_ input: InputBuffer) { self.input = input }
 
     mutating func next(into writer: inout CBORWriter) throws(CommandFailure) -> ImportRecord? {
         consumePending()

@@ -1,7 +1,6 @@
 import StorageEngine
 import StoreInspection
 
-/// Follows a ring file. For one thread.
 struct RingFileFollower {
     let ring: RingFile
     private(set) var cursor: RingFileCursor

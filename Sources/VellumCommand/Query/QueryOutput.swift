@@ -1,7 +1,6 @@
 import ArgumentParser
 import StoreInspection
 
-/// A query's file, the format of its rows and their destination.
 struct QueryOutput: ParsableArguments {
     enum Format: String, CaseIterable, Sendable, ExpressibleByArgument {
         case table, json, ndjson, csv, tsv

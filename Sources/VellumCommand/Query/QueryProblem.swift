@@ -1,7 +1,6 @@
 import ArchiveQuery
 import TerminalKit
 
-/// Shows the errors of a query's text at their places.
 enum QueryProblem {
     /// - Throws: a failure with every error, each with its line of the text and a caret below its place.
     static func pipeline(_ text: String) throws(CommandFailure) -> QueryPipeline {
@@ -12,7 +11,6 @@ enum QueryProblem {
         }
     }
 
-    /// A pipeline that finds the entries that meet a condition.
     static func condition(_ text: String) throws(CommandFailure) -> QueryPipeline {
         let pipeline = try pipeline("find " + text)
         guard pipeline.stages.count == 1 else {

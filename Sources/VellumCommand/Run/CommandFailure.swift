@@ -50,7 +50,6 @@ extension StorageError {
     }
 }
 
-/// Converts any error into a message and an exit status.
 enum FailureReport {
     static func report(_ error: any Error) -> ExitStatus {
         switch error {

@@ -1,4 +1,3 @@
-/// The exit status of the command.
 enum ExitStatus: Int32, Sendable {
     case done = 0
     /// Nothing matched, a check failed, or a value was refused.

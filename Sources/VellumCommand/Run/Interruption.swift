@@ -16,7 +16,6 @@ enum Interruption {
     /// - Throws: after a signal that asked to end.
     static func check() throws(CommandFailure) { if isRequested { throw .interrupted } }
 
-    /// The exit status for the received signal.
     static var status: ExitStatus {
         switch received {
         case nil: .done
@@ -37,8 +36,7 @@ enum Interruption {
         }
     }
 
-    /// SIGINT ends the program at once with status 130. SIGPIPE ends it quietly when the reader closes the pipe, even if the
-    /// parent process ignores that signal.
+    /// SIGINT ends the program at once with status 130. SIGPIPE ends it quietly, even if the parent process ignores it.
     static func endAtOnce() {
         install(SIGINT) { _ in _exit(ExitStatus.interrupted.rawValue) }
         signal(SIGPIPE, SIG_DFL)
@@ -47,8 +45,7 @@ enum Interruption {
     /// SIGINT only interrupts waiting system calls with `EINTR`.
     static func endWaitsOnly() { install(SIGINT) { _ in } }
 
-    /// Signals are recorded, and interrupt waiting system calls with `EINTR`. A second signal ends the program at once, in case
-    /// it is stuck.
+    /// Signals are recorded, and interrupt waiting system calls with `EINTR`. A second signal ends the program at once.
     static func collect() {
         // Initialize the global here; a signal handler must not.
         _ = first.load(ordering: .relaxed)

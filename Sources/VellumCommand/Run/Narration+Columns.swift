@@ -14,7 +14,6 @@ extension Narration {
 }
 
 extension OutputWriter {
-    /// Writes a text to standard output.
     static func print(_ text: String) throws(SourceError) {
         let output = OutputWriter()
         try output.write(text)

@@ -5,9 +5,7 @@ import TerminalKit
 enum Narration {
     static var isTerminal: Bool { SystemText.isTerminal(STDERR_FILENO) }
 
-    static func say(_ text: String) {
-        write(harmless(text) + "\n")
-    }
+    static func say(_ text: String) { write(harmless(text) + "\n") }
 
     /// Bytes of a complaint that are shown; it may quote megabytes of input.
     private static let longestComplaint = 4_000
@@ -35,11 +33,7 @@ enum Narration {
 
     private static func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         while true {
-            #if canImport(Darwin)
-            let written = Darwin.write(STDERR_FILENO, bytes.baseAddress, bytes.count)
-            #else
-            let written = Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count)
-            #endif
+            let written = systemWrite(STDERR_FILENO, bytes)
             if written >= 0 || errno != EINTR { return written }
         }
     }
@@ -50,4 +44,8 @@ enum Narration {
             .map { TerminalText.sanitized(String($0)) }
             .joined(separator: "\n")
     }
+}
+
+private func systemWrite(_ file: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    write(file, bytes.baseAddress, bytes.count)
 }

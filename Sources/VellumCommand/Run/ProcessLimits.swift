@@ -8,8 +8,7 @@ enum ProcessLimits {
     private static let addresses = RLIMIT_AS
     #endif
 
-    /// Raises the limit of open files to the hard limit: each archive takes two, and a store may have thousands. Archives
-    /// report a missing descriptor themselves.
+    /// Raises the limit of open files to the hard limit: each archive takes two, and a store may have thousands.
     static func raiseOpenFiles() {
         var limits = rlimit()
         guard getrlimit(openFiles, &limits) == 0, limits.rlim_cur < limits.rlim_max else { return }
@@ -17,8 +16,7 @@ enum ProcessLimits {
         _ = setrlimit(openFiles, &limits)
     }
 
-    /// The default memory limit of a query in bytes: `usual`, or less where the address space is limited (`ulimit -v`), most of
-    /// which is taken by mapped files and thread stacks.
+    /// A query's default memory limit in bytes: `usual`, or less where the address space is limited (`ulimit -v`).
     static func memoryForQuery(_ usual: Int) -> Int {
         var limits = rlimit()
         guard getrlimit(addresses, &limits) == 0 else { return usual }

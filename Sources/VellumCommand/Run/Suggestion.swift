@@ -4,7 +4,6 @@ import StoreInspection
 
 /// Finds similar names. Safe from any thread.
 enum Suggestion {
-    /// A command similar to the first word, if that is no command.
     static func command(for arguments: [String]) -> String? {
         guard let word = arguments.first, word.utf8.first != UInt8(ascii: "-") else { return nil }
         let names = VellumCommand.names
@@ -46,6 +45,5 @@ enum Suggestion {
         return near.min { $0.distance < $1.distance }?.name
     }
 
-    /// Scalars that are compared.
     private static let longest = 80
 }

@@ -8,9 +8,7 @@ enum SystemText {
     /// Whether the terminal can only print lines, like one within an editor.
     static var isTerminalPlain: Bool { environment("TERM") ?? "dumb" == "dumb" }
 
-    static func isTerminal(_ descriptor: Int32) -> Bool {
-        isatty(descriptor) == 1
-    }
+    static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
     /// Bytes available to this user on the path's file system; nil if unknown.
     static func freeBytes(at path: String) -> UInt64? {

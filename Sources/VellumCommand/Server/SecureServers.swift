@@ -5,7 +5,6 @@ import VellumValkey
 
 /// Servers at `valkeys://`, in a build with TLS.
 enum SecureServers {
-    /// Registers the scheme.
     static func enable() {
         SecureConnections.open { (address, seconds) throws(SourceError) in
             var tls = ValkeyTier.TLS()

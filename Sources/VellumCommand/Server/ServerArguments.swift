@@ -1,9 +1,7 @@
 import ServerInspection
 import StoreInspection
 
-/// Server addresses in place of a store.
 extension StoreArguments {
-    /// The named server; nil: a store was named, or nothing.
     func server() throws(CommandFailure) -> ServerAddress? { try Self.server(named) }
 
     static func server(_ name: String?) throws(CommandFailure) -> ServerAddress? {

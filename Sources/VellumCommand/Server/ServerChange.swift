@@ -88,7 +88,6 @@ struct ServerChange {
         }
     }
 
-    /// The selected keys with their sizes.
     private func targets() throws -> [Target] {
         if let condition = selection.condition {
             // An empty selection yields the keys without their values.
@@ -143,7 +142,6 @@ struct ServerChange {
         return targets
     }
 
-    /// Adds the key if the action applies to it.
     private func add(_ key: String, _ size: Int, _ used: Timestamp?, to targets: inout [Target]) {
         if case .expireIdle(let before) = action, used.map({ $0 >= before }) ?? true { return }
         targets.append(Target(key: key, sequence: 0, size: size))

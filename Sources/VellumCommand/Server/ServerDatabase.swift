@@ -44,8 +44,7 @@ struct ServerDatabase {
 
     private static let block = 16
 
-    /// Calls `body` with keys and facts until it returns false: in the order of the scan, or sorted, which first reads the
-    /// facts of all keys.
+    /// Calls `body` with keys and facts until it returns false. Sorting reads all facts first.
     func visitKeys(
         matching pattern: String?, by order: EntryColumn?, reverse: Bool,
         _ body: (String, KeyFacts) throws -> Bool
@@ -94,7 +93,6 @@ struct ServerDatabase {
         return listing
     }
 
-    /// All keys with their facts.
     func listing() throws -> ServerListing {
         guard let listing = try list(matching: nil),
             try listing.learnFigures({ _ in !Interruption.isRequested })
@@ -111,7 +109,6 @@ struct ServerDatabase {
         return true
     }
 
-    /// Facts in the order of the keys.
     func facts(of keys: [String]) throws -> [KeyFacts?] {
         try stride(from: 0, to: keys.count, by: Self.block).flatMap { start in
             try connection.facts(

@@ -2,7 +2,6 @@ import ServerInspection
 import StorageEngine
 import StoreInspection
 
-/// A server's figures as `vellum stats` prints them.
 enum ServerText {
     private static func members(_ figures: ServerFigures) -> [(name: String, value: Cell)] {
         [
@@ -25,7 +24,6 @@ enum ServerText {
         if let remark = figures.remark { Narration.complain(remark) }
     }
 
-    /// Prints rates per second between two samples.
     static func write(
         _ now: ServerFigures, since before: ServerFigures, seconds: Double, _ json: Bool,
         to output: OutputWriter

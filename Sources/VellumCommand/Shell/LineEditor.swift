@@ -12,7 +12,6 @@ final class LineEditor {
     private var modes = termios()
 
     private var field = LineEditor.field("")
-    /// Previous lines of an unfinished input.
     private var earlier = ""
     /// Index of the recalled line, from the latest.
     private var recalled: Int?
@@ -196,8 +195,7 @@ final class LineEditor {
         setRaw()
     }
 
-    /// The events of the next bytes; nil if the terminal is closed. Reads single bytes, because later ones may be for the
-    /// command.
+    /// The next events; nil if the terminal is closed. Reads single bytes: later ones may be for the command.
     private func nextEvents() -> [InputEvent]? {
         while true {
             var waiting = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)

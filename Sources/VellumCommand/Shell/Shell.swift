@@ -4,18 +4,15 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Runs the lines of `vellum shell`, each in a process of the system's shell, which handles interrupts, quotes and pipes. For
-/// one thread.
+/// Runs the lines of `vellum shell`, each in the system's shell, which handles interrupts, quotes and pipes. For one thread.
 struct Shell {
     /// The store's folder, which commands read from the environment.
     let path: String
-    /// The archive of queries, with a sample of its properties.
     private(set) var archive: (name: String, sample: PropertySample)?
     private(set) var isOver = false
 
     /// Words of this shell, besides commands and stages.
     static let words = ["use", "history", "help", "exit", "quit"]
-    /// Words that begin a query.
     static let stages = QueryPipeline.completions(in: "", at: 0).filter { $0.kind == .word }.map(\.text)
     static let commands = VellumCommand.names.filter { $0 != ShellCommand.configuration.commandName }
 
@@ -42,14 +39,12 @@ struct Shell {
         return Figures.count(names.count, "archive", "archives")
     }
 
-    /// Selects the archive of queries.
     mutating func use(_ name: String) throws {
         let found = try open().archive(named: name)
         try found.requireEntries()
         archive = (name, try PropertySample(of: found))
     }
 
-    /// Whether the line continues in the next one.
     func isUnfinished(_ line: String) -> Bool {
         if line.utf8.last == UInt8(ascii: "\\") { return true }
         return isQuery(line) && line.last { !$0.isWhitespace } == "|"

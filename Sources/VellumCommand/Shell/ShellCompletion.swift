@@ -3,7 +3,6 @@ import Foundation
 import StoreInspection
 import TerminalKit
 
-/// Completions of a line of `vellum shell` at the cursor.
 struct ShellCompletion: Sendable {
     /// Clusters of the field that a choice replaces.
     let range: Range<Int>

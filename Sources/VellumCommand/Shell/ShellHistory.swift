@@ -8,7 +8,6 @@ struct PastLine: Sendable, Codable {
 /// Lines of this session and earlier ones, in a file that only this user can read. For one thread.
 final class ShellHistory {
     private static let most = 1_000
-    /// Nil without a home folder.
     static var standard: ShellHistory? {
         StateFile.folder(
             "XDG_STATE_HOME", or: ".local/state", environment: ProcessInfo.processInfo.environment

@@ -1,4 +1,3 @@
-/// A shell pattern over whole keys.
 struct KeyPattern: Sendable {
     private let pattern: String
 

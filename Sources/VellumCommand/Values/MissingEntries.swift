@@ -2,8 +2,7 @@ import StorageEngine
 import StoreInspection
 
 extension Archive {
-    /// Reports entries lost when the index was rebuilt, which can't be listed.
-    /// - Returns: whether there are any.
+    /// Reports entries lost when the index was rebuilt. Returns whether there are any.
     func complainOfLoss() throws(StorageError) -> Bool {
         guard let problem = try status().problem else { return false }
         Narration.complain("\(name): \(problem)")
@@ -17,7 +16,6 @@ extension Archive {
 }
 
 extension Narration {
-    /// Reports the number of unreadable entries, if any.
     static func complainOfMissing(_ count: Int) {
         guard count > 0 else { return }
         complain(

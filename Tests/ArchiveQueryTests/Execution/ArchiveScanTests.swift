@@ -73,10 +73,11 @@ struct ArchiveScanTests {
         let things = try TemporaryArchive()
         for number in 0..<50 { try things.put("user:\(number)", #"{"n":\#(number)}"#) }
         try things.put("other", #"{"n":7}"#)
-        let predicate = try QueryPredicate(#"@key starts with "user:4" or n = 7"#)
+        // An empty selection yields the entries without their values.
+        let condition = PipelineStage.find(try QueryPredicate(#"@key starts with "user:4" or n = 7"#))
         var found: [EntryFacts] = []
-        let report = try predicate.forEachEntry(of: things.archive) {
-            found.append($0)
+        let report = try QueryPlan(QueryPipeline([condition, .select([])])).run(over: things.archive) { row in
+            if let entry = row.entry { found.append(entry) }
             return found.count < 4
         }
         #expect(found.map(\.key) == ["other", "user:49", "user:48", "user:47"] && report.rows == 4)

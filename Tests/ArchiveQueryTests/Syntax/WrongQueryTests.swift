@@ -41,7 +41,8 @@ struct WrongQueryTests {
         arguments: [
             ("n <> 5", 2..<4), ("id % 2 = 0", 3..<4), ("t ~ \"n\"", 2..<3), ("sum <> 5", 4..<6),
             ("top <> 5", 4..<6),
-            ("@size % 2 = 0", 6..<7), ("limit 3 | n <> 5", 12..<14), ("\"odd name\" ! = 5", 11..<12),
+            ("@size % 2 = 0", 6..<7), ("limit 3 | n <> 5", 12..<14), ("\"odd name\" && b = 5", 11..<13),
+            ("key:5", 3..<4),
         ])
     func foreignOperators(text: String, range: Range<Int>) throws {
         let error = try #require(errors(text).first)

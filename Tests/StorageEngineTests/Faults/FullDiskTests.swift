@@ -233,7 +233,19 @@ final class FullDisk {
         #expect(try archive.check().clean)
     }
 
-    @Test("reserves what the disk has if it hasn't enough")
+    @Test("replaces a reserve that has another name, and leaves the file of that name alone")
+    func linkedReserve() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let (file, length) = try reserve(folder)
+        let other = Reserve(path: folder.path + "/linked")
+        #expect(truncate(file.path, off_t(2 * length)) == 0 && link(file.path, other.path) == 0)
+        let archive = try Store.open(at: folder.store).archive(named: "A")
+        #expect(other.bytes?.length == 2 * length)
+        #expect(try #require(file.bytes).allocated >= length)
+        archive.close()
+    }
+
+    @Test("reserves a part if the disk has no space for all")
     func partialReserve() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let (file, length) = try reserve(folder)

@@ -59,7 +59,7 @@ enum ArchivesScreen: ScreenParts {
 
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
         let changes: [ActionID] = [.resizeArchive, .renameArchive, .compactArchive, .dropArchive]
-        if changes.contains(id) { return !model.isOfServer && !model.isOfRingFile && selected(model) != nil }
+        if changes.contains(id) { return selected(model) != nil }
         if model.isOfServer || model.archives.archives.isEmpty, [.sort, .reverse, .filter].contains(id) {
             return false
         }

@@ -72,8 +72,7 @@ extension CBORReader {
 
     private var isAtNull: Bool { initialByte == SimpleByte.null || initialByte == SimpleByte.undefined }
 
-    /// Reads the head of a map, and its tags. Nil: the item isn't a map (only its tags are then read); inside: indefinite
-    /// length.
+    /// Reads the tags and the head of a map. Nil: the item isn't a map (only its tags are read); inner nil: indefinite length.
     mutating func openMap() throws(ReadFault) -> Int?? {
         try skipTags()
         guard let initialByte, MajorType(of: initialByte) == .map else { return .none }

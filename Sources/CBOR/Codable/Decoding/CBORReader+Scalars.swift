@@ -31,7 +31,6 @@ extension CBORReader {
         return try decodeText()
     }
 
-    /// Reads a byte string. A fault names `type`.
     mutating func decodeByteString(_ type: any Any.Type) throws(ReadFault) -> [UInt8] {
         try skipTags()
         guard try nextType(type) == .bytes else { throw try mismatch(type) }
@@ -118,7 +117,6 @@ extension CBORReader {
         return number
     }
 
-    /// Like ``decodeFloat(_:)``, but a fault names the type `expected`.
     @inline(__always)
     mutating func decodeFloat<Number: BinaryFloatingPoint>(
         _ type: Number.Type, for expected: any Any.Type

@@ -24,8 +24,7 @@ final class DecodingSource {
     }
 }
 
-/// Decodes the item at one offset; remembers its container's position, so requests in order read nothing twice. Not
-/// thread-safe.
+/// Decodes one item; remembers its container's position, so ordered requests read nothing twice. Not thread-safe.
 final class ValueDecoder {
     /// The coding path step from the parent to this item.
     enum Step {
@@ -135,7 +134,6 @@ final class ValueDecoder {
         return reader.offset
     }
 
-    /// Throws if bytes follow the item.
     func expectEnd() throws {
         var reader = reader(at: try end())
         do throws(ReadFault) {

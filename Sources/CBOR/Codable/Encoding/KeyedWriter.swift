@@ -1,6 +1,5 @@
 struct KeyedWriter<Key: CodingKey> {
     let encoder: ValueEncoder
-    /// Number of the map's scope.
     let number: Int
 }
 

@@ -28,16 +28,16 @@ extension SingleValueWriter: SingleValueEncodingContainer {
     mutating func encode(_ value: String) throws { try write { $0.write(value) } }
     mutating func encode(_ value: Double) throws { try write { $0.write(value) } }
     mutating func encode(_ value: Float) throws { try write { $0.write(single: value) } }
-    mutating func encode(_ value: Int) throws { try write(signed: Int64(value)) }
-    mutating func encode(_ value: Int8) throws { try write(signed: Int64(value)) }
-    mutating func encode(_ value: Int16) throws { try write(signed: Int64(value)) }
-    mutating func encode(_ value: Int32) throws { try write(signed: Int64(value)) }
-    mutating func encode(_ value: Int64) throws { try write(signed: value) }
-    mutating func encode(_ value: UInt) throws { try write(unsigned: UInt64(value)) }
-    mutating func encode(_ value: UInt8) throws { try write(unsigned: UInt64(value)) }
-    mutating func encode(_ value: UInt16) throws { try write(unsigned: UInt64(value)) }
-    mutating func encode(_ value: UInt32) throws { try write(unsigned: UInt64(value)) }
-    mutating func encode(_ value: UInt64) throws { try write(unsigned: value) }
+    mutating func encode(_ value: Int) throws { try write { $0.write(integer: Int64(value)) } }
+    mutating func encode(_ value: Int8) throws { try write { $0.write(integer: Int64(value)) } }
+    mutating func encode(_ value: Int16) throws { try write { $0.write(integer: Int64(value)) } }
+    mutating func encode(_ value: Int32) throws { try write { $0.write(integer: Int64(value)) } }
+    mutating func encode(_ value: Int64) throws { try write { $0.write(integer: value) } }
+    mutating func encode(_ value: UInt) throws { try write { $0.write(unsigned: UInt64(value)) } }
+    mutating func encode(_ value: UInt8) throws { try write { $0.write(unsigned: UInt64(value)) } }
+    mutating func encode(_ value: UInt16) throws { try write { $0.write(unsigned: UInt64(value)) } }
+    mutating func encode(_ value: UInt32) throws { try write { $0.write(unsigned: UInt64(value)) } }
+    mutating func encode(_ value: UInt64) throws { try write { $0.write(unsigned: value) } }
     mutating func encode(_ value: Int128) throws { try write { $0.write(wide: value) } }
     mutating func encode(_ value: UInt128) throws { try write { $0.write(wide: value) } }
 
@@ -45,15 +45,5 @@ extension SingleValueWriter: SingleValueEncodingContainer {
     private func write(_ body: (inout CBORWriter) -> Void) throws {
         try encoder.beginSingle(in: number)
         body(&encoder.writer)
-    }
-
-    @inline(__always)
-    private func write(signed number: Int64) throws {
-        try write { $0.write(integer: number) }
-    }
-
-    @inline(__always)
-    private func write(unsigned number: UInt64) throws {
-        try write { $0.write(unsigned: number) }
     }
 }

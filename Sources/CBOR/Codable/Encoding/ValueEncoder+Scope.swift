@@ -13,7 +13,6 @@ extension ValueEncoder {
         }
     }
 
-    /// Begins an item of the scope's array: counts it.
     @inline(__always)
     func beginItem(in number: Int) throws {
         guard number == scope.number else { throw notCurrent() }

@@ -93,9 +93,7 @@ final class ValueEncoder {
         }
     }
 
-    func removeAll(from place: Int) {
-        writer.bytes.removeLast(writer.bytes.count - place)
-    }
+    func removeAll(from place: Int) { writer.bytes.removeLast(writer.bytes.count - place) }
 
     /// An encoder for an item at this offset that may be filled at any time before the scope ends.
     func openPart(_ key: some CodingKey) -> ValueEncoder {
@@ -181,8 +179,7 @@ extension ValueEncoder: Encoder {
         SingleValueWriter(encoder: self, number: scope.number)
     }
 
-    /// Begins or continues the scope's container, shared with a superclass; returns its number, or 0, which can't be written
-    /// with.
+    /// Begins or continues the scope's container, shared with a superclass; returns its number, or 0 if it can't be written.
     private func open(_ shape: Scope.Shape) -> Int {
         if scope.shape == shape { return scope.number }
         guard scope.shape == .undecided else {

@@ -13,8 +13,7 @@ enum Dates {
     static let bigfloatKey: UInt64 = 5
     /// The key of extended time's number of seconds as integer or float (RFC 9581, section 3.2).
     static let numberKey: UInt64 = 1
-    /// The keys of extended time's decimal fractions of a second, and into how many parts they divide it (RFC 9581, section
-    /// 3.4).
+    /// Keys of extended time's decimal fractions of a second, with their divisors (RFC 9581, section 3.4).
     fileprivate static let partsOfSecond: [Int: Double] = [
         -3: 1e3, -6: 1e6, -9: 1e9, -12: 1e12, -15: 1e15, -18: 1e18,
     ]

@@ -11,8 +11,7 @@ extension CBORWriter {
         withUnsafeBytes(of: identifier.uuid) { write(bytes: $0) }
     }
 
-    /// Writes the URL's text (RFC 8949, 3.4.5.3); false, with nothing written, if it can't be recreated, such as a relative
-    /// one.
+    /// Writes the text (RFC 8949, 3.4.5.3); false, with nothing written, for URLs that can't be recreated (relative ones).
     mutating func write(_ url: URL) -> Bool {
         guard url.baseURL == nil, URL(string: url.relativeString) == url else { return false }
         write(tag: TagNumber.url)
@@ -37,7 +36,6 @@ extension CBORReader {
         return UUID(uuid: identifier)
     }
 
-    /// Reads a URL from its text, tagged or not.
     mutating func decodeURL() throws(ReadFault) -> URL {
         let text = try decodeText()
         guard let url = URL(string: text) else { throw .unfit(URL.self, "\"\(text)\"") }
