@@ -50,7 +50,6 @@ protocol ScreenParts {
     /// Requests the screen's data again. A forced refresh also unfreezes it.
     static func refresh(_ model: inout Model, isForced: Bool) -> [Effect]
     static func figuresCame(_ model: inout Model) -> [Effect]
-    /// Handles the removal of ``targets(_:)``.
     static func targetsWent(_ model: inout Model) -> [Effect]
     /// Keeps cursor and visible rows within bounds, and requests missing rows.
     static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect]
@@ -71,12 +70,10 @@ protocol ScreenParts {
     static func columnChoice(_ model: Model) -> ColumnChoice?
     static func show(_ columns: ColumnChoice, _ model: inout Model)
     static func columnsChosen(_ model: inout Model) -> [Effect]
-    /// Scrolls the columns except the first to the left.
     static func scroll(columns: Int, _ model: inout Model)
 
     // MARK: Prompt
 
-    /// The note behind the prompt's field.
     static func promptNote(_ model: Model) -> String
     static func promptChanged(_ model: inout Model, _ text: String) -> [Effect]
     static func promptTab(_ model: inout Model, backwards: Bool) -> [Effect]
@@ -200,7 +197,6 @@ extension Browser {
     }
 }
 
-/// The entries that an action applies to.
 struct ChosenEntries: Sendable {
     var archive: ArchiveAddress
     var targets: [Target]

@@ -14,7 +14,6 @@ package struct ArchiveAddress: Sendable, Hashable {
     }
 }
 
-/// The archive and key of an entry.
 package struct EntryAddress: Sendable, Hashable, CustomStringConvertible {
     package let archive: ArchiveAddress
     private let name: ExactText

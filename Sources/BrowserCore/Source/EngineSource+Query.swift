@@ -2,7 +2,6 @@ import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
-/// A source that runs queries.
 protocol QueriedSource: StoreSource {
     /// The plan of a query: with whole entries, or only metadata if values may not be read.
     func plan(_ request: QueryRequest) throws(SourceError) -> QueryPlan

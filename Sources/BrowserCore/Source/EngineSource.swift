@@ -106,7 +106,6 @@ package final class EngineSource: StoreSource {
             name: name, path: known.path, problem: "there is no store any more at \(known.path)")
     }
 
-    /// Nil if it isn't a store.
     private func summary(ofStore path: String, name: String) -> StoreSummary? {
         var summary = StoreSummary(name: name, path: path)
         do throws(SourceError) {
@@ -269,7 +268,6 @@ package final class EngineSource: StoreSource {
 }
 
 extension AttachedProcess {
-    /// Adds the figures of a process in another archive.
     fileprivate mutating func add(_ other: AttachedProcess) {
         attached = min(attached, other.attached)
         hits &+= other.hits

@@ -8,7 +8,6 @@ package struct LogLine: Sendable, Hashable {
     /// Nil in ring files.
     package var time: Timestamp?
     package var size: Int
-    /// Nil if it isn't text.
     package var text: String?
     /// The bytes if it isn't text.
     package var bytes: [UInt8] = []

@@ -29,7 +29,6 @@ package struct SavedQuery: Sendable, Hashable, Codable {
 }
 
 extension SavedQuery {
-    /// Compares names as bytes.
     func isNamed(_ name: String, of archive: String) -> Bool {
         ExactText(self.name) == ExactText(name) && ExactText(self.archive) == ExactText(archive)
     }
@@ -52,11 +51,9 @@ package struct ChosenColumns: Sendable, Hashable, Codable {
     package var archive: String
     /// Properties as spelled in queries, in order.
     private var columns: [String]
-    /// Names of hidden columns.
     package var hidden: [String]
 
     package static let most = 200
-    /// Maximum chosen properties.
     package static let mostProperties = 32
     /// Names of the columns that can be hidden.
     package static let hideable = EntriesView.hideable

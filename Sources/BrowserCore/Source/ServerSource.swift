@@ -182,7 +182,6 @@ package final class ServerSource: QueriedSource {
         seen(key, in: archive)?.facts.memory
     }
 
-    /// The last value if it is the key's.
     private func seen(_ key: String, in archive: ArchiveAddress) -> SeenValue? {
         state.withLock { state in
             state.value.flatMap { $0.archive == archive && ExactText($0.key) == ExactText(key) ? $0.2 : nil }

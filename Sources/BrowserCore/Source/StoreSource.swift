@@ -5,7 +5,6 @@ import StoreInspection
 /// Data source of the browser. Calls may block, so never call them on the drawing thread. Only ``store(_:in:)``,
 /// ``carryOut(_:on:in:checkpoint:)``, ``undo(_:in:checkpoint:)``, ``change(_:_:seen:progress:)`` and ``clearLog(in:)`` write.
 package protocol StoreSource: Sendable {
-    /// The folder that ``stores()`` lists.
     var folder: String { get }
 
     /// Favourites, then the stores of the default folder, each sorted by name, then the last opened ones elsewhere. Empty if the
@@ -28,7 +27,6 @@ package protocol StoreSource: Sendable {
         in archive: ArchiveAddress, holding text: String, while goesOn: (Int) -> Bool
     ) throws(SourceError) -> (any EntryListing)?
 
-    /// The most recent entries of a large archive.
     func recentEntries(_ most: Int, in archive: ArchiveAddress) throws(SourceError) -> any EntryListing
 
     func entry(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> EntryMetadata?
@@ -52,7 +50,6 @@ package protocol StoreSource: Sendable {
     /// Clients and slow log of a server; nil for stores.
     func serverActivity() throws(SourceError) -> ServerActivity?
 
-    /// The events from a number on, or all kept ones.
     func events(in archive: ArchiveAddress, from: UInt64?) throws(SourceError) -> EventBatch
 
     func history(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory
@@ -85,14 +82,12 @@ package protocol StoreSource: Sendable {
 
     func keep(_ query: PastQuery) throws(SourceError)
 
-    /// The named queries of all archives.
     func savedQueries() throws(SourceError) -> [SavedQuery]
 
     func save(_ query: SavedQuery) throws(SourceError)
 
     func forget(_ query: SavedQuery) throws(SourceError)
 
-    /// The chosen columns of an archive; nil if none were chosen.
     func columns(of archive: ArchiveAddress) throws(SourceError) -> ChosenColumns?
 
     func keep(_ columns: ChosenColumns) throws(SourceError)

@@ -1,6 +1,5 @@
 import StorageEngine
 
-/// A value with its version.
 package struct StoredValue: Sendable, Hashable {
     package var bytes: [UInt8]
     package var encoding: ValueEncoding

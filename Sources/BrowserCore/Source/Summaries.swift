@@ -56,7 +56,6 @@ package struct StoreFigures: Sendable, Hashable {
     package var server: ServerFigures?
     /// Metadata that the source can't report.
     package var unreported: Set<QueryMetadata> = []
-    /// The figures of a server as a whole.
     package var whole: ArchiveSample?
     /// Whether this user may only read it.
     package var isOfAnotherUser = false

@@ -29,7 +29,6 @@ struct ArchivesState: Sendable {
     /// The archives that graphs show; a server has one set of counters for all databases.
     var counted: [ArchiveSample] { figures?.counted ?? [] }
 
-    /// The archives that match the filter, in the chosen order; new ones are last.
     var rows: [ArchiveSample] {
         let pattern = SearchText(filter)
         let found = archives.filter { pattern?.matches($0.name) ?? true }

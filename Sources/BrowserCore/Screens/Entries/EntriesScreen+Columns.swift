@@ -2,7 +2,6 @@ import ArchiveQuery
 import StoreInspection
 import TerminalKit
 
-/// Choosing properties of the values as columns, and remembering the choice.
 extension EntriesScreen {
     static func columnChoice(_ model: Model) -> ColumnChoice? {
         model.entries.map { entries in

@@ -2,7 +2,6 @@ import ArchiveQuery
 import StoreInspection
 import TerminalKit
 
-/// Filtering the list by a condition of the query language.
 extension EntriesScreen {
     static func writeCondition(_ model: inout Model) -> [Effect] {
         guard let entries = model.entries else { return [] }
@@ -22,7 +21,6 @@ extension EntriesScreen {
         return query.replacing("find ", with: "").split(separator: " |").first.map(String.init) ?? ""
     }
 
-    /// Requests the properties of the values, once.
     static func loadSample(_ model: Model) -> [Effect] {
         guard let entries = model.entries, entries.sample == nil else { return [] }
         let archive = entries.archive

@@ -56,7 +56,6 @@ extension EntriesScreen {
 
     // MARK: Order and filter
 
-    /// Sorts by a column, or reverses the order if it is the same.
     static func sort(_ model: inout Model, by basis: EntryOrder.Basis) -> [Effect] {
         guard let order = model.entries?.order else { return [] }
         return arrange(&model, by: order.basis == basis ? order.reversed : EntryOrder(basis))

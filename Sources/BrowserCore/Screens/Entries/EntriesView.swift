@@ -160,7 +160,6 @@ enum EntriesView {
         let role = isGhost ? .dim : entries.flashes[entry.key]?.role ?? (isVictim ? .dying : .text)
         let cells = columns.map { column in
             switch column {
-            // Marks and other signs share a column, so that the first mark doesn't shift the others.
             case nil, .scan:
                 isMarked && !isGhost
                     ? Table.Cell(String(look.glyphs.marked), role: .marked)
@@ -324,7 +323,6 @@ enum EntriesView {
 }
 
 extension Frame {
-    /// Highlights matching characters of a text that was written at `point`.
     mutating func highlight(_ range: Range<Int>, of text: String, at point: Point, look: Look) {
         let before = TextWidth.width(of: String(text.prefix(range.lowerBound)))
         let width = TextWidth.width(of: String(text.prefix(range.upperBound))) - before

@@ -2,7 +2,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The value of the selected entry, beside or below the list.
 struct PreviewPane {
     private let preview: Preview
     private let isBeside: Bool

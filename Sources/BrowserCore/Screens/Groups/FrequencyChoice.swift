@@ -2,7 +2,6 @@ import ArchiveQuery
 import StoreInspection
 import TerminalKit
 
-/// Choosing the property that the shown entries are counted by.
 extension EntriesScreen {
     static func chooseFrequency(_ model: inout Model) -> [Effect] {
         model.overlay = .search(frequencies(model))

@@ -161,7 +161,6 @@ enum GroupsScreen: ScreenParts {
         return effects
     }
 
-    /// The grouped entries; nil if stopped.
     private static func entries(
         of archive: ArchiveAddress, _ scope: GroupsState.Scope, _ context: QuestionContext
     ) throws(SourceError) -> (any EntryListing, Positions?)? {
@@ -282,7 +281,6 @@ enum GroupsScreen: ScreenParts {
         return []
     }
 
-    /// Sorts by a column, or reverses the order if it is the same.
     private static func sort(_ model: inout Model, by column: GroupColumn) {
         guard var state = model.groups else { return }
         state.isDescending = state.column == column ? !state.isDescending : column != .group

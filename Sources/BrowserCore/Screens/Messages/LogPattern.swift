@@ -4,7 +4,6 @@ import StoreInspection
 struct LogPattern: Sendable {
     private let text: String
     private let isInverse: Bool
-    /// Faster search for a text without operators.
     private let plain: SearchText?
 
     init?(_ typed: String) throws(SourceError) {

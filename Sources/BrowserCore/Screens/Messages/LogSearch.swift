@@ -12,12 +12,10 @@ struct LogSearch: Sendable {
     var ticket: Int?
     var isPending = false
     var isStopped = false
-    /// Numbers of messages, in order.
     private(set) var numbers: [Int] = []
     private(set) var lines: [Int: LogLine] = [:]
     /// The first message that wasn't searched; nil before the first search.
     private(set) var end: Int?
-    /// Matches that were dropped.
     private(set) var dropped = 0
 
     var isActive: Bool { pattern != nil }

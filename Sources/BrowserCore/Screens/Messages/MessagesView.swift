@@ -41,7 +41,6 @@ enum MessagesView {
         return "No message matches \"\(log.filter.text)\"; \(clear) clears the filter."
     }
 
-    /// The first line, with dots if there are more.
     private static func firstLine(_ text: String) -> String {
         guard let end = text.firstIndex(where: \.isNewline) else { return text }
         let rest = text[text.index(after: end)...].contains { !$0.isWhitespace }

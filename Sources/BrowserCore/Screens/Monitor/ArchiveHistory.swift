@@ -125,7 +125,6 @@ package struct ArchiveHistory: Sendable {
 
 /// Accesses of archives in the last minute, or since the store was opened.
 package struct RecentHits: Sendable, Hashable {
-    /// Observed seconds, at most 60.
     private(set) var seconds = 0.0
     private var hits = 0.0
     private var misses = 0.0
@@ -142,14 +141,11 @@ package struct RecentHits: Sendable, Hashable {
     /// Nil without an access.
     package var ratio: Double? { hits + misses > 0 ? hits / (hits + misses) : nil }
 
-    /// `1m`, or `<1m` until a minute was observed.
     package var window: String { seconds > 58.5 ? "1m" : "<1m" }
 
-    /// `hit 1m 92.4%`
     var words: String { "hit \(window) \(ratio.map(Figures.percent) ?? "-")" }
 }
 
-/// Activity and size of archives in one column of a graph.
 package struct GraphColumn: Sendable, Hashable {
     /// Means per second.
     package var hits = 0.0

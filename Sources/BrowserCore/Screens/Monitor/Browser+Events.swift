@@ -6,7 +6,6 @@ extension Browser {
         model.archives.archives.filter { $0.problem == nil && model.parts.shows(eventsOf: $0.name, model) }
     }
 
-    /// Requests the new events of the watched archives.
     static func loadEvents(_ model: inout Model) -> [Effect] {
         guard let store = model.store, !model.events.isPending else { return [] }
         var wanted: [(archive: ArchiveAddress, from: UInt64?)] = []
@@ -58,7 +57,6 @@ extension Browser {
         }
     }
 
-    /// Names the screen of events where the pane doesn't fit.
     static func missEvents(_ model: inout Model) {
         guard model.layout.events.isEmpty else { return }
         model.say("No room for the event pane; \(keyName(model, .monitor)) opens the events.", seconds: 4)

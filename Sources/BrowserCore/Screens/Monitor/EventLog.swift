@@ -77,7 +77,6 @@ struct EventLog: Sendable {
         return numbers.count { self[$0].archive == archive }
     }
 
-    /// The numbers of the last matching events, oldest first.
     func last(_ count: Int, _ filter: EventFilter) -> [Int] {
         guard count > 0 else { return [] }
         if filter.isEmpty { return Array(numbers.suffix(count)) }

@@ -2,7 +2,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Graphs over minutes to hours, of one archive or of all together.
 enum GraphsView {
     static let spans: [Double] = [60, 300, 900, 3600, 4 * 3600, 12 * 3600]
 
@@ -122,7 +121,6 @@ enum GraphsView {
         return graph
     }
 
-    /// The visible time and the moment under the cursor.
     static func words(_ times: Times, _ monitor: MonitorState) -> (extent: String, cursor: String?) {
         let cursor = cursor(monitor, times).map { index in
             let (start, end) = (Figures.time(times.start(index)), Figures.time(times.start(index + 1)))

@@ -106,10 +106,8 @@ enum Metric: String, CaseIterable, Sendable, Hashable {
 
 /// A bound for a figure of one archive or of all together.
 struct Alarm: Sendable, Hashable {
-    /// Nil: all archives together.
     let archive: String?
     let metric: Metric
-    /// Whether it rings below the bound.
     let isBelow: Bool
     let bound: Double
     /// The bound as it was written: `< 80%`.
@@ -196,11 +194,9 @@ struct Alarm: Sendable, Hashable {
     }
 }
 
-/// Why a text isn't a bound, in one line.
 struct AlarmFault: Error { let description: String }
 
 extension Browser {
-    /// Reports alarms that start or end, and rings the terminal's bell.
     static func watchAlarms(
         _ model: inout Model, _ figures: StoreFigures, at moment: Timestamp
     ) -> [Effect] {
@@ -240,7 +236,6 @@ extension Browser {
         return [.send([7])]
     }
 
-    /// Asks for the bound of the selected graph.
     static func askAlarm(_ model: inout Model) {
         guard let monitor = model.monitor else { return }
         let metric = monitor.metric

@@ -155,7 +155,6 @@ enum MonitorScreen: ScreenParts {
         model.monitor?.moment = column >= times.last ? nil : Timestamp(seconds: middle)
     }
 
-    /// Left and right move the cursor of graphs.
     static func action(for key: Key, _ id: ActionID, _ model: Model) -> ActionID {
         guard model.monitor?.part == .graphs else { return id }
         return key == Key(.left) ? .earlier : key == Key(.right) ? .later : id

@@ -46,7 +46,6 @@ struct MonitorState: Sendable {
 
     func number(row: Int, _ log: EventLog) -> Int { matching?[row] ?? log.numbers.lowerBound + row }
 
-    /// The row of the selected event or of the next one shown.
     func row(_ log: EventLog) -> Int {
         let count = count(log)
         if follows { return max(0, count - 1) }
@@ -59,7 +58,6 @@ struct MonitorState: Sendable {
         return max(0, min(low, count - 1))
     }
 
-    /// Filters the events from that number on.
     mutating func match(_ log: EventLog, from start: Int) {
         guard !filter.isEmpty else {
             matching = nil

@@ -1,6 +1,5 @@
 import StorageEngine
 
-/// A query of the history, with its outcome.
 package struct PastQuery: Sendable, Hashable, Codable {
     /// The archive's name without its store: archives of the same name share the history.
     package var archive: String

@@ -14,7 +14,6 @@ package struct QueryRequest: Sendable, Hashable {
     }
 }
 
-/// The result of a query, as a table.
 package struct QueryAnswer: Sendable {
     package struct Column: Sendable, Hashable {
         package var title: String
@@ -64,7 +63,6 @@ package struct QueryAnswer: Sendable {
             if self == .plain { self = .figure }
         }
 
-        /// The forms of the columns after these stages, by name.
         fileprivate static func all(_ stages: [PipelineStage]) -> [String: Form] {
             stages.reduce(into: [:]) { forms, stage in
                 let before = forms

@@ -1,7 +1,6 @@
 import ArchiveQuery
 import StoreInspection
 
-/// Order, filter and columns of a result's rows, and changes of their entries since.
 struct QueryRows: Sendable {
     /// A column of the result, by its place, and the direction.
     struct Order: Sendable, Hashable {
@@ -11,12 +10,10 @@ struct QueryRows: Sendable {
 
     enum Change: Sendable, Hashable { case changed, gone }
 
-    /// Nil: the query's order.
     private(set) var order: Order?
     private(set) var filter = ""
     /// The answer's rows in their shown order; nil: all in the query's order.
     private var places: [Int]?
-    /// Columns scrolled out at the left, without the first.
     var firstColumn = 0
     var hidden: Set<String> = []
     /// Changes of the visible rows' entries, by the answer's row.

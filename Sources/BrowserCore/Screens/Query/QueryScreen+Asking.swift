@@ -3,7 +3,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Opening the screen, running queries, and actions on the result.
 extension QueryScreen {
     /// Opens the query screen of the archive in view; its last query and result are kept.
     static func show(_ model: inout Model) -> [Effect] {

@@ -2,7 +2,6 @@ import ArchiveQuery
 import StorageEngine
 import TerminalKit
 
-/// Counting the values of a result's column with another query.
 extension QueryScreen {
     static func chooseFrequency(_ model: inout Model) {
         guard let query = model.query, let answer = query.answer,

@@ -2,7 +2,6 @@ import ArchiveQuery
 import StoreInspection
 import TerminalKit
 
-/// Editing a query: completion, history and marked mistakes.
 extension QueryScreen {
     static func typingKeys(_ model: Model) -> [(key: String, title: String)]? {
         guard let query = model.query, query.isTyping else { return nil }

@@ -2,7 +2,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Marks, order and columns of a result, and changes of its entries.
 extension QueryScreen {
     // MARK: Marks
 

@@ -2,7 +2,6 @@ import ArchiveQuery
 import StoreInspection
 import TerminalKit
 
-/// Saving, choosing and deleting named queries.
 extension QueryScreen {
     static func loadSavedQueries(then: @escaping @Sendable (inout Model) -> [Effect] = { _ in [] })
         -> [Effect]

@@ -3,7 +3,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The query line of an archive and the result of the last query.
 struct QueryState: Sendable {
     let archive: ArchiveAddress
     var origin: Screen

@@ -234,7 +234,6 @@ enum QueryView {
         return lines
     }
 
-    /// Draws the completions below the cursor, over the result.
     private static func drawCompletions(
         _ query: QueryState, at left: Int, into frame: inout Frame, in rect: Rect, _ look: Look
     ) {

@@ -20,7 +20,6 @@ struct StoresState: Sendable {
     /// Seconds between refreshes, which open every store in the folder.
     static let interval = 1.0
 
-    /// Adds the stores' counters at a moment and removes unlisted stores.
     mutating func note(_ stores: [StoreSummary], at moment: Timestamp) {
         var noted: [ExactText: ArchiveHistory] = [:]
         for store in stores where store.problem == nil {

@@ -1,6 +1,5 @@
 import StoreInspection
 
-/// A search in a value, and its matches.
 struct ValueFind: Sendable {
     var text = ""
     /// The byte or node where the search began. The first match is the first behind it.

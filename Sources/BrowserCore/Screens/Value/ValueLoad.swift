@@ -1,7 +1,6 @@
 import StorageEngine
 import StoreInspection
 
-/// A value as it was read.
 package struct ValueLoad: Sendable {
     package var entry: EntryMetadata
     package var content: ValueContent

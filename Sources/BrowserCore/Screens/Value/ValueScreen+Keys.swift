@@ -81,7 +81,6 @@ extension ValueScreen {
         guard var value = model.value, let tree = value.tree, var node = value.node else { return }
         value.folded = folded
         value.unfold()
-        // The cursor stays at its node or moves to the folded parent.
         while let parent = tree.nodes[node].parent, !value.visible.contains(node) { node = parent }
         value.cursor = value.visible.firstIndex(of: node) ?? 0
         model.value = value

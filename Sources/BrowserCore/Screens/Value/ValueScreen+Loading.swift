@@ -2,7 +2,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Loading the value, and checking whether it changed.
 extension ValueScreen {
     /// Whether the screen still shows the requested entry.
     private static func shows(_ asked: ValueState, _ model: Model) -> Bool {

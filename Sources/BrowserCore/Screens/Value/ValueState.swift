@@ -20,7 +20,6 @@ struct ValueState: Sendable {
     var top = 0
     var bytesPerRow = 1
     var text = TextPlace()
-    /// An opened leaf of the tree.
     var part: OpenedPart?
     var find = ValueFind()
     var stored = StoredBytes()
@@ -110,7 +109,6 @@ struct ValueState: Sendable {
     }
 }
 
-/// An opened leaf of a tree.
 struct OpenedPart: Sendable {
     let path: String
     let bytes: [UInt8]
