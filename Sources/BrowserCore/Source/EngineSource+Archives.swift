@@ -33,7 +33,7 @@ extension EngineSource {
         return Carried(outcome, longestCall: clock.longestStep())
     }
 
-    /// Removes an archive that is as it was seen and that no other process has open; first copies it, to rename it.
+    /// Removes an unchanged archive that no other process has open; a rename copies it first.
     private func remove(
         _ archive: ArchiveAddress, from store: Store, _ change: ArchiveChange, seen: ArchiveSample,
         _ progress: (Double) -> Bool
