@@ -100,7 +100,7 @@ struct ConfigurationTests {
         #expect(try screen("<enter>Q<ctrl+o>").contains("sort people desc | limit 3"))
         #expect(try screen("<enter>Q<ctrl+o><enter><enter>").contains("950334"))
         // The browser can't delete queries of the settings.
-        #expect(try screen("<enter>Q<ctrl+o><ctrl+x>").contains("most people is a setting: \(path):5"))
+        #expect(try screen("<enter>Q<ctrl+o><ctrl+x>").contains("most people is set in \(path):5"))
     }
 
     @Test func namesOriginsOfColumnsAndQueries() throws {
