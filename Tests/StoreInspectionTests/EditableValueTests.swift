@@ -3,26 +3,27 @@ import StorageEngine
 import StoreInspection
 import Testing
 
-/// Values as text and back.
 struct EditableValueTests {
-    /// The text that a person leaves as it is gives the stored bytes again.
-    @Test(arguments: [
-        "{\"a\":1,\"b\":[1.5,\"x\"]}", "{\n  \"a\" : 1\n}", "{\"a\":1}\n", "plain text", "two\nlines\n", "[]",
-    ])
-    func anUntouchedTextIsTheSameBytes(text: String) throws {
+    @Test(
+        "an unchanged text gives the stored bytes",
+        arguments: [
+            "{\"a\":1,\"b\":[1.5,\"x\"]}", "{\n  \"a\" : 1\n}", "{\"a\":1}\n", "plain text", "two\nlines\n",
+            "[]",
+        ])
+    func unchangedTextKeepsBytes(text: String) throws {
         let value = try EditableValue(Array(text.utf8), encoding: .unknown)
         #expect(value.text.last == 0x0a)
         #expect(try value.bytes(of: value.text) == Array(text.utf8))
     }
 
-    @Test func compactJSONIsSpreadForEditingAndCompactAgain() throws {
+    @Test func compactJSONIsExpandedForEditing() throws {
         let value = try EditableValue(Array("{\"a\":1,\"b\":2}".utf8), encoding: .json)
         #expect(value.form == .compactJSON)
         #expect(String(decoding: value.text, as: UTF8.self) == "{\n  \"a\": 1,\n  \"b\": 2\n}\n")
         #expect(try value.bytes(of: Array("{ \"a\": 1 }\n".utf8)) == Array("{\"a\":1}".utf8))
     }
 
-    @Test func cborIsEditedAsJSON() throws {
+    @Test func editsCBORAsJSON() throws {
         let bytes = try JSONTranscoder.cbor(
             from: "{\"name\":\"Oslo\",\"size\":2.5,\"list\":[1,-2,null,true]}")
         let value = try EditableValue(bytes, encoding: .cbor)
@@ -32,7 +33,7 @@ struct EditableValueTests {
     }
 
     @Test("edits bytes as hexadecimal digits, and texts that look like them as texts")
-    func bytesAreEdited() throws {
+    func editsBytes() throws {
         let bytes = CBORValue.map([.bytes([1]): .array([.bytes([0, 255]), "h'00'"])]).encoded
         let value = try EditableValue(bytes, encoding: .cbor)
         #expect(try value.bytes(of: value.text) == bytes)
@@ -44,7 +45,7 @@ struct EditableValueTests {
         (.array([.undefined]), "undefined values"), (.array([.tagged(100, .unsigned(5))]), "tag 100"),
         (.map(CBORMap([.init(key: .unsigned(1), value: .null)])), "keys that aren't texts"),
     ])
-    func whatJSONWouldLoseIsNamed(value: CBORValue, loss: String) {
+    func namesWhatJSONLoses(value: CBORValue, loss: String) {
         #expect {
             try EditableValue(value.encoded, encoding: .cbor)
         } throws: {
@@ -52,8 +53,8 @@ struct EditableValueTests {
         }
     }
 
-    /// A number in another width than the shortest would be stored otherwise than it was.
-    @Test func anotherEncodingOfTheSameIsNotEdited() {
+    /// A number in more bytes than needed would be stored in fewer.
+    @Test func refusesNonCanonicalCBOR() {
         #expect(throws: SourceError.self) { try EditableValue([0x81, 0x18, 0x01], encoding: .cbor) }
     }
 
@@ -62,7 +63,7 @@ struct EditableValueTests {
         ("{\"é\": x}", "Line 1, column 7"),
         ("{\n  \"a\": 1,\n  \"a\": 2\n}", "Line 3, column 3: the name \"a\" stands in its object twice"),
     ])
-    func aMistakeHasALineAndAColumn(text: String, place: String) throws {
+    func reportsLineAndColumn(text: String, place: String) throws {
         let value = try EditableValue(Array("{\"a\":1}".utf8), encoding: .json)
         #expect {
             try value.bytes(of: Array(text.utf8))
@@ -71,7 +72,7 @@ struct EditableValueTests {
         }
     }
 
-    @Test func aNewTextIsADocumentIfItBeginsAsOne() throws {
+    @Test func newTextMayBeDocument() throws {
         #expect(EditableValue(new: Array(" {}\n".utf8)).form == .cbor)
         let text = EditableValue(new: Array("5\n".utf8))
         #expect(text.encoding == .text)
@@ -79,7 +80,6 @@ struct EditableValueTests {
     }
 }
 
-/// The difference of two texts.
 struct LineDiffTests {
     private func diff(_ old: String, _ new: String) -> [String] {
         LineDiff(from: Array(old.utf8), to: Array(new.utf8)).lines.map { line in
@@ -92,7 +92,7 @@ struct LineDiffTests {
         }
     }
 
-    @Test func changesHaveThreeLinesAround() {
+    @Test func changesHaveContext() {
         let old = (1...20).map(String.init)
         var new = old
         new[9] = "ten"
@@ -104,14 +104,12 @@ struct LineDiffTests {
         #expect(diff("a\n", "") == ["-a"])
     }
 
-    /// What only the last line's end tells apart is seen.
-    @Test func aMissingLineEndIsShown() {
+    @Test func showsMissingLineEnd() {
         #expect(diff("a\n", "a") == ["-a", "+a (no line end)"])
     }
 
-    /// Removed and added lines turn the one text into the other, whatever they are.
     @Test(arguments: 0..<200)
-    func itIsExact(seed: Int) {
+    func differencesAreExact(seed: Int) {
         var state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 | 1
         func next(_ limit: Int) -> Int {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -120,7 +118,6 @@ struct LineDiffTests {
         let old = (0..<next(30)).map { _ in "line \(next(6))" }
         let new = (0..<next(30)).map { _ in "line \(next(6))" }
         let text = { (lines: [String]) in Array(lines.map { $0 + "\n" }.joined().utf8) }
-        // Without any difference there is nothing to show.
         guard old != new else { return }
         let diff = LineDiff(from: text(old), to: text(new), context: 100)
         #expect(diff.lines.filter { $0.kind != .added }.map(\.text) == old)

@@ -34,7 +34,7 @@ struct FiguresTests {
         #expect(Figures.rate(value) == text)
     }
 
-    /// 0 and 100 % are shown only when they are exact.
+    /// 0 and 100 % are shown only when exact.
     @Test(arguments: [
         (0.0, "0.0%"), (0.0001, "<0.1%"), (0.5, "50.0%"), (0.9243, "92.4%"), (0.99999, "99.9%"),
         (1.0, "100%"),
@@ -56,9 +56,8 @@ struct FiguresTests {
 
     @Test(arguments: [
         ("City", "City"), ("/a/b-c.d", "/a/b-c.d"), ("", "''"), ("two words", "'two words'"),
-        ("it's", "'it'\\''s'"),
-        ("$(rm)", "'$(rm)'"), ("東京", "'東京'"),
-        // Single quotes would keep these, but a terminal wouldn't show them.
+        ("it's", "'it'\\''s'"), ("$(rm)", "'$(rm)'"), ("東京", "'東京'"),
+        // Single quotes would keep these, but a terminal would not show them.
         ("two\nlines", "$'two\\012lines'"), ("\u{1b}[31m it's \\ 東", "$'\\033[31m it\\047s \\134 東'"),
         ("\u{9b}1", "$'\\302\\2331'"),
     ])

@@ -22,8 +22,7 @@ struct FoundPlacesTests {
         try find(.text(try #require(SearchText(text))), in: bytes, window: window)
     }
 
-    /// A match that lies across the edge of what is read at once is found, and none is found twice.
-    @Test(arguments: 1...12) func matchesAcrossWindowsAreFound(window: Int) throws {
+    @Test(arguments: 1...12) func findsMatchesAcrossWindows(window: Int) throws {
         let bytes = Array("xaaNeedleaaneedleneedLEyneedl".utf8)
         let expected = [3..<9, 11..<17, 17..<23]
         #expect(try find("needle", in: bytes, window: window) == expected)
@@ -33,29 +32,26 @@ struct FoundPlacesTests {
         #expect(try find(BytePattern(digitsOrText: "0x6161"), in: twice, window: window) == [0..<2, 2..<4])
     }
 
-    /// What broke: in a text only what has the same scalars in lower or upper case was found: no other normal form of a letter,
-    /// and of three spellings of `Straße` one.
     @Test(arguments: [
         ("łÓDŹ", "x Łódź", [2..<9]), ("東", "大東京", [3..<6]), ("STRASSE", "straße Strasse", [0..<7, 8..<15]),
         ("é", "É e\u{301}", [0..<2, 3..<6]), ("👩", "an 👩‍🚀", [3..<7]), ("🚀", "an 👩‍🚀", [10..<14]),
-        // What is shown escaped is found as it is shown; a line end is shown as one.
+        // Escaped characters are found by their escapes, line ends included.
         ("\\e[31M", "x \u{1b}[31m", [2..<7]), ("\\u{202E}A", "a\u{202e}abc", [1..<5]),
         ("\\n", "a\nb\\n", [3..<5]),
         ("café", "cafe\u{301} CAFÉ", [0..<6, 7..<12]), ("ss", "Straße STRASSE", [4..<6, 12..<14]),
         ("ß", "Straße STRASSE straſse", [4..<6, 12..<14, 20..<23]),
         ("한", "<\u{1112}\u{1161}\u{11ab}>", [1..<10]), ("ΣΊΣΥΦΟΣ", "σίσυφος", [0..<14]),
         ("fish", "ﬁsh", [0..<5]), ("f", "ﬃ", [0..<3]), ("k", "\u{212a}K", [0..<3, 3..<4]),
-        // A letter with a mark is another letter.
+        // A letter with a mark differs from the letter.
         ("cafe", "cafe\u{301} cafe", [7..<11]),
     ])
-    func textIsFoundWhateverItsCaseAndForm(text: String, whole: String, expected: [Range<Int>]) throws {
+    func ignoresCaseAndNormalForm(text: String, whole: String, expected: [Range<Int>]) throws {
         for window in [1, 2, 3, 5, 100] {
             #expect(try find(text, in: Array(whole.utf8), window: window) == expected, "\(window)")
         }
     }
 
-    /// Letters in all forms are found exactly where ``SearchText`` finds them, wherever the text is divided.
-    @Test func aLongTextIsSearchedAsAShortOneIs() throws {
+    @Test("finds the same as SearchText, wherever the text is divided") func agreesWithSearchText() throws {
         let letters = Array(
             ("aeikKsSßſéÉåÅ\u{212b}ﬁﬃ\u{301}\u{323}\u{308}\u{344}\u{345}αΑᾳςσΣİı한가\u{1112}\u{1161}\u{11ab}"
                 + "क\u{94d}ष\u{93c}กำ東👩\u{200d}🚀\u{fe0f}\u{11099}\u{110ba}\u{2f800} \n\0").unicodeScalars)
@@ -84,8 +80,8 @@ struct FoundPlacesTests {
         }
     }
 
-    /// Bytes that are no UTF-8 are no text, and nothing around them is lost, nor behind a character of very many marks.
-    @Test func whatIsNoTextIsPassedOver() throws {
+    @Test("skips invalid UTF-8, and searches after very many combining marks")
+    func skipsInvalidUTF8() throws {
         let bytes = [0xff] + Array("é".utf8) + [0xc3] + Array("É".utf8) + [0xe2, 0x82]
         for window in 1...9 {
             #expect(try find("é", in: bytes, window: window) == [1..<3, 4..<6])
@@ -95,7 +91,7 @@ struct FoundPlacesTests {
         #expect(try find("end", in: [0x65] + marks + Array(" END".utf8)) == [200_002..<200_005])
     }
 
-    @Test func digitsAreBytesOrText() throws {
+    @Test func findsDigitsAsBytesAndText() throws {
         let bytes: [UInt8] = [0xde, 0xad, 0x00] + Array("DEAD dead".utf8)
         #expect(try find(BytePattern(digitsOrText: "dead"), in: bytes) == [0..<2, 3..<7, 8..<12])
         #expect(try find(BytePattern(digitsOrText: "0xDEAD"), in: bytes) == [0..<2])
@@ -105,8 +101,8 @@ struct FoundPlacesTests {
         #expect(BytePattern(digitsOrText: "") == nil)
     }
 
-    /// Many are counted, and as many are kept as is bounded.
-    @Test func theNumberOfPlacesIsBounded() throws {
+    /// All matches are counted, and a bounded number is kept.
+    @Test func boundsMatches() throws {
         let bytes = [UInt8](repeating: 0x61, count: FoundPlaces.most + 7)
         let text = try #require(SearchText("a"))
         let found = FoundPlaces.find(.text(text), in: bytes.count, progress: { _ in true }) {
@@ -116,7 +112,7 @@ struct FoundPlacesTests {
         #expect(found?.places.count == FoundPlaces.most)
     }
 
-    @Test func stopsWhenTold() throws {
+    @Test func stopsOnRequest() throws {
         let text = try #require(SearchText("a"))
         var readings = 0
         let found = FoundPlaces.find(.text(text), in: 100, window: 10, progress: { $0 < 0.5 }) {
@@ -127,7 +123,7 @@ struct FoundPlacesTests {
         #expect(found == nil && readings == 5)
     }
 
-    @Test func tellsWhatIsNearAPlace() throws {
+    @Test func findsMatchesNearPosition() throws {
         var found = FoundPlaces()
         for start in [10, 20, 30] { found.add(start..<start + 5) }
         #expect(found.first(from: 11) == 1 && found.first(from: 10) == 0 && found.first(from: 31) == 0)

@@ -7,7 +7,7 @@ import Testing
         try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
     }
 
-    @Test("removes the folder of a killed process, and none that is in use, kept or someone else's")
+    @Test("removes folders of killed processes, and no others")
     func abandonedFolders() throws {
         let parent = FileManager.default.temporaryDirectory.path + "/vellum-private-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: parent) }

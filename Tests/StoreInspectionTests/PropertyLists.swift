@@ -1,6 +1,6 @@
 import Foundation
 
-/// Property lists as Foundation writes them; nothing where it can't.
+/// Property lists that Foundation writes; empty if it can't.
 enum PropertyLists {
     static let binary = list(["a": 1], .binary)
     static let xml = list(["a": 1], .xml)

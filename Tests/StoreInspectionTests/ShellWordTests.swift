@@ -4,15 +4,14 @@ import TerminalKit
 import TestSupport
 import Testing
 
-/// What broke: words were quoted by clusters, and a quote that a combining mark follows is no cluster of its own. A key
-/// `x'\u{301};touch PWNED;#` got out of its quotes and was run by whoever pasted the line.
+/// Regression: words were quoted by grapheme clusters, and a quote followed by a combining mark isn't a separate cluster: pasted
+/// into a shell, the key `x'\u{301};touch PWNED;#` ran a command.
 @Suite struct ShellWordTests {
     private static let parts = [
         "'", "'", "\u{301}", "\u{20dd}", "\"", "\\", ";", "touch PWNED", "#", "$(id)", "`id`", " ", "\n",
         "\r\n", "\t",
         "\u{1b}[31m", "\u{0}", "\u{202e}", "\u{200d}", "\u{fe0f}", "é", "東", "👩\u{200d}👧", "-", "!", "&&",
-        "|", ">x", "*",
-        "\u{9b}", "0", "7", "a", "$'", "\u{2028}", "%s", "~", "{a,b}",
+        "|", ">x", "*", "\u{9b}", "0", "7", "a", "$'", "\u{2028}", "%s", "~", "{a,b}",
     ]
 
     private static func hostileWords(_ count: Int) -> [String] {
@@ -23,7 +22,7 @@ import Testing
         }.filter { !$0.utf8.contains(0) }
     }
 
-    /// What the shell makes of the words, each behind the other with a NUL after it.
+    /// The words as the shell reads them.
     private func words(_ quoted: [String], by shell: String, in folder: URL) throws -> [[UInt8]] {
         let script = quoted.map { "printf '%s\\0' \($0)" }.joined(separator: "\n")
         let output = folder.appendingPathComponent("output").path
@@ -40,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: ["/bin/sh", "/bin/bash"])
-    func shellsReadTheSameBytesBack(shell: String) throws {
+    func shellsReadSameBytes(shell: String) throws {
         guard FileManager.default.isExecutableFile(atPath: shell) else { return }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "words-" + UUID().uuidString)
@@ -53,19 +52,21 @@ import Testing
         let knowsDollar = try words(["$'\\101'"], by: shell, in: folder) == [Array("A".utf8)]
         let read = try words(quoted, by: shell, in: folder)
         for ((word, quoted), read) in zip(zip(given, quoted), read) {
-            // A shell without $'…' takes it for a dollar and a quoted text, and runs nothing of it.
+            // A shell without $'…' reads a dollar and a quoted text, and runs nothing.
             let isSpelled = quoted.hasPrefix("$'") && !knowsDollar
             let expected =
                 isSpelled ? Array("$".utf8) + Array(quoted.utf8.dropFirst(2).dropLast()) : Array(word.utf8)
             #expect(read == expected, "\(word.debugDescription) as \(quoted.debugDescription)")
-            #expect(quoted.allSatisfy(TerminalText.isHarmless), "\(quoted.debugDescription) is shown whole")
+            #expect(
+                quoted.allSatisfy(TerminalText.isHarmless),
+                "\(quoted.debugDescription) is not shown completely")
         }
         #expect(read.count == given.count)
         #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("PWNED").path))
     }
 
-    /// A key that begins with a dash and a mark is no option to Swift, and is one to the program.
-    @Test func argumentsAreNoOptions() {
+    /// To Swift, a key that begins with a dash and a mark has no dash; the program reads an option.
+    @Test func keysAreNotOptions() {
         #expect(
             ShellWord.vellum("rm", ["A", "-\u{301}-all"], options: ["--dry-run"], store: "/s")
                 == "vellum --store /s rm --dry-run -- A '-\u{301}-all'")

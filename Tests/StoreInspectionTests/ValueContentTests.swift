@@ -34,12 +34,12 @@ struct ValueContentTests {
             (.tagged(37, .bytes([1])), "tag 37 h'01' 1 B"),
             (.tagged(99, .tagged(1, 0)), "tag 99 1970-01-01 00:00:00 UTC"),
         ] as [(CBORValue, String)])
-    func tagsSayWhatTheirContentIs(value: CBORValue, text: String) {
+    func showsTagsByContent(value: CBORValue, text: String) {
         #expect(ValueTree(value).nodes.map(\.value) == [text])
     }
 
     @Test(
-        "images say their size, and none that their header doesn't have",
+        "reports image sizes that the header contains",
         arguments: [
             (
                 [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13] + Array("IHDR".utf8)
@@ -70,9 +70,9 @@ struct ValueContentTests {
             (Array("GIF8".utf8) + [0x39], "text"), (Array("BMW is a brand of cars".utf8), "text"),
             ([0x49, 0x49, 0x2a, 0, 8, 0, 0, 0], "TIFF image"),
         ] as [([UInt8], String)])
-    func imagesHaveASize(bytes: [UInt8], name: String) {
+    func reportsImageSizes(bytes: [UInt8], name: String) {
         #expect(ValueContent(bytes, total: bytes.count, encoding: .unknown).name == name)
-        // A group of values by their kind has images of all sizes.
+        // Grouping by kind ignores the image size.
         #expect(
             ValueContent.kind(of: bytes, encoding: .unknown)
                 == name.split(separator: " ").prefix(2).joined(separator: " "))
@@ -85,14 +85,14 @@ struct ValueContentTests {
             (Array("{not json".utf8), "text", false, true), (Array("plain".utf8), "text", false, true),
             ([0xa1, 0x61, 0x61, 0x01], "CBOR", true, true), ([0xff, 0xfe, 0x00], "bytes", false, false),
             ([], "empty", false, true), ([0x00, 0x01], "bytes", false, false),
-            // White space before a document, and controls in a text, as queries take them.
+            // White space before a document and controls in a text, as in queries.
             (Array(" \n{\"a\":1}".utf8), "JSON", true, true), (Array("bell\u{7}".utf8), "text", false, true),
             (PropertyLists.binary, "property list", true, true),
             (PropertyLists.xml, "property list", true, true),
             (PropertyLists.keyedArchive, "keyed archive", true, true),
             (Array("<?xml version=\"1.0\"?><svg/>".utf8), "XML", false, true),
         ] as [([UInt8], String, Bool, Bool)])
-    func recognises(bytes: [UInt8], name: String, isTree: Bool, isText: Bool) {
+    func recognizesFormats(bytes: [UInt8], name: String, isTree: Bool, isText: Bool) {
         let content = ValueContent(bytes, total: bytes.count, encoding: .unknown)
         #expect(content.name == name)
         #expect((content.tree != nil) == isTree)
@@ -100,8 +100,8 @@ struct ValueContentTests {
         #expect(content.problem == nil)
     }
 
-    /// As a nest keeps objects that are no `Codable`; queries and JSON have the bytes.
-    @Test func aKeyedArchiveWithinAValueIsATreeToo() throws {
+    /// A nest stores objects that aren't `Codable` this way; queries and JSON get the bytes.
+    @Test func keyedArchiveInValueIsTree() throws {
         let value = CBORValue.map(
             CBORMap([
                 .init(key: "terms", value: "t"),
@@ -116,7 +116,7 @@ struct ValueContentTests {
         #expect(tree.nodes.last?.value.hasPrefix("h'62706c69737430303f'") == true)
     }
 
-    @Test func damageIsSaid() {
+    @Test func reportsDamage() {
         let content = ValueContent([0xa1, 0x61], total: 2, encoding: .cbor)
         #expect(content.tree == nil)
         #expect(content.problem?.hasPrefix("not valid CBOR: byte") == true)
