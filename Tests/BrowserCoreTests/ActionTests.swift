@@ -2,9 +2,9 @@ import BrowserCore
 import TerminalKit
 import Testing
 
-/// Help, palette, footer, mouse: all from one table.
+/// Help, palette, footer and mouse, from one table of actions.
 struct ActionTests {
-    @Test func tableHasNoConflictsAndNamesEveryAction() {
+    @Test func tableIsCompleteAndUnambiguous() {
         let map = ActionTable.keyMap()
         #expect(map.conflicts.isEmpty)
         #expect(Set(map.actions.map(\.id)) == Set(ActionID.allCases))
@@ -12,8 +12,8 @@ struct ActionTests {
         #expect(ActionTable.keyMap(readOnly: true).actions.allSatisfy { !$0.flags.contains(.destructive) })
     }
 
-    @Test func everyActionCanBeDoneWithoutTheMouse() throws {
-        // Each visible action of each screen is run from the palette by its title, without a trap.
+    @Test func paletteRunsEveryAction() throws {
+        // Runs each visible action of each screen by its title.
         let places: [(Screen, String)] = [
             (.stores, ""), (.archives, "<enter>"), (.entries, "<enter>j<enter>"),
             (.value, "<enter>j<enter><enter>"), (.query, "<enter>jQ"),
@@ -23,7 +23,7 @@ struct ActionTests {
             for action in ActionTable.keyMap().actions(in: screen) {
                 var browser = try Fixture.browser(Fixture.source(), store: nil, keys: keys)
                 #expect(browser.model.screen == screen)
-                // Where a query is written, a colon is a part of it.
+                // On the query line a colon is text.
                 let list = screen == .query ? [Key(.function(1)), Key(.function(1))] : [.character(":")]
                 browser.press(list + action.title.map { Key.character($0) } + [Key(.enter)])
                 _ = browser.frame
@@ -31,15 +31,14 @@ struct ActionTests {
         }
     }
 
-    /// On a terminal of 80 columns no line is cut, and the keys that move are there too.
-    @Test func helpIsWholeOnASmallScreen() throws {
+    /// No line is cut on 80 columns, and the keys that move are included.
+    @Test func helpFitsSmallScreen() throws {
         let places = [
             "?", "<enter>?", "<enter>j<enter>?", "<enter>jz?", "<enter>j<enter><enter>?", "<enter>jQ<f1><f1>",
-            "<enter>jj<enter>?",
-            "<enter>E?",
+            "<enter>jj<enter>?", "<enter>E?",
         ]
         for (screen, keys) in zip(Screen.allCases, places) {
-            // One line stands for the numbers of all stores.
+            // The numbers of all stores share a line.
             for action in ActionTable.keyMap().actions(in: screen)
             where action.id == .store1 || !action.id.rawValue.hasPrefix("store-") {
                 var browser = try Fixture.browser(Fixture.source(), store: nil, keys: keys)
@@ -56,40 +55,46 @@ struct ActionTests {
         #expect(browser.frame.plainText.contains("up, k "))
     }
 
-    /// What broke: keys that found nothing to do, or nothing new, gave no answer.
-    @Test(arguments: [
-        ("R", "Refreshing."), ("j<enter>-", "Nothing is marked."), ("j<enter>R", "Refreshing."),
-        ("j<enter><enter>t+", "Nothing to unfold here."),
-        ("j<enter><enter>t-", "Nothing to fold here."),
-        ("fR", "Refreshing."),
-    ]) func eachKeyHasAnAnswer(keys: String, said: String) throws {
+    @Test(
+        "a key without an effect is explained",
+        arguments: [
+            ("R", "Refreshing."), ("j<enter>-", "Nothing is marked."), ("j<enter>R", "Refreshing."),
+            ("j<enter><enter>t+", "Nothing to unfold here."), ("j<enter><enter>t-", "Nothing to fold here."),
+            ("fR", "Refreshing."),
+        ]) func keysWithoutEffectAreExplained(keys: String, said: String) throws
+    {
         let browser = try Fixture.browser(Fixture.source(), columns: 100, keys: keys)
         #expect(browser.model.said == said)
     }
 
-    /// A key that no action of the screen has says whether it has one elsewhere, and what lists the keys.
-    @Test(arguments: [
-        ("j<enter>Z", "Z does nothing here. ? lists the keys."),
-        ("<ctrl+z>", "ctrl+z does nothing here. ? lists the keys."),
-        ("m", "m (Mark) works on the entries screen. ? lists the keys."),
-        ("j<enter><enter>m", "m (Mark) works on the entries screen. ? lists the keys."),
-        ("j<enter>a", "a (Auto-refresh) works on the query screen. ? lists the keys."),
-        ("jj<enter>u", "Deleted messages can't be restored."),
-        ("jju", "Deleted messages can't be restored."),
-        ("j<enter>u", "Nothing to undo in City: only deletions and expiries can be undone, for ten minutes."),
-        ("jj<enter>z", "z (Groups) works on the archives screen. ? lists the keys."),
-    ]) func aKeyWithoutAnActionSaysWhy(keys: String, said: String) throws {
+    @Test(
+        "an unassigned key names the screen where it works, and the key of the help",
+        arguments: [
+            ("j<enter>Z", "Z does nothing here. ? lists the keys."),
+            ("<ctrl+z>", "ctrl+z does nothing here. ? lists the keys."),
+            ("m", "m (Mark) works on the entries screen. ? lists the keys."),
+            ("j<enter><enter>m", "m (Mark) works on the entries screen. ? lists the keys."),
+            ("j<enter>a", "a (Auto-refresh) works on the query screen. ? lists the keys."),
+            ("jj<enter>u", "Deleted messages can't be restored."),
+            ("jju", "Deleted messages can't be restored."),
+            (
+                "j<enter>u",
+                "Nothing to undo in City: only deletions and expiries can be undone, for ten minutes."
+            ),
+            ("jj<enter>z", "z (Groups) works on the archives screen. ? lists the keys."),
+        ]) func unassignedKeysAreExplained(keys: String, said: String) throws
+    {
         let browser = try Fixture.browser(Fixture.source(), columns: 100, keys: keys)
         #expect(browser.frame.lines[22] == said)
     }
 
-    @Test("Dialogs name the keys that answer them", arguments: ["j<enter>D", "jLdisk 9KB<enter>"])
+    @Test("dialogs name the keys that confirm and cancel", arguments: ["j<enter>D", "jLdisk 9KB<enter>"])
     func dialogsNameTheirKeys(keys: String) throws {
         let browser = try Fixture.browser(Fixture.source(), keys: keys.replacing("jL", with: "jL<ctrl+u>"))
         #expect(browser.frame.lines[23].contains("y Yes  n No"), "\(browser.frame.plainText)")
     }
 
-    @Test("Only a list in the order of use says that it follows")
+    @Test("only a list in LRU order follows the newest entry")
     func sortedListIsLive() throws {
         let list = try Fixture.browser(Fixture.source(), keys: "j<enter>")
         #expect(list.frame.lines[0].contains("following"))
@@ -97,8 +102,8 @@ struct ActionTests {
         #expect(!sorted.frame.lines[0].contains("following"), "\(sorted.frame.plainText)")
     }
 
-    /// A key of what changes a store has no action where it is only read; the help's key is named as it was assigned.
-    @Test func aKeyWithoutAnActionIsSaidOfTheKeysThatThereAre() throws {
+    /// Actions that change a store don't exist in a read-only browser; the help's key is named as assigned.
+    @Test func explainsKeysOfReadOnlyBrowser() throws {
         let readOnly = try Fixture.browser(Fixture.source(), isReadOnly: true, keys: "j<enter>D")
         #expect(readOnly.frame.lines[22] == "Can't delete: the store is read-only.")
         let model = Model(
@@ -109,23 +114,22 @@ struct ActionTests {
         #expect(browser.frame.lines[22] == "? does nothing here. Z lists the keys.")
     }
 
-    @Test("End and Home go to the last and the first line of the help; topics are skipped")
+    @Test("End and Home move to the ends of the help, and topics are skipped")
     func helpMovesToItsEnds() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "?")
         let first = browser.frame.boxLines
-        #expect(
-            first.contains("Open and look") && first.contains("enter, l Open Open the selected row."))
+        #expect(first.contains("Open and look") && first.contains("enter, l Open Open the selected row."))
         browser.press([Key(.end)])
         #expect(browser.frame.boxLines.contains { $0.hasPrefix("PAUSED The screen is paused") })
         browser.press([Key(.home), Key(.up)])
         #expect(browser.frame.boxLines == first)
-        // The line under the cursor is what Enter runs, below each title.
+        // Enter runs the line under the cursor, which is explained below.
         browser.press(Array(repeating: Key(.down), count: 8))
         let title = try #require(browser.frame.boxLines.last { !$0.isEmpty })
         #expect(title.contains(": "), "\(browser.frame.plainText)")
     }
 
-    @Test("the numbers of stores are one line of the help, and in the palette those of open stores")
+    @Test("the help has one line for the numbers of stores, the palette one for each open store")
     func storeNumbersAreOneLine() throws {
         let help = try Fixture.browser(Fixture.source(), rows: 100, store: nil, keys: "?")
         let lines = help.frame.boxLines.filter { $0.contains("Store 1") || $0.contains("Store 2") }
@@ -135,7 +139,7 @@ struct ActionTests {
     }
 
     @Test(
-        "q goes back a screen at a time and quits on the first",
+        "q returns to the previous screen, and quits on the first",
         arguments: [
             ("jE", 2), ("jT", 2), ("jz", 2), ("j<enter>", 2), ("jj<enter>", 2), ("j<enter>/Ja<enter>", 2),
             ("j<enter><enter>", 3), ("j<enter><enter>jjjj", 3), ("j<enter>T", 3), ("h", 1), ("h<enter>", 2),
@@ -150,7 +154,7 @@ struct ActionTests {
         #expect(browser.exit == .quit)
     }
 
-    @Test("the footer calls q Back where it goes back")
+    @Test("the footer names q Back where it does not quit")
     func footerNamesQ() throws {
         let first = try Fixture.browser(Fixture.source(), columns: 200)
         #expect(first.frame.lines[23].contains("q Quit"), "\(first.frame.plainText)")
@@ -159,7 +163,7 @@ struct ActionTests {
     }
 
     @Test(
-        "the palette finds actions by words of other tools, with their keys",
+        "the palette finds actions by terms of other tools",
         arguments: [
             ("", "yank", "y"), ("", "truncate", "D, delete"), ("", "vacuum", "K"), ("", "rename", "N"),
             ("j<enter>", "kill", "D, delete"), ("j<enter>", "ttl", "x"), ("j<enter>", "tail", "F"),
@@ -173,7 +177,7 @@ struct ActionTests {
         #expect(lines.contains { $0.hasSuffix(" " + key) || $0.contains(" \(key), ") }, "\(lines)")
     }
 
-    @Test("V goes to the next entry to be evicted")
+    @Test("V moves to the next entry to be evicted")
     func nextVictim() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>V")
         #expect(browser.model.cursorKey == Fixture.keys.last)
@@ -181,7 +185,7 @@ struct ActionTests {
         #expect(browser.model.cursorKey == Fixture.keys.last && browser.model.said != nil)
     }
 
-    @Test("a key gives the mouse to the terminal and takes it back")
+    @Test("a key releases the mouse to the terminal and captures it")
     func mouseCanBeReleased() throws {
         var test = try UpdateTest(Fixture.model(columns: 80, rows: 24), Fixture.source(), keys: "")
         test.press(.control("t"), expecting: ["release mouse"])
@@ -196,7 +200,7 @@ struct ActionTests {
         test.press(Key(.function(2)), expecting: ["capture mouse"])
     }
 
-    @Test func helpIsSearchedAndRuns() throws {
+    @Test func helpSearchesAndRuns() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>?")
         #expect(browser.frame.plainText.contains("Help: entries"))
         browser.press(try Key.script("sort by key"))
@@ -233,18 +237,17 @@ struct ActionTests {
         ("j<enter>jjjj<enter>", "vellum --store /home/ada/.cache/demo get City 'Cafe\u{301} de Flore'"),
         ("<enter><enter>", "vellum --store /home/ada/.cache/demo get Blob picture.png --hex"),
         ("jj<enter>", "vellum --store /home/ada/.cache/demo tail Trace"),
-        // What broke: on these it was the list of archives.
+        // Regression: on these it was the list of archives.
         ("jE", "vellum --store /home/ada/.cache/demo watch --from-start"),
         ("j<enter>E", "vellum --store /home/ada/.cache/demo watch City --from-start"),
         ("jP", "vellum --store /home/ada/.cache/demo stats"),
         ("j<enter>P", "vellum --store /home/ada/.cache/demo stats City"),
         ("jT", "vellum --store /home/ada/.cache/demo stats City --watch"),
     ])
-    func commandLine(keys: String, words: String) throws {
+    func showsCommandLine(keys: String, words: String) throws {
         #expect(CommandLine.words(for: try Fixture.browser(Fixture.source(), keys: keys).model) == words)
     }
 
-    /// What broke: a command that gives more than the screen, or less, was said to give the same.
     @Test(arguments: [
         (
             "jj<enter>/!1<enter>", "tail Trace --lines 60",
@@ -255,7 +258,7 @@ struct ActionTests {
         ("j<enter>M", "--dry-run", "It has 100 of the 117 marked keys."),
         ("j<enter>/é<enter>", "query City 'find @key icontains \"é\"'", "Finds whole characters"),
     ])
-    func theCommandLineSaysWhatIsOtherwise(keys: String, words: String, remark: String) throws {
+    func commandLineStatesDifferences(keys: String, words: String, remark: String) throws {
         let source = Fixture.source()
         Fixture.addMessages(source)
         source.with { state in
@@ -269,8 +272,8 @@ struct ActionTests {
         #expect(browser.frame.plainText.contains(remark), "\(browser.frame.plainText)")
     }
 
-    /// A key may be spelled like an option: `rm City --all` would plan to delete everything.
-    @Test func commandLineKeepsKeysFromBecomingOptions() throws {
+    /// A key may look like an option: `rm City --all` would delete everything.
+    @Test func commandLineSeparatesKeysFromOptions() throws {
         let source = Fixture.source()
         source.with { state in
             state.archives["City"]?.insert(Fixture.record("--all", number: 0, bytes: [0x31]), at: 0)
@@ -284,7 +287,7 @@ struct ActionTests {
             CommandLine.words(for: opened.model) == "vellum --store /home/ada/.cache/demo get -- City --all")
     }
 
-    /// What broke: a shell ends a word at its NUL, so that the command was about another key.
+    /// Regression: a shell ends a word at a NUL, so the command named a different key.
     @Test func commandLineHasNoNUL() throws {
         let source = Fixture.source()
         source.with { $0.archives["City"]?.append(Fixture.record("City\u{0}x", number: 1, bytes: [0x31])) }
@@ -293,8 +296,7 @@ struct ActionTests {
             CommandLine.words(for: marked.model).hasSuffix(
                 #" rm City --where '@key in ["City\u0000x"]' --dry-run"#), "\(marked.frame.plainText)")
         let opened = try Fixture.browser(source, keys: "j<enter>/City<enter>g<enter>")
-        #expect(
-            CommandLine.words(for: opened.model).hasSuffix(#" query City 'find @key = "City\u0000x"'"#))
+        #expect(CommandLine.words(for: opened.model).hasSuffix(#" query City 'find @key = "City\u0000x"'"#))
         let menu = try Fixture.browser(source, keys: "j<enter>/City<enter>gy")
         #expect(menu.frame.plainText.contains("shells can't pass the NUL"), "\(menu.frame.plainText)")
     }
@@ -313,9 +315,9 @@ struct ActionTests {
         let wrong = Model(
             size: Size(columns: 80, rows: 24), look: Fixture.unicode, store: Fixture.storePath,
             now: Fixture.start,
-            problems: ["/c/config.toml:3: theme: \"drak\" is none of dark, light; did you mean dark?"])
-        #expect(Browser.frame(wrong).plainText.contains("/c/config.toml:3: theme: \"drak\" is none of"))
-        // What is wrong with the settings keeps nobody from looking.
+            problems: ["/c/config.toml:3: theme: \"drak\" is not one of dark, light; did you mean dark?"])
+        #expect(Browser.frame(wrong).plainText.contains("/c/config.toml:3: theme: \"drak\" is not one of"))
+        // Faulty settings don't prevent browsing.
         browser = HeadlessBrowser(wrong, source: Fixture.source(), clock: { Fixture.start })
         browser.press([Key(.enter), Key(.enter)])
         #expect(browser.model.screen == .entries)
@@ -327,8 +329,8 @@ struct ActionTests {
         return map
     }
 
-    /// A key that is assigned to what changes a store is no mistake where it is only read.
-    @Test func assignedKeysOfAbsentActionsAreNoMistake() throws {
+    @Test("a key assigned to an action that a read-only browser lacks is accepted")
+    func acceptsKeysOfAbsentActions() throws {
         let model = Model(
             size: Size(columns: 80, rows: 24), look: Fixture.unicode, store: Fixture.storePath,
             isReadOnly: true, now: Fixture.start, keyMap: Self.keyMap("delete = X"))
@@ -339,7 +341,7 @@ struct ActionTests {
         .input(.mouse(MouseEvent(kind: kind, at: Point(column: column, row: row))))
     }
 
-    @Test func mouse() throws {
+    @Test func mouseRunsActions() throws {
         var browser = try Fixture.browser(Fixture.source())
         browser.send(click(3, 6))
         #expect(browser.model.cursorRow == 1)
@@ -357,7 +359,6 @@ struct ActionTests {
         #expect(browser.frame.plainText.contains("size ▼"))
         browser.send(click(size, 2))
         #expect(browser.frame.plainText.contains("size ▲"))
-        // The footer's hints run what they name.
         let footer = browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false)[23]
         let help = try #require(
             footer.range(of: "? Help").map { footer.distance(from: footer.startIndex, to: $0.lowerBound) })
@@ -368,19 +369,19 @@ struct ActionTests {
         let lines = browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false)
         let row = try #require(lines.firstIndex { $0.contains("[ Cancel ]") })
         let cancel = try #require(lines[row].range(of: "[ Cancel ]"))
-        // Wide characters left of the button take two columns each.
+        // Wide characters left of the button take two columns.
         browser.send(click(TextWidth.width(of: String(lines[row][..<cancel.lowerBound])) + 2, row))
         #expect(browser.model.planned == nil)
     }
 
-    @Test func everyScreenHasAWayBack() throws {
+    @Test func escapeLeavesEveryScreen() throws {
         var browser = try Fixture.browser(Fixture.source(), store: nil, keys: "<enter>j<enter><enter>")
         for screen in [Screen.value, .entries, .archives, .stores] {
             #expect(browser.model.screen == screen)
             browser.press([Key(.escape)])
         }
         #expect(browser.exit == nil)
-        // From a store that was named one comes to those beside it.
+        // A named store leads to the other stores of its folder.
         var onStore = try Fixture.browser(Fixture.source(), keys: "h")
         #expect(onStore.model.screen == .stores)
         #expect(onStore.frame.plainText.contains("thumbnails"))

@@ -4,7 +4,7 @@ import StoreInspection
 import Testing
 
 struct ArchiveHistoryTests {
-    @Test func historyKnowsRatesAndForgetsWhatIsOld() {
+    @Test func historyHasRates() {
         var history = ArchiveHistory()
         let new = ArchiveStatus(name: "A", configuration: ArchiveConfiguration())
         var counters = new
@@ -19,19 +19,19 @@ struct ArchiveHistoryTests {
         #expect(history.now?.evictions.rounded() == 10)
         #expect(history.now?.hitRatio == 0.75)
         #expect(RecentHits([history]).ratio == 0.75 && RecentHits([history]).window == "<1m")
-        // Counters that went back belong to an archive made anew.
+        // Smaller counters belong to a recreated archive.
         let end = Fixture.start.adding(seconds: 30)
         history.add(new, at: end)
         #expect(GraphColumn.columns(1, step: 1, until: end, of: [history])[0]?.operations == 0)
     }
 
-    @Test("a column that has ended keeps its figures and its place")
+    @Test("a completed column keeps its values and its position")
     func finishedColumnsStay() throws {
         var history = ArchiveHistory()
         var counters = ArchiveStatus(name: "A", configuration: ArchiveConfiguration())
         var seen: [Int64: [Int64: GraphColumn]] = [:]
         for tick in 0..<600 {
-            // A peak of half a second, between samples that fit no column.
+            // A peak of half a second, sampled at intervals that divide no column.
             counters.hits += (200...201).contains(tick) ? 500 : 2
             counters.diskBytes = tick == 300 ? 900 : 100
             let now = Fixture.start.adding(seconds: Double(tick) * 0.23)
@@ -55,7 +55,7 @@ struct ArchiveHistoryTests {
         }
     }
 
-    @Test("the recent ratio is that of the last minute, not that of the lifetime")
+    @Test("the recent ratio covers the last minute only")
     func recentRatioForgets() {
         var history = ArchiveHistory()
         var counters = ArchiveStatus(name: "A", configuration: ArchiveConfiguration())
@@ -69,7 +69,7 @@ struct ArchiveHistoryTests {
         #expect(counters.hitRatio.map { $0 > 0.8 } == true)
     }
 
-    @Test("the width of a column is one of a clock and covers the time that was asked for")
+    @Test("column widths are round and cover the requested time")
     func columnWidths() {
         for count in [1, 11, 39, 80, 140, 490] {
             for span: Double in [60, 300, 900, 3600, 43_200] {
@@ -81,13 +81,13 @@ struct ArchiveHistoryTests {
         #expect(GraphColumn.step(41, covering: 300) == 10 && GraphColumn.step(60, covering: 60) == 1)
     }
 
-    /// Hours are kept in a bounded number of points, and no operation is lost by their becoming coarser.
-    @Test func theLongerAgoTheCoarser() throws {
+    /// Hours are kept in a bounded number of points, without losing operations.
+    @Test func olderPointsAreCoarser() throws {
         var history = ArchiveHistory()
         var counters = ArchiveStatus(name: "A", configuration: ArchiveConfiguration())
         let hours = 14
         for second in 0...(hours * 3600) {
-            // One second in a hundred holds more and does more.
+            // One second in a hundred has a peak.
             let isPeak = second % 100 == 50
             counters.hits += isPeak ? 1000 : 10
             counters.diskBytes = isPeak ? 900 : 100
@@ -102,16 +102,15 @@ struct ArchiveHistoryTests {
             let mean = columns.compactMap { $0?.operations }.reduce(0, +) / Double(count)
             if step * Int64(count) >= 3600 { #expect(abs(mean - 19.9) < 1, "\(step): \(mean)") }
         }
-        // A peak of a second is still seen hours later.
+        // A peak of a second is visible hours later.
         let day = GraphColumn.columns(70, step: 600, until: end, of: [history])
         #expect(day.allSatisfy { $0?.disk == 900 })
-        // Without observations there are no figures.
         let before = GraphColumn.columns(
             10, step: 10, until: Fixture.start.adding(seconds: -20), of: [history])
         #expect(before.allSatisfy { $0 == nil })
     }
 
-    @Test func aClockThatIsSetBackBeginsAnew() throws {
+    @Test func clockSetBackRestartsHistory() throws {
         var history = ArchiveHistory()
         var counters = ArchiveStatus(name: "A", configuration: ArchiveConfiguration())
         func add(_ seconds: ClosedRange<Int>) {
@@ -129,11 +128,11 @@ struct ArchiveHistoryTests {
             #expect(columns.allSatisfy { $0?.operations.rounded() == 10 }, "\(step)")
             let later = GraphColumn.columns(
                 count, step: step, until: end.adding(seconds: 600), of: [history])
-            #expect(later.suffix(2).allSatisfy { $0 == nil }, "nothing is known of times to come")
+            #expect(later.suffix(2).allSatisfy { $0 == nil }, "the future has values")
         }
     }
 
-    @Test func archivesTogetherAreTheirSum() throws {
+    @Test func sumsHistories() throws {
         var histories = [ArchiveHistory(), ArchiveHistory()]
         var counters = ArchiveStatus(name: "A", configuration: ArchiveConfiguration())
         counters.diskBytes = 100

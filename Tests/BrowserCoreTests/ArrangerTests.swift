@@ -3,7 +3,7 @@ import StoreInspection
 import StorageEngine
 import Testing
 
-/// Sorting and filtering against the plain way of doing it.
+/// Sorting and filtering, compared with a simple implementation.
 struct ArrangerTests {
     private static let column: [(EntryColumn, @Sendable (EntryMetadata, EntryMetadata) -> Bool)] = [
         (.key, { Array($0.key.utf8).lexicographicallyPrecedes(Array($1.key.utf8)) }),
@@ -32,7 +32,7 @@ struct ArrangerTests {
         var request = ArrangementRequest(
             in: ArchiveAddress("City", in: "/"), order: EntryOrder(column, descending: descending))
         request.visible = 10
-        // Equal entries stay in LRU order, in the one direction and in the other; LRU order itself turns round.
+        // Equal entries stay in LRU order in both directions; LRU order itself is reversed.
         let expected = entries.enumerated().sorted { left, right in
             let (a, b) = descending ? (right, left) : (left, right)
             if isOrdered(a.element, b.element) { return true }
@@ -45,7 +45,7 @@ struct ArrangerTests {
             try keys(source, request) == expected.map(\.element.key).filter { $0.lowercased().contains("a") })
     }
 
-    /// What broke: a filter of an escape, typed letter by letter, looked among what the backslash alone had left, which was nothing.
+    /// Regression: an escape typed character by character was searched among the matches of the backslash alone.
     @Test(arguments: [
         ("JAK", ["Jakarta"]), ("東", ["東京都"]), ("łÓDŹ", ["Łódź"]), ("\u{1b}[2", ["evil\u{1b}[2J\u{7}key"]),
         ("\\e[2J\\u{7}K", ["evil\u{1b}[2J\u{7}key"]), ("👧", ["👩‍👩‍👧 family"]),
@@ -64,7 +64,7 @@ struct ArrangerTests {
         #expect(try keys(source, request) == expected)
     }
 
-    @Test func stopsWhenTold() throws {
+    @Test func stopsOnRequest() throws {
         let source = Fixture.source()
         var request = ArrangementRequest(in: ArchiveAddress("City", in: "/"), order: EntryOrder(.key))
         request.filter = "a"
@@ -72,9 +72,8 @@ struct ArrangerTests {
         #expect(try arranger.arrange(request) == nil)
     }
 
-    /// A full cache evicts from the old end; one with room evicts nothing.
     @Test(arguments: [(40 as UInt64, 1), (100_000, 0)])
-    func victimsAreTheOldest(room: UInt64, count: Int) throws {
+    func victimsAreOldest(room: UInt64, count: Int) throws {
         let source = Fixture.source()
         source.with { state in
             let bytes = state.archives["City"]?.reduce(0) { $0 + UInt64($1.entry.valueBytes) } ?? 0

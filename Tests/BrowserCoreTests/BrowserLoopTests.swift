@@ -5,13 +5,13 @@ import Synchronization
 import TerminalKit
 import Testing
 
-/// The loop with a terminal that is scripted.
+/// The loop with a scripted terminal.
 struct BrowserLoopTests {
     private static func step(_ shown: String, _ event: InputEvent, isRead: Bool = true) -> Terminal.Step {
         Terminal.Step(whenShown: shown, event: event, isRead: isRead)
     }
 
-    @Test func runsUntilAPersonLeaves() throws {
+    @Test func runsUntilQuit() throws {
         let source = Fixture.source()
         var terminal = Terminal([
             Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))),
@@ -24,16 +24,18 @@ struct BrowserLoopTests {
             Fixture.model(columns: 80, rows: 24), source: source, terminal: &terminal, clock: clock.function)
         #expect(exit == .quit)
         #expect(terminal.steps.isEmpty)
-        #expect(zip(terminal.frames, terminal.frames.dropFirst()).allSatisfy { $0 != $1 }, "no picture twice")
+        #expect(
+            zip(terminal.frames, terminal.frames.dropFirst()).allSatisfy { $0 != $1 },
+            "a frame was presented twice")
     }
 
-    /// A screen on which nothing changes is presented once, however many refreshes there are.
+    /// An unchanged screen is presented once, regardless of refreshes.
     @Test func drawsOnlyWhatChanged() throws {
         let source = Fixture.source()
         var terminal = Terminal([])
         let clock = TestClock()
         let ticks = Mutex(0)
-        // The clock goes on by a refresh with every look at it, but ages on the screen of archives don't show.
+        // Each reading advances the clock; the archives' screen shows no ages.
         _ = BrowserLoop.run(
             Fixture.model(columns: 80, rows: 24), source: source, terminal: &terminal,
             clock: {
@@ -42,11 +44,11 @@ struct BrowserLoopTests {
                 return clock.now
             })
         #expect(ticks.withLock { $0 } > 1_000)
-        // First empty, then read, then with rates; the graph of a ratio without accesses stays empty.
+        // Empty, loaded, and with rates; the graph of a ratio without accesses stays empty.
         #expect(terminal.frames.count <= 12)
     }
 
-    @Test func aResumedTerminalIsDrawnAnew() throws {
+    @Test func redrawsResumedTerminal() throws {
         var terminal = Terminal([
             Self.step("3 archives", .resumed), Self.step("3 archives", .key(.character("q"))),
         ])
@@ -57,8 +59,8 @@ struct BrowserLoopTests {
         #expect(exit == .quit)
     }
 
-    /// A copy goes to the terminal at once, and the screen is drawn completely after a program had the terminal.
-    @Test func theTerminalIsSentWhatIsCopiedAndGivenToPrograms() throws {
+    /// A copy is sent immediately, and the whole screen is drawn after a program.
+    @Test func copiesAndRunsPrograms() throws {
         var terminal = Terminal([
             Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))),
             Self.step("16 entries", .key(.character("y"))), Self.step("the key", .key(.character("k"))),
@@ -74,9 +76,9 @@ struct BrowserLoopTests {
         #expect(terminal.frames.count > terminal.scripts[0].frames)
     }
 
-    /// A terminal that doesn't say what is pasted sends characters. What broke: each was worked on by itself, so that a text of
-    /// 10,000 took most of a minute.
-    @Test func charactersThatComeAtOnceAreEnteredAtOnce() throws {
+    /// A terminal without bracketed paste sends characters. Regression: each was processed separately, and 10,000 took most of a
+    /// minute.
+    @Test func entersBurstOfCharactersTogether() throws {
         let text = String(repeating: "find a > 5 | ", count: 80)
         var terminal = Terminal(
             [
@@ -103,10 +105,10 @@ struct BrowserLoopTests {
         }
     }
 
-    /// What broke: a pasted table's header, with a terminal that doesn't say what is pasted, opened the plan of a deletion with its
-    /// D, went to its button with the tab and pressed it with the line end; and what stood behind a `|` was run by a shell.
+    /// Regression: without bracketed paste, the header of a pasted table planned a deletion with its D and confirmed it with tab
+    /// and line end; text after a `|` was run by a shell.
     @Test(arguments: [("| touch x\n", "command")])
-    func whatWasTypedBeforeAQuestionWasShownIsNoAnswer(text: String, shown: String) throws {
+    func keysBeforeDialogDoNotConfirm(text: String, shown: String) throws {
         let source = Fixture.source()
         var terminal = Terminal(
             [Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter)))]
@@ -121,9 +123,9 @@ struct BrowserLoopTests {
         #expect(terminal.scripts.isEmpty && source.with { $0.archives["City"]?.count } == 16)
     }
 
-    /// What broke: short pasted text was taken as keys, and `D` in it opened a plan that a `y` behind it answered.
+    /// Regression: short pasted text was read as keys: `D` opened a plan that `y` confirmed.
     @Test(
-        "refuses a key that plans a change within text",
+        "refuses a key within text that plans a change",
         arguments: ["Dy", "k1\nk2\nDy", "jD", "Date\tName\n", "x 5m\n", "nu"])
     func textPlansNoChange(text: String) throws {
         let source = Fixture.source()
@@ -137,7 +139,7 @@ struct BrowserLoopTests {
     }
 
     @Test(
-        "goes back with a key that comes together with others, and sorts with one", arguments: ["jq", "2rq"])
+        "leaves the screen and sorts with keys of a burst", arguments: ["jq", "2rq"])
     func textMayLeave(text: String) throws {
         let source = Fixture.source()
         var terminal = Terminal(
@@ -148,7 +150,7 @@ struct BrowserLoopTests {
     }
 
     @Test(
-        "opens a plan with a key that comes alone, after held arrows, or repeated",
+        "opens a plan with a single or repeated key, also after held arrows",
         arguments: [
             ("D", 0.0), ("<down><down><down>D", 0), ("DDD", 0), ("jjjD", 0.05),
         ])
@@ -165,11 +167,11 @@ struct BrowserLoopTests {
     }
 
     @Test(
-        "takes an answer only from a later burst than the key that asked",
+        "confirms only by a later burst than the one that opened the dialog",
         arguments: [(0.005, 16), (0.05, 15)])
-    func anAnswerComesLater(pause: Double, left: Int) throws {
+    func confirmationNeedsPause(pause: Double, left: Int) throws {
         let source = Fixture.source()
-        // The plan is on the screen at once, so only the silence between the keys counts.
+        // The plan is shown immediately, so only the pause between the keys counts.
         var answer = Self.step("Delete 1 entry", .key(.character("y")))
         (answer.after, answer.isRead) = (pause, false)
         var terminal = Terminal(
@@ -180,7 +182,7 @@ struct BrowserLoopTests {
         #expect(source.with { $0.archives["City"]?.count } == left)
     }
 
-    @Test("moves with a held arrow at 30 repeats a second, alone or in bursts", arguments: [0.033, 0.001, 0])
+    @Test("moves with held arrows, at 30 repeats a second or in bursts", arguments: [0.033, 0.001, 0])
     func heldArrowsMove(pause: Double) throws {
         var arrows = [Terminal.Step](repeating: Self.step("16 entries", .key(Key(.down))), count: 10)
         for place in arrows.indices { arrows[place].after = pause }
@@ -189,18 +191,18 @@ struct BrowserLoopTests {
         #expect(Self.run(&terminal, Fixture.source()) == .quit && terminal.steps.isEmpty)
     }
 
-    @Test("enters short pasted text with a line end within it") func shortTextIsEntered() throws {
+    @Test("enters short pasted text that includes a line end") func shortTextIsEntered() throws {
         var terminal = Terminal(
             Self.planOfOne().dropLast() + [Self.step("16 entries", .key(.character("/")))]
                 + Self.keys("a\nDy", shown: "filter") + [Self.step("a Dy", .key(.control("c")))])
         #expect(Self.run(&terminal, Fixture.source()) == .quit && terminal.steps.isEmpty)
     }
 
-    /// What broke: the same text pasted when the plan was shown already. A `y` in it would have done the same.
+    /// Regression: text pasted into an open plan confirmed it.
     @Test(arguments: [
         "Date\tName\n", "D\t\n", "\t\n", "Dy", "\t\nDMD\ty\n\nquit\n" + String(repeating: "\ty\n", count: 40),
     ])
-    func whatComesAtOnceIsNoAnswer(text: String) throws {
+    func pastedTextDoesNotConfirm(text: String) throws {
         let source = Fixture.source()
         var terminal = Terminal(
             [
@@ -216,9 +218,9 @@ struct BrowserLoopTests {
         #expect(source.with { $0.archives["City"]?.count } == 16)
     }
 
-    /// What broke: a colour code, an arrow or a key with Alt beside it made an answer of a `y` in what came at once.
+    /// Regression: a color code, an arrow or a key with Alt in a burst made its `y` a confirmation.
     @Test(arguments: ["y<down>", "<alt+a>y", "<ctrl+a><ctrl+b>y", "<backspace><backspace>y", "<down><enter>"])
-    func anAnswerComesAlone(script: String) throws {
+    func confirmationIsSingleKey(script: String) throws {
         let source = Fixture.source()
         var terminal = Terminal(
             try Self.planOfOne() + Key.script(script).map { Self.step("Delete 1 entry", .key($0)) } + [
@@ -230,8 +232,8 @@ struct BrowserLoopTests {
         #expect(source.with { $0.archives["City"]?.count } == 16)
     }
 
-    /// A text has no arrows in it.
-    @Test func anArrowMayLeadToTheButtonThatEnterPresses() throws {
+    /// Text contains no arrows.
+    @Test func arrowAndEnterConfirm() throws {
         let source = Fixture.source()
         var terminal = Terminal(
             Self.planOfOne() + [
@@ -244,8 +246,7 @@ struct BrowserLoopTests {
         #expect(source.with { $0.archives["City"]?.count } == 15)
     }
 
-    /// Drives a browser of 120x24 until it ends.
-    /// The clock goes on by `seconds` with every look at it.
+    /// Runs a browser of 120x24 to its end. Each reading advances the clock by `seconds`.
     private static func run(
         _ terminal: inout Terminal, _ source: MockSource, advancing seconds: Double = 0
     ) -> BrowserExit {
@@ -258,8 +259,8 @@ struct BrowserLoopTests {
             })
     }
 
-    /// What broke: of a text that came byte by byte the first was an answer if it was `y`, and nothing takes back a file that is replaced.
-    @Test func aTextThatComesInPiecesIsNoAnswer() throws {
+    /// Regression: the first byte of text that arrived byte by byte confirmed if it was `y`; a replaced file can't be restored.
+    @Test func textInPiecesDoesNotConfirm() throws {
         let source = Fixture.source()
         var pieces = Self.keys("yes\n", shown: "Delete 1 entry")
         for place in pieces.indices.dropFirst() { pieces[place].isLate = true }
@@ -278,8 +279,8 @@ struct BrowserLoopTests {
         ]
     }
 
-    /// What broke: of a text in pieces the first was refused, and the next ones went to the button and pressed it.
-    @Test func theRestOfARefusedTextIsNoAnswer() throws {
+    /// Regression: the first piece was refused, and the next ones moved to the button and pressed it.
+    @Test func restOfRefusedTextDoesNotConfirm() throws {
         let source = Fixture.source()
         var terminal = Terminal(
             Self.planOfOne() + Self.keys("Date Name\n", shown: "Delete 1 entry") + [
@@ -294,8 +295,8 @@ struct BrowserLoopTests {
         #expect(source.with { $0.archives["City"]?.count } == 16)
     }
 
-    /// What broke: what came with the key that opened a plan was refused, and what came next of the same text was its answer.
-    @Test func theRestOfATextThatOpensAPlanIsNoAnswer() throws {
+    /// Regression: the burst that opened a plan was refused, and the next piece of the same text confirmed.
+    @Test func restOfOpeningTextDoesNotConfirm() throws {
         let source = Fixture.source()
         var terminal = Terminal(
             Self.planOfOne().dropLast() + Self.keys("Dear", shown: "16 entries") + [
@@ -308,8 +309,8 @@ struct BrowserLoopTests {
         #expect(source.with { $0.archives["City"]?.count } == 16)
     }
 
-    /// What broke: while a text came without a pause nothing was drawn, and Ctrl-C waited for its end.
-    @Test func whileATextIsDroppedCtrlCLeaves() throws {
+    /// Regression: during continuous text nothing was drawn, and Ctrl-C waited for its end.
+    @Test func ctrlCQuitsDuringIgnoredText() throws {
         let text = [Terminal.Step](repeating: Self.step("Delete 1 entry", .key(.character("x"))), count: 500)
         var terminal = Terminal(
             Self.planOfOne() + Self.keys("abc", shown: "Delete 1 entry") + text
@@ -318,9 +319,8 @@ struct BrowserLoopTests {
         #expect(exit == .quit && terminal.steps.count == 500, "\(terminal.steps.count)")
     }
 
-    /// What broke: text that came one by one, over a slow line, pressed the button all the same. And a person's `y` was refused for
-    /// ever, for each one that was refused began the moment anew in which none is taken.
-    @Test func aTextThatIsNoAnswerLeadsToNone() throws {
+    /// Regression: text over a slow line pressed the button, and each refused `y` restarted the pause.
+    @Test func slowTextDoesNotConfirm() throws {
         let source = Fixture.source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>D")
@@ -340,9 +340,8 @@ struct BrowserLoopTests {
         #expect(source.with { $0.archives["City"]?.count } == 15)
     }
 
-    /// What broke: on a low screen the plan stood over what was said of an answer that isn't taken.
     @Test(arguments: [Size(columns: 40, rows: 10), Size(columns: 40, rows: 5), Size(columns: 80, rows: 24)])
-    func whatIsSaidOfAnAnswerIsRead(size: Size) throws {
+    func refusalIsVisibleOverDialog(size: Size) throws {
         var browser = try Fixture.browser(
             Fixture.source(), columns: size.columns, rows: size.rows, keys: "j<enter>D")
         func said() -> Bool {
@@ -363,9 +362,8 @@ struct BrowserLoopTests {
         }
     }
 
-    /// What broke: where a prompt had no room for it nothing said why keys were swallowed, or what was wrong with a condition.
     @Test(arguments: [Size(columns: 80, rows: 24), Size(columns: 40, rows: 10), Size(columns: 20, rows: 5)])
-    func whatIsSaidOfAPromptIsRead(size: Size) throws {
+    func messageIsVisibleOverPrompt(size: Size) throws {
         var browser = try Fixture.browser(
             Fixture.source(), columns: size.columns, rows: size.rows, keys: "j<enter>W")
         browser.send(.input(.pasteUnfinished))
@@ -376,9 +374,8 @@ struct BrowserLoopTests {
         #expect(browser.frame.plainText.contains("at 3: found"), "\(browser.frame.plainText)")
     }
 
-    /// What broke: a paste that went nowhere, and a key that meant nothing to what stood over the screen, were passed over in silence.
     @Test(arguments: ["", "y", "C", "c", "b", "<enter>"])
-    func whatIsNotTakenIsSaid(keys: String) throws {
+    func ignoredInputIsReported(keys: String) throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>" + keys)
         browser.send(.input(.paste("yes\ny")))
         #expect(
@@ -388,8 +385,8 @@ struct BrowserLoopTests {
         #expect(browser.frame.plainText.contains("f12 does nothing here"))
     }
 
-    /// A terminal that says what is pasted says so to a question, too.
-    @Test func aPasteIsNoAnswer() throws {
+    /// With bracketed paste.
+    @Test func pasteDoesNotConfirm() throws {
         let source = Fixture.source()
         var browser = try Fixture.browser(source, columns: 120, keys: "j<enter>D")
         browser.send(.input(.paste("yes\n")))
@@ -397,15 +394,14 @@ struct BrowserLoopTests {
         browser.press([.character("y")])
         #expect(browser.frame.plainText.contains("y ignored: too soon"))
         #expect(source.with { $0.archives["City"]?.count } == 16)
-        // Where there is a field it is entered.
         browser.press(try Key.script("<esc>x"))
         browser.send(.input(.paste("90 s")))
         browser.press([Key(.enter)])
         #expect(browser.frame.plainText.contains("in 90s"), "\(browser.frame.plainText)")
     }
 
-    /// What broke: keys that came with the one that opened a list were lost.
-    @Test func keysWaitForTheRowsThatTheyAreAbout() throws {
+    /// Regression: keys that followed the one that opens a list were lost.
+    @Test func keysWaitForRows() throws {
         var terminal = Terminal([
             Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))),
             Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(.character("j"))),
@@ -417,9 +413,8 @@ struct BrowserLoopTests {
         #expect(exit == .quit && terminal.steps.isEmpty)
     }
 
-    /// What broke: the line end behind a pasted command ran it, and the one behind a short one still did.
     @Test(arguments: ["touch file\n", "ls\n", "a\n", "ls\nb\n"])
-    func aPastedCommandIsNotRunByItsLineEnd(text: String) throws {
+    func lineEndDoesNotRunPastedCommand(text: String) throws {
         var terminal = Terminal(
             Self.planOfOne().dropLast() + [Self.step("16 entries", .key(.character("|")))]
                 + Self.keys(text, shown: "command") + [
@@ -430,16 +425,14 @@ struct BrowserLoopTests {
         #expect(exit == .quit && terminal.steps.isEmpty && terminal.scripts.isEmpty)
     }
 
-    /// What broke: keys that came together with the one that went to unread rows found none there, and those that came with `M` met
-    /// half of the marks.
+    /// Regression: keys after a jump to unloaded rows found none, and keys after `M` saw half of the marks.
     @Test(arguments: [
         ("GD", "user:99999", "Delete 1 entry"), ("MD", "user:0", "Delete 100,000 entries"),
     ])
-    func keysWaitForWhatTheyAreAbout(script: String, key: String, title: String) throws {
+    func keysWaitForRowsAndMarks(script: String, key: String, title: String) throws {
         var terminal = Terminal(
             try Key.script("<enter>" + script).map {
                 var step = Self.step("Users", .key($0))
-                // Typed, not pasted.
                 step.after = 0.05
                 return step
             } + [
@@ -453,8 +446,8 @@ struct BrowserLoopTests {
         #expect(terminal.frames.contains { $0.plainText.contains(title) && $0.plainText.contains(key) })
     }
 
-    /// What broke: keys that came together with a query's Enter were typed into it.
-    @Test func keysWaitForTheRowsOfAQuery() throws {
+    /// Regression: keys after a query's Enter were typed into it.
+    @Test func keysWaitForQueryRows() throws {
         let test = try QueryScreenTests()
         var terminal = Terminal(
             try Key.script("<enter>Q<ctrl+u>limit 5").map { Self.step("Place", .key($0)) }
@@ -476,9 +469,8 @@ struct BrowserLoopTests {
         #expect(terminal.frames.contains { $0.plainText.contains("place 57") })
     }
 
-    /// What broke: where the rows took longer they were typed into it all the same, and what was shown then was the rows of another
-    /// query than the text above them.
-    @Test func keysForRowsThatDoNotComeAreDropped() throws {
+    /// Regression: with slow rows the keys were typed into the query, and its text no longer matched the rows.
+    @Test func keysForMissingRowsAreDropped() throws {
         let source = Fixture.source()
         source.with { $0.isQueryEndless = true }
         var terminal = Terminal(
@@ -495,8 +487,8 @@ struct BrowserLoopTests {
         #expect(!terminal.frames.contains { $0.plainText.contains("limit 5j") })
     }
 
-    /// What broke: nothing moved on the screen for a quarter of a second where rows took longer to come.
-    @Test func movesHardlyWaitForRowsThatTakeLonger() throws {
+    /// Regression: the screen stood still for a quarter of a second during slow queries.
+    @Test func movesDoNotWaitForSlowRows() throws {
         let source = Fixture.source()
         try Fixture.addQueries(source)
         let clock = TestClock()
@@ -509,7 +501,7 @@ struct BrowserLoopTests {
                         source.with { $0.isQueryEndless = true }
                         times.append(clock.now.seconds(since: Fixture.start))
                     },
-                    // What broke: a wake-up between them was held for as long as any key, and with it what was behind.
+                    // Regression: a wake-up event was held like a key, with the keys after it.
                     Self.step("5 rows", .wake, isRead: false),
                     Self.step("5 rows", .key(.character("j")), isRead: false),
                     Terminal.Step(whenShown: "2 of 5", event: .key(.control("c")), isRead: false) {
@@ -523,8 +515,8 @@ struct BrowserLoopTests {
         #expect((0.05..<0.25).contains(waited), "\(waited)")
     }
 
-    /// What broke: the first line end in a text pasted so was Enter, and the lines behind it were keys of the list.
-    @Test func aLineEndWithinWhatCameAtOnceIsAPartOfIt() throws {
+    /// Regression: the first line end of pasted text was Enter, and the lines after it were keys of the list.
+    @Test func lineEndInBurstIsText() throws {
         var terminal = Terminal(
             [
                 Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))),
@@ -537,7 +529,7 @@ struct BrowserLoopTests {
         #expect(terminal.frames.contains { $0.plainText.contains("Jak Djakarta  q") })
     }
 
-    @Test func demoIsAskedFor() throws {
+    @Test func startsDemo() throws {
         var terminal = Terminal([Self.step("stores", .key(.character("d")))])
         let clock = TestClock()
         let exit = BrowserLoop.run(
@@ -546,7 +538,7 @@ struct BrowserLoopTests {
         #expect(exit == .startDemo)
     }
 
-    /// Work that is stopped is not heard of again, and what comes after it is done.
+    /// Stopped work sends no response, and later work is done.
     @Test func runnerStopsWork() async throws {
         let source = MillionTests.Source(count: 150_000)
         let clock = TestClock()
@@ -562,7 +554,7 @@ struct BrowserLoopTests {
         let runner = EffectRunner(source: source, clock: clock.function) { message in
             if case .answer = message { continuation.yield(message) }
         }
-        // The stop is heard before the work that it stops begins.
+        // The stop arrives before the work begins.
         for effect in [test.effects[0]] + first + test.effects.dropFirst() { runner.run(effect) }
         var heard = 0
         for await message in answers {
@@ -571,7 +563,7 @@ struct BrowserLoopTests {
                 message, expecting: heard == 1 ? [] : ["load value Users/user:999 for preview"])
             if heard == 2 { break }
         }
-        #expect(source.calls.withLock { $0.keys } == 0, "not one key was read for the order that was stopped")
+        #expect(source.calls.withLock { $0.keys } == 0, "keys were read for the stopped order")
         #expect(test.model.cursorKey == "user:999" && test.text.contains("size ▼"))
     }
 }

@@ -5,7 +5,6 @@ import StoreInspection
 import TerminalKit
 import Testing
 
-/// A condition of the query language as the filter of the entries.
 struct ConditionTests {
     private func browser(_ keys: String, _ source: MockSource = Fixture.source()) throws -> HeadlessBrowser {
         try Fixture.browser(source, columns: 99, look: Fixture.ascii, keys: "j<enter>" + keys)
@@ -15,32 +14,31 @@ struct ConditionTests {
         String(browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false)[number])
     }
 
-    @Test func showsWhatMeetsIt() throws {
+    @Test func showsMatchingEntries() throws {
         var browser = try browser("Wpopulation > 2000000")
         #expect(
             line(browser, 1).contains("4 of 16 entries") && line(browser, 22).hasPrefix("where: population"))
         browser.press(try Key.script("<enter>jj"))
         #expect(line(browser, 1).contains("where population > 2000000"), "\(line(browser, 1))")
-        #expect(
-            CommandLine.words(for: browser.model).hasSuffix("query City 'find population > 2000000'"))
-        // A filter looks among them.
+        #expect(CommandLine.words(for: browser.model).hasSuffix("query City 'find population > 2000000'"))
+        // A filter applies to the matches.
         browser.press(try Key.script("/dung"))
         #expect(line(browser, 1).contains("1 of 16 entries"))
         browser.press(try Key.script("<esc><esc>"))
         #expect(line(browser, 1).contains(" 16 entries"), "\(line(browser, 1))")
         browser.press(try Key.script("/<tab>@hits = 0"))
-        #expect(line(browser, 1).contains("1 of 16 entries"), "Tab leads from a filter to a condition")
+        #expect(line(browser, 1).contains("1 of 16 entries"), "Tab did not change the filter to a condition")
         browser.press(try Key.script("<esc>"))
         #expect(line(browser, 1).contains(" 16 entries"))
     }
 
-    @Test func pointsOutMistakes() throws {
+    @Test func reportsMistakes() throws {
         var browser = try browser("Wpopulation > 2000000 and")
-        // What could come is said while it isn't whole, and what was asked last stays.
+        // An incomplete condition shows what may follow, and the previous one applies.
         #expect(line(browser, 1).contains("Expected next: "), "\(line(browser, 1))")
         browser.press(try Key.script("<enter>"))
         #expect(line(browser, 1).contains("at 25: incomplete"), "\(line(browser, 1))")
-        #expect(line(browser, 22).hasPrefix("where: "), "it isn't taken for what was meant")
+        #expect(line(browser, 22).hasPrefix("where: "), "the prompt was closed")
         browser.press(try Key.script("<ctrl+u>population >> 3"))
         #expect(line(browser, 1).contains("at 13: found \">\""), "\(line(browser, 1))")
         browser.press(try Key.script("<ctrl+u>name matches \"(\"<enter>"))
@@ -54,7 +52,7 @@ struct ConditionTests {
         #expect(line(browser, 1).contains("population is a number, not a tex"), "\(line(browser, 1))")
     }
 
-    @Test func completes() throws {
+    @Test func completesNames() throws {
         var browser = try browser("Wpopu<tab>")
         #expect(line(browser, 22).hasPrefix("where: population "), "\(line(browser, 22))")
         browser.press(try Key.script("> 1 and place.zo<tab>= <tab>"))
@@ -62,7 +60,7 @@ struct ConditionTests {
         #expect(line(browser, 1).contains("16 of 16 entries"))
     }
 
-    @Test func isKeptWhileTheStoreChanges() throws {
+    @Test func appliesToNewEntries() throws {
         let source = Fixture.source()
         let clock = TestClock()
         var browser = try Fixture.browser(
@@ -78,8 +76,7 @@ struct ConditionTests {
         #expect(browser.frame.plainText.contains("Lagos") && !browser.frame.plainText.contains("Vaduz"))
     }
 
-    /// Another order asks nobody anything anew.
-    @Test func anotherOrderReadsNoValues() throws {
+    @Test func reorderingReadsNoValues() throws {
         let source = Fixture.source()
         var browser = try browser("pWpopulation > 2000000<enter>", source)
         let before = source.with { $0.valueCalls }
@@ -87,14 +84,14 @@ struct ConditionTests {
         #expect(source.with { $0.valueCalls } == before && line(browser, 1).contains("4 of 16 entries"))
     }
 
-    @Test func whatCantBeReadIsCounted() throws {
+    @Test func countsUnreadableValues() throws {
         let source = Fixture.source()
         source.with { $0.valueProblems = ["Bandung": "the entry fails its checksum"] }
         let browser = try browser("Wpopulation > 2000000<enter>", source)
         #expect(line(browser, 1).contains("3 of 16 entries, 1 unreadable"), "\(line(browser, 1))")
     }
 
-    @Test func goesOnAsAQuery() throws {
+    @Test func continuesAsQuery() throws {
         let browser = try browser("/a<enter>Wpopulation > 2000000<enter>Q")
         #expect(
             line(browser, 1).contains("find @key icontains \"a\" | find population > 2000000"),

@@ -5,7 +5,7 @@ import StoreInspection
 import TerminalKit
 import Testing
 
-/// The menu of what can be copied, and what the terminal is sent.
+/// The menu of copies, and the bytes sent to the terminal.
 struct CopyMenuTests {
     private func browser(
         _ keys: String, source: MockSource = Fixture.source(), clipboard: Clipboard = .direct,
@@ -21,7 +21,7 @@ struct CopyMenuTests {
         return browser
     }
 
-    /// What the one sequence that was sent puts on the clipboard.
+    /// The text that the only sent sequence copies.
     private func copied(_ browser: HeadlessBrowser) throws -> String {
         try #require(browser.sent.count == 1)
         let text = String(decoding: browser.sent[0], as: UTF8.self)
@@ -41,12 +41,12 @@ struct CopyMenuTests {
         ),
         ("jyc", "vellum --store /home/ada/.cache/demo keys City"), ("j<enter><enter>jya", "$.geonameid"),
     ])
-    func copies(keys: String, text: String) throws {
+    func copiesText(keys: String, text: String) throws {
         #expect(try copied(browser(keys)) == text)
     }
 
-    /// Bytes that are no text are copied in hexadecimal, and documents as indented JSON.
-    @Test func valuesAreCopiedAsText() throws {
+    /// Bytes are copied in hexadecimal, documents as indented JSON.
+    @Test func copiesValuesAsText() throws {
         #expect(try copied(browser("<enter>yv")).hasPrefix("89504e470d0a1a0a0001"))
         let city = try copied(browser("j<enter>yv"))
         #expect(city.hasPrefix("{\n  \"geonameid\": 1642911,"))
@@ -56,9 +56,9 @@ struct CopyMenuTests {
         #expect((row?["value"] as? [String: Any])?["geonameid"] as? Int == 1_642_911)
     }
 
-    /// A row of a query is copied as its entry; its command and its Swift ask for all rows.
+    /// A row is copied as its entry; its command and Swift code are those of the query.
     @Test(arguments: [("", "Bandung", 1_642_912), (" desc", "Jakarta", 1_642_911)])
-    func rowsOfAQueryAreCopied(order: String, key: String, number: Int) throws {
+    func copiesRowsOfQuery(order: String, key: String, number: Int) throws {
         let source = Fixture.source()
         try Fixture.addQueries(source)
         let query = "find population > 4000000 | sort population\(order)"
@@ -75,8 +75,8 @@ struct CopyMenuTests {
         #expect(try copied("p") == "/home/ada/.cache/demo")
     }
 
-    /// A row that is made of several entries has neither key nor value, and its JSON has its columns.
-    @Test func rowsOfSeveralEntriesAreCopied() throws {
+    /// A row of several entries has no key or value; its JSON has its columns.
+    @Test func copiesAggregatedRows() throws {
         let source = Fixture.source()
         try Fixture.addQueries(source)
         let keys = "jQgroup by capital | count<enter>y"
@@ -89,7 +89,7 @@ struct CopyMenuTests {
         #expect((row as? [String: Any])?["count"] as? Int == 16)
     }
 
-    @Test func messagesAreCopied() throws {
+    @Test func copiesMessages() throws {
         let source = Fixture.source()
         source.append("first\n\u{1b}[2J", archive: "Trace", at: Fixture.start)
         #expect(try copied(browser("jj<enter>yv", source: source)) == "first\n\u{1b}[2J")
@@ -97,8 +97,8 @@ struct CopyMenuTests {
         #expect(row.contains("\"sequence\":1") && row.contains("\"text\":\"first\\n\\u001b[2J\""))
     }
 
-    /// It says what was copied; what to do if nothing came is said once.
-    @Test func itSaysWhatWasCopied() throws {
+    /// Advice for terminals that ignore copies is shown once.
+    @Test func confirmsCopy() throws {
         var browser = try browser("j<enter>yk", clipboard: .tmux)
         var text = browser.frame.plainText
         #expect(text.contains("Copied the key, 7 B, to the terminal's clipboard."))
@@ -112,18 +112,18 @@ struct CopyMenuTests {
     }
 
     @Test(arguments: [(80, 24), (40, 10), (20, 5)])
-    func aTerminalWithoutClipboardShowsTheText(columns: Int, rows: Int) throws {
+    func showsTextWithoutClipboard(columns: Int, rows: Int) throws {
         let browser = try browser(
             "j<enter>yk", clipboard: .none(type: "linux"), columns: columns, rows: rows)
         #expect(browser.sent.isEmpty)
-        // On a small screen the text itself is further down.
+        // On small screens the text is below the visible lines.
         guard rows >= 24 else { return }
         let text = browser.frame.plainText
         #expect(text.contains("A terminal of type linux has no clipboard. w writes the value to a file."))
         #expect(text.contains("│ Jakarta"))
     }
 
-    @Test func tooMuchIsRefusedWithAWayOut() throws {
+    @Test func refusesLongValues() throws {
         let source = Fixture.source()
         source.record("Jakarta", [UInt8](repeating: 65, count: 70_000), archive: "City", at: Fixture.start)
         let browser = try browser("j<enter>yv", source: source)
@@ -132,7 +132,7 @@ struct CopyMenuTests {
         #expect(browser.frame.plainText.contains("w writes the value to a file."))
     }
 
-    @Test func anEntryThatIsGoneIsSaid() throws {
+    @Test func reportsRemovedEntry() throws {
         let source = Fixture.source()
         var browser = try browser("j<enter>y", source: source)
         source.remove("Jakarta", archive: "City")

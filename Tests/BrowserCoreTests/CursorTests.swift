@@ -2,9 +2,8 @@ import BrowserCore
 import TerminalKit
 import Testing
 
-/// Cursor and marks hold to keys while rows move.
 struct CursorTests {
-    @Test func holdsToItsKeyWhileRowsMove() throws {
+    @Test func cursorFollowsItsKey() throws {
         let source = Fixture.source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>jjjj")
@@ -19,9 +18,9 @@ struct CursorTests {
             #expect(browser.model.cursorRow == 5 + index)
             #expect(
                 browser.model.cursorRow - browser.model.firstRow == place,
-                "the row stays where it is on screen")
+                "the row moved on the screen")
         }
-        // Its own access takes it to the top, and the cursor with it.
+        // Its own access moves it to the top with the cursor.
         clock.advance(4)
         source.access("Cafe\u{301} de Flore", archive: "City", at: clock.now)
         browser.refresh()
@@ -30,7 +29,7 @@ struct CursorTests {
     }
 
     @Test(
-        "stays at the newest entry until the cursor moves, and then at its key",
+        "stays at the newest entry until the cursor moves, then at its key",
         arguments: ["<down>", "m", "y<esc>"])
     func staysAtTheNewest(keys: String) throws {
         let source = Fixture.source()
@@ -48,19 +47,18 @@ struct CursorTests {
         source.access("Nuuk", archive: "City", at: clock.now)
         browser.refresh()
         #expect(browser.model.cursorKey == held && browser.model.cursorRow > 0)
-        // A value that was opened is under the cursor afterwards.
+        // An opened value is under the cursor afterwards.
         browser.press(try Key.script("<enter><esc>"))
         #expect(browser.model.cursorKey == held)
     }
 
-    @Test func takesTheNextKeyWhenItsOwnGoes() throws {
+    @Test func cursorMovesOnWhenItsKeyIsRemoved() throws {
         let source = Fixture.source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>jj")
         source.remove("東京都", archive: "City")
         clock.advance(4)
         browser.refresh()
-        // Its row stays for a moment.
         #expect(browser.model.cursorKey == "東京都")
         #expect(browser.frame.plainText.contains("x 東京都"))
         clock.advance(1.1)
@@ -78,16 +76,16 @@ struct CursorTests {
         #expect(browser.frame.plainText.contains("No entries; n creates one."))
     }
 
-    /// While a person moves, the order stays and says how old it is; after a rest it goes on.
-    @Test func orderIsFrozenWhileMoving() throws {
+    /// While the cursor moves, the order stays and its age is shown; later it is updated.
+    @Test func movingFreezesOrder() throws {
         let source = Fixture.source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>")
         #expect(browser.model.pace == .live)
-        // Nothing has changed for long: the rows are as of now.
+        // Nothing has changed, so the rows are current.
         clock.advance(30)
         browser.press([Key(.down), Key(.up)])
-        #expect(!browser.frame.plainText.contains("frozen"), "not before a second")
+        #expect(!browser.frame.plainText.contains("frozen"), "frozen within a second")
         clock.advance(2)
         browser.press([Key(.down)])
         source.access("Malé", archive: "City", at: clock.now)
@@ -101,10 +99,10 @@ struct CursorTests {
         browser.refresh()
         #expect(browser.model.pace == .live)
         #expect(browser.model.cursorKey == "Bandung")
-        #expect(browser.model.cursorRow == 2, "what was used meanwhile is above it now")
+        #expect(browser.model.cursorRow == 2, "the accessed entry is not above")
     }
 
-    @Test func followStaysAtTheTop() throws {
+    @Test func followingStaysAtTop() throws {
         let source = Fixture.source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>jjjF")
@@ -116,7 +114,7 @@ struct CursorTests {
         #expect(browser.frame.plainText.contains("following"))
     }
 
-    @Test func holdsToItsKeyWhenSortedAndFiltered() throws {
+    @Test func cursorKeepsKeyWhenSortedAndFiltered() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>jjjjjjjj")
         #expect(browser.model.cursorKey == "Wellington")
         browser.press([.character("1")])
@@ -129,7 +127,7 @@ struct CursorTests {
         #expect(browser.model.cursorKey == "Kyiv")
     }
 
-    @Test func marksHoldToKeys() throws {
+    @Test func marksFollowKeys() throws {
         let source = Fixture.source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>mm")
@@ -146,7 +144,7 @@ struct CursorTests {
         #expect(browser.model.markedKeys.isEmpty)
     }
 
-    @Test func newAndChangedRowsAreHighlightedForAMoment() throws {
+    @Test func highlightsNewAndChangedRows() throws {
         let source = Fixture.source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>")
@@ -155,7 +153,7 @@ struct CursorTests {
         source.record("Bandung", Array("{}".utf8), archive: "City", at: clock.now)
         browser.refresh()
         let look = Fixture.unicode
-        // Rows 0 and 1 of the table stand on lines 3 and 4; the cursor's row has the selection's colors.
+        // Rows 0 and 1 are on lines 3 and 4; the cursor's row has the selection's colors.
         #expect(browser.model.cursorKey == "Bandung")
         #expect(browser.frame[2, 4].text == "O")
         #expect(browser.frame[2, 4].style == look[.new])

@@ -5,7 +5,7 @@ import TerminalKit
 import Testing
 
 struct DeleteTests {
-    @Test func planShowsWhatItWillDo() throws {
+    @Test func planListsTargets() throws {
         let browser = try Fixture.browser(Fixture.source(), keys: "j<enter>mmmD")
         let text = browser.frame.plainText
         #expect(browser.model.planned?.map(\.key).sorted() == ["Bandung", "Jakarta", "東京都"])
@@ -14,16 +14,14 @@ struct DeleteTests {
         #expect(text.contains("• Bandung"))
     }
 
-    /// What broke: marks stay when the list is filtered, and the plan said no word of those that nobody sees any more.
     @Test(arguments: [
         ("MWpopulation > 2000000<enter>", 16, "12 are hidden by the filter.", 12),
         ("mm/Kyiv<enter>", 2, "All are hidden by the filter.", 2),
         ("mm/Jakarta<enter>", 2, "1 is hidden by the filter.", 1),
         ("m/Kyiv<enter>", 1, "It is hidden by the filter.", 1),
-        ("m/Jakarta<enter>", 1, nil, 0), ("mm/Kyiv<enter><esc>", 2, nil, 0),
-        ("mm/Kyiv<enter>-m", 1, nil, 0),
+        ("m/Jakarta<enter>", 1, nil, 0), ("mm/Kyiv<enter><esc>", 2, nil, 0), ("mm/Kyiv<enter>-m", 1, nil, 0),
     ])
-    func planSaysWhatIsNotInView(keys: String, count: Int, words: String?, hidden: Int) throws {
+    func planCountsHiddenMarks(keys: String, count: Int, words: String?, hidden: Int) throws {
         var browser = try Fixture.browser(Fixture.source(), columns: 140, keys: "j<enter>" + keys)
         let header = browser.frame.lines[1]
         #expect(header.contains("● \(count) marked"), "\(header)")
@@ -40,9 +38,9 @@ struct DeleteTests {
         #expect(browser.frame.boxWords.contains("in view") == (words != nil), "\(browser.frame.boxWords)")
     }
 
-    /// What broke: on a low screen the plan left out what can be undone and what is left alone; nothing was to be scrolled.
+    /// Regression: on a low screen the plan omitted undo and skipped entries, and did not scroll.
     @Test(arguments: [(40, 10), (40, 11), (80, 10), (20, 5)])
-    func aLowScreenHasAllOfThePlan(columns: Int, rows: Int) throws {
+    func planScrollsOnLowScreen(columns: Int, rows: Int) throws {
         var browser = try Fixture.browser(
             Fixture.source(), columns: columns, rows: rows, keys: "j<enter>gmmD")
         var seen = browser.frame.plainText
@@ -55,10 +53,9 @@ struct DeleteTests {
         }
     }
 
-    /// Keys are data: line breaks in one must not read as lines of the plan, and a long one must not push the other
-    /// keys and the plan's own words out of the box.
+    /// A key's line breaks must not look like lines of the plan, and a long key must not push out the rest.
     @Test(arguments: [(80, 24), (40, 12), (20, 8)])
-    func aKeyIsOneLineOfThePlan(columns: Int, rows: Int) throws {
+    func planEscapesKeys(columns: Int, rows: Int) throws {
         let source = Fixture.source()
         source.with { state in
             state.archives["City"]?.insert(
@@ -78,13 +75,12 @@ struct DeleteTests {
         #expect(browser.frame.plainText.contains(columns < 24 ? "[Cancel] [Delete]" : "[ Cancel ]"))
     }
 
-    /// What is more than is kept for an undo can be undone until so much has been written; how soon that may be follows
-    /// from what is written now.
+    /// Beyond the undo space, an undo lasts until a number of bytes is written; the time is estimated by the write rate.
     @Test(arguments: [
         (left: UInt64(100_000), records: UInt64(40), isMore: false, soon: false), (400, 0, true, false),
         (400, 40, true, true), (400, 1, true, true),
     ])
-    func planSaysHowMuchMayBeWritten(
+    func planStatesUndoBound(
         left: UInt64, records: UInt64, isMore: Bool, soon: Bool
     ) throws {
         let source = Fixture.source()
@@ -109,7 +105,7 @@ struct DeleteTests {
             + "u undoes it for ten minutes, or until \(written)the disk is full."
         #expect(browser.frame.boxWords.contains(sentence), "\(browser.frame.plainText)")
         #expect(browser.frame.boxWords.contains("Larger than the undo") == isMore)
-        // A put writes a value of the usual size, and some hundred bytes besides.
+        // A put writes a value of the average size and about a hundred bytes.
         let value = source.with { state in
             let sizes = state.archives["City"]?.map(\.entry.valueBytes) ?? []
             return Double(sizes.reduce(0, +)) / Double(max(1, sizes.count))
@@ -124,8 +120,8 @@ struct DeleteTests {
         }
     }
 
-    /// A change of deadlines keeps what was before in the log alone, so it always has such a bound.
-    @Test func planOfDeadlinesSaysHowMuchMayBeWritten() throws {
+    /// Previous expiry times are kept only in the log, so this bound always applies.
+    @Test func planOfExpiryStatesUndoBound() throws {
         let source = Fixture.source()
         source.with { state in
             state.summaries["City"]?.undoBudget.values = 4_194_304
@@ -140,7 +136,7 @@ struct DeleteTests {
     }
 
     @Test(arguments: ["<enter>", "<esc>", "n", "<tab><tab><enter>"])
-    func defaultIsCancel(keys: String) throws {
+    func cancelIsDefault(keys: String) throws {
         let source = Fixture.source()
         let browser = try Fixture.browser(source, keys: "j<enter>mmD" + keys)
         #expect(source.with { $0.deleteCalls } == 0)
@@ -149,7 +145,7 @@ struct DeleteTests {
     }
 
     @Test(arguments: ["y", "<tab><enter>", "<right><enter>", "l<enter>"])
-    func confirmedPlanDeletes(keys: String) throws {
+    func deletesAfterConfirmation(keys: String) throws {
         let source = Fixture.source()
         let browser = try Fixture.browser(source, keys: "j<enter>mmD" + keys)
         #expect(source.with { $0.archives["City"]?.count } == 14)
@@ -160,8 +156,8 @@ struct DeleteTests {
         #expect(text.contains("14 entries"))
     }
 
-    /// What broke: whatever was begun meanwhile took the place of the delete, and Esc stopped that instead.
-    @Test func escapeReachesALongDelete() throws {
+    /// Regression: work begun during the delete replaced it, and Esc stopped that work.
+    @Test func escapeStopsLongDelete() throws {
         let source = Fixture.source()
         var test = UpdateTest(Fixture.model(columns: 100, rows: 24))
         test.settle(source)
@@ -188,8 +184,7 @@ struct DeleteTests {
         #expect(!test.text.contains("stopping"))
     }
 
-    /// Long work says how much of it is done, in per cent and in entries.
-    @Test func aLongDeleteSaysItsShare() throws {
+    @Test func longDeleteShowsProgress() throws {
         let source = Fixture.source()
         var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "j<enter>M")
         test.press(.character("D"))
@@ -204,14 +199,14 @@ struct DeleteTests {
             #expect(test.text.contains(words), "\(test.text)")
         }
         let shown = Browser.frame(test.model).lines[22]
-        #expect(shown.contains("█"), "a bar stands beside it: \(shown)")
+        #expect(shown.contains("█"), "no bar: \(shown)")
         test.effects = [delete]
         test.settle(source)
         #expect(!test.text.contains("deleting") && test.text.contains("Deleted 16 entries"))
     }
 
-    /// What was replaced while the plan was open is left alone and listed; what is gone is counted.
-    @Test func changedEntriesAreSkipped() throws {
+    /// Entries replaced while the plan was open are skipped and listed; removed ones are counted.
+    @Test func skipsChangedEntries() throws {
         let source = Fixture.source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>mmmD")
@@ -226,7 +221,7 @@ struct DeleteTests {
         #expect(text.contains("Deleted 1 entry, 197 B; u undoes it."))
         #expect(text.contains("\"Bandung\" changed after the plan was made; skipped"))
         #expect(text.contains("\"東京都\" was removed already"))
-        // The report offers what it left alone, and the undo that it names.
+        // The report offers to delete the skipped entries, and the undo.
         #expect(text.contains("[ Delete 1 too ]"))
         clock.advance(2)
         browser.press([.character("y")])
@@ -237,7 +232,7 @@ struct DeleteTests {
             source.with { state in state.archives["City"]?.contains { $0.entry.key == "Bandung" } } == false)
     }
 
-    @Test("undoes a delete from its report")
+    @Test("the report undoes a delete")
     func reportUndoes() throws {
         let source = Fixture.source()
         let clock = TestClock()
@@ -252,7 +247,7 @@ struct DeleteTests {
         #expect(source.with { $0.archives["City"]?.count } == 16)
     }
 
-    @Test("shows no report where the other entries are absent already")
+    @Test("absent entries need no report")
     func absentEntriesNeedNoReport() throws {
         let source = Fixture.source()
         var browser = try Fixture.browser(source, keys: "j<enter>mmmD")
@@ -262,7 +257,7 @@ struct DeleteTests {
         #expect(!browser.frame.plainText.contains("[ Close ]"))
     }
 
-    /// The plan's targets are those that were seen when it opened, whatever happens to the rows meanwhile.
+    /// The targets are the rows when the plan opened.
     @Test func targetsAreFrozen() throws {
         let source = Fixture.source()
         let clock = TestClock()
@@ -279,7 +274,7 @@ struct DeleteTests {
         #expect(source.with { $0.archives["City"]?.count } == 15)
     }
 
-    @Test func marksEverythingTheFilterShows() throws {
+    @Test func marksFilteredEntries() throws {
         let browser = try Fixture.browser(Fixture.source(), keys: "j<enter>/ta<enter>M")
         #expect(browser.model.markedKeys == ["Jakarta"])
         let two = try Fixture.browser(Fixture.source(), keys: "j<enter>/u<enter>M<esc>")
@@ -287,9 +282,9 @@ struct DeleteTests {
         #expect(two.frame.plainText.contains("4 marked"))
     }
 
-    /// What broke: a key behind the Enter of a slow condition was about a row that the condition's list didn't have.
+    /// Regression: a key after the Enter of a slow condition applied to a row outside its matches.
     @Test(arguments: ["D", "m", "x", "y", "o", "<enter>"])
-    func keysForRowsToComeAreRefused(key: String) throws {
+    func refusesKeysDuringLoading(key: String) throws {
         let source = Fixture.source()
         var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "j<enter>W")
         var asked: [Effect] = []
@@ -307,8 +302,8 @@ struct DeleteTests {
         #expect(test.model.isPlanOpen)
     }
 
-    /// What broke: the repeats of the key that answered opened the copies' menu over what was said of the answer.
-    @Test func aKeyThatIsHeldAnswersOnce() throws {
+    /// Regression: repeats of the confirming key opened the copy menu over the result.
+    @Test func heldKeyConfirmsOnce() throws {
         let source = Fixture.source()
         var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "j<enter>D")
         for repeated in [0, 0.6, 0.63, 0.66, 1.3] {
@@ -322,9 +317,9 @@ struct DeleteTests {
         #expect(test.text.contains("the key"))
     }
 
-    /// What broke: who typed on got all entries of the archive marked, and the rows of the filter in view; and a delete planned the
-    /// one under the cursor while all were being marked.
-    @Test func marksNothingButTheRowsThatWereAskedFor() throws {
+    /// Regression: further typing marked all entries of the archive, and a delete during marking planned the entry under the
+    /// cursor.
+    @Test func marksOnlyLoadedMatches() throws {
         let source = Fixture.source()
         var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "j<enter>/")
         var asked: [Effect] = []
@@ -337,7 +332,7 @@ struct DeleteTests {
         #expect(marking.map(\.description) == ["collect all rows"])
         #expect(test.press(.character("D"), source, settling: false).isEmpty)
         #expect(test.model.planned == nil && test.model.said?.contains("Still marking") == true)
-        // Stopped, nothing is marked, and nothing is waited for.
+        // After a stop nothing is marked, and keys don't wait.
         #expect(
             test.press(Key(.escape), source, settling: false).first?.description.hasPrefix("stop") == true)
         test.effects = marking
@@ -348,14 +343,14 @@ struct DeleteTests {
         #expect(test.model.said?.contains("Still marking") == true)
         test.effects = again
         test.settle(source)
-        // What broke: typed ahead, the key was dropped, and what was said of it gone with the marking.
+        // Regression: a key typed ahead was dropped, and its message vanished with the marking.
         #expect(test.model.said == "The entries are marked now. Press the key again.")
         #expect(test.model.markedKeys == ["Jakarta"])
         _ = test.press(.character("D"), source)
         #expect(test.model.planned?.map(\.key) == ["Jakarta"])
     }
 
-    @Test func deletesTheValueOnTheScreen() throws {
+    @Test func deletesShownValue() throws {
         let source = Fixture.source()
         let browser = try Fixture.browser(source, keys: "j<enter>j<enter>Dy")
         #expect(browser.model.screen == .entries)
@@ -363,7 +358,7 @@ struct DeleteTests {
             source.with { state in state.archives["City"]?.contains { $0.entry.key == "Bandung" } } == false)
     }
 
-    @Test func failureIsSaid() throws {
+    @Test func reportsFailure() throws {
         let source = Fixture.source()
         var browser = try Fixture.browser(source, keys: "j<enter>D")
         source.with { $0.problem = "there is no store at \(Fixture.storePath)" }

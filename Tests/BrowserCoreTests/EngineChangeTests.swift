@@ -5,7 +5,7 @@ import StoreInspection
 import TerminalKit
 import Testing
 
-/// What a person changes in a real store: what was said before is what is there afterwards.
+/// Changes in a real store have the announced effect.
 struct EngineChangeTests {
     private let folder: EngineSourceTests.Folder
     private let store: Store
@@ -37,7 +37,7 @@ struct EngineChangeTests {
         return browser
     }
 
-    @Test("an archive is resized, compacted and renamed after a plan, and dropped when its name is typed")
+    @Test("an archive is resized, compacted and renamed after a plan, and dropped by its name")
     func archivesAreChanged() throws {
         for number in 0..<40 {
             try archive.put([UInt8](repeating: 7, count: 50_000), forKey: "key \(number)")
@@ -47,7 +47,7 @@ struct EngineChangeTests {
         #expect(plan.contains("About 20 entries, 1 MB, are evicted, least recently used first"), "\(plan)")
         #expect(plan.contains("was used "), "\(plan)")
         #expect(try archive.configuration().diskLimit == 4 << 20)
-        // An eviction needs the archive's name.
+        // Evictions are confirmed by the archive's name.
         browser.press(try Key.script("y<enter><esc>"))
         #expect(try archive.configuration().diskLimit == 4 << 20)
         browser.press(try Key.script("L<ctrl+u>disk 1MB<enter>City<enter>"))
@@ -65,7 +65,7 @@ struct EngineChangeTests {
         #expect(try store.archiveNames() == [], "\(browser.frame.plainText)")
     }
 
-    @Test("a size alone is the limit of the disk")
+    @Test("a size alone is the disk limit")
     func sizeAloneIsOfTheDisk() throws {
         let browser = try browser("L<ctrl+u>20KB<enter>")
         #expect(browser.frame.plainText.contains("-> 20 kB"), "\(browser.frame.plainText)")
@@ -108,7 +108,7 @@ struct EngineChangeTests {
         #expect(browser.frame.plainText.contains("Compact Zoo?"), "\(browser.frame.plainText)")
     }
 
-    @Test("groups keep the limit of the moment when they were made")
+    @Test("groups show the limit at the time of grouping")
     func groupsKeepTheirLimit() throws {
         for number in 0..<40 {
             try archive.put([UInt8](repeating: 7, count: 50_000), forKey: "key:\(number % 2):\(number)")
@@ -122,7 +122,7 @@ struct EngineChangeTests {
         #expect(!browser.frame.plainText.contains("47.7%"), "\(browser.frame.plainText)")
     }
 
-    @Test("a new entry is recorded and a changed one updated")
+    @Test("a new entry causes a record event, a changed one an update")
     func newEntriesAreRecorded() throws {
         let first = try archive.put([1], forKey: "a", ifSequence: nil)
         guard case .stored(let sequence) = first else { throw SourceError("\(first)") }
@@ -131,12 +131,12 @@ struct EngineChangeTests {
     }
 
     @Test(
-        "limits that can't be read change nothing and say why",
+        "invalid limits change nothing and are explained",
         arguments: [
             ("disk", "write pairs"), ("dsk 1MB", "neither disk nor memory"), ("disk 1XB", "not a size"),
             ("disk 0", "not a size"), ("", "write pairs"), ("9000", "9000 is not a size"),
             ("disk 9000 memory none", "9000 is not a size"), ("disk 0 MB", "not a size"),
-        ]) func wrongLimits(typed: String, said: String) throws
+        ]) func refusesWrongLimits(typed: String, said: String) throws
     {
         let browser = try browser("L<ctrl+u>\(typed)<enter>")
         #expect(browser.frame.plainText.contains(said), "\(browser.frame.plainText)")
@@ -159,7 +159,7 @@ struct EngineChangeTests {
     }
 
     @Test("an archive that changed since it was shown isn't dropped")
-    func aChangedArchiveIsNotDropped() throws {
+    func changedArchiveIsNotDropped() throws {
         let seen = try ArchiveSample(archive)
         try archive.put([1], forKey: "new")
         #expect(throws: SourceError.self) {
@@ -170,9 +170,9 @@ struct EngineChangeTests {
     }
 
     @Test(
-        "an archive that changes while its name is typed is dropped after a second plan",
+        "an archive that changes while its name is typed needs a second plan",
         arguments: [false, true])
-    func changesWhileItsNameIsTyped(isReplaced: Bool) throws {
+    func changeDuringDropNeedsSecondPlan(isReplaced: Bool) throws {
         var browser = try browser("DCit")
         if isReplaced {
             try store.removeArchive(named: "City")
@@ -196,10 +196,9 @@ struct EngineChangeTests {
 
     // MARK: Plans
 
-    /// Entries, bytes and what may be written before an undo is impossible.
-    @Test func aPlanSaysWhatTheDeleteDoes() throws {
+    @Test func planStatesEffectOfDelete() throws {
         let value = [UInt8](repeating: 7, count: 260_000)
-        // A delete before it takes most of what is kept for an undo.
+        // An earlier delete uses most of the undo space.
         for number in 0..<10 { try archive.put(value, forKey: "old \(number)") }
         #expect(try archive.carryOut(.delete, on: planned()).entries == 10)
         for number in 0..<10 { try archive.put(value, forKey: "big \(number)") }
@@ -210,20 +209,20 @@ struct EngineChangeTests {
         let bound = "Larger than the undo space: u undoes it for ten minutes, or until 210 kB are written"
         #expect(plan.contains(bound), "\(plan)")
         let before = try archive.status()
-        #expect(before.entries == 13, "nothing is written yet")
+        #expect(before.entries == 13, "the plan wrote")
         browser.press([.character("y")])
         #expect(browser.frame.lines[28].hasPrefix("Deleted 10 entries, 2.6 MB; u undoes it."))
         let after = try archive.status()
         #expect(after.entries == 3 && before.diskBytes - after.diskBytes == 2_600_000)
         let action = try #require(try archive.reversibleActions().first)
         #expect(action.entries == 10 && action.bytes == 2_600_000 && action.kind == .delete)
-        #expect(action.bytesLeft == 209_715, "as the plan said")
+        #expect(action.bytesLeft == 209_715, "differs from the plan")
         try archive.put([UInt8](repeating: 1, count: 210_000), forKey: "more")
         #expect(try !archive.reversibleActions().contains { $0.id == action.id })
     }
 
-    /// Of what fits into what is kept, nothing that is written shortens the time.
-    @Test func aPlanWithoutABoundHasNone() throws {
+    /// Within the undo space, writes don't shorten the time.
+    @Test func smallDeleteHasNoBound() throws {
         for number in 0..<20 { try archive.put([1, 2, 3], forKey: "small \(number)") }
         var browser = try browser("<enter>MD")
         #expect(browser.frame.boxWords.contains("20 entries, 60 B, in City"))
@@ -243,11 +242,11 @@ struct EngineChangeTests {
 
     // MARK: Progress
 
-    /// What the status line says with each report of long work.
+    /// The status line at each progress report of an effect.
     private func reports(of effect: Effect, _ test: inout UpdateTest) -> [String] {
         let clock = TestClock()
         let performer = EffectPerformer(source: EngineSource(folder: folder.path)) {
-            // Each report is far enough from the one before to be sent.
+            // Reports are sent at intervals.
             clock.advance(1)
             return clock.now
         }
@@ -263,8 +262,7 @@ struct EngineChangeTests {
         return lines
     }
 
-    /// Deleting many says how far it is, and so does giving many their deadlines back.
-    @Test func longChangesSayTheirShare() throws {
+    @Test func longChangesShowProgress() throws {
         for number in 0..<1_500 { try archive.put([1], forKey: "city \(number)") }
         #expect(try archive.carryOut(.setLifetime(.seconds(86_400)), on: planned()).entries == 1_500)
         for (keys, title) in [("<enter>u", "undoing"), ("<enter>MD", "deleting")] {
@@ -298,7 +296,7 @@ struct EngineChangeTests {
             shown: "· name: \"Oslo\""
         ), (typed: "north of it\n", stored: Array("north of it".utf8), encoding: .text, shown: "north of it"),
     ])
-    func aNewEntryIsThereAfterwards(
+    func storesNewEntry(
         typed: String, stored: [UInt8], encoding: ValueEncoding, shown: String
     ) throws {
         try archive.put([1], forKey: "Bergen")
@@ -316,18 +314,18 @@ struct EngineChangeTests {
         #expect(try archive.status().entries == 2 && archive.peek("Bergen") == [1])
         #expect(browser.frame.lines[28].hasPrefix("Stored Oslo, \(stored.count) B."))
         #expect(browser.frame.lines[0].contains("writes 1 "))
-        // Another one who looks finds it, too, and nobody holds the store.
+        // Another browser finds it, and no process is left attached.
         let other = try self.browser("<enter>/Oslo<enter><enter>")
         #expect(other.frame.plainText.contains(shown), "\(other.frame.plainText)")
         #expect(try archive.processes().filter(\.isAlive).count == 1)
     }
 
-    /// The default button stores nothing, and an entry that came first stays.
-    @Test func aNewEntryReplacesNothing() throws {
+    /// The default button stores nothing, and an entry stored first stays.
+    @Test func newEntryReplacesNothing() throws {
         let (archive, folder) = (archive, folder)
         try archive.put([1], forKey: "Bergen")
         var surroundings = Fixture.surroundings
-        // The text is kept where it can't be stored.
+        // A text that can't be stored is kept.
         surroundings.temporaryFolder = folder.path
         for (keys, first) in [("<enter>", nil), ("y", [9])] as [(String, [UInt8]?)] {
             var browser = HeadlessBrowser(
@@ -348,8 +346,8 @@ struct EngineChangeTests {
 
     // MARK: Last use
 
-    /// The engine gives an entry that was never hit the time of its recording as its place in the order: that is no use.
-    @Test func theLastUseIsThatOfAHit() throws {
+    /// The recency of an entry without hits is its creation, which isn't an access.
+    @Test func lastAccessIsLastHit() throws {
         try archive.put([1], forKey: "Oslo")
         var lines = try browser("<enter><enter>b").frame.boxLines
         #expect(lines.contains("accessed never") && lines.contains { $0 == "hits 0" }, "\(lines)")

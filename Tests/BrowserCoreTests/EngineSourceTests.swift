@@ -42,7 +42,7 @@ struct EngineSourceTests {
         return browser
     }
 
-    /// What another process can tell: order, hits and counters.
+    /// Order, hits and counters, as other processes see them.
     private func traces(_ archive: StorageEngine.Archive) throws -> [String] {
         let list = try archive.entries()
         let entries = try list.indices.map {
@@ -53,7 +53,7 @@ struct EngineSourceTests {
         return entries + ["\(status)"]
     }
 
-    @Test func lookingLeavesNoTrace() throws {
+    @Test func browsingLeavesNoTrace() throws {
         let folder = try Folder()
         let path = folder.path + "/store"
         let (store, archive) = try fill(path)
@@ -67,13 +67,13 @@ struct EngineSourceTests {
         }
         #expect(try traces(archive) == before)
         #expect(browser.frame.plainText.contains("touches 0  writes 0  lock 0 ms"))
-        // The figure is measured: what this process does leave as a trace is seen in it.
+        // The counter is measured: it counts an access by this process.
         _ = try archive.access("city 7")
         browser.refresh()
         #expect(browser.frame.plainText.contains("touches 1  writes 0  lock 0 ms"))
     }
 
-    @Test func showsEntriesInOrderOfUse() throws {
+    @Test func showsEntriesInLRUOrder() throws {
         let folder = try Folder()
         let path = folder.path + "/store"
         let (store, archive) = try fill(path)
@@ -91,7 +91,7 @@ struct EngineSourceTests {
         #expect(browser.model.cursorKey == "city 0")
     }
 
-    @Test func deletesAndSaysWhatItCost() throws {
+    @Test func deletesAndShowsCost() throws {
         let folder = try Folder()
         let path = folder.path + "/store"
         let (store, archive) = try fill(path)
@@ -110,12 +110,12 @@ struct EngineSourceTests {
         #expect(try archive.peek("city 44") != nil)
         #expect(try archive.peek("city 4") == nil)
         #expect(try archive.status().entries == 40)
-        // Nothing is held after the delete.
+        // No process is left attached.
         #expect(try archive.processes().filter(\.isAlive).count == 1)
     }
 
-    /// What the browser deleted comes back with its place in the order, and so does what another process deleted.
-    @Test func undoesWhatWasDeletedByAnyone() throws {
+    /// Entries return to their LRU position, whichever process deleted them.
+    @Test func undoesDeletesOfAnyProcess() throws {
         let folder = try Folder()
         let path = folder.path + "/store"
         let (store, archive) = try fill(path)
@@ -139,8 +139,7 @@ struct EngineSourceTests {
         #expect(browser.frame.plainText.contains("writes 7"))
     }
 
-    /// A plan that is stopped half-way says how far it came, and that part can be undone as one.
-    @Test func aStoppedPlanIsUndoneAsOne() throws {
+    @Test func undoesStoppedPlanAsOne() throws {
         let folder = try Folder()
         let path = folder.path + "/store"
         let (store, archive) = try fill(path, count: 700)
@@ -164,8 +163,8 @@ struct EngineSourceTests {
         #expect(try source.undo(actions[0].id, in: ArchiveAddress("City", in: path)) { _ in true } == nil)
     }
 
-    /// Entries that were used since the plan was made aren't idle any more: the engine's sequence doesn't tell.
-    @Test func anEntryInUseIsNotIdle() throws {
+    /// Entries accessed since the plan aren't idle, though their sequence is unchanged.
+    @Test func accessedEntryIsNotIdle() throws {
         let folder = try Folder()
         let path = folder.path + "/store"
         let (store, archive) = try fill(path, count: 20)
@@ -173,7 +172,7 @@ struct EngineSourceTests {
         let source = EngineSource(folder: folder.path)
         let listing = try source.listing(in: ArchiveAddress("City", in: path))
         let targets = try (0..<listing.count).compactMap { try listing.entry(at: $0)?.target }
-        // The engine's clock ticks some milliseconds at a time.
+        // The engine's clock has a resolution of milliseconds.
         var before = Timestamp.now()
         #expect(
             holds {
@@ -190,8 +189,8 @@ struct EngineSourceTests {
         #expect(try archive.status().entries == 1)
     }
 
-    /// What broke: whether it was used was looked at before the change and not when it was made.
-    @Test func anAccessWhileThePlanIsOpenSparesTheEntry() throws {
+    /// Regression: the access was checked before the change, not during it.
+    @Test func accessDuringPlanKeepsEntry() throws {
         let folder = try Folder()
         let path = folder.path + "/store"
         let (store, archive) = try fill(path, count: 20)
@@ -207,7 +206,7 @@ struct EngineSourceTests {
         #expect(try archive.entries().count == 1 && archive.peek("city 3") != nil)
     }
 
-    @Test func expiresAndShowsWhen() throws {
+    @Test func changesExpiryTimes() throws {
         let folder = try Folder()
         let path = folder.path + "/store"
         let (store, archive) = try fill(path)
@@ -228,8 +227,8 @@ struct EngineSourceTests {
         #expect(abs(left.secondsSince1970 - Timestamp.now().secondsSince1970 - 7200) < 60)
     }
 
-    /// The cost that the header shows counts what a person did, and looking at the rest of it leaves no trace.
-    @Test func eventsProcessesAndPastAreRealAndLeaveNoTrace() throws {
+    /// The header's cost counts changes by the user; browsing leaves no trace.
+    @Test func eventsAndHistoryLeaveNoTrace() throws {
         let folder = try Folder()
         let path = folder.path + "/store"
         let (store, archive) = try fill(path)
@@ -253,7 +252,7 @@ struct EngineSourceTests {
         #expect(browser.frame.plainText.contains("touches 0  writes 0"))
     }
 
-    @Test func readsALogWhileItIsWritten() throws {
+    @Test func readsLogDuringWrites() throws {
         let folder = try Folder()
         let path = folder.path + "/store"
         let store = try Store.open(at: path)
@@ -277,7 +276,7 @@ struct EngineSourceTests {
         #expect(browser.frame.plainText.contains("No messages yet."))
     }
 
-    @Test func cursorHoldsToItsKeyUnderALiveWriter() throws {
+    @Test func cursorKeepsKeyDuringWrites() throws {
         let folder = try Folder()
         let path = folder.path + "/store"
         let (store, archive) = try fill(path, count: 500)
@@ -298,7 +297,7 @@ struct EngineSourceTests {
         }
     }
 
-    @Test func storesOfTheFolder() throws {
+    @Test func listsStoresOfFolder() throws {
         let folder = try Folder()
         let (one, _) = try fill(folder.path + "/one", count: 3)
         one.close()
@@ -316,7 +315,7 @@ struct EngineSourceTests {
         #expect(try none.stores().stores.isEmpty)
     }
 
-    @Test func aStoreThatDisappearsIsSaid() throws {
+    @Test func reportsMissingStore() throws {
         let folder = try Folder()
         let path = folder.path + "/store"
         let (store, _) = try fill(path)
@@ -334,8 +333,8 @@ struct EngineSourceTests {
         #expect(browser.frame.plainText.contains("2 entries"))
     }
 
-    /// What broke: the list of stores showed a ring file with nothing in it, and as there after it was removed.
-    @Test func aRingFileIsListedWithItsMessagesAndItsEnd() throws {
+    /// Regression: the list showed a ring file as empty, and as present after its removal.
+    @Test func listsRingFile() throws {
         let folder = try Folder()
         let path = folder.path + "/ring"
         #expect(FileManager.default.createFile(atPath: path, contents: nil))
@@ -367,8 +366,8 @@ struct EngineSourceTests {
 
     private func copied(_ text: String) -> [UInt8] { Clipboard.direct.sequence(for: Array(text.utf8)) ?? [] }
 
-    /// What broke: entries of an archive that was made anew, with as many events, weren't looked at.
-    @Test func anotherArchiveOfTheSameFiguresIsShown() throws {
+    /// Regression: entries of a recreated archive with as many events weren't read.
+    @Test func showsRecreatedArchive() throws {
         let folder = try Folder()
         let path = folder.path + "/store"
         for (place, word) in [(path, "former"), (path + "-2", "latter")] {
@@ -382,7 +381,7 @@ struct EngineSourceTests {
         #expect(browser.frame.plainText.contains("former 3") && browser.frame.plainText.contains("1 marked"))
         try removeFolderInUse(path)
         try FileManager.default.moveItem(atPath: path + "-2", toPath: path)
-        // The rows stay as they are for a moment after a key, and then what went stays in view for another.
+        // Rows stay for a moment after a key, and removed ones for another.
         #expect(
             holds {
                 browser.refresh()
@@ -392,7 +391,7 @@ struct EngineSourceTests {
         #expect(!text.contains("former") && !text.contains("marked"), "\(text)")
     }
 
-    /// Flips a bit of the first byte of a text, which is in one file of the store.
+    /// Flips a bit in the first byte of a text in one file of the store.
     private func flipBit(in store: String, behind text: String) throws {
         var hits = 0
         for name in try FileManager.default.subpathsOfDirectory(atPath: store) {
@@ -409,14 +408,14 @@ struct EngineSourceTests {
         #expect(hits == 1)
     }
 
-    /// What broke: what a damaged key's bytes said was shown as a key; and what can't be read as what is gone.
-    @Test func aDamagedKeyIsSaid() throws {
+    /// Regression: the bytes of a damaged key were shown as a key, and an unreadable entry as removed.
+    @Test func reportsDamagedKey() throws {
         let folder = try Folder()
         let path = folder.path + "/store"
         let (store, archive) = try fill(path, count: 3)
         try archive.put(Array("{}".utf8), forKey: "to be damaged", encoding: .json)
         store.close()
-        // Its event has the key too.
+        // Its event contains the key.
         try FileManager.default.removeItem(atPath: path + "/City.archive/index")
         _ = try Store.open(at: path).archive(named: "City").status()
         try flipBit(in: path, behind: "to be damaged")
@@ -434,15 +433,15 @@ struct EngineSourceTests {
         #expect(browser.frame.plainText.contains("3 marked"))
     }
 
-    /// What broke: results, groups and the list of archives showed what a damaged log has left as if it were all.
-    @Test func aDamagedLogIsSaidOfAllThatComesOfIt() throws {
+    /// Regression: results, groups and archives showed the rest of a damaged log as complete.
+    @Test func reportsDamagedLogEverywhere() throws {
         let folder = try Folder()
         let path = folder.path + "/store"
         let (store, archive) = try fill(path, count: 3)
         try archive.put(Array("{}".utf8), forKey: "to be damaged", encoding: .json)
         try archive.put(Array("{}".utf8), forKey: "behind it", encoding: .json)
         store.close()
-        // It is made anew without the entry.
+        // It is rebuilt without the entry.
         try FileManager.default.removeItem(atPath: path + "/City.archive/index")
         try flipBit(in: path, behind: "to be damaged")
         let words = "log damaged: some may be missing"
@@ -463,14 +462,14 @@ struct EngineSourceTests {
         browser.press(try Key.script("w<ctrl+u>\(folder.path)/count.ndjson<enter>"))
         let said = speaker.lines(browser.model, browser.frame)
         #expect(said.contains("1 row written to \(folder.path)/count.ndjson; \(words)."), "\(said)")
-        // There is no room for it but in the last line but one.
+        // It fits only into the status line.
         browser.send(.input(.resize(Size(columns: 60, rows: 8))))
         browser.press(try Key.script("R"))
         #expect(browser.frame.plainText.contains(words))
     }
 
-    /// What broke: a store that was removed and made anew while nobody looked had no archives for ever.
-    @Test func aStoreThatIsMadeAnewIsFollowed() throws {
+    /// Regression: a store recreated between refreshes stayed without archives.
+    @Test func followsRecreatedStore() throws {
         let folder = try Folder()
         let path = folder.path + "/store"
         let source = EngineSource(folder: folder.path)
@@ -479,7 +478,7 @@ struct EngineSourceTests {
         try removeFolderInUse(path)
         try fill(path, count: 5).0.close()
         #expect(try source.figures(store: path).archives.map(\.entries) == [5])
-        // Another that takes its place while the former is still there.
+        // Another store replaces it while the former still exists.
         try FileManager.default.moveItem(atPath: path, toPath: path + "-2")
         try fill(path, count: 7).0.close()
         #expect(try source.figures(store: path).archives.map(\.entries) == [7])
@@ -487,9 +486,7 @@ struct EngineSourceTests {
         #expect(throws: SourceError.self) { try source.figures(store: path) }
     }
 
-    /// A value whose bytes were damaged on disk is said to be so, in the list's pane and on its screen; the others
-    /// are shown as before.
-    @Test func aDamagedValueIsSaid() throws {
+    @Test func reportsDamagedValue() throws {
         let folder = try Folder()
         let path = folder.path + "/store"
         let (store, archive) = try fill(path)
@@ -498,7 +495,7 @@ struct EngineSourceTests {
         try flipBit(in: path, behind: "to be damaged")
         var browser = try browser(folder, store: path, keys: "<enter>")
         #expect(browser.model.cursorKey == "damaged")
-        // It is wrapped, so only words that aren't broken are looked for.
+        // The text is wrapped, so single words are checked.
         #expect(browser.frame.plainText.contains("checksum"))
         browser.press([Key(.enter)])
         #expect(browser.model.screen == .value)
@@ -508,7 +505,7 @@ struct EngineSourceTests {
     }
 
     @Test(arguments: ["", "/nothing/here"])
-    func whatIsNoStoreIsSaid(suffix: String) throws {
+    func reportsFolderWithoutStore(suffix: String) throws {
         let folder = try Folder()
         let browser = try browser(folder, store: folder.path + suffix)
         let text = browser.frame.plainText

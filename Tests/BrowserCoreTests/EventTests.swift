@@ -5,9 +5,9 @@ import TerminalKit
 import Testing
 
 struct EventTests {
-    /// What broke: the process' number stood behind its name and was cut off.
+    /// Regression: the process number followed the name and was cut off.
     @Test(arguments: [(80, 24), (120, 40)], ["jE", "j<enter>t"])
-    func theNumberOfAProcessIsWhole(size: (columns: Int, rows: Int), keys: String) throws {
+    func processNumberIsNotCut(size: (columns: Int, rows: Int), keys: String) throws {
         let source = Fixture.source()
         source.with { state in
             for index in state.processes.indices {
@@ -23,7 +23,7 @@ struct EventTests {
 
     // MARK: Graphs and alarms
 
-    /// Seconds of a cache that answers less and less.
+    /// Simulates seconds of a cache with a falling hit ratio.
     private func graphs(
         _ source: MockSource, _ clock: TestClock, seconds: Int, keys: String = "jT"
     ) throws -> HeadlessBrowser {
@@ -40,7 +40,7 @@ struct EventTests {
         return browser
     }
 
-    @Test func graphsKeepWhatHappenedWhileOtherScreensWereShown() throws {
+    @Test func graphsCoverOtherScreens() throws {
         let (source, clock) = (source(), TestClock())
         var browser = try graphs(source, clock, seconds: 70, keys: "j<enter>")
         browser.press([.character("T")])
@@ -51,7 +51,7 @@ struct EventTests {
         #expect(filled > 20, "\(text)")
         browser.press([.character("s"), .character("s"), .character("s"), .character("s"), .character("s")])
         #expect(browser.frame.plainText.contains("1m of City"))
-        // Paused, the picture stands still though the samples go on.
+        // Paused, the screen stays, but samples are recorded.
         browser.press([.character(" ")])
         let before = lines(browser).dropFirst()
         source.with { $0.summaries["City"]?.expirations += 500 }
@@ -62,7 +62,7 @@ struct EventTests {
         #expect(browser.frame.plainText.contains("expiries 2/s"), "\(browser.frame.plainText)")
     }
 
-    @Test func anAlarmRingsOnceAndSaysItsEnd() throws {
+    @Test func alarmRingsOnce() throws {
         let (source, clock) = (source(), TestClock())
         var browser = try graphs(source, clock, seconds: 2)
         browser.press(try Key.script("A<lt> 80%<enter>"))
@@ -73,34 +73,34 @@ struct EventTests {
         }
         seconds(3, hits: 90, misses: 10)
         #expect(browser.sent.isEmpty)
-        // Another screen is shown when it rings.
+        // It rings while another screen is shown.
         browser.press([Key(.escape), Key(.enter)])
         seconds(8, hits: 50, misses: 50)
-        #expect(browser.sent == [[7]], "the bell rings once")
+        #expect(browser.sent == [[7]], "the bell did not ring once")
         #expect(browser.frame.plainText.contains("ALARM: hit ratio of City is"), "\(browser.frame.plainText)")
         #expect(lines(browser)[0].contains(" ALARM "))
         seconds(5, hits: 95, misses: 5)
         #expect(browser.sent.count == 1 && !lines(browser)[0].contains(" ALARM "))
         #expect(browser.frame.plainText.contains("Alarm ended: hit ratio of City was < 80% for"))
-        // Without a bound there is none.
+        // An empty bound removes it.
         browser.press(try Key.script("<esc>TA<ctrl+u><enter>"))
         #expect(browser.frame.plainText.contains("Alarm removed."))
         seconds(8, hits: 5, misses: 95)
         #expect(browser.sent.count == 1)
     }
 
-    /// What an alarm says while it rings stands out: in the bar, in the line below, and at its graph.
-    @Test func anAlarmThatRingsHasItsColor() throws {
+    /// A ringing alarm is highlighted in the bar, the status line and its graph.
+    @Test func ringingAlarmIsHighlighted() throws {
         let (source, clock) = (source(), TestClock())
         var browser = try graphs(source, clock, seconds: 6)
         browser.press(try Key.script("A<lt> 80%<enter>"))
         let look = Fixture.unicode
-        /// The styles of a text in the row that has it.
+        /// The styles of a text in its row.
         func styles(_ text: String) -> Set<Style> {
             let row = browser.frame.lines.firstIndex { $0.contains(text) }
             return Set(row.map { browser.frame.cells(of: text, row: $0).map(\.style) } ?? [])
         }
-        /// The colors of the bars in the graph of the hit ratio, which is the first.
+        /// The colors of the bars in the first graph, the hit ratio.
         func bars() -> Set<Color> {
             let cells = (3..<6).flatMap { row in (0..<40).map { browser.frame[$0, row] } }
             return Set(cells.filter { "▁▂▃▄▅▆▇█".contains($0.text) && $0.text != "" }.map(\.style.foreground))
@@ -132,33 +132,32 @@ struct EventTests {
         ("> 100%<enter>", "No alarm was set: it is never above 100%"),
         ("<lt> 80%<enter>A<ctrl+u>many<enter>", "; < 80% stays"),
     ])
-    func whatIsNoBoundIsSaid(keys: String, answer: String) throws {
+    func refusesInvalidBounds(keys: String, answer: String) throws {
         let browser = try Fixture.browser(source(), keys: "jTA" + keys)
         #expect(browser.frame.plainText.contains(answer), "\(browser.frame.plainText)")
-        #expect(browser.frame.plainText.contains("alarm when"), "it can be mended there")
+        #expect(browser.frame.plainText.contains("alarm when"), "the prompt was closed")
     }
 
     @Test(
-        "takes a bound alone in the direction of the example",
+        "a bound alone uses the direction of the example",
         arguments: [
             ("jTA", "80", "< 80"), ("jTA", "80%", "< 80%"), ("jTjA", "500", "> 500"),
         ])
-    func aBoundAlone(keys: String, text: String, condition: String) throws {
+    func boundWithoutSign(keys: String, text: String, condition: String) throws {
         let browser = try Fixture.browser(source(), keys: keys + text + "<enter>")
         #expect(browser.model.said?.contains("is \(condition)") == true, "\(browser.model.said ?? "")")
     }
 
-    /// A bound that no number of ours can hold ended the browser when it was said.
+    /// Regression: a bound beyond the range of Int ended the browser.
     @Test(arguments: [("jTj", "> 1e30"), ("jTjj", "> 18446744073709551615"), ("jTj", "> 12345")])
-    func aBoundIsSaidAsItWasWritten(keys: String, bound: String) throws {
+    func boundIsShownAsTyped(keys: String, bound: String) throws {
         var browser = try Fixture.browser(source(), keys: keys + "A" + bound + "<enter>")
         #expect(browser.frame.plainText.contains(" is \(bound)"), "\(browser.frame.plainText)")
         browser.press(try Key.script("A<enter>"))
         #expect(browser.frame.plainText.contains("is \(bound)"), "\(browser.frame.plainText)")
     }
 
-    /// An alarm of an archive that was removed rang for ever.
-    @Test func anAlarmEndsWithItsArchive() throws {
+    @Test func alarmEndsWithItsArchive() throws {
         let (source, clock) = (source(), TestClock())
         var browser = try graphs(source, clock, seconds: 3, keys: "jTA<lt> 99%<enter>")
         for _ in 0..<4 {
@@ -174,8 +173,8 @@ struct EventTests {
         #expect(!text.contains(" ALARM ") && text.contains("the archive was removed"), "\(text)")
     }
 
-    /// The graph leaves logs out; the alarm on it counted them.
-    @Test func graphAndAlarmOfAllAreOfTheSameArchives() throws {
+    /// Regression: the alarm counted logs, which the graph omits.
+    @Test func graphAndAlarmCountSameArchives() throws {
         let (source, clock) = (source(), TestClock())
         Fixture.addMessages(source)
         var browser = try graphs(source, clock, seconds: 3, keys: "E<tab><tab>jjA> 1B<enter>")
@@ -189,8 +188,8 @@ struct EventTests {
         #expect(text.contains("disk \(figure) "), "\(text)")
     }
 
-    /// What waited for a moment waited for the hour until the clock was there again.
-    @Test func aClockThatIsSetBackStopsNothing() throws {
+    /// Regression: timers waited until the clock reached its former time.
+    @Test func clockSetBackStopsNothing() throws {
         let (source, clock) = (source(), TestClock())
         var browser = try graphs(source, clock, seconds: 5, keys: "j<enter>j")
         clock.advance(-3600)
@@ -212,8 +211,7 @@ struct EventTests {
         #expect(text.contains("operations 50/s") && text.contains("ALARM"), "\(text)")
     }
 
-    /// From an event to what became of its entry, and to the entry.
-    @Test func anEventLeadsToTheHistoryAndToTheEntry() throws {
+    @Test func eventOpensHistoryAndEntry() throws {
         let source = source()
         var browser = try Fixture.browser(source, keys: "jE/京都<enter>b")
         #expect(browser.frame.plainText.contains("Key history of 東京都"), "\(browser.frame.plainText)")
@@ -222,7 +220,7 @@ struct EventTests {
         #expect(browser.model.screen == .value && browser.model.cursorKey == "東京都")
         browser.press([Key(.escape)])
         #expect(browser.model.screen == .monitor)
-        // One that has gone says so, and the events stay.
+        // A removed entry is reported, and the events stay.
         browser.press(try Key.script("<esc>/Lima<enter>v"))
         #expect(browser.model.screen == .monitor)
         #expect(
@@ -253,7 +251,7 @@ struct EventTests {
     }
 
     @Test(
-        "A bound without a unit gets the one of its graph",
+        "a bound without a unit has the unit of its graph",
         arguments: [
             ("jTjjA50<enter>", "disk of City is > 50 B."), ("jTjjA20KB<enter>", "disk of City is > 20KB."),
             ("jTA80<enter>", "hit ratio of City is < 80%."),
@@ -264,7 +262,7 @@ struct EventTests {
         #expect(!browser.frame.plainText.contains(" ,"), "\(browser.frame.plainText)")
     }
 
-    @Test("The history of a key has the events of the list that the store no longer keeps")
+    @Test("the history of a key includes listed events that the store has overwritten")
     func historyHasListedEvents() throws {
         let source = Fixture.source()
         for (second, key) in ["Kyiv", "Lima", "Quito", "Lima"].enumerated() {
@@ -278,11 +276,10 @@ struct EventTests {
         let text = browser.frame.plainText
         let start = Figures.date(Fixture.start)
         #expect(text.components(separatedBy: "recorded by api").count == 3, "\(text)")
-        #expect(
-            text.contains("Events before \(start) (") && !text.contains("events lost between"), "\(text)")
+        #expect(text.contains("Events before \(start) (") && !text.contains("events lost between"), "\(text)")
     }
 
-    @Test("A gap in the events is shown at its place in the history of a key")
+    @Test("a gap in the events limits the history")
     func historyAfterAGap() throws {
         let source = Fixture.source()
         func happen(_ key: String, _ second: Double) {
@@ -306,7 +303,7 @@ struct EventTests {
         #expect(places.compactMap { $0 } == places.compactMap { $0 }.sorted(), "\(text)")
     }
 
-    @Test("A value that was replaced shows the events of its own record, and when it was replaced")
+    @Test("a replaced value shows the events of its record and the replacement")
     func replacedValueKeepsItsEvents() throws {
         let (source, clock) = (Fixture.source(), TestClock())
         source.happen(
@@ -336,8 +333,8 @@ struct EventTests {
         browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// Events of all archives in order of time, newest at the bottom; the ring is read only when it has something.
-    @Test func theTailStandsBelowTheArchives() throws {
+    /// Events of all archives in order of time, newest last; only changed archives are read.
+    @Test func showsEventsBelowArchives() throws {
         let source = source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, rows: 40, clock: clock)
@@ -346,12 +343,12 @@ struct EventTests {
         }
         #expect(order.count == 3 && order == order.sorted())
         let calls = source.with { $0.eventCalls }
-        #expect(calls == 2, "one look for each archive that has events")
+        #expect(calls == 2, "not one read for each archive with events")
         for _ in 0..<5 {
             clock.advance(0.2)
             browser.refresh()
         }
-        #expect(source.with { $0.eventCalls } == calls, "nothing new, nothing read")
+        #expect(source.with { $0.eventCalls } == calls, "read without new events")
         source.happen(.eviction, "Quito", archive: "City", cause: .limit, at: clock.now)
         browser.refresh()
         #expect(source.with { $0.eventCalls } == calls + 1)
@@ -360,7 +357,7 @@ struct EventTests {
         #expect(!browser.frame.plainText.contains("Quito"))
     }
 
-    @Test func thePaneOfAnArchiveShowsItsOwn() throws {
+    @Test func paneShowsEventsOfArchive() throws {
         let browser = try Fixture.browser(source(), rows: 40, keys: "j<enter>t")
         #expect(lines(browser).contains { $0.contains("rejected") && $0.contains("over the limit") })
         #expect(!browser.frame.plainText.contains("(all)"))
@@ -368,7 +365,7 @@ struct EventTests {
         #expect(small.frame.plainText.contains("No room for the event pane; E"))
     }
 
-    @Test func theScreenFiltersByKindArchiveAndKey() throws {
+    @Test func filtersEvents() throws {
         var browser = try Fixture.browser(source(), columns: 100, keys: "E")
         #expect(browser.model.screen == .monitor)
         #expect(browser.frame.plainText.contains("13 events"))
@@ -386,8 +383,7 @@ struct EventTests {
         #expect(browser.model.screen == .archives)
     }
 
-    /// The cursor holds to its event while others come, or stays at the newest.
-    @Test func theCursorHoldsToItsEvent() throws {
+    @Test func cursorFollowsItsEvent() throws {
         let source = source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 100, clock: clock, keys: "E")
@@ -407,7 +403,7 @@ struct EventTests {
         #expect(browser.model.cursorRow == 54)
     }
 
-    @Test func pauseStopsTheEvents() throws {
+    @Test func pauseStopsEvents() throws {
         let source = source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "E<space>")
@@ -419,8 +415,8 @@ struct EventTests {
         #expect(browser.frame.plainText.contains("Oslo"))
     }
 
-    /// One term for all events that were overwritten before they were read, on the screen or during a pause.
-    @Test("events that were overwritten are counted as missed", arguments: ["", "<esc><enter>", "<space>"])
+    /// The same term for events missed on the screen and during a pause.
+    @Test("overwritten events are counted as missed", arguments: ["", "<esc><enter>", "<space>"])
     func missedEventsAreCounted(away: String) throws {
         let source = source()
         let clock = TestClock()
@@ -435,8 +431,8 @@ struct EventTests {
         #expect(browser.frame.plainText.contains("1,200 missed"), "\(browser.frame.plainText)")
     }
 
-    /// However many there were, those that are kept are bounded, and the cursor and the filter go on.
-    @Test func keepsABoundedNumber() throws {
+    /// The number of kept events is bounded; cursor and filter stay.
+    @Test func boundsEvents() throws {
         let source = source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 120, clock: clock, keys: "E/key 1<enter>")
@@ -455,8 +451,8 @@ struct EventTests {
         #expect(abs(shown - kept * 111 / 1_000) <= 111)
     }
 
-    /// What broke: above the events of an archive stood how many all archives had, and it fell when old ones were let go.
-    @Test func theCountsOfEventsAgree() throws {
+    /// Regression: the header counted the events of all archives, and decreased when old ones were dropped.
+    @Test func countsOfEventsAgree() throws {
         let source = source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 120, clock: clock, keys: "Eaa")
@@ -473,7 +469,7 @@ struct EventTests {
         }
     }
 
-    @Test func processesOfOneArchiveAndOfAll() throws {
+    @Test func listsProcesses() throws {
         var browser = try Fixture.browser(Fixture.source(), columns: 120, keys: "P")
         let text = browser.frame.plainText
         #expect(text.contains("2 processes have the store open"))
@@ -485,7 +481,7 @@ struct EventTests {
         #expect(browser.model.screen == .entries)
     }
 
-    @Test func theValueTellsItsPast() throws {
+    @Test func valueShowsHistory() throws {
         let source = source()
         let clock = TestClock()
         var browser = try Fixture.browser(
@@ -494,7 +490,7 @@ struct EventTests {
             "recorded 02:30:20 by api (4133), promoted 02:35:00 to memory of api (4133), "
             + "TTL set 02:36:00 by a user, hit 74 times"
         #expect(browser.frame.plainText.contains(story))
-        // It is evicted: the last line says why.
+        // The cause of an eviction is shown.
         source.happen(.eviction, "東京都", archive: "City", cause: .limit, bytes: 199, at: clock.now)
         source.remove("東京都", archive: "City")
         browser.refresh()
@@ -505,7 +501,7 @@ struct EventTests {
                 "2026-02-02 02:40:00  199 B  evicted: disk limit reached, by vellum demo (4121)"))
     }
 
-    @Test func askingTwiceForWhatIsUnderWay() {
+    @Test func requestsInProgressAreNotRepeated() {
         var test = UpdateTest(Fixture.model(columns: 80, rows: 40))
         let source = source()
         let answers = test.answers(to: test.effects[0], source)

@@ -8,7 +8,7 @@ struct ExpireTests {
         source.with { state in state.archives["City"]?.first { $0.entry.key == key }?.entry }
     }
 
-    @Test func aLifetimeIsTypedAndPlanned() throws {
+    @Test func plansTypedTTL() throws {
         let source = Fixture.source()
         var browser = try Fixture.browser(source, keys: "j<enter>gmmx")
         #expect(browser.frame.plainText.contains("Expire 2 entries"))
@@ -28,17 +28,17 @@ struct ExpireTests {
         ("<down><enter>", "Expire 1 entry now?"), ("<down><down><enter>", "Keep 1 entry from expiring?"),
         ("<enter>", "Expire 1 entry in 5m?"),
     ])
-    func choices(keys: String, title: String) throws {
+    func offersChoices(keys: String, title: String) throws {
         let source = Fixture.source()
         var browser = try Fixture.browser(source, keys: "j<enter>jjx" + keys)
         #expect(browser.frame.plainText.contains(title))
         browser.press([Key(.enter)])
         #expect(browser.model.planned == nil)
         #expect(browser.frame.plainText.contains("Nothing was changed."))
-        #expect(source.with { $0.writeCalls } == 0, "the default is Cancel")
+        #expect(source.with { $0.writeCalls } == 0, "the default is not Cancel")
     }
 
-    @Test func nowAndNever() throws {
+    @Test func expiresNowAndNever() throws {
         let source = Fixture.source()
         _ = try Fixture.browser(source, keys: "j<enter>gx<down><enter>y")
         #expect(entry("Jakarta", source) == nil)
@@ -48,18 +48,18 @@ struct ExpireTests {
         #expect(entry("東京都", source)?.expires == nil)
     }
 
-    /// What broke: entries without a deadline were planned to lose it, and that was an action to be undone.
-    @Test func neverOfWhatHasNoDeadline() throws {
+    /// Regression: entries without an expiry time were planned, and recorded as an action.
+    @Test func neverSkipsEntriesWithoutExpiry() throws {
         let source = Fixture.source()
         let none = try Fixture.browser(source, keys: "j<enter>gx<down><down><enter>")
         #expect(entry("Jakarta", source)?.expires == nil)
         #expect(!none.model.isPlanOpen)
         #expect(none.frame.plainText.contains("The entry has no expiry time. Nothing was changed."))
-        // Of three that are marked one has a deadline: the plan is about that one.
+        // One of three marked entries has an expiry time: the plan has only that one.
         var one = try Fixture.browser(source, keys: "j<enter>gmmmx<down><down><enter>")
         #expect(one.model.planned?.map(\.key) == ["東京都"])
         #expect(one.frame.plainText.contains("Keep 1 entry from expiring?"))
-        // It loses its deadline otherwise while the plan is open.
+        // It loses its expiry time while the plan is open.
         source.with { state in
             guard let index = state.archives["City"]?.firstIndex(where: { $0.entry.key == "東京都" }) else {
                 return
@@ -71,24 +71,25 @@ struct ExpireTests {
         #expect(source.with { $0.undoable["City"]?.isEmpty ?? true })
     }
 
-    /// What broke: what was typed stood behind the suggestion, as in "5m2h".
-    @Test func typingReplacesTheSuggestion() throws {
+    /// Regression: typed text was appended to the suggestion, as in "5m2h".
+    @Test func typingReplacesSuggestion() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>gx2h<enter>")
         #expect(browser.frame.plainText.contains("Expire 1 entry in 2h?"))
         browser.press(try Key.script("<esc>x<end>5<enter>"))
-        #expect(browser.frame.plainText.contains("such as 90s"), "a key that moves keeps it: 5m5 is no time")
+        #expect(
+            browser.frame.plainText.contains("such as 90s"), "moving the cursor did not keep the suggestion")
     }
 
     @Test(arguments: ["5", "", "m", "0s", "-5m", "5x", "1000000d"])
-    func aWrongTimeIsSaidAndNothingPlanned(text: String) throws {
+    func refusesWrongTimes(text: String) throws {
         let browser = try Fixture.browser(Fixture.source(), keys: "j<enter>gx<ctrl+u>\(text)<enter>")
         #expect(!browser.model.isPlanOpen)
         let text = browser.frame.plainText
         #expect(text.contains("; write 500ms") || text.contains("longer than"))
     }
 
-    /// Entry 5 and all behind it were used 35 s ago or longer; those are found among all, filtered out or not.
-    @Test func idleEntriesOfTheWholeArchive() throws {
+    /// Entry 5 and all after it were accessed at least 35 s ago; the filter doesn't matter.
+    @Test func expiresIdleEntriesOfArchive() throws {
         let source = Fixture.source()
         let clock = TestClock()
         var browser = try Fixture.browser(
@@ -96,7 +97,7 @@ struct ExpireTests {
         #expect(browser.frame.plainText.contains("Expire 11 entries idle over 30s?"))
         #expect(browser.frame.boxWords.contains("all idle entries of City"))
         #expect(browser.model.planned?.first?.key == Fixture.keys[5])
-        // One is used before the plan is carried out: it isn't idle any more.
+        // One is accessed while the plan is open.
         source.access(Fixture.keys[7], archive: "City", at: clock.now)
         browser.press([.character("y")])
         #expect(entry(Fixture.keys[7], source) != nil)
@@ -105,7 +106,7 @@ struct ExpireTests {
         #expect(browser.frame.plainText.contains("was used after the plan was made"))
     }
 
-    @Test("the title and the first line state the scope of the selected choice")
+    @Test("the title and the first line state the scope of the choice")
     func scopeFollowsTheChoice() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>jx")
         for (key, title, scope) in [
@@ -119,21 +120,21 @@ struct ExpireTests {
         }
     }
 
-    @Test func noneIsIdleThatLong() throws {
+    @Test func reportsNoIdleEntries() throws {
         let browser = try Fixture.browser(Fixture.source(), keys: "j<enter>x<up><ctrl+u>2d<enter>")
         #expect(!browser.model.isPlanOpen)
         #expect(browser.frame.plainText.contains("No entry of City is idle over 2d."))
     }
 
-    /// In an archive without entries in view only the choice of idle ones is left.
-    @Test func withoutAnEntryOnlyIdleOnesCanBeChosen() throws {
+    /// Without visible entries only the idle choice is left.
+    @Test func offersOnlyIdleWithoutEntries() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>/zzz<enter>x<up><down>")
         #expect(browser.frame.plainText.contains("Expire idle entries of City"))
         browser.press(try Key.script("<ctrl+u>30s<enter>"))
         #expect(browser.frame.plainText.contains("Expire 11 entries idle over 30s?"))
     }
 
-    @Test func targetsAreFrozenWhenTheDialogOpens() throws {
+    @Test func targetsAreFrozen() throws {
         let source = Fixture.source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>jjx")
@@ -148,8 +149,8 @@ struct ExpireTests {
         #expect(browser.frame.plainText.contains("\"東京都\" changed after the plan was made"))
     }
 
-    /// Looking for idle ones among many takes a while and can be stopped; its answer then opens nothing.
-    @Test func lookingForIdleOnesIsStopped() {
+    /// A search for idle entries can be stopped; a late response opens nothing.
+    @Test func stopsIdleSearch() {
         var test = UpdateTest(Fixture.model(columns: 80, rows: 24))
         let source = Fixture.source()
         test.settle(source)
@@ -165,8 +166,8 @@ struct ExpireTests {
         #expect(!test.model.isPlanOpen)
     }
 
-    /// The row of an entry whose time is over goes by itself, although the store's figures stay as they were.
-    @Test func anExpiredRowVanishes() throws {
+    /// The row of an expired entry vanishes although the store's counters are unchanged.
+    @Test func expiredRowVanishes() throws {
         let source = Fixture.source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>")
@@ -178,7 +179,7 @@ struct ExpireTests {
         clock.advance(1.5)
         source.with { $0.now = clock.now }
         browser.refresh()
-        #expect(browser.frame.plainText.contains("x 東京都"), "it stays for a moment")
+        #expect(browser.frame.plainText.contains("x 東京都"), "the row vanished at once")
         clock.advance(1.1)
         browser.refresh()
         #expect(!browser.frame.plainText.contains("東京都"))

@@ -4,9 +4,8 @@ import StoreInspection
 import TerminalKit
 import Testing
 
-/// Finding in values, and reading all of a long one.
 struct FindTests {
-    /// A value of that many bytes: lines of words, and a needle near its end, far behind what is read to open it.
+    /// A value of `size` bytes: lines of words with needles at these offsets.
     private static func long(_ size: Int, needles: [Int]) -> [UInt8] {
         var bytes = [UInt8](repeating: 0x20, count: size)
         let line = Array("    a line of a long text with words in it\n".utf8)
@@ -29,14 +28,14 @@ struct FindTests {
         return source
     }
 
-    /// What broke: only the first 262 kB of a long value were searched, and then it was said that it isn't there.
-    @Test(arguments: ["", "t"]) func findsInAllOfALongValue(view: String) throws {
-        // One lies across the edge of two readings.
+    /// Regression: only the first 262 kB were searched.
+    @Test(arguments: ["", "t"]) func findsInLongValue(view: String) throws {
+        // One spans the edge of two reads.
         let needles = [9_000_000, (4 << 20) - 3, 11_999_994]
         let source = source(Self.long(12_000_000, needles: needles))
         var browser = try Fixture.browser(source, keys: "<enter><enter>\(view)/needle<enter>")
         #expect(browser.frame.plainText.contains("1 of 3"))
-        // In bytes it goes on in the next row.
+        // As bytes it continues in the next row.
         let seen = view.isEmpty ? ["iNeedle  "] : ["69 4e 65 65   ", "400000  64 6c 65 20 "]
         for text in seen { #expect(browser.frame.plainText.contains(text), "\(browser.frame.plainText)") }
         browser.press(try Key.script("n"))
@@ -44,7 +43,7 @@ struct FindTests {
         browser.press(try Key.script("n"))
         #expect(browser.frame.plainText.contains("3 of 3"))
         browser.press(try Key.script("n"))
-        #expect(browser.frame.plainText.contains("1 of 3"), "after the last comes the first")
+        #expect(browser.frame.plainText.contains("1 of 3"), "the search did not wrap")
         browser.press(try Key.script("N"))
         #expect(browser.frame.plainText.contains("3 of 3"))
         browser.press([Key(.escape)])
@@ -63,13 +62,15 @@ struct FindTests {
         browser.press(try Key.script("<ctrl+u>ca fe 0"))
         #expect(browser.frame.plainText.contains("no match"))
         browser.press(try Key.script("<ctrl+u>cafe<enter>"))
-        #expect(browser.frame.plainText.contains("1 of 2  byte 200,000 of 300,000"), "as bytes, and as text")
+        #expect(
+            browser.frame.plainText.contains("1 of 2  byte 200,000 of 300,000"),
+            "not found as bytes and as text")
         browser.press(try Key.script("/0xabc"))
         #expect(browser.frame.plainText.contains("0x needs pairs of hex digits"))
     }
 
-    /// Bytes on both sides of the edge of two readings, as in ``findsInAllOfALongValue(view:)`` a text.
-    @Test func findsBytesInAllOfALongValue() throws {
+    /// Bytes that span the edge of two reads.
+    @Test func findsBytesInLongValue() throws {
         var bytes = [UInt8](repeating: 0, count: 9_000_000)
         bytes.replaceSubrange((4 << 20) - 2..<(4 << 20) + 2, with: [0xde, 0xad, 0xbe, 0xef])
         bytes.replaceSubrange(8_999_996..<9_000_000, with: [0xde, 0xad, 0xbe, 0xef])
@@ -82,7 +83,7 @@ struct FindTests {
         #expect(browser.frame.plainText.contains("\"0xdeadbeee\" no match"))
     }
 
-    @Test func aSearchIsStopped() throws {
+    @Test func stopsSearch() throws {
         let source = source(Self.long(9_000_000, needles: [8_000_000]))
         var test = try UpdateTest(Fixture.model(columns: 80, rows: 24), source, keys: "<enter><enter>/")
         let effects = test.press(.character("n"), source, settling: false)
@@ -92,14 +93,14 @@ struct FindTests {
         #expect(test.text.contains("0.0% finding \"n\", Esc stops"))
         let stopping = test.press(Key(.escape), source, settling: false)
         #expect(stopping.map(\.description) == ["stop"])
-        // What it has to say comes too late.
+        // The response is too late.
         for message in test.answers(to: effects[0], source) { test.send(message) }
         #expect(!test.text.contains("of 1"))
         #expect(test.model.screen == .value)
     }
 
-    /// What was found in a value is nothing to go by once there is another.
-    @Test func saysThatTheValueChangedMeanwhile() throws {
+    /// Matches of a replaced value are useless.
+    @Test func reportsChangeDuringSearch() throws {
         let source = source(Self.long(9_000_000, needles: [8_000_000]))
         var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "<enter><enter>/")
         let effects = test.press(.character("N"), source, settling: false)
@@ -108,7 +109,6 @@ struct FindTests {
         #expect(test.text.contains("the value changed during the search"))
     }
 
-    /// What broke: what a tree's find finds in another form of its letters wasn't there in the text view of the same value.
     @Test(arguments: ["/", "t/"], ["café", "strasse", "한", "ΣΊΣΥΦΟΣ", "fish"])
     func textAndTreeFindTheSame(view: String, text: String) throws {
         let value = "{\"t\":\"cafe\u{301} Straße <\u{1112}\u{1161}\u{11ab}> σίσυφος ﬁsh\"}"
@@ -120,8 +120,8 @@ struct FindTests {
         #expect(asText.frame.plainText.contains("\" 1 of 1 "), "\(asText.frame.plainText)")
     }
 
-    /// A part of a joined emoji is found in a text, and the whole of it is highlighted: it is drawn as one.
-    @Test func aPartOfACharacterIsHighlighted() throws {
+    /// A match within a joined emoji highlights the whole, which is drawn as one.
+    @Test func highlightsWholeCharacter() throws {
         let browser = try Fixture.browser(
             source(Array("an 👩‍🚀 here".utf8), encoding: .text), keys: "<enter><enter>/🚀<enter>")
         let row = try #require(browser.frame.lines.firstIndex { $0.hasPrefix("an ") })
@@ -130,8 +130,8 @@ struct FindTests {
         #expect(marked == Array(3..<3 + TextWidth.width(of: "👩‍🚀")))
     }
 
-    /// Each view of a value is searched as it is shown.
-    @Test func findsAnewInAnotherView() throws {
+    /// Each view is searched as shown.
+    @Test func repeatsSearchInOtherView() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter><enter>/jakarta<enter>")
         #expect(browser.frame.plainText.contains("1 of 3"))
         browser.press([.character("t")])
@@ -145,8 +145,8 @@ struct FindTests {
 
     // MARK: Long text
 
-    /// What broke: a text ended after 262 kB.
-    @Test func allOfALongTextIsShown() throws {
+    /// Regression: a text ended after 262 kB.
+    @Test func showsAllOfLongText() throws {
         let bytes = Self.long(12_000_000, needles: []) + Array("\nthe very end".utf8)
         let source = source(bytes)
         var browser = try Fixture.browser(source, keys: "<enter><enter>")
@@ -162,13 +162,13 @@ struct FindTests {
         #expect(!browser.frame.plainText.contains("the very end"))
         browser.press([Key(.home)])
         #expect(browser.frame.plainText.contains("byte 0 of 12,000,013"))
-        // Down and up again leads to where one was.
+        // Scrolling down and up returns to the top.
         let top = browser.frame
         browser.press(try Key.script("<pgdn><pgdn>jjjkkk<pgup><pgup>"))
         #expect(browser.frame == top)
     }
 
-    @Test func aTooLongTreeIsSaidWithWhatToPress() throws {
+    @Test func explainsOversizedTree() throws {
         let bytes = Array("{\"a\":\"".utf8) + [UInt8](repeating: 0x78, count: 9_000_000) + Array("\"}".utf8)
         let browser = try Fixture.browser(
             source(bytes, encoding: .json), columns: 100, keys: "<enter><enter>")
@@ -177,8 +177,8 @@ struct FindTests {
         )
     }
 
-    /// A long text of a tree is read in full: its row shows the beginning.
-    @Test func aTextOfATreeIsOpened() throws {
+    /// The row shows the beginning of a long text; opened, all of it is shown.
+    @Test func opensTextOfTree() throws {
         let text = String(repeating: "many words ", count: 4_000) + "the last"
         let source = source(Array("{\"short\":1,\"long\":\"\(text)\"}".utf8), encoding: .json)
         var browser = try Fixture.browser(source, keys: "<enter><enter>jj<enter>")
@@ -195,13 +195,13 @@ struct FindTests {
         browser.press(try Key.script("/the last<enter>"))
         #expect(
             browser.frame.plainText.contains("\"the last\" 1 of 1"),
-            "a row that doesn't show it is found by it")
+            "text beyond the row was not found")
         browser.press(try Key.script("<esc>k<enter>"))
         #expect(browser.frame.plainText.contains("The row shows the whole value."))
     }
 
-    /// Up to its limit a tree is read as a whole, though a value of that size is shown in parts elsewhere.
-    @Test func allOfALongTreeIsShownAndSearched() throws {
+    /// A tree within its limit is read completely, although other views of that size are windowed.
+    @Test func searchesLongTree() throws {
         let items = (0..<20_000).map { "{\"name\":\"item \($0)\",\"number\":\($0)}" }
             .joined(separator: ",")
         let bytes = Array("{\"first\":1,\"items\":[\(items)],\"last\":\"the needle\"}".utf8)
@@ -222,24 +222,23 @@ struct FindTests {
         #expect(browser.frame.lines[22].contains("\"item 20000\" no match"))
     }
 
-    /// What broke: of a tree that is cut what stands behind was said not to be there.
-    @Test func whatIsBehindTheEndOfACutTreeIsFound() throws {
+    /// Regression: text after the cut of a tree was reported as absent.
+    @Test func findsTextAfterCutOfTree() throws {
         let count = ValueTree.maximumNodes + 1_000
         let bytes = Array("[\((0..<count).map(String.init).joined(separator: ","))]".utf8)
         var browser = try Fixture.browser(source(bytes, encoding: .json), keys: "<enter><enter>")
         #expect(browser.frame.plainText.contains("  first "))
         browser.press(try Key.script("/\(count - 1)<enter>"))
         #expect(browser.frame.plainText.contains("\"\(count - 1)\" 1 of 1 "), "\(browser.frame.plainText)")
-        // Back in the tree the next one is looked for in the text again.
+        // In the tree, the next match is searched in the text again.
         browser.press(try Key.script("tt"))
-        #expect(
-            browser.frame.plainText.contains("  first ") && !browser.frame.plainText.contains("no match"))
+        #expect(browser.frame.plainText.contains("  first ") && !browser.frame.plainText.contains("no match"))
         browser.press(try Key.script("n"))
         #expect(browser.frame.plainText.contains("\"\(count - 1)\" 1 of 1 "), "\(browser.frame.plainText)")
     }
 
-    /// In its row a text of a tree is one line; opened it has its own.
-    @Test func aTextOfATreeHasItsLines() throws {
+    /// A text is one line in its row, and has several when opened.
+    @Test func openedTextHasItsLines() throws {
         let bytes = Array("{\"text\":\"first line\\n    second, indented\\n\\nthe last\",\"other\":1}".utf8)
         var browser = try Fixture.browser(source(bytes, encoding: .json), keys: "<enter><enter>j")
         #expect(
@@ -254,8 +253,8 @@ struct FindTests {
         #expect(browser.frame.lines[22].contains("\"indented\" 1 of 1  byte 23 of 41"))
     }
 
-    /// A value that was stored anew is never shown as a part of the one before.
-    @Test func windowsAreOfOneValue() throws {
+    /// A replaced value is never shown as a part of the former.
+    @Test func windowsBelongToOneValue() throws {
         let source = source(Self.long(12_000_000, needles: []))
         var browser = try Fixture.browser(source, keys: "<enter><enter>")
         source.with { state in

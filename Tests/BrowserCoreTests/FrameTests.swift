@@ -3,8 +3,8 @@ import StoreInspection
 import TerminalKit
 import Testing
 
-/// Every scene at every size is a whole picture: nothing is wider than the screen, no wide character is cut, and
-/// nothing that a terminal would obey is in it.
+/// Every scene is well-formed at every size: nothing exceeds the screen, no wide character is cut, and no control reaches the
+/// terminal.
 struct FrameTests {
     static let sizes = [
         (20, 5), (24, 6), (30, 8), (40, 10), (60, 16), (80, 24), (100, 30), (132, 43), (200, 60), (300, 80),
@@ -13,7 +13,7 @@ struct FrameTests {
     @Test(arguments: Scene.all)
     func isWellFormed(scene: Scene) throws {
         for (columns, rows) in Self.sizes + [(1, 1), (2, 2), (5, 3), (19, 4), (500, 200)] {
-            // Signs of ASCII are as wide as the others, so that few sizes are enough for them.
+            // ASCII glyphs are equally wide, so a few sizes suffice for them.
             for look in [20, 80].contains(columns) ? [Fixture.unicode, Fixture.ascii] : [Fixture.unicode] {
                 let frame = try scene.browser(columns: columns, rows: rows, look: look).frame
                 #expect(frame.size == Size(columns: columns, rows: rows))
@@ -22,7 +22,7 @@ struct FrameTests {
         }
     }
 
-    /// A screen that changes its size while something is open is drawn at once at the new size.
+    /// A resized screen is drawn immediately, also with open dialogs.
     @Test(arguments: Scene.all)
     func resizes(scene: Scene) throws {
         var browser = try scene.browser(columns: 80, rows: 24, look: Fixture.unicode)
@@ -56,15 +56,15 @@ struct FrameTests {
         #expect(problems == [], "\(what)")
     }
 
-    /// What broke: on a narrow screen the name of a prompt left no room for what was typed.
+    /// Regression: the label of a prompt left no space for the text.
     @Test(arguments: [("j<enter>nabcdefgh", "abcdefgh"), ("jTA90%", "90%")])
-    func whatIsTypedIsSeenOnANarrowScreen(keys: String, typed: String) throws {
+    func showsTypedTextOnNarrowScreen(keys: String, typed: String) throws {
         let frame = try Fixture.browser(Fixture.source(), columns: 20, rows: 5, keys: keys).frame
         #expect(frame.lines.contains { $0.contains("… \(typed)") }, "\(frame.plainText)")
     }
 
-    /// What broke: figures of a busy archive were cut without a sign, so that "expirati" looked like a word.
-    @Test func figuresThatAreCutHaveASign() throws {
+    /// Regression: long figures were cut without an ellipsis: "expirati".
+    @Test func cutFiguresHaveEllipsis() throws {
         let source = Fixture.source()
         source.with { state in
             state.summaries["City"]?.records = 3_150_000
@@ -75,7 +75,7 @@ struct FrameTests {
         #expect(row.contains("66,000,000 deletes, 0 expirat… "), "\(row)")
     }
 
-    /// In ASCII nothing but the store's own text is beyond ASCII.
+    /// Only the store's text may exceed ASCII.
     @Test func asciiLookIsASCII() throws {
         let source = MockSource()
         source.with { state in

@@ -7,7 +7,6 @@ import StoreInspection
 import TerminalKit
 import Testing
 
-/// How frequent the values of a column are.
 struct FrequencyTests {
     /// Cities of which every third is in Japan, and two in no country.
     private func source() -> MockSource {
@@ -36,12 +35,12 @@ struct FrequencyTests {
         lines(browser)[line].split(separator: " ").map(String.init)
     }
 
-    @Test func countsTheValuesOfAProperty() throws {
+    @Test func countsValues() throws {
         let source = source()
         var browser = try browser(source, "fcountry<enter>")
         #expect(lines(browser)[1].contains("3 groups by at.country"), "\(browser.frame.plainText)")
         #expect(words(browser, 2).prefix(2) == ["at.country", "entries"])
-        // The largest first, with its share of the entries.
+        // The largest first, with its share.
         #expect(words(browser, 3).prefix(2) == ["ID", "8"] && lines(browser)[3].contains("50.0%"))
         #expect(words(browser, 4).prefix(2) == ["JP", "6"] && lines(browser)[4].contains("37.5%"))
         #expect(lines(browser)[5].contains("(no at.country)"))
@@ -51,7 +50,7 @@ struct FrequencyTests {
         #expect(browser.model.screen == .entries)
         #expect(
             lines(browser)[1].contains("6 of 16 entries") && lines(browser)[1].contains("of at.country JP"))
-        // And further, among these; the way back is the same.
+        // Counts again within the group; Back returns the same way.
         browser.press(try Key.script("c"))
         #expect(
             browser.frame.plainText.contains("query City 'find at.country = \"JP\"'"),
@@ -69,8 +68,7 @@ struct FrequencyTests {
         #expect(lines(browser)[1].contains(" 16 entries"))
     }
 
-    /// What is filtered is counted as it is shown.
-    @Test func countsWhatIsShown() throws {
+    @Test func countsFilteredEntries() throws {
         var browser = try browser(source(), "Wn = 1<enter>fcountry<enter>")
         #expect(lines(browser)[1].contains("8 entries") && lines(browser)[1].contains("where n = 1"))
         #expect(words(browser, 3).prefix(2) == ["ID", "4"], "\(browser.frame.plainText)")
@@ -79,7 +77,7 @@ struct FrequencyTests {
         #expect(lines(browser)[1].contains("where n = 1"), "\(lines(browser)[1])")
     }
 
-    @Test func offersTheColumnThatSortsFirst() throws {
+    @Test func offersSortedColumnFirst() throws {
         let source = source()
         source.with { state in
             state.columns = [
@@ -102,7 +100,7 @@ struct FrequencyTests {
         #expect(words(tiers, 3).prefix(2) == ["disk", "10"], "\(tiers.frame.plainText)")
     }
 
-    @Test func takesWhatIsTyped() throws {
+    @Test func countsByTypedExpression() throws {
         let browser = try browser(source(), "f@hits - @hits<enter>")
         #expect(words(browser, 3).prefix(2) == ["0", "16"], "\(browser.frame.plainText)")
         let wrong = try self.browser(source(), "f@@<enter>")
@@ -111,7 +109,7 @@ struct FrequencyTests {
         #expect(many.frame.plainText.contains("An entry has many tags[]"))
     }
 
-    @Test func aGroupIsDeletedByPlan() throws {
+    @Test func deletesGroup() throws {
         let source = source()
         var browser = try browser(source, "fcountry<enter>jD")
         #expect(browser.frame.plainText.contains("Delete 6 entries?"), "\(browser.frame.plainText)")
@@ -120,15 +118,15 @@ struct FrequencyTests {
         #expect(lines(browser)[1].contains("2 groups"))
     }
 
-    @Test func whatCantBeReadIsSaid() throws {
+    @Test func reportsUnreadableValues() throws {
         let source = source()
         source.with { $0.valueProblems = ["Bandung": "the entry fails its checksum"] }
         let browser = try browser(source, "fcountry<enter>")
         #expect(lines(browser)[1].contains("1 unreadable"), "\(browser.frame.plainText)")
     }
 
-    /// So many different values are kept, and what is beyond them is counted.
-    @Test func manyValuesAreBounded() throws {
+    /// A bounded number of values is kept, and the others are counted.
+    @Test func boundsValues() throws {
         let listing = MillionTests.Source(count: EntryGroups.most + 7)
         let groups = EntryGroups(
             listing, keys: nil, by: .property(.metadata(.key)), now: Fixture.start
@@ -136,8 +134,8 @@ struct FrequencyTests {
         #expect(groups.groups.count == EntryGroups.most && groups.ungrouped == 7)
     }
 
-    /// What broke: the largest groups were left out where there were many more than are kept, others in each run.
-    @Test func theLargestOfManyAreKept() throws {
+    /// Regression: with too many groups, a random part of the largest was dropped.
+    @Test func keepsLargestGroups() throws {
         // 1,000 groups of 4, spread among 900,000 of one entry: more than one pass can count.
         let (large, count) = (1_000, 904_000)
         let listing = MillionTests.Source(count: count) { place in
@@ -154,8 +152,8 @@ struct FrequencyTests {
         #expect(groups.entries + groups.ungrouped == listing.count)
     }
 
-    /// Numbers are one group however they are written.
-    @Test func equalNumbersAreOneGroup() throws {
+    /// Spellings of a number are one group.
+    @Test func groupsEqualNumbers() throws {
         let source = source()
         source.with { state in
             for (number, text) in ["1", "1.0", "1e0", "2"].enumerated() {
@@ -167,11 +165,11 @@ struct FrequencyTests {
     }
 }
 
-/// The same of a query's result, on a real store.
+/// Frequencies in the result of a query.
 extension QueryScreenTests {
-    @Test func countsTheRowsOfAResult() throws {
+    @Test func countsRowsOfResult() throws {
         var browser = try browser("Qfind number > 20<enter>faddress<enter>", columns: 120)
-        // The column is one of maps, which no condition names.
+        // No condition can name a map, the type of this column.
         #expect(
             browser.frame.plainText.contains(
                 "group by address | count, sum @size as bytes | sort \"count\" desc")
@@ -190,15 +188,14 @@ extension QueryScreenTests {
             lines(browser)[1].contains("find number > 20 | find address.city = \"Bogor\""),
             "\(lines(browser)[1])")
         #expect(browser.frame.plainText.contains("10 rows"))
-        // Those that have none.
+        // Rows without the property.
         browser.press(try Key.script("i<ctrl+u>find number > 20<enter>faddress.city<enter><enter>"))
         #expect(lines(browser)[1].contains("address.city is null"), "\(lines(browser)[1])")
         #expect(browser.frame.plainText.contains("26 rows"))
     }
 
-    /// What broke: the column of a property `key` had the name of the entries' keys, in the table and in files, and `f` counted
-    /// these.
-    @Test func aPropertyMayBeCalledKey() throws {
+    /// Regression: the column of a property `key` had the title of the entries' keys, in tables and files, and `f` counted keys.
+    @Test func distinguishesPropertyNamedKey() throws {
         for number in 0..<3 {
             let value = CBORValue.map(["key": .text("same")])
             try archive.put(value.encoded, forKey: "k\(number)", encoding: .cbor)
@@ -215,8 +212,8 @@ extension QueryScreenTests {
         #expect(lines(browser)[4].split(separator: " ").prefix(2) == ["same", "3"], "\(lines(browser)[4])")
     }
 
-    /// What broke: entries had 16 properties at most, and nothing said that there were more.
-    @Test func aResultHasManyColumnsAndSaysWhatElseThereIs() throws {
+    /// Regression: only 16 properties were shown, without a hint.
+    @Test func reportsFurtherProperties() throws {
         func wide(_ count: Int) -> CBORValue {
             .map(CBORMap((0..<count).map { .init(key: .text("c\($0)"), value: .unsigned(UInt64($0))) }))
         }

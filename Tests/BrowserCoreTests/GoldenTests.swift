@@ -3,8 +3,8 @@ import Foundation
 import TerminalKit
 import Testing
 
-/// Every scene as it looks on four screens, in Unicode and in ASCII, kept as text files in `Golden`.
-/// `VELLUM_RENEW_GOLDEN=1 swift test --filter GoldenTests` writes them anew.
+/// Every scene on four screens, in Unicode and in ASCII, as text files in `Golden`. `VELLUM_RENEW_GOLDEN=1 swift test --filter
+/// GoldenTests` rewrites them.
 struct GoldenTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("Golden")
@@ -23,7 +23,7 @@ struct GoldenTests {
         try compare(text, with: "\(size.columns)x\(size.rows)-\(look).txt")
     }
 
-    /// Colors and attributes, as the sequences that a terminal is sent.
+    /// Colors and attributes, as terminal sequences.
     @Test(arguments: [
         (Theme.Name.dark, ColorDepth.trueColor), (.dark, .indexed256), (.dark, .sixteen), (.dark, .mono),
         (.light, .trueColor),

@@ -4,9 +4,9 @@ import StoreInspection
 import TerminalKit
 import Testing
 
-/// Graphs and the figures of the last minute: in the monitor, in the list of archives and in the list of stores.
+/// Graphs, and figures of the last minute in the lists of archives and stores.
 struct GraphTests {
-    /// A cache that answered well for long and fails now.
+    /// A cache with a high hit ratio that has begun to miss.
     private func failing(_ keys: String = "j", columns: Int = 120, rows: Int = 40, seconds: Int = 70) throws
         -> (
             MockSource, TestClock, HeadlessBrowser
@@ -23,7 +23,7 @@ struct GraphTests {
         try #require(browser.frame.lines.first { $0.hasPrefix(name + " ") })
     }
 
-    @Test("the list of archives shows the ratio of the last minute; the lifetime is in the details")
+    @Test("the list of archives shows the ratio of the last minute, the details that of the lifetime")
     func recentRatioInTheList() throws {
         let (_, _, browser) = try failing()
         let text = browser.frame.plainText
@@ -31,10 +31,10 @@ struct GraphTests {
         #expect(try row("City", browser).contains("0.0%"), "\(text)")
         #expect(browser.frame.lines[1].contains("hit 1m 0.0%"), "\(text)")
         #expect(text.contains("lifetime hit 99.1%: "), "\(text)")
-        #expect(text.contains("lifetime hit 92.4%"), "a process has counters of its own")
+        #expect(text.contains("lifetime hit 92.4%"), "the process lacks its counters")
     }
 
-    @Test("the ratio of less than a minute says so")
+    @Test("a ratio of less than a minute is labelled as such")
     func shortWindow() throws {
         let (_, _, browser) = try failing(seconds: 5)
         #expect(browser.frame.plainText.contains("hit <1m"))
@@ -48,7 +48,7 @@ struct GraphTests {
         #expect(lines.contains { $0.contains("City") && $0.contains("hit 1m 0.0%") }, "\(lines)")
     }
 
-    @Test("the sparkline of a ratio is drawn from 0 to 100 %, not up to its own maximum")
+    @Test("the sparkline of a ratio is scaled from 0 to 100 %")
     func sparklineIsAbsolute() throws {
         let (source, clock) = (Fixture.source(), TestClock())
         var browser = try Fixture.browser(source, columns: 160, rows: 40, clock: clock, keys: "j")
@@ -57,7 +57,7 @@ struct GraphTests {
         #expect(row.contains("▁▁▁▁▁▁"), "\(row)")
     }
 
-    @Test("left and right read a past moment of the graphs, which stays where it is")
+    @Test("left and right read fixed past moments of the graphs")
     func cursorReadsThePast() throws {
         let (source, clock) = (Fixture.source(), TestClock())
         var browser = try Fixture.browser(source, columns: 100, rows: 40, clock: clock, keys: "jT")
@@ -86,7 +86,7 @@ struct GraphTests {
         #expect(browser.model.screen == .archives)
     }
 
-    @Test("each graph has its maximum and its own times, at moments that don't move")
+    @Test("each graph has its maximum and time marks at fixed moments")
     func axes() throws {
         let (source, clock, found) = try failing("jT", columns: 100, rows: 40)
         var browser = found
@@ -108,7 +108,7 @@ struct GraphTests {
         browser.frame.lines.dropFirst(5).prefix(3).map { String($0.prefix { $0 != " " }) }
     }
 
-    @Test("s sorts the archives by each column, r turns the order round, and the cursor stays on its archive")
+    @Test("s and r sort the archives, and the cursor stays on its archive")
     func archivesAreSorted() throws {
         var browser = try Fixture.browser(Fixture.source(), columns: 120, rows: 40, keys: "jj")
         #expect(names(browser) == ["Blob", "City", "Trace"])
@@ -121,7 +121,7 @@ struct GraphTests {
         #expect(names(browser) == ["Blob", "City", "Trace"] && browser.model.cursorRow == 2)
     }
 
-    @Test("the order of sorted archives stays while the cursor moves")
+    @Test("the order of archives stays while the cursor moves")
     func sortedArchivesAreHeld() throws {
         let (source, clock) = (Fixture.source(), TestClock())
         var browser = try Fixture.browser(source, columns: 120, rows: 40, clock: clock, keys: "ssssj")
@@ -136,7 +136,7 @@ struct GraphTests {
         #expect(names(browser).first == "Trace")
     }
 
-    @Test("/ filters the archives; esc shows all again before it leaves")
+    @Test("/ filters the archives; esc first shows all")
     func archivesAreFiltered() throws {
         var browser = try Fixture.browser(Fixture.source(), columns: 120, rows: 40, keys: "/it<enter>")
         #expect(names(browser).first == "City" && !browser.frame.plainText.contains("Blob "))
@@ -184,7 +184,7 @@ struct GraphTests {
     }
 
     @Test(
-        "an archive that records what it evicted is marked as too small",
+        "an archive that records evicted keys is marked as too small",
         arguments: [(true, true), (false, false)])
     func tooSmall(returns: Bool, isMarked: Bool) throws {
         let (source, clock) = (Fixture.source(), TestClock())
@@ -201,7 +201,7 @@ struct GraphTests {
             try row("City", browser).contains("cache too small") == isMarked, "\(browser.frame.plainText)")
     }
 
-    @Test("narrow screens keep name and ratio, and the gauge from 80 columns on", arguments: [40, 80, 100])
+    @Test("narrow screens keep name and ratio, and from 80 columns the gauge", arguments: [40, 80, 100])
     func narrowLists(columns: Int) throws {
         let (_, _, browser) = try failing(columns: columns, rows: 24, seconds: 3)
         let row = try row("City", browser)
@@ -227,7 +227,7 @@ struct GraphTests {
     }
 
     @Test(
-        "matches of the filter and of the search are highlighted in a log",
+        "highlights matches of filter and search in a log",
         arguments: ["/warning<enter>", "fwarn.ng<enter>"])
     func logMatches(keys: String) throws {
         let source = Fixture.source()

@@ -5,14 +5,13 @@ import StoreInspection
 import TerminalKit
 import Testing
 
-/// What takes the room of an archive: its entries by the beginnings of their keys, and by owner.
+/// Disk usage of an archive by key prefix and owner.
 struct GroupTests {
     /// Three users with sessions, pages in two folders, and one key without a separator.
     static func source() -> MockSource {
         let source = Fixture.source()
         let keys = [
-            "user:1:name", "user:1:mail", "user:22:name", "user:é", "user:f", "img:/a/1.png",
-            "img:/a/2.png",
+            "user:1:name", "user:1:mail", "user:22:name", "user:é", "user:f", "img:/a/1.png", "img:/a/2.png",
             "img:/b/3.png", "plain",
         ]
         source.with { state in
@@ -30,13 +29,13 @@ struct GroupTests {
             .first { $0.trimming(" ").hasPrefix(beginning) }
     }
 
-    @Test func theLargestGroupComesFirst() throws {
+    @Test func sortsLargestGroupFirst() throws {
         let browser = try Fixture.browser(Self.source(), columns: 100, keys: "jz")
         let text = browser.frame.plainText
         #expect(text.contains("3 groups by key up to \":\""), "\(text)")
         let images = try #require(line(browser, "img:"))
         #expect(images.contains(" 3 ") && images.contains("3 kB") && images.contains("98.0%"), "\(images)")
-        // Of all groups, and of what the archive may have.
+        // Shares of all groups, and of the limit.
         #expect(
             text.contains("share") && text.contains("% of limit") && images.filter { $0 == "%" }.count == 2,
             "\(images)")
@@ -49,7 +48,7 @@ struct GroupTests {
         #expect(places == places.sorted())
     }
 
-    @Test func aGroupIsDividedFurther() throws {
+    @Test func dividesGroups() throws {
         var browser = try Fixture.browser(Self.source(), columns: 100, keys: "jzj<enter>")
         #expect(line(browser, "user:1:")?.contains(" 2 ") == true, "\(browser.frame.plainText)")
         #expect(line(browser, "user:22:")?.contains(" 1 ") == true)
@@ -60,19 +59,19 @@ struct GroupTests {
         #expect(browser.model.screen == .archives)
     }
 
-    @Test("drops other columns before it cuts the names of groups")
+    @Test("drops other columns before it cuts names of groups")
     func namesOfGroupsStayWhole() throws {
         let browser = try Fixture.browser(Self.source(), columns: 80, keys: "jzj<enter>")
         #expect(browser.frame.plainText.contains("user:… (rest)"), "\(browser.frame.plainText)")
     }
 
-    @Test func theEntriesOfAGroupAreListed() throws {
+    @Test func listsEntriesOfGroup() throws {
         var browser = try Fixture.browser(Self.source(), columns: 100, keys: "j<enter>zjv")
         let text = browser.frame.plainText
         #expect(browser.model.screen == .entries)
         #expect(text.contains("5 of 9 entries") && text.contains("of user:"), "\(text)")
         #expect(text.contains("user:22:name") && !text.contains("img:/a"))
-        // A filter looks within the group.
+        // A filter applies within the group.
         browser.press(try Key.script("/name<enter>"))
         #expect(browser.frame.plainText.contains("2 of 9 entries"), "\(browser.frame.plainText)")
         browser.press(try Key.script("<esc>h"))
@@ -81,15 +80,15 @@ struct GroupTests {
         #expect(browser.model.screen == .entries && browser.frame.plainText.contains("9 entries"))
     }
 
-    /// What broke: of a group of a number above `Int64.max` it was said that no condition tells which entries are of it.
-    @Test func aConditionNamesAnyNumber() {
+    /// Regression: a group of a number above `Int64.max` had no condition.
+    @Test func conditionsNameAnyNumber() {
         for number: Int128 in [5, 18_446_744_073_709_551_615, 100_000_000_000_000_000_000] {
             let group = GroupMembership.value(.named("n"), .integer(number), shown: "\(number)")
             #expect(group.predicate?.description == "n = \(number)")
         }
     }
 
-    @Test func otherSeparatorsAndOwners() throws {
+    @Test func groupsBySeparatorOrOwner() throws {
         var browser = try Fixture.browser(Self.source(), columns: 100, keys: "jzt/<enter>")
         #expect(browser.frame.plainText.contains("groups by key up to \"/\""), "\(browser.frame.plainText)")
         #expect(line(browser, "img:/") != nil)
@@ -103,8 +102,8 @@ struct GroupTests {
         #expect(browser.frame.plainText.contains("groups by key up to \":\""))
     }
 
-    @Test("shows the groups below a single group at once, and goes back past it")
-    func aSingleGroupIsSkipped() throws {
+    @Test("shows the groups within a single group, and goes back past it")
+    func skipsSingleGroup() throws {
         let source = Fixture.source()
         source.with { state in
             state.archives["City"] = ["a", "b"].flatMap { name in
@@ -119,12 +118,12 @@ struct GroupTests {
         #expect(browser.model.screen == .archives)
     }
 
-    @Test("says that a share is below what is shown") func smallShares() {
+    @Test("marks shares below the smallest shown") func smallShares() {
         #expect(Figures.percent(0.0001) == "<0.1%" && Figures.percent(0.0006) == "0.1%")
         #expect(Figures.percent(0) == "0.0%" && Figures.percent(0.99999) == "99.9%")
     }
 
-    @Test func aGroupIsDeletedByPlan() throws {
+    @Test func deletesGroup() throws {
         let source = Self.source()
         var browser = try Fixture.browser(source, columns: 100, keys: "jzjD")
         #expect(browser.frame.plainText.contains("Delete 5 entries?"), "\(browser.frame.plainText)")
@@ -133,7 +132,7 @@ struct GroupTests {
         #expect(line(browser, "user:") == nil, "\(browser.frame.plainText)")
     }
 
-    @Test func theOrderIsChosen() throws {
+    @Test func sortsGroups() throws {
         var browser = try Fixture.browser(Self.source(), columns: 100, keys: "jzs")
         // By hits, then by idle time, then by name.
         browser.press(try Key.script("ss"))
@@ -148,7 +147,7 @@ struct GroupTests {
         #expect(user < (try #require(turned.range(of: "img:")?.lowerBound)))
     }
 
-    /// What broke: by owner and by prefix the command line listed entries, of one of the groups or of all.
+    /// Regression: for owners and prefixes the command listed entries.
     @Test(arguments: [
         ("", "groups City"), ("<enter>", "groups City --prefix img:/"),
         ("t/<enter>", "groups City --separator /"), ("s", "groups City --order hits"),
@@ -157,12 +156,12 @@ struct GroupTests {
         ("fkind of<enter>", "groups City --by kind --order entries"),
         ("fgeo<up><ctrl+u>\"owner\"<enter>", "groups City --by '\"owner\"' --order entries"),
     ])
-    func theCommandLineGivesTheGroups(keys: String, words: String) throws {
+    func showsCommandOfGroups(keys: String, words: String) throws {
         let browser = try Fixture.browser(Self.source(), columns: 100, keys: "jz" + keys)
         #expect(CommandLine.words(for: browser.model).hasSuffix(" " + words), "\(browser.frame.plainText)")
     }
 
-    @Test func aLogHasNoGroups() throws {
+    @Test func refusesLogs() throws {
         let browser = try Fixture.browser(Fixture.source(), keys: "jjz")
         #expect(browser.frame.plainText.contains("A log has messages"))
     }

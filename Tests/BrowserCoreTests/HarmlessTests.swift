@@ -3,10 +3,10 @@ import BrowserCore
 import TerminalKit
 import Testing
 
-/// Looking changes nothing: no key but a plan's own confirmation makes a call that writes.
+/// Only the confirmation of a plan writes.
 struct HarmlessTests {
     @Test(arguments: 0..<24 as Range<UInt64>)
-    func anyKeysWithoutConfirmationWriteNothing(seed: UInt64) throws {
+    func randomKeysWriteNothing(seed: UInt64) throws {
         var numbers = SeededGenerator(seed: seed)
         let source = Fixture.source()
         Fixture.addEvents(source)
@@ -15,11 +15,11 @@ struct HarmlessTests {
         let before = source.with { state in state.archives.mapValues { $0.map(\.entry) } }
         let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 70, rows: 20, clock: clock)
-        // Keys of every action but quitting, and what people type into prompts.
+        // Keys of every action except quitting, and text for prompts.
         let keys =
             ActionTable.keyMap().actions.filter { $0.id != .quit && $0.id != .demo }.flatMap(\.keys)
             + "abcdeFG 東é".map { .character($0) } + [Key(.enter), Key(.escape), Key(.backspace), Key(.tab)]
-        // In a plan only these are pressed: its default is Cancel.
+        // Keys that don't confirm a plan, whose default is Cancel.
         let harmlessInPlan = [
             Key(.enter), Key(.escape), .character("n"), .character("j"), Key(.up), .character("D"),
         ]
@@ -36,7 +36,7 @@ struct HarmlessTests {
         #expect(browser.frame.size == Size(columns: 70, rows: 20))
     }
 
-    @Test func readOnlyHasNoDelete() throws {
+    @Test func readOnlyBrowserHasNoDelete() throws {
         let source = Fixture.source()
         let browser = try Fixture.browser(source, isReadOnly: true, keys: "j<enter>mmD<delete>y<tab><enter>")
         #expect(source.with { $0.deleteCalls } == 0)

@@ -2,9 +2,9 @@ import BrowserCore
 import TerminalKit
 import Testing
 
-/// The legend at the end of the help: what the signs beside rows and the counters of the top bar mean.
+/// The legend of the help: signs beside rows, and counters of the top bar.
 struct LegendTests {
-    /// Of the top bar, on each screen of a store.
+    /// The legend of the top bar on all screens of a store.
     private static let bar = [
         "touches Accesses that the store counted for this browser; browsing makes none.",
         "writes Entries and messages that you changed or deleted here.",
@@ -18,18 +18,17 @@ struct LegendTests {
     ]
     private static let asked = "asked Age of these rows: R refreshes them."
 
-    /// All of it on a screen on which the help has room.
+    /// The legend on a screen that fits the whole help.
     private func legend(_ keys: String, store: String? = Fixture.storePath) throws -> [String] {
         let browser = try Fixture.browser(
             Fixture.source(), columns: 100, rows: 100, store: store, keys: keys)
-        // A long line is cut, so that its row stays one.
         return browser.frame.boxLines
     }
 
     @Test(arguments: [
         "?", "j<enter>?", "j<enter><f1>", "jz?", "j<enter><enter>?", "jQ<f1><f1>", "E?", "jj<enter>?",
     ])
-    func theHelpExplainsTheTopBar(keys: String) throws {
+    func explainsTopBar(keys: String) throws {
         let lines = try legend(keys)
         for meaning in Self.bar { #expect(lines.contains(meaning), "\(meaning) in \(lines)") }
     }
@@ -55,21 +54,20 @@ struct LegendTests {
             ["read Age of this value: the store has changed or removed it since."]
         ),
     ])
-    func theHelpExplainsTheSignsOfItsScreen(keys: String, meanings: [String]) throws {
+    func explainsSignsOfScreen(keys: String, meanings: [String]) throws {
         let lines = try legend(keys)
         for meaning in meanings { #expect(lines.contains(meaning), "\(meaning) in \(lines)") }
     }
 
-    @Test func theListOfStoresHasNoCounters() throws {
+    @Test func listOfStoresHasNoCounters() throws {
         let lines = try legend("?", store: nil)
         #expect(lines.contains("★ A favourite, listed first."))
         #expect(lines.contains("1 The key that shows this open store."))
         #expect(!lines.contains { $0.hasPrefix("touches ") || $0.hasPrefix("● ") })
     }
 
-    /// The signs are those that stand on the screen, whatever it can show.
     @Test(arguments: [(Fixture.unicode, "●", "▼"), (Fixture.ascii, "*", "v")])
-    func theSignsAreThoseOnTheScreen(look: Look, marked: String, dying: String) throws {
+    func showsSignsOfLook(look: Look, marked: String, dying: String) throws {
         var browser = try Fixture.browser(Fixture.source(), rows: 30, look: look, keys: "j<enter>mG")
         #expect(browser.frame.lines.contains { $0.hasPrefix("\(dying) ") }, "\(browser.frame.plainText)")
         browser.press(try Key.script("g"))
@@ -81,8 +79,8 @@ struct LegendTests {
         }
     }
 
-    /// On a small screen a line is cut; what it says in full stands below the list. There is nothing in it to run.
-    @Test func aMeaningIsSearchedAndReadInFull() throws {
+    /// On a small screen a line is cut, and its full text is below the list. Enter does nothing.
+    @Test func showsSelectedLineInFull() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>?counted")
         #expect(browser.frame.boxLines.contains { $0.hasPrefix("touches Accesses") && $0.hasSuffix("…") })
         #expect(

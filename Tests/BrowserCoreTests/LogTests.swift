@@ -10,7 +10,7 @@ struct LogTests {
         return source
     }
 
-    @Test func theNewestStandsAtTheBottomAndIsFollowed() throws {
+    @Test func followsNewestMessage() throws {
         let source = source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "jj<enter>")
@@ -24,8 +24,8 @@ struct LogTests {
         #expect(browser.frame.plainText.contains("61 of 61"))
     }
 
-    /// Whoever reads older messages isn't moved by new ones, nor by the loss of the oldest.
-    @Test func theCursorHoldsToItsMessage() throws {
+    /// Neither new messages nor the loss of the oldest move the view.
+    @Test func cursorFollowsItsMessage() throws {
         let source = source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "jj<enter><pgup>")
@@ -40,7 +40,7 @@ struct LogTests {
         #expect(browser.frame.plainText.contains("new 4"))
     }
 
-    @Test func pauseStopsTheLog() throws {
+    @Test func pauseStopsMessages() throws {
         let source = source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "jj<enter><space>")
@@ -52,8 +52,7 @@ struct LogTests {
         #expect(browser.frame.plainText.contains("unseen"))
     }
 
-    /// A hundred thousand messages cost what the rows in view cost.
-    @Test func onlyRowsInViewAreRead() throws {
+    @Test func readsOnlyVisibleRows() throws {
         let source = source(100_000)
         var browser = try Fixture.browser(source, rows: 40, keys: "jj<enter>")
         #expect(browser.frame.plainText.contains("100,000 messages"))
@@ -66,23 +65,23 @@ struct LogTests {
         #expect(browser.model.cursorRow == 0)
     }
 
-    /// A log that can't be read is said to be so, and isn't asked for again and again.
-    @Test func aProblemIsSaidOnce() throws {
+    /// An unreadable log is reported, and not requested repeatedly.
+    @Test func reportsProblemOnce() throws {
         let source = source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "jj<enter>")
-        source.with { $0.problem = "the store is gone" }
+        source.with { $0.problem = "the store is unreachable" }
         browser.press([.character("g")])
-        #expect(browser.frame.plainText.contains("the store is gone"))
+        #expect(browser.frame.plainText.contains("the store is unreachable"))
         source.with { $0.problem = nil }
         source.append("back again", archive: "Trace", at: clock.now)
         browser.refresh()
         browser.press([.character("G")])
         #expect(browser.frame.plainText.contains("back again"))
-        #expect(!browser.frame.plainText.contains("the store is gone"))
+        #expect(!browser.frame.plainText.contains("the store is unreachable"))
     }
 
-    @Test func aMessageIsReadInFull() throws {
+    @Test func showsWholeMessage() throws {
         let browser = try Fixture.browser(source(), keys: "jj<enter>kk<enter>")
         let text = browser.frame.plainText
         #expect(text.contains("Message of Trace"))
@@ -90,7 +89,7 @@ struct LogTests {
         #expect(text.contains("at line 40"))
     }
 
-    @Test func messagesAreFilteredByAPattern() throws {
+    @Test func filtersByPattern() throws {
         let source = source()
         let clock = TestClock()
         var browser = try Fixture.browser(
@@ -104,7 +103,7 @@ struct LogTests {
         #expect(browser.frame.plainText.contains("back to Jakarta"))
         #expect(!browser.frame.plainText.contains("nothing of that kind"))
         browser.press(try Key.script("/<ctrl+u>!warning|jakarta<enter>"))
-        #expect(browser.frame.plainText.contains("41 of 62 messages"), "all others")
+        #expect(browser.frame.plainText.contains("41 of 62 messages"), "not all others")
         browser.press(try Key.script("/<ctrl+u>nowhere<enter>"))
         #expect(browser.frame.plainText.contains("No message matches \"nowhere\"; esc clears the filter."))
         browser.press([Key(.escape)])
@@ -112,7 +111,7 @@ struct LogTests {
         #expect(browser.model.screen == .messages)
     }
 
-    @Test func whatIsWrongWithAPatternIsSaidInPlace() throws {
+    @Test func reportsPatternErrors() throws {
         var browser = try Fixture.browser(source(), columns: 120, keys: "jj<enter>/pan(ic")
         let line = browser.frame.plainText.split(separator: "\n").first { $0.contains("filter: pan(ic") }
         #expect(line?.contains("expected ')'") == true, "\(browser.frame.plainText)")
@@ -121,11 +120,11 @@ struct LogTests {
         #expect(browser.frame.plainText.contains("60 messages"))
     }
 
-    @Test func messagesAreFound() throws {
+    @Test func findsMessages() throws {
         var browser = try Fixture.browser(source(), columns: 120, keys: "jj<enter>gf^1.*panic<enter>")
         #expect(browser.frame.plainText.contains("find \"^1.*panic\": 1 of 1"))
         browser.press(try Key.script("f<ctrl+u>panic<enter>"))
-        #expect(browser.frame.plainText.contains("\"panic\": 3 of 10"), "from the cursor on")
+        #expect(browser.frame.plainText.contains("\"panic\": 3 of 10"), "not from the cursor")
         browser.press(try Key.script("n"))
         #expect(browser.frame.plainText.contains("4 of 10"))
         browser.press(try Key.script("NN"))
@@ -134,8 +133,8 @@ struct LogTests {
         #expect(browser.frame.plainText.contains("No search yet; f starts one."))
     }
 
-    /// Behind `!` all others are found, by a plain text and by an expression.
-    @Test func messagesThatDoNotMatchAreFound() throws {
+    /// `!` finds the other messages, with a text and with an expression.
+    @Test func findsOtherMessages() throws {
         var browser = try Fixture.browser(source(), columns: 120, keys: "jj<enter>gf!panic<enter>")
         #expect(browser.frame.plainText.contains("find \"!panic\": 1 of 50"), "\(browser.frame.plainText)")
         browser.press(try Key.script("nnn"))
@@ -147,13 +146,13 @@ struct LogTests {
         #expect(browser.model.cursorRow == 2)
         browser.press(try Key.script("gf<ctrl+u>!^1.*PANIC<enter>"))
         #expect(browser.frame.plainText.contains("\"!^1.*PANIC\": 1 of 59"), "\(browser.frame.plainText)")
-        // Only among what the filter lets through.
+        // The filter limits the search.
         browser.press(try Key.script("/panic<enter>gf<ctrl+u>!^1<enter>"))
         #expect(browser.frame.plainText.contains("10 of 60 messages"))
         #expect(browser.frame.plainText.contains("\"!^1\": 1 of 9"), "\(browser.frame.plainText)")
     }
 
-    @Test func bytesOfAMessageAreShown() throws {
+    @Test func showsBytesOfMessage() throws {
         let source = source()
         source.append(
             bytes: [0xde, 0xad, 0xbe, 0xef] + Array("text".utf8), archive: "Trace", at: Fixture.start)
@@ -164,7 +163,7 @@ struct LogTests {
         #expect(browser.frame.plainText.contains("....text"))
     }
 
-    @Test("deletes all messages once the log's name is typed, and not by the key of single entries")
+    @Test("deletes all messages after its name is typed, not by the key for entries")
     func allAreDeletedByName() throws {
         let source = source()
         let clock = TestClock()
@@ -174,7 +173,7 @@ struct LogTests {
         #expect(
             browser.frame.boxWords.contains(
                 "of Trace, and any that arrive before you confirm. This can't be undone."))
-        // None of these confirms: a button's keys, another name, a part of the name, a paste's line end.
+        // None of these confirms: buttons, another or incomplete name, and a pasted line end.
         for keys in ["y", "<enter>", "<ctrl+u>City<enter>", "<ctrl+u>Trac<enter>", "<tab><enter>"] {
             browser.press(try Key.script(keys))
             #expect(browser.model.isPlanOpen, "\(keys)")
@@ -188,9 +187,8 @@ struct LogTests {
         #expect(!browser.frame.plainText.contains("undoes"))
     }
 
-    /// A log of a store, of more messages than are read at once: what matches is found in all of it, and among what comes
-    /// later.
-    @Test func aStoresLogIsFilteredAndSearched() throws {
+    /// A real log larger than one read: old and new messages are matched.
+    @Test func filtersAndSearchesLongLog() throws {
         let folder = try EngineSourceTests.Folder()
         let store = try Store.open(at: folder.path + "/store")
         defer { store.close() }

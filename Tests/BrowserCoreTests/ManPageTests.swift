@@ -3,13 +3,13 @@ import Foundation
 import TerminalKit
 import Testing
 
-/// The man page's list of keys is the table of actions. `VELLUM_RENEW_GOLDEN=1` writes it anew.
+/// The man page's list of keys equals the table of actions. `VELLUM_RENEW_GOLDEN=1` rewrites it.
 struct ManPageTests {
     private static let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../Assets/man/vellum.1").standardized
     private static let begin = ".Sh KEYS\n"
 
-    /// A key as an argument of a macro: punctuation alone would end the macro's scope.
+    /// A key as a macro argument: punctuation alone would end the macro.
     private func argument(_ key: Key) -> String {
         let name = key.description
         guard name.count == 1 else { return name }
@@ -30,7 +30,7 @@ struct ManPageTests {
         return text + ".El\n"
     }
 
-    @Test func listsTheKeysOfTheTable() throws {
+    @Test func listsKeysOfTable() throws {
         var text = try String(contentsOf: Self.page, encoding: .utf8)
         if ProcessInfo.processInfo.environment["VELLUM_RENEW_GOLDEN"] == "1" {
             let environment = try #require(text.range(of: ".Sh ENVIRONMENT\n")).lowerBound

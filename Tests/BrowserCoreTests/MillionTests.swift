@@ -6,9 +6,9 @@ import Synchronization
 import TerminalKit
 import Testing
 
-/// A list of a million entries costs what its rows in view cost.
+/// The cost of a list of a million entries depends on the visible rows.
 struct MillionTests {
-    /// Entries made up from their number. Counts what is asked.
+    /// Generated entries. Counts the requests.
     final class Source: StoreSource, EntryListing {
         let count: Int
         let folder = "/"
@@ -17,7 +17,7 @@ struct MillionTests {
         /// Properties that are columns.
         let chosen = Mutex<[String]>([])
 
-        /// Whether the listing can tell where a key is, as it can unless the entry was used meanwhile.
+        /// Whether the listing finds a key's position; it can't for an entry accessed since.
         let knowsPlaces: Bool
 
         private let name: @Sendable (Int) -> String
@@ -96,14 +96,14 @@ struct MillionTests {
         return browser
     }
 
-    @Test func scrollingReadsOnlyWhatIsInView() throws {
+    @Test func scrollingReadsOnlyVisibleRows() throws {
         let source = Source(count: 1_000_000)
         var browser = browser(source)
         #expect(browser.frame.plainText.contains("1,000,000 entries"))
-        // Two rows fewer than the screen's 40 at most are in view; a page on either side is read ahead.
+        // At most 38 rows are visible; a page on either side is read ahead.
         #expect(source.calls.withLock { $0.entries } <= 40)
         #expect(source.calls.withLock { $0.keys } == 0)
-        // The size of the oldest is asked for until 1 % of the limit is free.
+        // Sizes of the oldest are read until 1 % of the limit is free.
         #expect(source.calls.withLock { $0.figures } <= 10_000)
         source.reset()
         for key in try Key.script("jjj<pgdn><pgdn>Ggkkj") { browser.press([key]) }
@@ -114,17 +114,17 @@ struct MillionTests {
         #expect(browser.model.cursorKey == "user:999999")
         source.reset()
         _ = browser.frame
-        #expect(source.calls.withLock { $0.entries + $0.keys + $0.figures } == 0, "drawing reads nothing")
+        #expect(source.calls.withLock { $0.entries + $0.keys + $0.figures } == 0, "drawing reads entries")
     }
 
-    /// A click on the scroll bar goes to that part of the list.
-    @Test func scrollBarGoesWhereItIsClicked() throws {
+    /// A click on the scroll bar moves to that part of the list.
+    @Test func clickOnScrollBarScrolls() throws {
         var browser = browser(Source(count: 1_000_000))
         func click(_ row: Int) {
             browser.send(
                 .input(.mouse(MouseEvent(kind: .click, at: Point(column: 89, row: row)))))
         }
-        // The table's rows begin below title, info and header; the pane below takes the rest.
+        // The rows begin below title, info and header; the pane uses the rest.
         let lines = browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false)
         let bar = lines.indices.filter { lines[$0].hasSuffix("│") || lines[$0].hasSuffix("█") }
         click(try #require(bar.last))
@@ -144,14 +144,14 @@ struct MillionTests {
         let matching = (0..<200_000).count { String($0).contains("1") }
         source.reset()
         browser.press(try Key.script("9"))
-        #expect(source.calls.withLock { $0.keys } == matching, "a longer text is looked for among those")
+        #expect(source.calls.withLock { $0.keys } == matching, "not only the former matches were read")
         browser.press(try Key.script("99"))
         let expected = (0..<200_000).filter { String($0).contains("1999") }.count
         #expect(browser.frame.plainText.contains("\(expected) of 200,000 entries"))
     }
 
-    /// An entry that was used while the list was made is found among the most recent ones.
-    @Test func cursorHoldsToAnEntryInUse() throws {
+    /// An entry accessed during the listing is found among the most recent ones.
+    @Test func cursorKeepsAccessedEntry() throws {
         let source = Source(count: 100_000, knowsPlaces: false)
         var browser = browser(source)
         for _ in 0..<90 { browser.press([Key(.pageDown)]) }
@@ -166,25 +166,24 @@ struct MillionTests {
         #expect(source.calls.withLock { $0.keys } <= 5_000)
     }
 
-    @Test func sortsAllOfThem() throws {
+    @Test func sortsAllEntries() throws {
         let source = Source(count: 100_000)
         var browser = browser(source)
         browser.press(try Key.script("2"))
-        #expect(browser.model.cursorKey == "user:999", "of equal sizes the most recent is first")
+        #expect(browser.model.cursorKey == "user:999", "the most recent of equal sizes is not first")
         browser.press(try Key.script("2g"))
         #expect(browser.model.cursorKey == "user:0")
         browser.press(try Key.script("1G"))
         #expect(browser.model.cursorKey == "user:99999")
     }
 
-    /// What a large archive begins with is shown before all of it is listed, and the cursor keeps its key then.
-    @Test func theFirstRowsComeAtOnce() throws {
+    /// The first rows appear before the list is complete, and the cursor keeps its key.
+    @Test func showsFirstRowsEarly() throws {
         let source = Source(count: 1_000_000)
         var test = UpdateTest(Fixture.model(columns: 90, rows: 40))
         test.settle(source)
         let asked = test.press(Key(.enter), source, settling: false)
-        #expect(
-            asked.map(\.description) == ["first rows of Users", "arrange Users by idle, new listing"])
+        #expect(asked.map(\.description) == ["first rows of Users", "arrange Users by idle, new listing"])
         #expect(test.answer(asked[0], source).map(\.description) == ["load value Users/user:0 for preview"])
         test.settle(source)
         #expect(test.text.contains("most recent 2,000 of 1,000,000 entries"), "\(test.text)")
@@ -198,8 +197,7 @@ struct MillionTests {
         #expect(test.text.contains("1,000,000 entries") && !test.text.contains("most recent "))
     }
 
-    /// What is asked of all entries doesn't take the first rows for all.
-    @Test func theFirstRowsAreNotTakenForAll() throws {
+    @Test func firstRowsAreNotAllEntries() throws {
         let source = Source(count: 1_000_000)
         var test = UpdateTest(Fixture.model(columns: 90, rows: 40))
         test.settle(source)

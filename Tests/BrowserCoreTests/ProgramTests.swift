@@ -6,9 +6,9 @@ import Synchronization
 import TerminalKit
 import Testing
 
-/// Values in the hands of other programs: pager, pipe, file, editor.
+/// Values in other programs: pager, pipe, file, editor.
 struct ProgramTests {
-    /// What the programs were given, and what stands in for them. Safe from any thread.
+    /// Records calls of programs and imitates them. Safe from any thread.
     final class Programs: Sendable {
         struct Run: Sendable {
             var program: String
@@ -18,7 +18,7 @@ struct ProgramTests {
         }
 
         let runs = Mutex<[Run]>([])
-        /// What an editor leaves; nil: what it found.
+        /// Returns the edited text; nil leaves it unchanged.
         let edit: @Sendable ([UInt8]) -> [UInt8]?
         let status: Int32
 
@@ -68,7 +68,7 @@ struct ProgramTests {
 
     // MARK: Pager and pipe
 
-    @Test func thePagerGetsAPrivateFileThatGoes() throws {
+    @Test func pagerGetsTemporaryPrivateFile() throws {
         let programs = Programs()
         let browser = try browser("j<enter>o", Fixture.source(), programs)
         let run = try #require(programs.last)
@@ -82,8 +82,8 @@ struct ProgramTests {
         #expect(browser.model.screen == .entries && browser.model.cursorKey == "Jakarta")
     }
 
-    /// A value of many windows is the same bytes in the file.
-    @Test func aLongValueIsHandedOverInWindows() throws {
+    /// A value of many windows arrives unchanged.
+    @Test func pagerGetsLongValue() throws {
         let source = Fixture.source()
         let long = (0..<9_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 / 251) }
         source.record("Jakarta", long, archive: "City", at: Fixture.start)
@@ -97,12 +97,12 @@ struct ProgramTests {
     @Test(arguments: [
         (Int32(127), "there is no such command"), (1, "ended with exit code 1"), (130, "signal 2"),
     ])
-    func aPagerThatFailsIsSaid(status: Int32, words: String) throws {
+    func reportsFailedPager(status: Int32, words: String) throws {
         let browser = try browser("j<enter>o", Fixture.source(), Programs(status: status))
         #expect(browser.frame.plainText.contains(words))
     }
 
-    @Test func aPipeAsksForItsCommandAndRemembersIt() throws {
+    @Test func pipeRemembersCommands() throws {
         let programs = Programs()
         var browser = try browser("j<enter>j|jq .name<enter>", Fixture.source(), programs)
         #expect(programs.last?.program == "pipe to jq .name")
@@ -110,7 +110,7 @@ struct ProgramTests {
         #expect(given.contains("Bandung"))
         browser.press(try Key.script("|wc<enter>|<up><up><enter>"))
         #expect(programs.last?.program == "pipe to jq .name" && programs.count == 3)
-        // The entry is the one that was under the cursor when the prompt opened.
+        // The entry is that of the cursor when the prompt opened.
         #expect(browser.model.cursorKey == "Bandung")
     }
 
@@ -123,7 +123,7 @@ struct ProgramTests {
         return url
     }
 
-    @Test func aValueIsWrittenWholeAndNothingIsReplacedUnasked() throws {
+    @Test func writesFilesAndAsksToReplace() throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(at: folder) }
         let source = Fixture.source()
@@ -154,7 +154,7 @@ struct ProgramTests {
         { Array(String(decoding: $0, as: UTF8.self).replacingOccurrences(of: old, with: new).utf8) }
     }
 
-    @Test func anEditIsShownAndStoredAfterYes() throws {
+    @Test func storesConfirmedEdit() throws {
         let source = Fixture.source()
         let programs = Programs(edit: Self.replacing("\"Jakarta\"", with: "\"Batavia\""))
         var browser = try browser("j<enter><enter>e", source, programs)
@@ -164,7 +164,7 @@ struct ProgramTests {
         #expect(text.contains("1 line removed, 1 added"))
         #expect(value("Jakarta", source) == String(decoding: Fixture.json("Jakarta", 0), as: UTF8.self))
         browser.press([.character("y")])
-        // It stays on one line, as it was stored.
+        // It stays on one line.
         let expected = String(decoding: Fixture.json("Jakarta", 0), as: UTF8.self)
             .replacingOccurrences(of: "\"Jakarta\"", with: "\"Batavia\"")
         #expect(value("Jakarta", source) == expected)
@@ -173,7 +173,7 @@ struct ProgramTests {
         #expect(!FileManager.default.fileExists(atPath: try #require(programs.last?.path)))
     }
 
-    @Test func theDefaultIsCancelAndTheTextIsKept() throws {
+    @Test func cancelKeepsText() throws {
         let source = Fixture.source()
         let programs = Programs(edit: Self.replacing("\"Jakarta\"", with: "\"Batavia\""))
         let browser = try browser("j<enter><enter>e<enter>", source, programs)
@@ -184,7 +184,7 @@ struct ProgramTests {
         try FileManager.default.removeItem(at: URL(fileURLWithPath: path).deletingLastPathComponent())
     }
 
-    @Test func anUnchangedTextChangesNothing() throws {
+    @Test func unchangedTextStoresNothing() throws {
         let source = Fixture.source()
         let programs = Programs()
         let browser = try browser("j<enter><enter>e", source, programs)
@@ -193,8 +193,8 @@ struct ProgramTests {
         #expect(!FileManager.default.fileExists(atPath: try #require(programs.last?.path)))
     }
 
-    /// A mistake is shown with its line; the editor opens again on the text as it is, or it is left and kept.
-    @Test func aMistakeGoesBackToTheEditor() throws {
+    /// A mistake is shown with its line; Enter returns to the editor, Esc keeps the text.
+    @Test func mistakeReturnsToEditor() throws {
         let source = Fixture.source()
         let programs = Programs(edit: { text in
             let text = String(decoding: text, as: UTF8.self)
@@ -213,8 +213,8 @@ struct ProgramTests {
             at: URL(fileURLWithPath: try #require(programs.last?.path)).deletingLastPathComponent())
     }
 
-    /// What another process stored while the editor was open stays, and the edited text does, too.
-    @Test func aConflictIsSaidWithWhoWasFirst() throws {
+    /// The other process's value and the edited text both stay.
+    @Test func reportsConflict() throws {
         let source = Fixture.source()
         let programs = Programs(edit: { text in
             source.record("Jakarta", Array("{\"other\":1}".utf8), archive: "City", at: Fixture.start)
@@ -230,7 +230,7 @@ struct ProgramTests {
         try FileManager.default.removeItem(at: URL(fileURLWithPath: path).deletingLastPathComponent())
     }
 
-    @Test func anEditorThatGivesUpStoresNothing() throws {
+    @Test func failedEditorStoresNothing() throws {
         let source = Fixture.source()
         let programs = Programs(status: 1, edit: Self.replacing("\"Jakarta\"", with: "\"Batavia\""))
         let browser = try browser("j<enter><enter>e", source, programs)
@@ -241,8 +241,8 @@ struct ProgramTests {
             at: URL(fileURLWithPath: try #require(programs.last?.path)).deletingLastPathComponent())
     }
 
-    /// What broke: the text was said to be kept in the file that the editor had removed.
-    @Test func anEditorThatRemovesItsFileKeepsNothing() throws {
+    /// Regression: the message named the removed file.
+    @Test func reportsRemovedFile() throws {
         let source = Fixture.source()
         let browser = try Fixture.browser(
             source, keys: "j<enter><enter>e",
@@ -256,7 +256,7 @@ struct ProgramTests {
         #expect(source.with { $0.writeCalls } == 0)
     }
 
-    @Test func whatIsNoTextIsNotEdited() throws {
+    @Test func refusesToEditBytes() throws {
         let programs = Programs()
         let browser = try browser("<enter><enter>e", Fixture.source(), programs)
         #expect(browser.frame.plainText.contains("It is neither JSON, CBOR nor text."))
@@ -264,7 +264,7 @@ struct ProgramTests {
     }
 
     @Test(arguments: ["j<enter><enter>e", "j<enter>n"])
-    func aReadOnlyBrowserSaysWhyNot(keys: String) throws {
+    func readOnlyBrowserRefusesEdits(keys: String) throws {
         let programs = Programs()
         let browser = try browser(keys, Fixture.source(), programs, isReadOnly: true)
         #expect(browser.frame.plainText.contains("the store is read-only"))
@@ -273,7 +273,7 @@ struct ProgramTests {
 
     // MARK: New entries
 
-    @Test func aNewEntryIsWrittenAndStoredAfterYes() throws {
+    @Test func storesConfirmedNewEntry() throws {
         let source = Fixture.source()
         let programs = Programs(edit: { _ in Array("{\"name\": \"Oslo\"}\n".utf8) })
         var browser = try browser("j<enter>nOslo<enter>", source, programs)
@@ -287,15 +287,14 @@ struct ProgramTests {
                 + Array("Oslo".utf8))
     }
 
-    @Test func aKeyThatIsThereIsRefused() throws {
+    @Test func refusesExistingKey() throws {
         let source = Fixture.source()
         let programs = Programs(edit: { _ in
             source.record("Oslo", [1], archive: "City", at: Fixture.start)
             return Array("text".utf8)
         })
         let there = try browser("j<enter>nJakarta<enter>", source, programs)
-        #expect(
-            there.frame.plainText.contains("The key is in use.") && programs.count == 0)
+        #expect(there.frame.plainText.contains("The key is in use.") && programs.count == 0)
         let late = try browser("j<enter>nOslo<enter>y", source, programs)
         #expect(late.frame.plainText.contains("the key \"Oslo\" is in use now"))
         #expect(
@@ -304,7 +303,7 @@ struct ProgramTests {
             at: URL(fileURLWithPath: try #require(programs.last?.path)).deletingLastPathComponent())
     }
 
-    @Test func anEmptyTextMakesNoEntry() throws {
+    @Test func emptyTextStoresNothing() throws {
         let source = Fixture.source()
         let browser = try browser("j<enter>nOslo<enter>", source, Programs())
         #expect(browser.frame.plainText.contains("Nothing was written."))

@@ -5,9 +5,8 @@ import StoreInspection
 import TerminalKit
 import Testing
 
-/// Properties of the values as columns of the entries.
 struct PropertyColumnTests {
-    /// Cities with the columns that were chosen for them.
+    /// Cities with chosen columns.
     private func source(_ properties: String...) -> MockSource {
         let source = Fixture.source()
         source.with { state in
@@ -25,23 +24,23 @@ struct PropertyColumnTests {
         browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// Keys in the order in which they stand.
+    /// The keys in order of their rows.
     private func keys(_ browser: HeadlessBrowser) -> [String] {
-        // Below the rows it is said again what the cursor is on.
+        // The line below the rows repeats the key.
         lines(browser)[3..<20].compactMap { line in
             let words = line.split(separator: " ").filter { $0 != "v" }
             return words.first.flatMap { Fixture.keys.contains(String($0)) ? String($0) : nil }
         }
     }
 
-    /// What broke: a long title ran over the corner of its box.
-    @Test func aTitleIsCutOffWithASign() throws {
+    /// Regression: a long title overwrote the corner of its box.
+    @Test func cutsLongTitle() throws {
         let browser = try Fixture.browser(Fixture.source(), columns: 40, keys: "j<enter>C")
         let top = try #require(lines(browser).first { $0.contains("Columns, with") })
         #expect(top.contains("…") && top.contains("┐"), "\(top)")
     }
 
-    @Test func arePickedFromThoseThatOccur() throws {
+    @Test func picksFromExistingProperties() throws {
         let source = Fixture.source()
         source.with { $0.archives["City"]?[3].bytes = Array("{\"population\":1}".utf8) }
         var browser = try browser(source, "C")
@@ -49,7 +48,7 @@ struct PropertyColumnTests {
         #expect(list.contains("Columns (properties of the latest 16 values)"), "\(list)")
         #expect(lines(browser).contains { $0.contains("[ ] population") && $0.contains("16 of 16") })
         #expect(lines(browser).contains { $0.contains("[ ] place.zone") && $0.contains("15 of 16") })
-        // Population, and then the zone before it.
+        // Chooses population, and then the zone before it.
         browser.press(try Key.script("jjj<enter>jjjjj<enter>KKKKK"))
         browser.press(try Key.script("<esc>"))
         let header = lines(browser)[2]
@@ -63,14 +62,14 @@ struct PropertyColumnTests {
             })
         #expect(
             source.with { $0.columns.last?.properties.map(\.description) } == ["place.zone", "population"])
-        // What is taken off the list again is gone, and so is what it remembered.
+        // A removed column is forgotten.
         browser.press(try Key.script("C<enter><esc>"))
         #expect(!lines(browser)[2].contains("place.zone") && lines(browser)[2].contains("population"))
         #expect(source.with { $0.columns.last?.properties.map(\.description) } == ["population"])
     }
 
-    /// What broke: a property whose name holds a dot was neither a column to pick nor one to count by, except in quotes.
-    @Test func aNameWithADotIsOffered() throws {
+    /// Regression: a property with a dot in its name was offered only in quotes.
+    @Test func offersNamesWithDots() throws {
         let source = Fixture.source()
         source.with { $0.archives["City"]?[0].bytes = Array("{\"x.y\":17,\"z\":{\"u.v\":1}}".utf8) }
         var browser = try browser(source, "C")
@@ -91,7 +90,7 @@ struct PropertyColumnTests {
             "\(lines(browser))")
     }
 
-    @Test func areNamedWhereNoneOfThemOccurs() throws {
+    @Test func acceptsTypedProperties() throws {
         let source = Fixture.source()
         var browser = try browser(source, "Caalternatenames[1]<enter>")
         #expect(
@@ -102,7 +101,7 @@ struct PropertyColumnTests {
         #expect(lines(browser)[22].contains("found \".\", expected a property"), "\(browser.frame.plainText)")
     }
 
-    @Test func areRememberedAndWhatCantBeKeptIsSaid() throws {
+    @Test func remembersColumns() throws {
         let source = source("population")
         var browser = try browser(source, "")
         #expect(lines(browser)[2].contains("population"), "\(browser.frame.plainText)")
@@ -113,8 +112,8 @@ struct PropertyColumnTests {
             "\(browser.frame.plainText)")
     }
 
-    /// Behind the facts of entries `s` comes to the properties; what has none stands last in both directions.
-    @Test func sortUpAndDown() throws {
+    /// After the metadata, `s` sorts by properties; entries without the property are last in both directions.
+    @Test func sortsInBothDirections() throws {
         let source = source("population")
         source.with { state in
             state.archives["City"]?[1].bytes = Array("{}".utf8)
@@ -129,12 +128,12 @@ struct PropertyColumnTests {
         #expect(
             keys(browser).first == "Jakarta" && keys(browser).last == "Bandung", "\(browser.frame.plainText)")
         #expect(CommandLine.words(for: browser.model).hasSuffix("query City 'sort population desc'"))
-        // Without the column nothing shows any more what the order is.
+        // Without its column, the order would be invisible.
         browser.press(try Key.script("C<enter><esc>"))
         #expect(lines(browser)[2].contains("idle ^"))
     }
 
-    @Test func whatCantBeReadIsSaid() throws {
+    @Test func reportsUnreadableValues() throws {
         let source = source("population")
         source.with { $0.valueProblems = ["Bandung": "the entry fails its checksum"] }
         let browser = try browser(source, "sssss")
@@ -143,7 +142,7 @@ struct PropertyColumnTests {
         #expect(lines(browser).contains { $0.contains("Bandung") && $0.contains("unreadable") })
     }
 
-    @Test func aLongValueIsntReadForARow() throws {
+    @Test func doesNotReadLongValues() throws {
         let source = source("population")
         source.with { state in
             let padding = String(repeating: "x", count: 1 << 20)
@@ -152,12 +151,12 @@ struct PropertyColumnTests {
         }
         var browser = try browser(source, "")
         #expect(lines(browser).contains { $0.contains("Jakarta") && $0.contains("too long") })
-        // To sort them all are read.
+        // Sorting reads all values.
         browser.press(try Key.script("sssss"))
         #expect(keys(browser).first == "Jakarta")
     }
 
-    @Test func aSortIsStopped() throws {
+    @Test func stopsSort() throws {
         let source = source("population")
         let model = try browser(source, "").model
         var request = ArrangementRequest(
@@ -168,8 +167,7 @@ struct PropertyColumnTests {
         #expect(try arranger.arrange(request) == nil)
     }
 
-    /// A million entries cost what the rows in view cost.
-    @Test func onlyRowsInViewAreRead() throws {
+    @Test func readsOnlyVisibleRows() throws {
         let source = MillionTests.Source(count: 1_000_000)
         source.chosen.withLock { $0 = ["n"] }
         var browser = HeadlessBrowser(
@@ -180,17 +178,17 @@ struct PropertyColumnTests {
         #expect(source.values.withLock { $0 } <= 8 * 3 * 40)
         let before = source.values.withLock { $0 }
         _ = browser.frame
-        #expect(source.values.withLock { $0 } == before, "drawing reads nothing")
+        #expect(source.values.withLock { $0 } == before, "drawing reads values")
     }
 
     // MARK: Sideways
 
-    /// The columns that are to be seen, the key aside.
+    /// The expected columns except the key.
     private func all(_ properties: [String]) -> [String] {
         properties + ["size", "tier", "idle", "expires", "hits", "owner"]
     }
 
-    /// Rows of too many columns.
+    /// A list with more columns than fit.
     private func narrow(_ columns: Int, _ properties: [String]) throws -> HeadlessBrowser {
         let source = Fixture.source()
         source.with { state in
@@ -200,7 +198,7 @@ struct PropertyColumnTests {
         return try browser(source, "", columns: columns)
     }
 
-    /// The columns in view, and how many are said to be left out before and behind them.
+    /// The visible columns, and the numbers of hidden ones before and after.
     private func view(
         _ browser: HeadlessBrowser, of all: [String]
     ) -> (shown: [String], before: Int, behind: Int) {
@@ -211,8 +209,7 @@ struct PropertyColumnTests {
         return (all.filter(words.contains), count("<"), count("+"))
     }
 
-    /// Where not all columns fit, the title line says how many are left out; `>` takes the one beside the key away for
-    /// others, and `<` brings it back.
+    /// The title line counts hidden columns; `>` scrolls by one column, and `<` back.
     @Test(arguments: [(60, [String]()), (44, []), (60, ["population", "place.zone"])])
     func scrollSideways(columns: Int, properties: [String]) throws {
         var browser = try narrow(columns, properties)
@@ -225,7 +222,7 @@ struct PropertyColumnTests {
             let (shown, before, behind) = view(browser, of: all)
             let header = lines(browser)[2]
             #expect(before == steps && shown.count + before + behind == all.count, "\(header)")
-            #expect(header.split(separator: " ").first == "key", "the key stays: \(header)")
+            #expect(header.split(separator: " ").first == "key", "the key is hidden: \(header)")
             browser.press([.character(">")])
             #expect(!view(browser, of: all).shown.contains(all[steps]), "\(all[steps]): \(lines(browser)[2])")
             steps += 1
@@ -252,8 +249,8 @@ struct PropertyColumnTests {
         #expect(!lines(browser)[2].contains("size") && lines(browser)[1].contains("  sorted by size ▼"))
     }
 
-    /// On the way to the right each column is in view once: what stands beside the key isn't left out for its little weight.
-    @Test(arguments: [60, 44]) func noColumnIsPassedUnseen(columns: Int) throws {
+    /// Scrolling right shows each column once, whatever its weight.
+    @Test(arguments: [60, 44]) func scrollingShowsEveryColumn(columns: Int) throws {
         var browser = try narrow(columns, [])
         let all = all([])
         var seen = Set(view(browser, of: all).shown)

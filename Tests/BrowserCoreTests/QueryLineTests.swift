@@ -7,11 +7,11 @@ import StoreInspection
 import TerminalKit
 import Testing
 
-/// What the line of a query says and offers.
+/// The query line: messages and completions.
 extension QueryScreenTests {
-    /// What broke: only the first one was shown, and cut at the screen's edge.
+    /// Regression: only the first name was shown, cut at the screen's edge.
     @Test(arguments: [(40, 12), (80, 24)])
-    func saysEachNameThatNoEntryHas(columns: Int, rows: Int) throws {
+    func reportsUnknownProperties(columns: Int, rows: Int) throws {
         let browser = try browser(
             "Qfind numbr > 3 or adress.city = 1<enter>", columns: columns, rows: rows)
         let text = words(browser)
@@ -20,36 +20,35 @@ extension QueryScreenTests {
         if columns < 80 { #expect(text.contains("and more")) }
     }
 
-    /// A query may have several lines; Enter asks all of them.
-    @Test func aQueryOfSeveralLines() throws {
+    /// Enter runs all lines of a query.
+    @Test func runsQueryOfSeveralLines() throws {
         var browser = try browser("Qfind number > 3<alt+enter>| sort number desc<ctrl+n>| limit 2")
         let lines = browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false)
-        #expect(
-            lines[1].hasPrefix("query find number > 3") && lines[2] == "      | sort number desc")
+        #expect(lines[1].hasPrefix("query find number > 3") && lines[2] == "      | sort number desc")
         #expect(lines[3] == "      | limit 2")
-        // The keyboard moves among the lines before it moves in the history.
+        // The arrows move between lines before they move in the history.
         browser.press(try Key.script("<up><up><end><backspace>5<down><end><down>"))
         #expect(browser.frame.cursor?.row == 3)
         browser.press(try Key.script("<enter>"))
         let text = words(browser)
         #expect(text.contains("find number > 5") && text.contains("limit 2 2 rows"), "\(text)")
         #expect(browser.model.cursorKey != nil)
-        // As it is in the history and on the command line.
+        // The history and the command line have it, too.
         browser.press(try Key.script("c"))
         #expect(words(browser).contains("sort number desc"), "\(words(browser))")
         browser.press(try Key.script("<esc>i<ctrl+r>"))
         #expect(words(browser).contains("sort number desc"), "\(words(browser))")
     }
 
-    /// An example over the rows of an empty query would look like what they are of.
-    @Test func anEmptyQueryThatWasAskedShowsNoExample() throws {
+    /// An example above the rows would look like their query.
+    @Test func emptyQueryShowsNoExample() throws {
         let browser = try browser("Q<enter>")
         #expect(browser.frame.plainText.contains("60 rows"))
         #expect(lines(browser)[1] == "query all entries", "\(browser.frame.plainText)")
     }
 
-    /// What broke: completions over the rows of a result had no frame, and were read as its columns.
-    @Test func completionsOverRowsHaveAFrame() throws {
+    /// Regression: completions above rows had no frame, and looked like columns.
+    @Test func framesCompletionsOverRows() throws {
         let browser = try browser("Qselect number<enter>i<ctrl+u>")
         let rows = lines(browser)
         #expect(rows.contains { $0.contains("| find ") }, "\(browser.frame.plainText)")
@@ -59,26 +58,26 @@ extension QueryScreenTests {
         )
     }
 
-    @Test func aLongMistakeIsWrappedAndItsPlaceMarked() throws {
+    @Test func wrapsLongErrors() throws {
         let browser = try browser("Qfind number > 3 | srot number<enter>", columns: 40, rows: 24)
         let text = words(browser)
         guard case .errors(let errors) = QueryPipeline.parse("find number > 3 | srot number") else {
-            Issue.record("it is no mistake")
+            Issue.record("the query is valid")
             return
         }
         #expect(text.contains(errors[0].description), "\(text)")
         #expect(browser.frame[6 + 18, 1].style != browser.frame[6 + 16, 1].style)
-        // Where there is no room for it, the last row says it.
+        // On low screens the last row has the message.
         let small = try self.browser("Qfind number > 3 | srot number", columns: 40, rows: 8)
         #expect(lines(small)[7].hasPrefix("at 19: found \"srot\""))
     }
 
-    @Test func offersValuesThatOccur() throws {
+    @Test func completesExistingValues() throws {
         var browser = try browser("Qfind address.city = <tab>")
         #expect(lines(browser)[1].hasSuffix("find address.city = \"Bogor\""))
         browser.press(try Key.script("<tab>"))
         #expect(lines(browser)[1].hasSuffix(#"find address.city = "\u{6771}\u{4eac}""#))
-        // What broke: Tab put in true where a text is compared.
+        // Regression: Tab inserted true where a text is compared.
         for _ in 0..<12 {
             browser.press([Key(.tab)])
             let line = lines(browser)[1]
@@ -95,9 +94,8 @@ extension QueryScreenTests {
         #expect(lines(browser)[1].hasSuffix("find done = true"))
     }
 
-    /// What broke: an answer that came while the next query was being written took the keyboard, and the letters that
-    /// followed were actions on its rows.
-    @Test func anAnswerLeavesTheKeyboardToWhoWrites() throws {
+    /// Regression: a response during typing moved the focus to the rows, and further letters were actions.
+    @Test func responseKeepsFocusOnLine() throws {
         let source = EngineSource(folder: folder.path)
         var test = UpdateTest(Fixture.model(columns: 90, rows: 24, store: folder.path + "/store"))
         test.settle(source)
@@ -120,7 +118,7 @@ extension QueryScreenTests {
         #expect(test.text.contains("limit 2xD") && !test.model.isPlanOpen)
     }
 
-    @Test func explainsTheSyntaxWithExamples() throws {
+    @Test func explainsSyntax() throws {
         var browser = try browser("Q<f1>", columns: 90, rows: 14)
         #expect(browser.frame.plainText.contains("Examples:"))
         #expect(!browser.frame.plainText.contains("Properties:"))
@@ -135,13 +133,13 @@ extension QueryScreenTests {
     }
 
     @Test(arguments: QuerySyntax.examples.map { $0.query })
-    func eachExampleIsAQuery(text: String) {
+    func examplesParse(text: String) {
         guard case .errors(let errors) = QueryPipeline.parse(text) else { return }
         Issue.record("\(text): \(errors[0])")
     }
 }
 
-/// The line for who opens the browser for the first time.
+/// The line of hints for new users.
 struct HintLineTests {
     private let folder: EngineSourceTests.Folder
     private var file: StateFile { StateFile(path: folder.path + "/state/vellum/hints") }
@@ -161,7 +159,7 @@ struct HintLineTests {
             source: Fixture.source(), clock: { Fixture.start })
     }
 
-    @Test func itGoesForGood() throws {
+    @Test func hintsStayHidden() throws {
         var browser = browser()
         #expect(browser.frame.plainText.contains("New here?  enter opens"))
         browser.press([Key(.enter)])
@@ -169,14 +167,14 @@ struct HintLineTests {
         browser.press([.character("H")])
         #expect(!browser.frame.plainText.contains("New here?"))
         #expect(browser.frame.plainText.contains("Hints are hidden. H shows them again."))
-        #expect(!self.browser().frame.plainText.contains("New here?"), "in the next session")
+        #expect(!self.browser().frame.plainText.contains("New here?"), "the next session shows hints")
         let facts = try FileManager.default.attributesOfItem(atPath: file.path)
         #expect(facts[.posixPermissions] as? Int == 0o600)
         browser.press([.character("H")])
         #expect(self.browser().frame.plainText.contains("New here?"))
     }
 
-    @Test func whatCantBeRememberedIsSaid() throws {
+    @Test func reportsUnsavedHints() throws {
         try Data().write(to: URL(fileURLWithPath: folder.path + "/state"))
         var browser = browser()
         browser.press([.character("H")])
@@ -184,21 +182,20 @@ struct HintLineTests {
     }
 
     @Test(arguments: [(200, 60), (80, 24), (40, 12), (40, 10), (20, 5)])
-    func itFitsAndLeavesRoomToTheRest(size: (columns: Int, rows: Int)) throws {
+    func hintsFitTheScreen(size: (columns: Int, rows: Int)) throws {
         let text = browser(rows: size.rows, columns: size.columns).frame.plainText
         #expect(text.contains("New here?") == (size.rows >= 12), "\(text)")
         #expect(text.contains("City"))
         if size.columns >= 80 { #expect(text.contains("H hides this line"), "\(text)") }
     }
 
-    @Test func itNamesTheKeysThatWereAssigned() throws {
+    @Test func hintsNameAssignedKeys() throws {
         var map = ActionTable.keyMap()
         #expect(map.remap("open = o") == [])
         #expect(browser(keyMap: map).frame.plainText.contains("New here?  o opens"))
     }
 }
 
-/// Queries of earlier sessions.
 struct QueryHistoryTests {
     private let folder: EngineSourceTests.Folder
     private var state: StateFolder { StateFolder(path: folder.path + "/state/vellum") }
@@ -212,7 +209,7 @@ struct QueryHistoryTests {
 
     private func add(_ query: PastQuery) throws { try file.change { $0.remember(query) } }
 
-    @Test func keepsThemForThisUserAlone() throws {
+    @Test func fileIsPrivate() throws {
         #expect(try file.read().isEmpty)
         for text in ["count", "limit 2", "find a = \"x\ny\"", "count"] { try add(past(text)) }
         #expect(try file.read().map(\.text) == ["limit 2", "find a = \"x\ny\"", "count"])
@@ -224,7 +221,7 @@ struct QueryHistoryTests {
             try FileManager.default.contentsOfDirectory(atPath: folder.path + "/state/vellum") == ["queries"])
     }
 
-    @Test func keepsSoManyAndPassesOverWhatIsNone() throws {
+    @Test func boundsQueriesAndSkipsInvalidLines() throws {
         for number in 0..<PastQuery.most + 5 { try add(past("limit \(number)")) }
         #expect(try file.read().count == PastQuery.most && file.read().first?.text == "limit 5")
         let handle = try #require(FileHandle(forWritingAtPath: file.path))
@@ -234,7 +231,7 @@ struct QueryHistoryTests {
         #expect(try file.read().count == PastQuery.most)
     }
 
-    @Test func isInTheStateFolder() {
+    @Test func usesStateFolder() {
         #expect(
             StateFolder.standard(environment: ["HOME": "/home/ada", "XDG_STATE_HOME": "/s"])?.queries.path
                 == "/s/vellum/queries")
@@ -244,7 +241,7 @@ struct QueryHistoryTests {
         #expect(StateFolder.standard(environment: [:]) == nil)
     }
 
-    @Test func aLaterSessionSearchesThem() throws {
+    @Test func laterSessionSearchesQueries() throws {
         let path = folder.path + "/store"
         let store = try Store.open(at: path)
         defer { store.close() }

@@ -7,14 +7,14 @@ import StoreInspection
 import TerminalKit
 import Testing
 
-/// A result: its file, its filter and its columns while it is live.
+/// A result: export, filter, and columns during refreshes.
 extension QueryScreenTests {
     private func put(_ number: Int, _ value: CBORValue) throws {
         try archive.put(value.encoded, forKey: "place \(number)", encoding: .cbor)
     }
 
     @Test(
-        "exports the rows on the screen in their order, though entries changed since",
+        "exports the shown rows in their order, though entries changed since",
         arguments: ["ndjson", "csv", "json"])
     func exportIsWhatIsShown(form: String) throws {
         let path = folder.path + "/out.\(form)"
@@ -29,7 +29,7 @@ extension QueryScreenTests {
         #expect(browser.model.said?.contains("again") == false)
     }
 
-    @Test("says that it asked again for a result of which not all rows are kept")
+    @Test("reports that an export repeated the query for rows beyond the kept ones")
     func exportOfManyRowsAsksAgain() throws {
         let many = try store.archive(named: "Many", orCreate: ArchiveConfiguration(diskLimit: 10_000_000))
         for number in 0..<10_050 { try many.put([0xa0], forKey: "\(number)", encoding: .cbor) }
@@ -38,7 +38,7 @@ extension QueryScreenTests {
         #expect(browser.model.said?.contains("asked again") == true)
     }
 
-    @Test("filters a result, marks and exports the rows shown alone, and shows all again on esc")
+    @Test("filters a result, marks and exports the filtered rows, and shows all on esc")
     func resultIsFiltered() throws {
         let path = folder.path + "/some.csv"
         var browser = try browser("Qfind number <lt> 20 | sort number<enter>/place 1<enter>", columns: 120)
@@ -53,21 +53,23 @@ extension QueryScreenTests {
         #expect(browser.frame.plainText.contains("of 20"))
     }
 
-    /// Where a text begins in the first line that has it.
+    /// The column of a text in the first line that has it.
     private func column(of text: String, _ browser: HeadlessBrowser) -> Int? {
         lines(browser).compactMap { line in
             line.range(of: text).map { line.distance(from: line.startIndex, to: $0.lowerBound) }
         }.first
     }
 
-    @Test("leaves the columns of a live result in their places and as wide as they were")
+    @Test("keeps places and widths of columns during refreshes")
     func liveColumnsStay() throws {
         try put(0, ["number": 0, "note": "a long note of many words", "other": 5])
         var browser = try browser("Qfind number <lt> 3 | sort number<enter>", columns: 120)
         let before = ["number", "note", "other"].map { column(of: $0, browser) }
         #expect(!before.contains(nil))
         browser.press(try Key.script("m"))
-        #expect(["number", "note", "other"].map { column(of: $0, browser) } == before, "the first mark")
+        #expect(
+            ["number", "note", "other"].map { column(of: $0, browser) } == before,
+            "the first mark moved columns")
         try put(0, ["other": 7, "number": 0, "note": "x", "more": 1])
         browser.press(try Key.script("R"))
         #expect(["number", "note", "other"].map { column(of: $0, browser) } == before)
@@ -77,7 +79,7 @@ extension QueryScreenTests {
         #expect(["number", "note", "other"].map { column(of: $0, browser) } == before)
     }
 
-    @Test("packs groups to the left, with separators in their figures alone")
+    @Test("aligns groups to the left, and uses separators only in their figures")
     func groupsArePacked() throws {
         for number in 0..<3 { try put(number, ["number": 2026, "amount": 1_234_567]) }
         let browser = try browser(
@@ -88,7 +90,7 @@ extension QueryScreenTests {
     }
 
     @Test(
-        "shows counts and sums with separators wherever a query has them",
+        "shows counts and sums with separators",
         arguments: ["count", "group by @tier | count", "group by @tier | count as many | select many"])
     func countsHaveSeparators(query: String) throws {
         for number in 100..<1_700 { try archive.put([0xa0], forKey: "\(number)", encoding: .cbor) }
@@ -98,7 +100,7 @@ extension QueryScreenTests {
         #expect(count.contains(",") && hasRow, "\(browser.frame.plainText)")
     }
 
-    @Test("shows durations as lists do, and writes seconds to files")
+    @Test("shows durations as in lists, and writes seconds to files")
     func durationsAreAsInLists() throws {
         let path = folder.path + "/idle.csv"
         var browser = try browser("Qselect @key, @idle, @age | limit 1<enter>", columns: 120)
@@ -114,7 +116,7 @@ extension QueryScreenTests {
         #expect(lines(browser).contains { $0.contains("(absent)") && $0.contains("40") })
     }
 
-    @Test("offers the metadata that a name without its sign means")
+    @Test("suggests metadata for names without @")
     func metadataWithoutItsSign() throws {
         let completions = QueryPipeline.completions(in: "find own", at: 8, properties: ["number"])
         #expect(completions.map(\.text).contains("@owner"))
@@ -124,7 +126,7 @@ extension QueryScreenTests {
         #expect(browser.frame.plainText.contains("did you mean @owner?"))
     }
 
-    @Test("names all unknown names of a query in one line")
+    @Test("reports all unknown names in one line")
     func unknownNamesAreAllNamed() throws {
         let browser = try browser("Qfind agge > 10 and owner = 5", columns: 90)
         #expect(
@@ -132,7 +134,7 @@ extension QueryScreenTests {
             "\(browser.frame.plainText)")
     }
 
-    @Test("offers no keys of entries on a row that is made of several")
+    @Test("offers no actions on entries for aggregated rows")
     func rowsOfAggregatesHaveNoEntry() throws {
         for number in 0..<3 { try put(number, ["number": 2026]) }
         let browser = try browser("Qgroup by number | count<enter>", columns: 120)
@@ -149,14 +151,14 @@ extension QueryScreenTests {
         #expect(browser.frame.plainText.contains(advice))
     }
 
-    @Test("takes its example from the archive's own properties, and marks it as one")
+    @Test("takes its example from the archive's properties, labelled as an example")
     func exampleIsOfTheArchive() throws {
         let browser = try browser("Q", columns: 120)
         #expect(browser.frame.plainText.contains("for example: find number > "))
         #expect(!browser.frame.plainText.contains("population"))
     }
 
-    @Test("replaces the offered file name with what is typed")
+    @Test("typing replaces the suggested file name")
     func offeredNameIsReplaced() throws {
         var browser = try browser("Qlimit 2<enter>w", columns: 120)
         #expect(browser.frame.plainText.contains("Place.ndjson"))
@@ -164,7 +166,7 @@ extension QueryScreenTests {
         #expect(FileManager.default.fileExists(atPath: folder.path + "/typed.csv"))
     }
 
-    @Test("opens the query of an earlier result ready to write")
+    @Test("opens the query of an earlier result for editing")
     func reopenedQueryIsWritten() throws {
         var browser = try browser("Qlimit 2<enter>hQ")
         browser.press(try Key.script("<ctrl+u>limit 3<enter>"))

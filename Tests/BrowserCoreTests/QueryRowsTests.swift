@@ -4,12 +4,12 @@ import StorageEngine
 import TerminalKit
 import Testing
 
-/// What can be done with the rows of a result.
+/// Actions on the rows of a result.
 extension QueryScreenTests {
     // MARK: Marks
 
-    /// What broke: `D` and `x` were about all rows, wherever the cursor was.
-    @Test func actsOnTheRowUnderTheCursorUnlessOthersAreMarked() throws {
+    /// Regression: `D` and `x` applied to all rows.
+    @Test func actsOnCursorOrMarkedRows() throws {
         var browser = try browser("Qfind number <lt> 10 | sort number<enter>jD")
         #expect(browser.model.planned?.map(\.key) == ["place 1"])
         browser.press(try Key.script("<esc>mmD"))
@@ -20,7 +20,7 @@ extension QueryScreenTests {
         #expect(command.contains("rm Place 'place 1' 'place 2'"), "\(command)")
         #expect(command.contains("--dry-run"), "\(command)")
         browser.press(try Key.script("<enter><esc>x"))
-        #expect(browser.model.screen == .query, "Esc takes the marks away first")
+        #expect(browser.model.screen == .query, "Esc did not only remove the marks")
         #expect(words(browser).contains("Expire 1 entry"))
         browser.press(try Key.script("<esc>M"))
         #expect(browser.frame.plainText.contains("Marked all 10 entries."))
@@ -32,7 +32,7 @@ extension QueryScreenTests {
         #expect(try archive.status().entries == 59)
     }
 
-    @Test func marksThoseBeyondTheRowsShownAndSaysSo() throws {
+    @Test func marksRowsBeyondShown() throws {
         let many = try store.archive(named: "Many", orCreate: ArchiveConfiguration(diskLimit: 10_000_000))
         for number in 0..<10_050 { try many.put([0xa0], forKey: "\(number)", encoding: .cbor) }
         var browser = try browser("gQ<enter>M", columns: 120)
@@ -45,7 +45,7 @@ extension QueryScreenTests {
         #expect(browser.frame.plainText.contains("Sorted only the 10,000 rows shown"))
     }
 
-    @Test func marksHoldToEntriesThatTheResultHas() throws {
+    @Test func dropsMarksOutsideResult() throws {
         var browser = try browser("Qfind number <lt> 5 | sort number<enter>mmm", columns: 120)
         try archive.put(CBORValue.map(["number": 99]).encoded, forKey: "place 1", encoding: .cbor)
         browser.press(try Key.script("R"))
@@ -57,8 +57,8 @@ extension QueryScreenTests {
         #expect(!browser.frame.plainText.contains("marked,"))
     }
 
-    /// What broke: a row of `distinct` stands for all entries that have the same, and a delete was about the first of them.
-    @Test func aRowOfDistinctIsMadeOfSeveral() throws {
+    /// Regression: a row of `distinct` stands for several entries, and a delete removed the first.
+    @Test func distinctRowsHaveNoEntry() throws {
         var browser = try browser("Qdistinct address.city | sort address.city<enter>")
         #expect(browser.frame.plainText.contains("Bogor"), "\(browser.frame.plainText)")
         for (keys, answer) in [
@@ -77,7 +77,7 @@ extension QueryScreenTests {
 
     // MARK: Order
 
-    @Test func sortsByValueAndBack() throws {
+    @Test func sortsRows() throws {
         var browser = try browser("Qfind number <lt> 12<enter>")
         func column(_ place: Int) -> [String] {
             lines(browser)[4..<16].compactMap { line in
@@ -90,28 +90,29 @@ extension QueryScreenTests {
         browser.press(try Key.script("s"))
         #expect(CommandLine.lines(for: browser.model).last?.contains("in the order of the query") == true)
         #expect(
-            column(1) == ["0", "1", "10", "11", "2", "3", "4", "5", "6", "7", "8", "9"], "keys are texts")
+            column(1) == ["0", "1", "10", "11", "2", "3", "4", "5", "6", "7", "8", "9"],
+            "keys are not sorted as texts")
         browser.press(try Key.script("s"))
-        #expect(column(2) == (0..<12).map(String.init), "numbers are none")
+        #expect(column(2) == (0..<12).map(String.init), "numbers are sorted as texts")
         #expect(lines(browser)[3].contains("number ^"))
         browser.press(try Key.script("r"))
         #expect(column(2) == (0..<12).reversed().map(String.init))
         browser.press(try Key.script("ss"))
-        #expect(column(1) == own, "behind the last column comes the query's order")
+        #expect(column(1) == own, "the query's order does not follow the last column")
         let header = try #require(lines(browser)[3].range(of: "number"))
         let at = Point(
             column: lines(browser)[3].distance(
                 from: lines(browser)[3].startIndex, to: header.upperBound) - 1, row: 3)
         browser.send(.input(.mouse(MouseEvent(kind: .click, at: at))))
         #expect(column(2) == (0..<12).map(String.init))
-        // The cursor stays with its row, and what it opens is that row's entry.
+        // The cursor stays on its row and opens that entry.
         browser.press(try Key.script("gr"))
         #expect(browser.model.cursorRow == 11 && browser.model.cursorKey == "place 0")
     }
 
     // MARK: Columns
 
-    @Test func saysWhichColumnsAreOutOfViewAndShowsThem() throws {
+    @Test func scrollsColumns() throws {
         let members = (0..<12).map { CBORMap.Entry(key: .text("column\($0)"), value: .unsigned(UInt64($0))) }
         try archive.put(CBORValue.map(CBORMap(members)).encoded, forKey: "wide", encoding: .cbor)
         var browser = try browser("Qfind column1 = 1<enter>", columns: 50)
@@ -119,21 +120,20 @@ extension QueryScreenTests {
         #expect(!browser.frame.plainText.contains("column11"))
         for _ in 0..<8 { browser.press(try Key.script("<gt>")) }
         #expect(browser.frame.plainText.contains("column11") && lines(browser)[3].contains("<"))
-        #expect(lines(browser)[4].contains("wide"), "the first column stays")
+        #expect(lines(browser)[4].contains("wide"), "the first column is hidden")
         browser.press(try Key.script("<gt><gt><gt><gt>"))
         #expect(browser.frame.plainText.contains("No more columns to the right."))
         for _ in 0..<12 { browser.press([Key(.left, modifiers: .shift)]) }
         #expect(!lines(browser)[3].contains("<") && !browser.frame.plainText.contains("column11"))
-        // Those that aren't wanted make room for others.
+        // Hidden columns leave space for others.
         browser.press(try Key.script("C"))
         #expect(browser.frame.plainText.contains("[x] column0"))
         browser.press(try Key.script("*G<enter><esc>"))
         #expect(lines(browser)[3].split(separator: " ") == ["key", "column11"])
     }
 
-    /// What broke: what none of the first hundred rows had was no column, and so neither shown nor sorted by. Numbers were cut
-    /// where they were longer than those of the first rows.
-    @Test func laterRowsHaveTheirColumnsAtTheRight() throws {
+    /// Regression: properties absent from the first hundred rows were no columns, and longer numbers were cut.
+    @Test func addsColumnsOfLaterRows() throws {
         let many = try store.archive(named: "Many", orCreate: ArchiveConfiguration(diskLimit: 10_000_000))
         for number in 0..<300 {
             var members: [CBORMap.Entry] = [.init(key: "n", value: .unsigned(UInt64(number)))]
@@ -154,8 +154,8 @@ extension QueryScreenTests {
         #expect(lines(browser).contains { $0.split(separator: " ").prefix(3) == ["key", "299", "299"] })
     }
 
-    /// What broke: two properties whose names look the same but have other bytes had one column, with what the first had.
-    @Test func namesOfOtherBytesAreOtherColumns() throws {
+    /// Regression: names equal but for their bytes shared a column with the first one's value.
+    @Test func distinguishesNamesByBytes() throws {
         let values: [CBORValue] = [["\u{e9}": 7], ["e\u{301}": 5], ["\u{e9}": 7, "e\u{301}": 2]]
         for (number, value) in values.enumerated() {
             try archive.put(value.encoded, forKey: "accent \(number)", encoding: .cbor)
@@ -170,17 +170,17 @@ extension QueryScreenTests {
         #expect(lines(browser)[3].split(separator: " ") == ["key", "é", "é", "2"])
         let cells = lines(browser)[4...6].map { Array($0.split(separator: " ").dropFirst(2)) }
         #expect(cells == [["7"], ["5"], ["7", "2"]], "\(browser.frame.plainText)")
-        // Counted by the second the values are three, by the first two.
+        // The second has three values, the first two.
         browser.press(try Key.script("f<down><enter>"))
         #expect(browser.frame.plainText.contains(" 3 rows "), "\(browser.frame.plainText)")
-        // One of them is shown without the other.
+        // Each can be hidden separately.
         browser.press(try Key.script("i<ctrl+u>\(query)Cj<enter><esc>"))
         #expect(lines(browser)[3].split(separator: " ") == ["key", "é"], "\(browser.frame.plainText)")
     }
 
     // MARK: Age
 
-    @Test func saysHowOldItIsAndWhatChangedSince() throws {
+    @Test func showsAgeAndChanges() throws {
         let clock = TestClock()
         var browser = try browser("Qfind number <lt> 5 | sort number<enter>", columns: 110, clock: clock)
         #expect(lines(browser)[0].hasSuffix("asked 0s ago"))
@@ -197,10 +197,10 @@ extension QueryScreenTests {
         #expect(browser.frame.plainText.contains("place 1  changed since; R runs the query again"))
         browser.press(try Key.script("R"))
         #expect(lines(browser)[0].hasSuffix("asked 0s ago") && !browser.frame.plainText.contains("since"))
-        #expect(browser.model.cursorKey == "place 1", "the cursor holds to its key")
+        #expect(browser.model.cursorKey == "place 1", "the cursor left its key")
     }
 
-    @Test func asksAgainByItself() throws {
+    @Test func refreshesAutomatically() throws {
         let clock = TestClock()
         var browser = try browser("Qcount<enter>a", columns: 110, clock: clock)
         #expect(browser.frame.plainText.contains("refreshing every 1s"))
@@ -211,7 +211,7 @@ extension QueryScreenTests {
         clock.advance(0.6)
         browser.refresh()
         #expect(lines(browser)[4].contains("59") && lines(browser)[0].hasSuffix("asked 0s ago"))
-        // Not while something else is written.
+        // Not while the query is edited.
         browser.press(try Key.script("i"))
         _ = try archive.delete("place 8")
         clock.advance(5)
@@ -220,6 +220,6 @@ extension QueryScreenTests {
         browser.press(try Key.script("<esc>aaa"))
         #expect(!browser.frame.plainText.contains("refreshing every"))
         browser.press(try Key.script("i<up>"))
-        #expect(lines(browser)[1].contains("count"), "what is asked by itself fills no history")
+        #expect(lines(browser)[1].contains("count"), "automatic refreshes are in the history")
     }
 }

@@ -49,11 +49,11 @@ struct QueryScreenTests {
         browser.frame.plainText.split { $0.isWhitespace || $0 == "|" }.joined(separator: " ")
     }
 
-    /// The same without spaces: the path of the store decides where a command is wrapped, also within a word.
+    /// The words without spaces, as the store's path decides where a command is wrapped, also within words.
     func unwrapped(_ browser: HeadlessBrowser) -> String { words(browser).filter { $0 != " " } }
 
-    /// What broke: the keyboard stays with a query that finds nothing, and no word of it was said in lines.
-    @Test func aQueryThatFindsNothingIsSaid() throws {
+    /// Regression: the line for screen readers didn't report a query without matches.
+    @Test func reportsNoMatches() throws {
         var browser = try browser("<enter>Q")
         var speaker = Speaker()
         _ = speaker.lines(browser.model, browser.frame)
@@ -64,9 +64,9 @@ struct QueryScreenTests {
         #expect(speaker.lines(browser.model, browser.frame).isEmpty)
     }
 
-    /// A result belongs to a store. It once stood under another store's archive of the same name, and deleting it deleted entries
-    /// there that nobody had seen: stores that were filled alike number their entries alike.
-    @Test func aResultStaysWithItsStore() throws {
+    /// Regression: a result appeared under another store's archive of the same name, and a delete removed unseen entries there:
+    /// stores filled alike have equal sequence numbers.
+    @Test func resultBelongsToItsStore() throws {
         let other = try Store.open(at: folder.path + "/twin")
         defer { other.close() }
         let twin = try other.archive(named: "Place", orCreate: ArchiveConfiguration(diskLimit: 100_000))
@@ -86,22 +86,21 @@ struct QueryScreenTests {
         #expect(browser.model.planned == nil)
     }
 
-    /// What broke: a filter went on as a query that what was typed behind it made a mistake of.
-    @Test func aFilterGoesOnAsAQuery() throws {
+    /// Regression: the query made of a filter became invalid when text was appended.
+    @Test func filterBecomesQuery() throws {
         var browser = try browser("<enter>/place 1<enter>Qsort number desc | limit 2<enter>")
         #expect(
             lines(browser)[1].contains("find @key icontains \"place 1\" | sort number desc | limit 2"),
             "\(browser.frame.plainText)")
         #expect(lines(browser)[4].contains("place 19") && lines(browser)[5].contains("place 18"))
-        // It can be asked as it is, too.
+        // It also runs unchanged.
         browser = try self.browser("<enter>/place 1<enter>Q<enter>")
         #expect(browser.frame.plainText.contains("11 rows "), "\(browser.frame.plainText)")
         #expect(!lines(browser)[1].contains("| "), "\(lines(browser)[1])")
-        #expect(
-            CommandLine.words(for: browser.model).hasSuffix(" Place 'find @key icontains \"place 1\"'"))
+        #expect(CommandLine.words(for: browser.model).hasSuffix(" Place 'find @key icontains \"place 1\"'"))
     }
 
-    @Test func asksAndOpensAValueAndComesBack() throws {
+    @Test func runsQueryAndOpensValue() throws {
         var browser = try browser("Qfind number > 56 | sort number desc<enter>")
         #expect(browser.frame.plainText.contains("3 rows  read 60 entries"))
         #expect(lines(browser)[3].split(separator: " ") == ["key", "number", "address"])
@@ -113,10 +112,10 @@ struct QueryScreenTests {
         browser.press(try Key.script("h"))
         #expect(browser.model.screen == .archives)
         browser.press(try Key.script("Q"))
-        #expect(browser.frame.plainText.contains("3 rows  read 60 entries"), "where one left it")
+        #expect(browser.frame.plainText.contains("3 rows  read 60 entries"), "the result was lost")
     }
 
-    @Test func columnsAreWhatTheQueryIsAbout() throws {
+    @Test func columnsFollowQuery() throws {
         let text = lines(try browser("Qfind address.city is not null and @size > 5 | limit 2<enter>"))
         #expect(text[3].split(separator: " ") == ["key", "address.city", "@size", "number"])
         #expect(text[4].split(separator: " ") == ["place", "57", "Bogor", "30", "B", "57"])
@@ -127,7 +126,7 @@ struct QueryScreenTests {
                 && sums[5].split(separator: " ") == ["\\u{6771}\\u{4eac}", "135"])
     }
 
-    @Test func completesFromWhatTheValuesHave() throws {
+    @Test func completesProperties() throws {
         var browser = try browser("Qfi")
         #expect(lines(browser)[3].contains("find"))
         browser.press(try Key.script("<tab>nu<tab>> 57<enter>"))
@@ -135,7 +134,7 @@ struct QueryScreenTests {
         #expect(browser.frame.plainText.contains("2 rows"))
         browser = try self.browser("Qfind address.c<tab>")
         #expect(lines(browser)[1].hasSuffix("find address.city"))
-        // Tab again takes the next one, and back.
+        // Tab and Shift-Tab cycle through completions.
         browser = try self.browser("Qs<tab>")
         #expect(lines(browser)[1].hasSuffix("query sort"))
         browser.press(try Key.script("<tab>"))
@@ -144,7 +143,7 @@ struct QueryScreenTests {
         #expect(lines(browser)[1] == "query sort")
     }
 
-    @Test func mistakesAreMarkedWhereTheyAre() throws {
+    @Test func marksMistakes() throws {
         let browser = try browser("Qfind number > 3 | srot number")
         let text = browser.frame.plainText
         #expect(text.contains("at 19: found \"srot\""))
@@ -154,13 +153,13 @@ struct QueryScreenTests {
         asked.press([Key(.enter)])
         #expect(asked.frame.plainText.contains("at 19: found \"srot\""))
         #expect(asked.frame.cursor == Point(column: 6 + 18, row: 1))
-        // What may still be written is no mistake.
+        // An incomplete query isn't a mistake.
         let unfinished = try self.browser("Qfind number >")
         #expect(unfinished.frame.plainText.contains("Expected next: a number"))
         #expect(!unfinished.frame.plainText.contains("found"))
     }
 
-    @Test func remembersWhatWasAsked() throws {
+    @Test func remembersQueries() throws {
         var browser = try browser("Qlimit 1<enter>i<ctrl+u>limit 2<enter>i<ctrl+u>lim")
         func line() -> String { String(lines(browser)[1].dropFirst(6).trimmingCharacters(in: .whitespaces)) }
         #expect(line() == "lim")
@@ -174,29 +173,29 @@ struct QueryScreenTests {
         #expect(line() == "lim")
     }
 
-    @Test func deletesAndExpiresWhatWasFoundAndNothingElse() throws {
+    @Test func changesOnlyFoundEntries() throws {
         var browser = try browser("Qfind number <lt> 10 | sort number<enter>MD")
         #expect(browser.model.planned?.map(\.key) == (0..<10).map { "place \($0)" })
-        // One is replaced after it was found: it may not match any more.
+        // One is replaced after it was found, and may no longer match.
         try archive.put(CBORValue.map(["number": 99]).encoded, forKey: "place 4", encoding: .cbor)
         browser.press(try Key.script("y"))
         #expect(browser.frame.plainText.contains("Deleted 9 entries"))
         #expect(browser.frame.plainText.contains("place 4"))
         #expect(try archive.status().entries == 51)
         browser.press(try Key.script("<enter>"))
-        #expect(browser.frame.plainText.contains("0 rows"), "what is shown is asked anew")
+        #expect(browser.frame.plainText.contains("0 rows"), "the result was not refreshed")
         browser.press(try Key.script("uy"))
         #expect(try archive.status().entries == 60)
         #expect(try archive.peek("place 0") != nil)
         browser.press(try Key.script("i<ctrl+u>find number = 20<enter>x<down><enter>y"))
         #expect(try archive.peek("place 20") == nil)
-        // Rows of several entries have nothing to delete.
+        // Aggregated rows have nothing to delete.
         browser.press(try Key.script("i<ctrl+u>count<enter>D"))
         #expect(!browser.model.isPlanOpen)
         #expect(browser.frame.plainText.contains("The row stands for several."))
     }
 
-    @Test func writesFilesAndAsksBeforeItReplacesOne() throws {
+    @Test func writesFilesAndAsksToReplace() throws {
         let path = folder.path + "/out"
         var browser = try browser(
             "Qfind number in [0, 1] | sort number<enter>w<ctrl+u>\(path).ndjson<enter>", columns: 160)
@@ -208,7 +207,7 @@ struct QueryScreenTests {
                 {"key":"place 1","value":{"number":1}}
 
                 """)
-        // What broke: a file of that name got an object a line, which no reader of JSON takes.
+        // Regression: a .json file had an object per line, which isn't JSON.
         browser.press(try Key.script("w<ctrl+u>\(path).json<enter>"))
         let array = try JSONSerialization.jsonObject(
             with: Data(contentsOf: URL(fileURLWithPath: path + ".json")))
@@ -225,7 +224,8 @@ struct QueryScreenTests {
                 && words(browser).contains("Its contents will be lost."))
         browser.press(try Key.script("<enter>"))
         #expect(browser.frame.plainText.contains("Nothing was written."))
-        #expect(try String(contentsOfFile: path + ".csv", encoding: .utf8) == "old", "the default is Cancel")
+        #expect(
+            try String(contentsOfFile: path + ".csv", encoding: .utf8) == "old", "the default is not Cancel")
         browser.press(try Key.script("w<ctrl+u>\(path).csv<enter><tab><enter>"))
         #expect(browser.frame.plainText.contains("2 rows written to"))
         #expect(try String(contentsOfFile: path + ".csv", encoding: .utf8).hasPrefix("key,number,address\n"))
@@ -233,9 +233,8 @@ struct QueryScreenTests {
         #expect(browser.frame.plainText.contains("Nothing was written"))
     }
 
-    /// Rows were kept until the last, their cells were cut as those on the screen, and a quote or a comma with a mark over
-    /// it was taken for another character.
-    @Test func tablesInFilesAreWholeAndQuotedByBytes() throws {
+    /// Regression: cells were cut as on the screen, and quotes and commas with a combining mark weren't escaped.
+    @Test func filesAreCompleteAndQuotedByBytes() throws {
         let path = folder.path + "/whole"
         let long = String(repeating: "x", count: 1000)
         let texts = ["b,\u{301}": "b", "a\"\u{301}": "a"]
@@ -265,11 +264,11 @@ struct QueryScreenTests {
             ))
     }
 
-    @Test func explainsAndSpeaksSwift() throws {
+    @Test func explainsQueryAndShowsSwift() throws {
         var browser = try browser("Qfind number > 50 | sort number | limit 3<enter>X", columns: 160, rows: 40)
         let text = browser.frame.plainText
         #expect(words(browser).contains("source all entries, in the order in which they are stored"))
-        // Each stage with its share of the time, and the rows that it passes on.
+        // Each stage with its share of time and its rows.
         let rows = text.split(separator: "\n")
         let steps = ["list of the entries", "find number > 50", "sort number", "limit 3"]
         let passed = ["60 entries", "9 rows", "3 rows", "3 rows"]
@@ -279,7 +278,7 @@ struct QueryScreenTests {
             #expect(rows[place + 1].contains("v \(amount)"), "\(rows[place + 1])")
         }
         #expect(rows.contains { $0.contains("################  ") })
-        // What takes time besides, so that the parts make up the whole.
+        // The remaining time, so that the shares add up.
         #expect(rows.contains { $0.contains("  reading entries and handling rows") })
         browser.press(try Key.script("<enter>S"))
         #expect(browser.frame.plainText.contains("archive.number(.greater(than: 50))"))
@@ -287,8 +286,8 @@ struct QueryScreenTests {
         #expect(unwrapped(browser).contains("queryPlace'findnumber>50sortnumberlimit3'"))
     }
 
-    /// What broke: a query longer than its line went on below its label.
-    @Test func aLongQueryIsExplainedBesideItsLabel() throws {
+    /// Regression: the second line of a long query was below its label.
+    @Test func indentsLongQuery() throws {
         let conditions = (3..<8).map { "number > \($0)" }.joined(separator: " and ")
         let rows = lines(try browser("Qfind \(conditions)<enter>X", columns: 60))
         let place = try #require(rows.firstIndex { $0.contains("query       find") }, "\(rows)")
@@ -299,7 +298,7 @@ struct QueryScreenTests {
         #expect(second.dropFirst(beside).first != " ", "\(second)")
     }
 
-    @Test func saysWhatCannotBeAsked() throws {
+    @Test func refusesInvalidQueries() throws {
         var browser = try browser("Qfind name matches \"(\"<enter>")
         #expect(browser.frame.plainText.contains("not a regular expression"))
         #expect(browser.model.screen == .query)
@@ -309,7 +308,7 @@ struct QueryScreenTests {
         #expect(browser.frame.plainText.contains("A log has messages"))
     }
 
-    @Test func leavesNoTrace() throws {
+    @Test func queriesLeaveNoTrace() throws {
         let before = try archive.entries().map { $0.recency }
         var status = try archive.status()
         let browser = try browser("Qfind number > 3 | sort number<enter>jj<enter><esc>e<enter>RhQ<esc>")

@@ -5,13 +5,13 @@ import TerminalKit
 import TestSupport
 import Testing
 
-/// Anything that a person, a terminal and other processes may do, in any order: the browser goes on, and its
-/// pictures stay whole. `VELLUM_SEEDS=1000` runs more of them.
+/// Random input and changes by other processes: the browser continues, and frames stay well-formed. `VELLUM_SEEDS=1000` runs more
+/// seeds.
 struct RandomTests {
     private static let seeds = UInt64(ProcessInfo.processInfo.environment["VELLUM_SEEDS"] ?? "") ?? 8
 
     @Test(arguments: 0..<seeds)
-    func goesOn(seed: UInt64) throws {
+    func continues(seed: UInt64) throws {
         var numbers = SeededGenerator(seed: seed &+ 1_000)
         let source = Fixture.source()
         Fixture.addEvents(source)
@@ -22,7 +22,7 @@ struct RandomTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         var surroundings = Fixture.surroundings
-        // Values may be written under any name, and texts of edits may be kept.
+        // Values may be written under any name, and edited texts kept.
         (surroundings.writingFolder, surroundings.temporaryFolder) = (folder.path, folder.path)
         let model = Model(
             size: Size(columns: 80, rows: 24), look: Fixture.unicode, folder: "/home/ada/.cache",
@@ -60,13 +60,13 @@ struct RandomTests {
             let widest =
                 frame.plainText.split(separator: "\n").map { TextWidth.width(of: String($0)) }.max() ?? 0
             #expect(widest <= frame.size.columns, "seed \(seed), step \(step)")
-            // The pane's value is that of the row under the cursor, whatever happened.
+            // The pane always shows the value of the row under the cursor.
             #expect(browser.disagreement == nil, "seed \(seed), step \(step)")
             guard browser.exit == nil else { return }
         }
     }
 
-    /// What another process, or the disk, may do meanwhile.
+    /// A random change by another process or the disk.
     private func change(_ source: MockSource, _ numbers: inout SeededGenerator, at now: Timestamp) {
         let key = Fixture.keys.randomElement(using: &numbers) ?? ""
         switch Int.random(in: 0..<13, using: &numbers) {
@@ -76,7 +76,7 @@ struct RandomTests {
         case 0...3: source.access(key, archive: "City", at: now)
         case 4, 5: source.record(key, Array("{\"new\":[1,2]}".utf8), archive: "City", at: now)
         case 6: source.remove(key, archive: "City")
-        case 7: source.with { $0.problem = $0.problem == nil ? "the store is gone" : nil }
+        case 7: source.with { $0.problem = $0.problem == nil ? "the store is unreachable" : nil }
         case 8: source.with { $0.listingProblem = $0.listingProblem == nil ? "the index is damaged" : nil }
         default: source.with { $0.valueProblems[key] = "the entry fails its checksum" }
         }

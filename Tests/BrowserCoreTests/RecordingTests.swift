@@ -7,13 +7,13 @@ import TestSupport
 import Testing
 
 @Suite struct RecordingTests {
-    /// A clock by hand.
+    /// A manual clock.
     private final class Hand {
         var now = ContinuousClock.now
         func pass(_ seconds: Double) { now = now.advanced(by: .seconds(seconds)) }
     }
 
-    /// Goes with its contents.
+    /// A folder that is removed when released.
     private final class Folder {
         let path = NSTemporaryDirectory() + "recording-\(UUID().uuidString)"
         init() throws {
@@ -28,7 +28,7 @@ import Testing
         return frame
     }
 
-    /// Three frames a second apart on a terminal that gets narrower, with keys in between.
+    /// Three frames a second apart on a terminal that shrinks, with keys in between.
     private func record(to path: String) throws -> Recorder {
         let hand = Hand()
         let recorder = try Recorder(
@@ -61,7 +61,7 @@ import Testing
         String(replay.frame.plainText.prefix { $0 != "\n" })
     }
 
-    @Test func whatIsRecordedIsPlayed() throws {
+    @Test func replaysRecording() throws {
         let folder = try Folder()
         let path = folder.path + "/a.cast"
         #expect(try record(to: path).failure == nil)
@@ -83,7 +83,7 @@ import Testing
         #expect(replay.frame.size == Size(columns: 6, rows: 3))
     }
 
-    @Test func aFileThatIsThereIsLeftAlone() throws {
+    @Test func keepsExistingFile() throws {
         let folder = try Folder()
         let path = folder.path + "/a.cast"
         _ = try record(to: path)
@@ -94,7 +94,7 @@ import Testing
         #expect(try WholeFile.bytes(of: path, limit: 1 << 20) == before)
     }
 
-    @Test func aRecordingThatIsCutIsPlayedAsFarAsItGoes() throws {
+    @Test func replaysCutRecording() throws {
         let folder = try Folder()
         let path = folder.path + "/a.cast"
         _ = try record(to: path)
@@ -120,7 +120,7 @@ import Testing
         ("{\"version\":2,\"width\":8,\"height\":2}\n[1,\"r\",\"0x5\"]\n", "line 2"),
         ("{\"version\":2,\"width\":8,\"height\":2}\n[1,\"o\",\"\\u001b]0;x\\u0007\"]\n", "asciinema"),
     ])
-    func whatIsNoRecordingIsSaid(content: String, reason: String) throws {
+    func refusesOtherFiles(content: String, reason: String) throws {
         #expect {
             let recording = try Recording(Array(content.utf8), named: "it")
             var replay = try Replay(
@@ -129,8 +129,8 @@ import Testing
         } throws: { "\($0)".contains("it") && "\($0)".contains(reason) }
     }
 
-    /// Far back and forth over many events, against playing from the beginning.
-    @Test func anyMomentIsTheSameFromBothSides() throws {
+    /// Seeks over many events, compared with playing from the beginning.
+    @Test func seekingIsExact() throws {
         var text = "{\"version\":2,\"width\":8,\"height\":2}\n"
         for number in 0..<2_000 { text += "[\(number),\"o\",\"\\u001b[1;1H\(number)\"]\n" }
         let recording = try Recording(Array(text.utf8), named: "it")
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func itIsPlayedOnATerminal() throws {
+    @Test func playsOnTerminal() throws {
         let folder = try Folder()
         let path = folder.path + "/a.cast"
         _ = try record(to: path)

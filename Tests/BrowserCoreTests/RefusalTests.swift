@@ -2,10 +2,10 @@ import BrowserCore
 import TerminalKit
 import Testing
 
-/// Keys that work on every screen, and text behind keys that don't.
+/// Keys that work on every screen, and text after refused keys.
 struct RefusalTests {
     @Test(
-        "opens events, processes and graphs from every screen, and goes back to it",
+        "opens events, processes and graphs from every screen, and returns",
         arguments: [
             "j<enter>", "j<enter><enter>", "j<enter>Q<esc>", "jz", "jj<enter>", "j<enter><enter>Q<esc>",
         ])
@@ -27,7 +27,7 @@ struct RefusalTests {
     }
 
     @Test(
-        "opens a query from every screen of an archive, ready to write, and goes back",
+        "opens a query line from every screen of an archive, and returns",
         arguments: [
             ("j<enter>", Screen.entries), ("j<enter><enter>", .value), ("jz", .groups), ("jT", .monitor),
             ("j<enter>Q<esc>", .entries), ("j<enter><enter>EQ<esc>E", .query),
@@ -38,13 +38,13 @@ struct RefusalTests {
         #expect(browser.model.screen == .query)
         browser.press(try Key.script("<ctrl+u><esc>"))
         #expect(browser.model.screen == (origin == .query ? .monitor : origin))
-        // Each step back leads closer to the first screen.
+        // Back leads to the first screen.
         for _ in 0..<12 where browser.model.screen != .archives { browser.press([.character("h")]) }
         #expect(browser.model.screen == .archives)
     }
 
-    @Test("says that text is ignored for as long as it is, and esc then only ends that")
-    func ignoredTextIsSaidAsLongAsItIs() throws {
+    @Test("shows that text is ignored as long as it is, and esc only ends that")
+    func showsThatTextIsIgnored() throws {
         let clock = TestClock()
         var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: "jz/D")
         let before = browser.model.screen
@@ -59,11 +59,11 @@ struct RefusalTests {
     }
 
     @Test(
-        "ignores text behind a refused key until a pause, an arrow or esc",
+        "ignores text after a refused key until a pause, an arrow or esc",
         arguments: [
             ("jj<enter>Q", "Dy"), ("jz/", "Dq"), ("P/", "zq"),
         ])
-    func textBehindARefusedKey(keys: String, text: String) throws {
+    func ignoresTextAfterRefusedKey(keys: String, text: String) throws {
         let clock = TestClock()
         var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: keys)
         let before = browser.model.screen

@@ -5,7 +5,7 @@ import StoreInspection
 import TerminalKit
 import Testing
 
-/// Queries that got a name, and what is kept of them.
+/// Named queries and their file.
 struct SavedQueryTests {
     private func browser(_ source: MockSource, _ keys: String) throws -> HeadlessBrowser {
         try Fixture.browser(source, columns: 99, look: Fixture.ascii, keys: "jQ" + keys)
@@ -15,7 +15,7 @@ struct SavedQueryTests {
         String(browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false)[number])
     }
 
-    @Test func isSavedTakenAndDeleted() throws {
+    @Test func savesUsesAndDeletes() throws {
         let source = Fixture.source()
         var browser = try browser(source, "find population > 1<ctrl+s>")
         #expect(line(browser, 22).hasPrefix("save as: "), "\(browser.frame.plainText)")
@@ -29,7 +29,7 @@ struct SavedQueryTests {
         #expect(list.contains("Saved queries") && list.contains("few    limit 3"), "\(list)")
         browser.press(try Key.script("larg<enter>"))
         #expect(line(browser, 1).contains("query find population > 1"))
-        // A later session, and another archive.
+        // In a later session, from another archive.
         var later = try Fixture.browser(source, columns: 99, look: Fixture.ascii, keys: "Q<ctrl+o>")
         #expect(later.frame.plainText.contains("City: large  find population > 1"))
         later.press(try Key.script("large<ctrl+x>"))
@@ -41,8 +41,8 @@ struct SavedQueryTests {
         #expect(source.with { $0.savedQueries.map(\.name) } == ["few"])
     }
 
-    /// What broke: a long name was cut without a sign, and hid the query that it is the name of.
-    @Test func aLongNameLeavesRoomForItsQuery() throws {
+    /// Regression: a long name was cut without an ellipsis and hid its query.
+    @Test func longNameLeavesSpaceForQuery() throws {
         let source = Fixture.source()
         source.with { state in
             let text = "find population > 1 | " + String(repeating: "sort name | ", count: 9) + "limit 3"
@@ -58,7 +58,7 @@ struct SavedQueryTests {
     }
 
     @Test(arguments: ["<ctrl+s>", "limit 3<ctrl+s>  <enter>"])
-    func aQueryWithoutATextOrANameIsRefused(keys: String) throws {
+    func refusesMissingTextOrName(keys: String) throws {
         let source = Fixture.source()
         let browser = try browser(source, keys)
         #expect(source.with { $0.savedQueries.isEmpty })
@@ -66,7 +66,7 @@ struct SavedQueryTests {
         #expect(said.contains("No query to save.") || said.contains("a name is needed"), "\(said)")
     }
 
-    @Test func oneIsReplacedOnlyWhenAPersonSaysSo() throws {
+    @Test func asksToReplace() throws {
         let source = Fixture.source()
         var browser = try browser(source, "limit 3<ctrl+s>few<enter><bs>4<ctrl+s>few<enter>")
         #expect(browser.frame.plainText.contains("few is now: limit 3"), "\(browser.frame.plainText)")
@@ -76,7 +76,7 @@ struct SavedQueryTests {
         #expect(source.with { $0.savedQueries.map(\.text) } == ["limit 4"])
     }
 
-    @Test func whatCantBeKeptIsSaid() throws {
+    @Test func reportsUnsavedQuery() throws {
         let source = Fixture.source()
         source.with { $0.keepingProblem = "no room" }
         let browser = try browser(source, "limit 3<ctrl+s>few<enter>")
@@ -89,8 +89,7 @@ struct SavedQueryTests {
         #expect(none.frame.plainText.contains("No saved queries; ctrl+s saves this one."))
     }
 
-    /// In the state folder, beside the queries of earlier sessions, for this user alone.
-    @Test func isKeptForThisUserAlone() throws {
+    @Test func filesArePrivate() throws {
         let folder = try EngineSourceTests.Folder()
         let state = StateFolder(path: folder.path + "/vellum")
         let source = EngineSource(folder: folder.path, state: state)
@@ -117,8 +116,8 @@ struct SavedQueryTests {
         #expect(try state.columns.read().count == ChosenColumns.most)
     }
 
-    /// Another browser's queries were not seen, and one of the same name went without a question.
-    @Test func whatAnotherBrowserSavedIsSeen() throws {
+    /// Regression: queries saved by another browser weren't listed, and were replaced without a question.
+    @Test func seesQueriesOfOtherBrowsers() throws {
         let source = Fixture.source()
         var browser = try browser(source, "limit 3<ctrl+s>few<enter>")
         source.with { $0.savedQueries.save(SavedQuery(name: "more", archive: "City", text: "limit 9")) }
@@ -129,16 +128,15 @@ struct SavedQueryTests {
         #expect(browser.frame.plainText.contains("last is now: limit 7"), "\(browser.frame.plainText)")
     }
 
-    /// What is saved for the session only stays for the session.
-    @Test func whatCouldntBeKeptIsStillListed() throws {
+    @Test func listsUnsavedQueries() throws {
         let source = Fixture.source()
         source.with { $0.keepingProblem = "no room" }
         let browser = try browser(source, "limit 3<ctrl+s>few<enter><ctrl+o>")
         #expect(browser.frame.plainText.contains("few  limit 3"), "\(browser.frame.plainText)")
     }
 
-    /// The latest was too long for the file, and the file was emptied; the oldest of too many went without a word.
-    @Test func noneIsLostBecauseOfAnother() throws {
+    /// Regression: a query too long for the file emptied it, and the oldest of too many was dropped silently.
+    @Test func failedSaveKeepsOthers() throws {
         let folder = try EngineSourceTests.Folder()
         let state = StateFolder(path: folder.path + "/vellum")
         let source = EngineSource(folder: folder.path, state: state)
@@ -159,8 +157,8 @@ struct SavedQueryTests {
         #expect(try source.savedQueries().count == SavedQuery.most)
     }
 
-    /// Lines of a version to come, and those in which somebody made a mistake, went with the next change.
-    @Test func whatAnotherVersionWroteStays() throws {
+    /// Regression: a change removed lines of later versions and invalid lines.
+    @Test func keepsUnknownLines() throws {
         let folder = try EngineSourceTests.Folder()
         let state = StateFolder(path: folder.path + "/vellum")
         let source = EngineSource(folder: folder.path, state: state)

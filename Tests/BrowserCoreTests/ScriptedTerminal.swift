@@ -19,37 +19,35 @@ extension BrowserLoopTests {
         }
     }
 
-    /// Gives its events one at a time, each when the screen shows what is waited for. Used by one thread, but for its
-    /// waker.
+    /// Returns its events one by one, each after its text is shown. For one thread, except for its waker.
     final class Terminal: BrowserTerminal {
         struct Step {
-            /// Text that the screen must show before the event comes.
+            /// Text that must be shown before the event.
             var whenShown: String
             var event: InputEvent
-            /// Whether it comes only where somebody waits for it.
+            /// Whether it arrives only during a wait.
             var isLate = false
-            /// Seconds that pass before it comes.
+            /// Seconds before it arrives.
             var after = 0.0
-            /// Whether the screen is read before, which takes a while.
+            /// Whether the user reads the screen first, which takes a while.
             var isRead = true
-            /// What happens with it.
+            /// Called with the event.
             var then: () -> Void = {}
         }
 
         var size = Size(columns: 80, rows: 24)
         var steps: [Step]
         var frames: [Frame] = []
-        /// What it was sent besides frames, and the scripts that it was given to, with how many frames were shown by then.
+        /// Bytes sent besides frames, and scripts run, each with the number of frames before it.
         var sent: [[UInt8]] = []
         var scripts: [(script: String, frames: Int)] = []
-        /// Calls without an event, after which the test gives up instead of waiting for ever.
+        /// Remaining calls without an event before the test fails.
         private var patience = 600
-        /// Microseconds for which each of them waits, for work that takes a while.
+        /// Microseconds that each of them waits, for slow work.
         var pause: UInt32 = 0
         private let bell = Bell()
         let clock: TestClock
-        /// What the last event waited for. Another text is read before the next key is pressed; events that wait for the same come
-        /// at once.
+        /// The text that the last event waited for. A new text is read first; events for the same text arrive at once.
         private var read = ""
 
         init(_ steps: [Step], clock: TestClock = TestClock()) {

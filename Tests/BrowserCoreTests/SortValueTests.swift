@@ -3,7 +3,7 @@ import CBOR
 import StoreInspection
 import Testing
 
-/// What rows are sorted by, in queries, in their results and among entries.
+/// The order of values in queries, results and entries.
 struct SortValueTests {
     private static func decimal(_ text: String) -> SortValue {
         .number(NumberValue(DecimalNumber(text: text.utf8)))
@@ -18,10 +18,10 @@ struct SortValueTests {
         .number(.float(1e23)), decimal("99999999999999999999999.5"), .number(.float(.infinity)),
     ]
 
-    /// What broke: a float was compared with integers as what it is, and with decimal numbers as it is written, so that three numbers
-    /// could each be less than the next; and results compared integers with floats after rounding them.
+    /// Regression: floats were compared with integers by value and with decimals by spelling, which isn't transitive, and results
+    /// rounded integers.
     @Test(arguments: [false, true])
-    func haveATotalOrder(isDescending: Bool) {
+    func orderIsTotal(isDescending: Bool) {
         func order(_ left: SortValue, _ right: SortValue) -> Int {
             SortValue.compare(left, right, isDescending: isDescending).signum()
         }
@@ -35,7 +35,7 @@ struct SortValueTests {
         }
     }
 
-    @Test func cellsAreComparedExactly() {
+    @Test func comparesCellsExactly() {
         let numbers = ["9007199254740993", "9007199254740992", "0.5", "-1e3", "1e400"]
         let sorted = numbers.sorted {
             SortValue.compare(Cell.number($0).sortValue, Cell.number($1).sortValue, isDescending: false) < 0

@@ -3,7 +3,7 @@ import StorageEngine
 import TerminalKit
 import Testing
 
-/// What the browser says instead of drawing.
+/// Lines for screen readers.
 struct SpeakerTests {
     private var speaker = Speaker()
     private var browser: HeadlessBrowser
@@ -16,7 +16,7 @@ struct SpeakerTests {
         return speaker.lines(browser.model, browser.frame)
     }
 
-    @Test mutating func placesAndRowsAreSaidOnce() throws {
+    @Test mutating func announcesPlacesAndRowsOnce() throws {
         let first = try said()
         #expect(first.first == "archives: demo; ? lists the keys")
         #expect(first.contains { $0.hasPrefix("3 archives, ") })
@@ -34,14 +34,14 @@ struct SpeakerTests {
         #expect(try said("h").first?.hasPrefix("archives: ") == true)
     }
 
-    @Test mutating func dialogsAreSaidInFull() throws {
+    @Test mutating func announcesDialogs() throws {
         _ = try said("j<enter>")
         let plan = try said("D")
         #expect(plan.first?.contains("Delete") == true, "\(plan)")
         #expect(plan.last == "button Cancel")
         #expect(plan.contains { $0.contains("in City") })
         #expect(try said("<tab>") == ["button Delete"])
-        #expect(try said("<esc>").last?.contains("; 1 of ") == true, "where one is again")
+        #expect(try said("<esc>").last?.contains("; 1 of ") == true, "the row was not announced")
         let menu = try said("y")
         #expect(menu.first == "Copy" && menu.last?.hasPrefix("k: the key, ") == true)
         #expect(try said("<down>").first?.hasPrefix("v: the value") == true)
@@ -50,7 +50,7 @@ struct SpeakerTests {
         #expect(speaker.typing?.label == "> ")
     }
 
-    @Test mutating func whatIsTypedHasALineOfItsOwn() throws {
+    @Test mutating func typedTextHasSeparateLine() throws {
         _ = try said("j<enter>/jak")
         #expect(speaker.typing?.text == "jak")
         _ = try said("<enter>")
@@ -58,23 +58,23 @@ struct SpeakerTests {
         _ = try said("<esc>Q")
         _ = try said("fnid")
         #expect(speaker.typing?.label == "query " && speaker.typing?.text == "fnid")
-        #expect(try said("<enter>").contains { $0.contains("find") }, "what is wrong")
+        #expect(try said("<enter>").contains { $0.contains("find") }, "the mistake was not announced")
     }
 
-    @Test mutating func valuesAreReadOut() throws {
+    @Test mutating func announcesValues() throws {
         let value = try said("j<enter><enter>")
         #expect(value.first?.hasPrefix("value: demo City ") == true, "\(value)")
         let next = try said("j")
         #expect(next.count == 1 && !next[0].isEmpty)
-        // As text all that is in view is said.
+        // As text, all visible lines are announced.
         #expect(try said("t").count > 2)
     }
 
-    @Test mutating func whatGoesWrongAndWhatIsOverIsSaid() throws {
+    @Test mutating func announcesProblemsAndTheirEnd() throws {
         _ = try said("j<enter>")
-        source.with { $0.problem = "there is no store at /gone" }
+        source.with { $0.problem = "there is no store at /none" }
         browser.refresh()
-        #expect(try said().contains("there is no store at /gone"))
+        #expect(try said().contains("there is no store at /none"))
         source.with { $0.problem = nil }
         browser.refresh()
         #expect(try said().contains("store readable again"))
@@ -82,8 +82,8 @@ struct SpeakerTests {
         #expect(try said("<space>").contains("no longer paused"))
     }
 
-    /// Ages and countdowns tick; who hears them each second hears nothing else.
-    @Test mutating func whatOnlyTicksIsNotSaid() throws {
+    /// Ages and countdowns would interrupt each second.
+    @Test mutating func doesNotAnnounceAges() throws {
         let clock = TestClock()
         browser = try Fixture.browser(source, clock: clock)
         _ = try said("j<enter>D<tab><enter>")
@@ -97,8 +97,8 @@ struct SpeakerTests {
         }
     }
 
-    /// What broke: a log that was opened was said to have so many new messages, which it had before.
-    @Test mutating func whatWasThereIsNotNew() throws {
+    /// Regression: an opened log announced its old messages as new.
+    @Test mutating func oldMessagesAreNotNew() throws {
         let clock = TestClock()
         Fixture.addMessages(source, count: 1)
         browser = try Fixture.browser(source, clock: clock)
@@ -118,8 +118,8 @@ struct SpeakerTests {
         #expect(heard.first?.contains("3 new") == true, "\(heard)")
     }
 
-    /// What broke: two spaces became a comma, a scroll bar was read out, and each step said the whole page anew.
-    @Test mutating func textsAreSaidAsTheyAre() throws {
+    /// Regression: two spaces became a comma, a scroll bar was announced, and each step announced the page.
+    @Test mutating func announcesTextsUnchanged() throws {
         let lines = (1...200).map { $0 == 2 ? "  two  spaces   here" : "line \($0)" }
         let bytes = Array(lines.joined(separator: "\n").utf8)
         source.with { $0.archives["City"]?.append(Fixture.record("text", number: 99, bytes: bytes)) }
@@ -134,11 +134,10 @@ struct SpeakerTests {
         #expect(found.contains("1 of 1: line 150"), "\(found)")
     }
 
-    /// What broke: nothing was said of a mark, of another order and of what is wrong with a condition.
-    @Test mutating func whatChangesIsSaid() throws {
+    @Test mutating func announcesChanges() throws {
         _ = try said("j<enter>")
         #expect(try said("m").first == "1 marked")
-        // What broke: a query, which has marks of its own, was said to have taken these away.
+        // Regression: a query, which has separate marks, announced that these were removed.
         for keys in ["Q", "<esc>"] {
             let lines = try said(keys)
             #expect(
@@ -150,14 +149,14 @@ struct SpeakerTests {
         _ = try said("size >> 3")
         let refused = try said("<enter>")
         #expect(refused.contains { $0.contains(">") }, "\(refused)")
-        #expect(speaker.typing?.behind.isEmpty == false, "where the mistake is")
+        #expect(speaker.typing?.behind.isEmpty == false, "the position of the mistake is missing")
         let graphs = try said("<esc><esc>T")
         #expect(graphs.last?.contains(" of 6") == true, "\(graphs)")
         #expect(try said("j") != [])
     }
 
-    /// What broke: keys that were pressed before a question was said answered it.
-    @Test mutating func aQuestionIsSaidBeforeItIsAnswered() throws {
+    /// Regression: keys pressed before the announcement confirmed the dialog.
+    @Test mutating func announcesDialogBeforeConfirmation() throws {
         _ = try said("j<enter>")
         #expect(!speaker.asks)
         _ = try said("D")
@@ -166,8 +165,7 @@ struct SpeakerTests {
         #expect(!speaker.asks)
     }
 
-    /// A key may hold whatever a terminal obeys.
-    @Test mutating func nothingReachesTheTerminalAsItIs() throws {
+    @Test mutating func escapesControls() throws {
         source.with { $0.archives["City"]?[0].entry.key = "a\u{1b}[2Jb\r\nc" }
         for line in try said("j<enter>") + said("D") {
             #expect(

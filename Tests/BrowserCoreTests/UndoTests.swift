@@ -5,7 +5,7 @@ import TerminalKit
 import Testing
 
 struct UndoTests {
-    @Test func whatWasDeletedComesBack() throws {
+    @Test func restoresDeletedEntries() throws {
         let source = Fixture.source()
         var browser = try Fixture.browser(source, keys: "j<enter>mmmDy")
         #expect(source.with { $0.archives["City"]?.count } == 13)
@@ -20,8 +20,8 @@ struct UndoTests {
         #expect(browser.frame.plainText.contains("writes 6"))
     }
 
-    /// What a plan says of undo is shown while it lasts, and its end is said.
-    @Test func theTimeLeftIsCountedDown() throws {
+    /// The remaining time is shown, and its end reported.
+    @Test func showsRemainingTime() throws {
         let source = Fixture.source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 110, clock: clock, keys: "j<enter>gmmDy")
@@ -33,12 +33,11 @@ struct UndoTests {
         clock.advance(30)
         source.with { $0.undoable["City"]?[0].action.bytesLeft = 61_400 }
         browser.refresh()
-        #expect(
-            status().hasPrefix("東京都") && status().hasSuffix("undo with u for 9m30s or 61.4 kB of writes"))
+        #expect(status().hasPrefix("東京都") && status().hasSuffix("undo with u for 9m30s or 61.4 kB of writes"))
         browser.press([.character("h")])
-        #expect(status().contains("undo with u"), "the archive is under the cursor")
+        #expect(status().contains("undo with u"), "not shown with the archive under the cursor")
         browser.press([.character("k")])
-        #expect(!status().contains("undo with u"), "in another one u undoes something else")
+        #expect(!status().contains("undo with u"), "shown with another archive under the cursor")
         browser.press(try Key.script("jl"))
         source.with { $0.undoable["City"] = [] }
         browser.refresh()
@@ -48,7 +47,7 @@ struct UndoTests {
         #expect(!status().contains("undo with u"))
     }
 
-    @Test func theEndOfTheTimeIsSaid() throws {
+    @Test func reportsEndOfUndo() throws {
         let source = Fixture.source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 80, clock: clock, keys: "j<enter>gDy")
@@ -58,8 +57,8 @@ struct UndoTests {
         #expect(browser.frame.plainText.contains("can't be undone any more: ten minutes have passed."))
     }
 
-    /// What broke: while a large undo was under way it was said that it wasn't possible any more.
-    @Test func whatIsBeingTakenBackIsNotOver() throws {
+    /// Regression: during a long undo, its end was reported.
+    @Test func runningUndoIsNotReportedAsOver() throws {
         let source = Fixture.source()
         var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "j<enter>gDyu")
         let undo = test.press(.character("y"), source, settling: false)
@@ -73,7 +72,7 @@ struct UndoTests {
         #expect(test.model.said?.contains("Restored 1 entry") == true, "\(test.model.said ?? "")")
     }
 
-    @Test func whatWasUndoneIsNotCountedDown() throws {
+    @Test func undoneActionHasNoRemainingTime() throws {
         let clock = TestClock()
         var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: "j<enter>gDyuy")
         clock.advance(30)
@@ -82,7 +81,7 @@ struct UndoTests {
             !browser.frame.plainText.contains("any more") && !browser.frame.plainText.contains("u undoes:"))
     }
 
-    @Test func defaultIsCancel() throws {
+    @Test func cancelIsDefault() throws {
         let source = Fixture.source()
         Fixture.addUndoable(source)
         let browser = try Fixture.browser(source, keys: "j<enter>u<enter>")
@@ -90,7 +89,7 @@ struct UndoTests {
         #expect(!browser.model.isPlanOpen)
     }
 
-    @Test func keysRecordedAnewAreListed() throws {
+    @Test func listsKeysRecordedSince() throws {
         let source = Fixture.source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>mmDy")
@@ -100,8 +99,8 @@ struct UndoTests {
         #expect(browser.frame.plainText.contains("\"Bandung\" was recorded, changed or evicted"))
     }
 
-    /// What another process did is undone by the same key, and an older action is chosen from the list.
-    @Test func oneIsChosen() throws {
+    /// The same key undoes actions of other processes; the list offers older ones.
+    @Test func undoesChosenAction() throws {
         let source = Fixture.source()
         Fixture.addUndoable(source)
         var browser = try Fixture.browser(source, keys: "j<enter>U")
@@ -114,9 +113,9 @@ struct UndoTests {
         #expect(source.with { $0.undoable["City"]?.map(\.action.id) } == [8, 5])
     }
 
-    /// What broke: on a narrow screen it was cut off who did it, when, and how long it can be undone.
+    /// Regression: a narrow screen cut off the process, the time and the remaining time.
     @Test(arguments: [(40, 10), (30, 24), (80, 24)])
-    func theListTellsAllOfIt(columns: Int, rows: Int) throws {
+    func listWrapsDetails(columns: Int, rows: Int) throws {
         let source = Fixture.source()
         Fixture.addUndoable(source)
         var browser = try Fixture.browser(source, columns: columns, rows: rows, keys: "j<enter>U")
@@ -125,19 +124,19 @@ struct UndoTests {
             ["deleted 1,204 entries", "2m10s ago by api (4133)", "7m50s", "12 kB of writes left"],
             ["expiry of 3 entries", "5m ago by an unknown process", "900 B of writes left"],
         ] {
-            // What stands in the box, without its scroll bar.
+            // The text in the box without its scroll bar.
             let text = browser.frame.plainText.split(separator: "\n").compactMap { line in
                 let parts = line.split(separator: "│", omittingEmptySubsequences: false)
                 return parts.count < 3 ? nil : parts[1].split { " █▴▾·".contains($0) }.joined(separator: " ")
             }.joined(separator: " ")
             for part in words { #expect(text.contains(part), "\(columns)x\(rows): \(part) in \(text)") }
-            #expect(browser.frame.plainText.contains("enter Choose"), "the hints stay")
+            #expect(browser.frame.plainText.contains("enter Choose"), "the hints are hidden")
             browser.press([Key(.down)])
         }
     }
 
-    /// What broke: the row that came back above the cursor was above the rows in view.
-    @Test func whatComesBackOnTopIsSeen() throws {
+    /// Regression: a restored row above the cursor was above the visible rows.
+    @Test func restoredTopRowIsVisible() throws {
         let source = Fixture.source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>gDy")
@@ -149,13 +148,13 @@ struct UndoTests {
             clock.advance(4)
             browser.refresh()
         }
-        #expect(browser.model.cursorKey == "Bandung", "the cursor stays with its key")
+        #expect(browser.model.cursorKey == "Bandung", "the cursor left its key")
         #expect(browser.model.cursorRow == 1 && browser.model.firstRow == 0)
     }
 
-    /// Deadlines come back in parts, so that can be stopped as a plan can; what was removed comes back in one step.
+    /// Expiry times are restored in parts, which can be stopped; entries are restored in one step.
     @Test(arguments: [(kind: ReversibleAction.Kind.deadline, isStoppable: true), (.delete, false)])
-    func escapeStopsAnUndo(kind: ReversibleAction.Kind, isStoppable: Bool) throws {
+    func escapeStopsUndo(kind: ReversibleAction.Kind, isStoppable: Bool) throws {
         let source = Fixture.source()
         Fixture.addUndoable(source)
         source.with { $0.undoable["City"]?[0].action.kind = kind }
@@ -174,11 +173,10 @@ struct UndoTests {
         #expect(test.text.contains("Stopped: restored 1 entry, 190 B; u undoes the rest."))
     }
 
-    /// An undo says how much of it is done, and whether it can be stopped.
     @Test(arguments: [
         (kind: ReversibleAction.Kind.deadline, end: ", Esc stops"), (.delete, ""), (.expire, ""),
     ])
-    func aLongUndoSaysItsShare(kind: ReversibleAction.Kind, end: String) throws {
+    func longUndoShowsProgress(kind: ReversibleAction.Kind, end: String) throws {
         let source = Fixture.source()
         Fixture.addUndoable(source)
         source.with { state in
@@ -198,8 +196,8 @@ struct UndoTests {
         #expect(!test.text.contains("undoing"))
     }
 
-    /// What broke: other work that began beside a change took its place, and Esc reached that instead.
-    @Test func escapeReachesTheChangeBesideOtherWork() throws {
+    /// Regression: work begun during a change replaced it, and Esc stopped that work.
+    @Test func escapeStopsChangeDuringOtherWork() throws {
         let source = Fixture.source()
         Fixture.addUndoable(source)
         source.with { $0.undoable["City"]?[0].action.kind = .deadline }
@@ -211,17 +209,17 @@ struct UndoTests {
         test.press(.character("y"), expecting: ["undo 8 of City"])
         test.press(.character("z"), expecting: ["group City below \"\""])
         test.press(Key(.escape), expecting: ["stop"])
-        #expect(test.model.screen == .groups, "the groups are still being made")
+        #expect(test.model.screen == .groups, "the groups were stopped")
     }
 
     @Test(arguments: ["u", "U"])
-    func nothingToUndoIsSaid(key: Character) throws {
+    func reportsNothingToUndo(key: Character) throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>")
         browser.press([.character(key)])
         #expect(browser.frame.plainText.contains("Nothing to undo in City:"))
     }
 
-    @Test func itMayBeTooLate() throws {
+    @Test func reportsLateUndo() throws {
         let source = Fixture.source()
         Fixture.addUndoable(source)
         var browser = try Fixture.browser(source, columns: 100, keys: "j<enter>u")
@@ -232,16 +230,16 @@ struct UndoTests {
                 "Can't undo: already undone, older than ten minutes, or its space was reused."))
     }
 
-    /// The undo begins on the list of archives too, with the archive under the cursor.
-    @Test func fromTheArchives() throws {
+    /// On the list of archives, u undoes in the archive under the cursor.
+    @Test func undoesFromArchives() throws {
         let source = Fixture.source()
         Fixture.addUndoable(source)
         let browser = try Fixture.browser(source, keys: "ju")
         #expect(browser.frame.plainText.contains("Restores 1 entry, "))
     }
 
-    /// An answer that comes when something else is open must not take its place.
-    @Test func aLateAnswerOpensNothing() {
+    /// A late response must not replace an open dialog.
+    @Test func lateResponseOpensNothing() {
         var test = UpdateTest(Fixture.model(columns: 80, rows: 24))
         let source = Fixture.source()
         Fixture.addUndoable(source)
@@ -255,7 +253,7 @@ struct UndoTests {
         #expect(test.text.contains("Help: archives"))
     }
 
-    @Test func readOnlyHasNeitherExpiryNorUndo() throws {
+    @Test func readOnlyBrowserHasNoExpiryOrUndo() throws {
         let source = Fixture.source()
         Fixture.addUndoable(source)
         Fixture.addMessages(source)

@@ -2,7 +2,7 @@ import BrowserCore
 import TerminalKit
 import Testing
 
-/// What each message asks for, exactly: an effect too many or too few fails.
+/// The exact effects of each message.
 struct UpdateTests {
     private func entries(_ source: MockSource, rows: Int = 24) -> UpdateTest {
         var test = UpdateTest(Fixture.model(columns: 80, rows: rows))
@@ -13,7 +13,7 @@ struct UpdateTests {
         return test
     }
 
-    @Test func startsWithTheStore() {
+    @Test func loadsStoreAtStart() {
         let test = UpdateTest(Fixture.model(columns: 80, rows: 24))
         #expect(
             test.effects.map(\.description) == [
@@ -23,7 +23,7 @@ struct UpdateTests {
         #expect(none.effects.map(\.description) == ["load stores"])
     }
 
-    @Test func oneRefreshAtATime() {
+    @Test func refreshesOneAtATime() {
         let source = Fixture.source()
         var test = UpdateTest(Fixture.model(columns: 80, rows: 24))
         test.send(.tick(Fixture.start))
@@ -33,7 +33,7 @@ struct UpdateTests {
         test.send(.tick(Fixture.start))
     }
 
-    @Test func anUnchangedArchiveIsNotListedAgain() {
+    @Test func doesNotListUnchangedArchive() {
         let source = Fixture.source()
         var test = entries(source)
         let before = source.with { $0.listings }
@@ -49,11 +49,11 @@ struct UpdateTests {
             .tick(Fixture.start.adding(seconds: 6)), expecting: ["load figures of \(Fixture.storePath)"])
         test.settle(source)
         #expect(source.with { $0.listings } == before + 1)
-        #expect(test.model.cursorKey == "Quito", "following shows what is at the top")
+        #expect(test.model.cursorKey == "Quito", "following did not show the top")
     }
 
-    /// A paused screen stands still; its figures are still noted once in a while, so that graphs have no hole.
-    @Test func aPausedScreenShowsNothingNew() {
+    /// A paused screen stays; figures are sampled for the graphs.
+    @Test func pauseKeepsScreen() {
         let source = Fixture.source()
         var test = entries(source)
         test.press(.character(" "))
@@ -74,7 +74,7 @@ struct UpdateTests {
         #expect(test.model.pace == .live)
     }
 
-    @Test func everyKeystrokeTakesTheEarlierOnesPlace() {
+    @Test func keystrokesReplaceEarlierFilters() {
         let source = Fixture.source()
         var test = entries(source)
         test.press(.character("/"))
@@ -82,7 +82,7 @@ struct UpdateTests {
         let first = test.effects
         test.press(.character("a"), expecting: ["stop", "arrange City by idle filter \"ta\""])
         let second = test.effects
-        // The answer to the first comes too late and changes nothing.
+        // The late response to the first changes nothing.
         for message in first.flatMap({ test.answers(to: $0, source) }) { test.send(message) }
         #expect(test.text.contains("16 entries"))
         for message in second.flatMap({ test.answers(to: $0, source) }) { test.send(message) }
@@ -92,12 +92,12 @@ struct UpdateTests {
         #expect(test.text.contains(" 16 entries"))
     }
 
-    @Test func escapeStopsLongWork() {
+    @Test func escapeStopsSorting() {
         let source = Fixture.source()
         var test = entries(source)
         test.press(.character("1"), expecting: ["arrange City by key"])
         guard let ticket = test.effects.first?.ticket else {
-            Issue.record("no arrangement was asked for")
+            Issue.record("no arrangement was requested")
             return
         }
         test.send(.clock(Fixture.start.adding(seconds: 1)))
@@ -105,18 +105,18 @@ struct UpdateTests {
         #expect(test.text.contains("40% sorting by key, Esc stops"))
         test.press(Key(.escape), expecting: ["stop"])
         #expect(test.text.contains("Stopped: sorting by key"))
-        // What is shown is still in LRU order, and says so.
+        // The rows are still in LRU order.
         #expect(test.text.contains("idle ▲"))
         test.press(.character("r"), expecting: ["arrange City by idle descending"])
     }
 
-    @Test func longFilteringShowsItsProgress() {
+    @Test func filteringShowsProgress() {
         let source = Fixture.source()
         var test = entries(source)
         test.press(.character("/"))
         test.press(.character("t"), expecting: ["arrange City by idle filter \"t\""])
         guard let ticket = test.effects.first?.ticket else {
-            Issue.record("no arrangement was asked for")
+            Issue.record("no arrangement was requested")
             return
         }
         test.send(.clock(Fixture.start.adding(seconds: 1)))
@@ -127,7 +127,7 @@ struct UpdateTests {
         #expect(test.text.contains(" 16 entries"))
     }
 
-    /// The folder of stores is looked at once a second, not with every refresh.
+    /// The folder is read once a second, not at each refresh.
     @Test func storesAreReadOnceASecond() {
         let source = Fixture.source()
         var test = UpdateTest(Fixture.model(columns: 80, rows: 24, store: nil))
@@ -137,18 +137,18 @@ struct UpdateTests {
         test.send(.tick(Fixture.start.adding(seconds: 1.1)), expecting: ["load stores"])
     }
 
-    @Test func movingAsksForWhatComesIntoView() {
+    @Test func movingLoadsVisibleRows() {
         let source = Fixture.source()
         var test = entries(source, rows: 12)
         test.press(Key(.end), expecting: ["load rows 2..<16"])
         let question = test.effects
-        // Nothing is asked for twice.
+        // No request is repeated.
         test.press(Key(.up))
         for message in question.flatMap({ test.answers(to: $0, source) }) { test.send(message) }
         #expect(test.model.cursorKey == "Apia")
     }
 
-    @Test func openingAValueReadsItOnce() {
+    @Test func opensValueWithOneRead() {
         let source = Fixture.source()
         var test = entries(source)
         test.press(
@@ -164,7 +164,7 @@ struct UpdateTests {
             expecting: ["load figures of \(Fixture.storePath)", "check value City/Jakarta"])
         test.settle(source)
         #expect(test.text.contains("Replaced; R shows the new value."))
-        #expect(test.text.contains("geonameid"), "what is read stays until it is read anew")
+        #expect(test.text.contains("geonameid"), "the loaded value was replaced")
         test.press(
             .character("R"),
             expecting: [
@@ -177,8 +177,7 @@ struct UpdateTests {
         #expect(test.model.screen == .entries)
     }
 
-    /// An answer that was asked of the store before is not taken for one of the store that is open.
-    @Test func aLateAnswerStaysWithItsStore() {
+    @Test func lateResponseBelongsToItsStore() {
         let source = Fixture.source()
         var test = UpdateTest(Fixture.model(columns: 80, rows: 24, store: nil))
         test.settle(source)
@@ -207,7 +206,7 @@ struct UpdateTests {
         #expect(test.text.contains("geonameid"))
     }
 
-    @Test func leavingTheListStopsItsWork() {
+    @Test func leavingListStopsWork() {
         let source = Fixture.source()
         var test = UpdateTest(Fixture.model(columns: 80, rows: 24))
         test.settle(source)
@@ -219,7 +218,7 @@ struct UpdateTests {
         #expect(test.model.screen == .archives)
     }
 
-    @Test func quitAndDemo() {
+    @Test func quitsAndStartsDemo() {
         let source = Fixture.source()
         var test = UpdateTest(Fixture.model(columns: 80, rows: 24, store: nil))
         test.settle(source)
@@ -233,15 +232,14 @@ struct UpdateTests {
         other.press(.character("q"), expecting: ["arrange City by idle filter \"q\""])
     }
 
-    /// What broke: where the end of a paste was lost, the browser did nothing any more and didn't say why, and the Ctrl-C that
-    /// helped ended it.
-    @Test func anUnfinishedPasteIsTold() {
+    /// Regression: after a paste without an end, the browser ignored keys without a hint, and Ctrl-C quit.
+    @Test func reportsUnfinishedPaste() {
         let unfinished = "A paste hasn't ended; Ctrl-C drops it."
         let source = Fixture.source()
         var test = entries(source)
         test.send(.input(.pasteUnfinished))
         test.send(.clock(Fixture.start.adding(seconds: 100)))
-        #expect(test.text.contains(unfinished), "for as long as it is true")
+        #expect(test.text.contains(unfinished), "the message vanished")
         test.send(.input(.pasteDropped), expecting: [])
         #expect(!test.text.contains(unfinished))
         #expect(test.text.contains("The unfinished paste was dropped."))
@@ -255,16 +253,16 @@ struct UpdateTests {
         #expect(test.text.contains("The unfinished paste was dropped."))
     }
 
-    @Test func failuresAreShownAndPass() {
+    @Test func showsAndClearsFailures() {
         let source = Fixture.source()
         var test = entries(source)
-        source.with { $0.problem = "there is no store at /gone" }
+        source.with { $0.problem = "there is no store at /none" }
         test.send(
             .tick(Fixture.start.adding(seconds: 1)), expecting: ["load figures of \(Fixture.storePath)"])
         test.settle(source)
-        #expect(test.text.contains("there is no store at /gone"))
+        #expect(test.text.contains("there is no store at /none"))
         #expect(test.text.contains("UNREACHABLE"))
-        #expect(test.text.contains("Jakarta"), "what was read stays on the screen")
+        #expect(test.text.contains("Jakarta"), "the loaded rows vanished")
         source.with { $0.problem = nil }
         test.send(
             .tick(Fixture.start.adding(seconds: 2)), expecting: ["load figures of \(Fixture.storePath)"])
@@ -273,7 +271,7 @@ struct UpdateTests {
         #expect(!test.text.contains("UNREACHABLE"))
     }
 
-    @Test func anArchiveThatCannotBeListedIsTriedAgain() {
+    @Test func retriesFailedListing() {
         let source = Fixture.source()
         var test = UpdateTest(Fixture.model(columns: 80, rows: 24))
         test.settle(source)

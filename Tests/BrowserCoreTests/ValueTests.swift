@@ -5,7 +5,7 @@ import TerminalKit
 import Testing
 
 struct ValueTests {
-    @Test func damageIsSaidAndTheBytesAreShown() throws {
+    @Test func reportsDamageAndShowsBytes() throws {
         let source = Fixture.source()
         source.with { state in
             state.archives["City"]?[0].bytes = Array("{oops".utf8)
@@ -16,8 +16,8 @@ struct ValueTests {
         #expect(browser.frame.plainText.contains("{oops"))
     }
 
-    /// What broke: why a value could not be read stood in its place for good.
-    @Test func whatCouldNotBeReadIsReadAgain() throws {
+    /// Regression: the error message stayed in place of the value.
+    @Test func retriesFailedRead() throws {
         let source = Fixture.source()
         source.with { state in
             for held in state.archives["City"] ?? [] {
@@ -32,8 +32,8 @@ struct ValueTests {
         #expect(browser.frame.plainText.contains("Jakarta"))
     }
 
-    /// What broke: the top bar said "live" above a value that the store no longer held, and its times ran on.
-    @Test func aValueThatTheStoreNoLongerHasSaysOfWhenItIs() throws {
+    /// Regression: the top bar showed "live" above a value that the store no longer had, and its times advanced.
+    @Test func replacedValueShowsAge() throws {
         let source = Fixture.source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 120, clock: clock, keys: "j<enter><enter>")
@@ -45,7 +45,7 @@ struct ValueTests {
         clock.advance(32)
         browser.refresh()
         #expect(browser.frame.lines[0].contains("read 32s ago"), "\(browser.frame.plainText)")
-        #expect(browser.frame.lines[1] == before, "its line is of that moment, too")
+        #expect(browser.frame.lines[1] == before, "its line changed")
         browser.press([.character("R")])
         #expect(browser.frame.lines[0].contains("● live"), "\(browser.frame.plainText)")
         #expect(browser.frame.plainText.contains("new: true"))
@@ -55,8 +55,8 @@ struct ValueTests {
         #expect(browser.frame.lines[0].contains("read 5s ago"), "\(browser.frame.plainText)")
     }
 
-    /// What broke: the line above a value whose time was over said "expires expired".
-    @Test func aValueWhoseTimeIsOverIsSaidToHaveExpired() throws {
+    /// Regression: the line above an expired value had "expires expired".
+    @Test func showsExpiredValue() throws {
         let source = Fixture.source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 120, clock: clock, keys: "j<enter>jj<enter>")
@@ -67,8 +67,8 @@ struct ValueTests {
         #expect(!browser.frame.plainText.contains("expires expired"))
     }
 
-    /// A big value is opened by its beginning, and scrolled through in windows.
-    @Test func bigValuesAreRead() throws {
+    /// A large value is read in windows.
+    @Test func readsLargeValues() throws {
         let source = Fixture.source()
         let size = 40_000_000
         source.with { state in
@@ -85,9 +85,8 @@ struct ValueTests {
         #expect(browser.frame.plainText.contains("ab ab"))
     }
 
-    /// An entry that nobody hit since it was recorded was never used, though its place in the order has a time; of another
-    /// it is said when.
-    @Test func theLastUseOfAnEntryIsSaid() throws {
+    /// An entry without hits was never accessed, although its LRU position has a time.
+    @Test func showsLastAccess() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter><enter>b")
         #expect(browser.frame.boxLines.contains("hits 0"), "\(browser.frame.plainText)")
         #expect(browser.frame.boxLines.contains("accessed never"), "\(browser.frame.plainText)")
@@ -96,11 +95,11 @@ struct ValueTests {
         #expect(browser.frame.boxLines.contains("accessed 2026-02-02 02:39:53, 7s ago"))
     }
 
-    @Test func foldsAndFinds() throws {
+    @Test func foldsAndSearches() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter><enter>-")
         #expect(!browser.frame.plainText.contains("Djakarta"))
         browser.press(try Key.script("/djak"))
-        #expect(browser.frame.plainText.contains("1: \"Djakarta\""), "what hides a match is unfolded")
+        #expect(browser.frame.plainText.contains("1: \"Djakarta\""), "the folded match is hidden")
         browser.press([Key(.enter)])
         #expect(browser.frame.plainText.contains("$.alternatenames[1]"))
         browser.press(try Key.script("h"))
@@ -110,13 +109,13 @@ struct ValueTests {
         browser.press(try Key.script("+"))
         #expect(browser.frame.plainText.contains("Djakarta"))
         browser.press(try Key.script("/jakarta<enter>nn"))
-        #expect(browser.frame.plainText.contains("$.name"), "after the last match comes the first")
+        #expect(browser.frame.plainText.contains("$.name"), "the search did not wrap")
         browser.press(try Key.script("N"))
         #expect(browser.frame.plainText.contains("$.place.zone"))
     }
 
-    /// What broke: where a name ends was told by a color alone, so that `a b 1` could be read in two ways.
-    @Test func aNameOfATreeEndsWithAColon() throws {
+    /// Regression: only color marked the end of a name, so that `a b 1` was ambiguous.
+    @Test func namesEndWithColon() throws {
         let source = Fixture.source()
         let bytes = Array("{\"a b\":1,\"\":4,\"list\":[7]}".utf8)
         source.with { state in
@@ -130,7 +129,7 @@ struct ValueTests {
         }
     }
 
-    @Test func viewsAsTextAndBytes() throws {
+    @Test func showsTextAndBytes() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter><enter>t")
         #expect(browser.frame.plainText.contains("{\"geonameid\":1642911"))
         browser.press([.character("t")])
@@ -139,8 +138,7 @@ struct ValueTests {
         #expect(browser.frame.plainText.contains("▾ {8}"))
     }
 
-    /// Escape sequences in keys and values are shown, never sent.
-    @Test func escapesAreShown() throws {
+    @Test func escapesSequences() throws {
         let value = try Fixture.browser(Fixture.source(), keys: "<enter>j<enter>").frame
         #expect(value.plainText.contains("Second \\e[31mline"))
         let list = try Fixture.browser(Fixture.source(), columns: 100, keys: "j<enter>jjjjjj").frame
@@ -151,8 +149,8 @@ struct ValueTests {
         }
     }
 
-    /// What the pane showed of an entry is still shown when it goes before it is opened.
-    @Test func opensWhatWasSeenOfAnEntryThatIsGone() throws {
+    /// The preview of an entry is shown even if it is removed before it is opened.
+    @Test func opensPreviewOfRemovedEntry() throws {
         let source = Fixture.source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>jj")
@@ -161,7 +159,7 @@ struct ValueTests {
         browser.press([Key(.enter)])
         #expect(browser.model.screen == .value)
         #expect(browser.frame.plainText.contains("Evicted or removed since; this is the last value."))
-        #expect(browser.frame.plainText.contains(" hits  idle "), "the entry's own line and value are there")
+        #expect(browser.frame.plainText.contains(" hits  idle "), "the entry's line and value are missing")
         clock.advance(4)
         browser.refresh()
         browser.press([.character("R")])
@@ -170,8 +168,8 @@ struct ValueTests {
         #expect(browser.frame.plainText.contains(" hits  idle "))
     }
 
-    /// Nothing was seen of it, so the list stays.
-    @Test func staysOnTheListWhenAnUnseenEntryIsGone() throws {
+    /// Without a preview the list stays.
+    @Test func removedEntryWithoutPreviewOpensNothing() throws {
         let source = Fixture.source()
         var browser = try Fixture.browser(source, keys: "j<enter>pjj")
         let key = try #require(browser.model.cursorKey)

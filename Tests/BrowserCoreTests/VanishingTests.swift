@@ -5,9 +5,9 @@ import TerminalKit
 import TestSupport
 import Testing
 
-/// Rows whose entries go while a person looks at them.
+/// Rows whose entries are removed while shown.
 struct VanishingTests {
-    /// A cache of many entries, the last used first.
+    /// A cache of many entries in LRU order.
     private func source(_ count: Int) -> MockSource {
         let source = Fixture.source()
         source.with { state in
@@ -23,8 +23,8 @@ struct VanishingTests {
         source.with { _ = $0.archives["City"]?.removeLast(count) }
     }
 
-    /// What broke: the last rows of a store that changes were bare "gone" for seconds, and the pane had another's value.
-    @Test func rowsThatWentAreReplacedByThoseThatAreThere() throws {
+    /// Regression: the last rows were empty for seconds, and the pane showed another entry's value.
+    @Test func removedRowsAreReplaced() throws {
         let source = source(400)
         var browser = try Fixture.browser(source, columns: 120, rows: 40, keys: "j<enter>")
         evict(150, source)
@@ -32,16 +32,15 @@ struct VanishingTests {
         let text = browser.frame.plainText
         #expect(!text.contains(" removed"))
         #expect(browser.model.cursorKey == "key 249")
-        #expect(text.contains("key 249  JSON,"), "the pane shows what the cursor is on")
+        #expect(text.contains("key 249  JSON,"), "the pane shows another entry")
         #expect(text.contains("250 of 250"))
         #expect(text.contains("250 entries"))
         browser.press(try Key.script("<enter>"))
         #expect(browser.frame.plainText.contains("\"key 249\""))
     }
 
-    /// What broke: the entries and groups of an archive that was removed stayed on the screen below a header that said live, and
-    /// groups said so while they never followed the store.
-    @Test(arguments: ["j<enter>", "jz"]) func anArchiveThatWentIsNotLive(keys: String) throws {
+    /// Regression: the header showed "live" above entries of a removed archive, and always above groups.
+    @Test(arguments: ["j<enter>", "jz"]) func removedArchiveIsNotLive(keys: String) throws {
         let source = source(20)
         let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 100, rows: 30, clock: clock, keys: keys)
@@ -56,7 +55,7 @@ struct VanishingTests {
         #expect(header().contains("REMOVED") && !header().contains("live"), "\(header())")
     }
 
-    /// Where there is nothing to take their place, the rows that were seen stay and are marked.
+    /// Without replacements the shown rows stay and are marked.
     @Test func rowsWithoutSuccessorsAreMarked() throws {
         let source = source(30)
         var browser = try Fixture.browser(source, columns: 120, rows: 40, keys: "j<enter>")
@@ -66,7 +65,7 @@ struct VanishingTests {
         #expect(browser.frame.plainText.contains("\nx key 29"))
     }
 
-    /// Whatever goes while a person moves about, the pane's value is that of the row under the cursor.
+    /// Regardless of removals, the pane shows the value of the row under the cursor.
     @Test(arguments: 1...4 as ClosedRange<UInt64>, [(120, 30), (80, 24)])
     func paneAndCursorAgree(seed: UInt64, size: (columns: Int, rows: Int)) throws {
         var numbers = SeededGenerator(seed: seed)
@@ -81,7 +80,7 @@ struct VanishingTests {
             switch Int.random(in: 0..<8, using: &numbers) {
             case 0: evict(min(count, .random(in: 1...9, using: &numbers)), source)
             case 1:
-                // The one under the cursor, or any other.
+                // The entry under the cursor, or any other.
                 let other = "key \(Int.random(in: 0..<300, using: &numbers))"
                 source.remove(
                     (Bool.random(using: &numbers) ? browser.model.cursorKey : nil) ?? other, archive: "City")
@@ -96,15 +95,15 @@ struct VanishingTests {
             #expect(browser.disagreement == nil, "seed \(seed), step \(step)")
             guard browser.paneKey != nil, let key = browser.model.cursorKey else { continue }
             shown += 1
-            // A bar, the line of figures and the titles stand above the rows.
+            // Three lines are above the rows: bar, figures and titles.
             let row = browser.frame.lines[3 + browser.model.cursorRow - browser.model.firstRow].dropFirst(2)
             #expect(row.hasPrefix(key + " "), "seed \(seed), step \(step): \(key) in \(row)")
         }
-        #expect(shown > 40, "the pane shows values most of the time")
+        #expect(shown > 40, "the pane rarely shows values")
     }
 
-    /// A row that was seen keeps its key, and the pane says that its entry is gone.
-    @Test func aSeenRowThatWentIsMarked() throws {
+    /// A shown row keeps its key, and the pane reports the removal.
+    @Test func removedRowIsMarked() throws {
         let source = source(20)
         let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 120, rows: 40, clock: clock, keys: "j<enter>")
@@ -116,7 +115,7 @@ struct VanishingTests {
         #expect(row != nil, "\(browser.frame.plainText)")
     }
 
-    @Test("the pane loads an entry that is present again")
+    @Test("the pane loads a restored entry")
     func restoredEntryIsLoaded() throws {
         let source = source(20)
         let clock = TestClock()

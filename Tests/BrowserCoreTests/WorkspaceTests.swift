@@ -5,11 +5,10 @@ import StoreInspection
 import TerminalKit
 import Testing
 
-/// Several stores that are open at once.
 struct WorkspaceTests {
     private static let other = "/home/ada/.cache/thumbnails"
 
-    @Test func aStoreStaysAsItWasLeft() throws {
+    @Test func keepsStateOfStores() throws {
         var browser = try Fixture.browser(Fixture.source(), columns: 100, keys: "j<enter>jjm")
         let key = try #require(browser.model.cursorKey)
         browser.press(try Key.script("]"))
@@ -32,7 +31,7 @@ struct WorkspaceTests {
         #expect(browser.model.markedKeys.isEmpty)
     }
 
-    @Test func whatIsNotOpenIsSaid() throws {
+    @Test func reportsStoresNotOpen() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "4")
         #expect(browser.model.said?.contains("Store 4 is not open: 1 store is open.") == true)
         browser.press(try Key.script("1"))
@@ -45,8 +44,7 @@ struct WorkspaceTests {
         #expect(browser.model.said == "Store 1 is not open: 0 stores are open.")
     }
 
-    /// An answer belongs to the store that was asked, wherever that is by now.
-    @Test func answersGoWhereTheyWereAskedFor() throws {
+    @Test func responsesBelongToTheirStore() throws {
         let source = Fixture.source()
         var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "hj<enter>1j")
         #expect(test.model.store == Fixture.storePath)
@@ -57,7 +55,7 @@ struct WorkspaceTests {
         let before = test.text
         #expect(test.answer(asked[0], source).isEmpty)
         #expect(test.text == before)
-        // With what it asks for nothing is waited for in vain.
+        // Its effects complete the pending requests.
         let back = test.press(.character("["), source, settling: false)
         #expect(test.model.screen == .entries && test.text.contains("16 entries"))
         test.effects = back
@@ -65,8 +63,8 @@ struct WorkspaceTests {
         #expect(test.text.contains("Jakarta") && test.text.contains("geonameid"))
     }
 
-    /// Rows stay still for who moves among them, also while figures of other stores come.
-    @Test func whoMovesKeepsTheRows() throws {
+    /// Rows stay in place while the cursor moves, even as other stores' figures arrive.
+    @Test func movingFreezesRows() throws {
         let clock = TestClock()
         var browser = try Fixture.browser(
             Fixture.source(), columns: 100, clock: clock, keys: "hj<enter>1j<enter>")
@@ -80,8 +78,7 @@ struct WorkspaceTests {
         }
     }
 
-    /// What was asked of a store that was closed since has no place any more.
-    @Test func answersToAClosedStoreAreDropped() throws {
+    @Test func dropsResponsesOfClosedStore() throws {
         let source = Fixture.source()
         var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "hj<enter>")
         let asked = test.press(.character("R"), source, settling: false)
@@ -91,7 +88,7 @@ struct WorkspaceTests {
         #expect(test.answer(asked[0], source).isEmpty && test.text == before)
     }
 
-    @Test func alarmsRingForStoresThatAreNotShown() throws {
+    @Test func alarmsRingForHiddenStores() throws {
         let source = Fixture.source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 120, clock: clock, keys: "jT")
@@ -106,15 +103,15 @@ struct WorkspaceTests {
         seconds(8, hits: 50, misses: 50)
         #expect(browser.frame.plainText.contains("1:demo: ALARM: hit ratio of City is"))
         #expect(browser.frame.plainText.contains(" ALARM ") && browser.sent == [[7]])
-        // The graph has what happened meanwhile.
+        // The graph covers that time.
         browser.press(try Key.script("["))
         #expect(browser.model.store == Fixture.storePath)
         seconds(8, hits: 95, misses: 5)
         #expect(browser.frame.plainText.contains("The alarm is over: hit ratio of City was"))
     }
 
-    /// The tenth store takes the place, and the number, of the one that was shown longest ago, and says so.
-    @Test func atMostNineAreOpen() throws {
+    /// The tenth store replaces the one shown longest ago, with its number, and that is reported.
+    @Test func atMostNineStoresAreOpen() throws {
         let source = Fixture.source()
         source.with { state in
             state.stores = (0..<12).map {
@@ -129,7 +126,7 @@ struct WorkspaceTests {
             try open(number)
             browser.press(try Key.script("h"))
         }
-        // The first has been used since, and somebody relies on an alarm in the second.
+        // The first was used since, and the second has an alarm.
         browser.press(try Key.script("1h2TA<lt> 80%<enter><esc>h"))
         try open(9)
         #expect(browser.model.said == "Closed s2: at most 9 stores are open at once.")
@@ -140,12 +137,12 @@ struct WorkspaceTests {
         browser.press(try Key.script("hgjjjX"))
         #expect(browser.model.said == "s3 is closed.")
         browser.press(try Key.script("5"))
-        #expect(browser.model.store == "/s/s4", "the others keep their numbers")
+        #expect(browser.model.store == "/s/s4", "the numbers changed")
     }
 
-    /// What broke: what came of a change was said as if it were of the store in view, its boxes were lost, and if its store was
-    /// closed, the work stood in the status line for ever.
-    @Test(arguments: [false, true]) func whatComesOfAChangeIsKept(fails: Bool) throws {
+    /// Regression: the result of a change was reported for the shown store, its dialogs were lost, and if its store was closed,
+    /// its progress stayed in the status line.
+    @Test(arguments: [false, true]) func keepsResultOfChange(fails: Bool) throws {
         let source = Fixture.source()
         var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "hj<enter>1j<enter>D")
         #expect(test.text.contains("in 1:demo/City"))
@@ -173,14 +170,13 @@ struct WorkspaceTests {
         #expect(test.model.said == "demo is closed.")
     }
 
-    /// What broke: work in another store took the place of work that collected what to delete, and nothing came of that.
-    @Test func workInOneStoreEndsNoneInAnother() throws {
+    /// Regression: work in another store replaced the collection of entries to delete, which ended without a result.
+    @Test func workDoesNotEndWorkOfOtherStores() throws {
         let source = Fixture.source()
         var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "hj<enter>1jz")
         #expect(test.model.screen == .groups)
         let asked = test.press(.character("D"), source, settling: false)
         #expect(asked.map(\.description) == ["collect the chosen of City"])
-        // Nor in its own.
         _ = test.press(.character("R"), source)
         for key in try Key.script("]j<enter>") { _ = test.press(key, source) }
         #expect(test.model.store == Self.other && test.model.screen == .entries)
@@ -191,8 +187,8 @@ struct WorkspaceTests {
         #expect(test.text.contains("Delete ") && test.text.contains("in 1:demo/City"), "\(test.text)")
     }
 
-    /// What broke: all that was open was gone by one key, and the browser too where there was no demo.
-    @Test func theDemoIsAskedForTwiceWhileStoresAreOpen() throws {
+    /// Regression: one key closed all stores, and the browser if there was no demo.
+    @Test func demoNeedsConfirmationWithOpenStores() throws {
         let source = Fixture.source()
         var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "h")
         #expect(test.press(.character("d"), source, settling: false).isEmpty)
@@ -203,7 +199,7 @@ struct WorkspaceTests {
         #expect(test.press(.character("d"), source, settling: false).count == 1)
     }
 
-    @Test("quitting during a change needs a second ctrl+c, not at once and without another key in between")
+    @Test("quitting during a change needs a second ctrl+c after a pause")
     func quittingDuringAChangeIsConfirmed() throws {
         let source = Fixture.source()
         let quit = Key.control("c")
@@ -216,7 +212,6 @@ struct WorkspaceTests {
         #expect(test.text.contains("A change is running; press ctrl+c again to stop it"), "\(test.text)")
         _ = test.press(.character("j"), source, settling: false)
         #expect(test.press(quit, source, settling: false).isEmpty)
-        // Held down, it doesn't confirm.
         for step in 1...20 {
             test.send(.clock(Fixture.start.adding(seconds: 1 + Double(step) * 0.03)))
             #expect(test.press(quit, source, settling: false).isEmpty)
@@ -228,8 +223,8 @@ struct WorkspaceTests {
         #expect(test.press(quit, source, settling: false).map(\.description) == ["quit"])
     }
 
-    /// What broke: an undo in one store ended the watch of another one's action, which has the same number.
-    @Test func eachStoreHasItsOwnUndo() throws {
+    /// Regression: an undo in one store ended the countdown of another store's action of the same number.
+    @Test func storesHaveSeparateUndo() throws {
         let source = Fixture.source()
         var browser = try Fixture.browser(source, columns: 120, keys: "hj<enter>j<enter>jjDy[j<enter>Dy")
         browser.refresh()
@@ -241,8 +236,8 @@ struct WorkspaceTests {
         #expect(browser.model.store == Fixture.storePath && browser.frame.plainText.contains("undo with u"))
     }
 
-    /// What broke: where no store was shown, the list of stores stood still with a store that was paused.
-    @Test func aPausedStorePausesNoOther() throws {
+    /// Regression: a paused store also paused the list of stores.
+    @Test func pauseAppliesToOneStore() throws {
         let source = Fixture.source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 100, clock: clock, keys: " ")
@@ -253,14 +248,13 @@ struct WorkspaceTests {
             browser.refresh()
             #expect(!browser.frame.plainText.contains("PAUSED"))
         }
-        // And one that is paused stays so.
         browser.press(try Key.script(" "))
         clock.advance(1.1)
         browser.refresh()
         #expect(browser.frame.plainText.contains("PAUSED"))
     }
 
-    // MARK: Those that are remembered
+    // MARK: Remembered stores
 
     private func store(_ path: String) throws {
         let store = try Store.open(at: path)
@@ -271,16 +265,16 @@ struct WorkspaceTests {
     @Test(arguments: [
         ("/a/b", "/a/b"), ("/a//./b/", "/a/b"), ("/", "/"), ("/a/..b/.c", "/a/..b/.c"),
         ("/a/\u{301}b", "/a/\u{301}b"),
-    ]) func aStoreHasOnePath(given: String, whole: String) {
+    ]) func normalizesPaths(given: String, whole: String) {
         #expect(ExactText(StorePath.whole(given)) == ExactText(whole))
     }
 
-    @Test func aStoresNameHasNoFileOfItsCertificates() {
+    @Test func nameOmitsCertificates() {
         #expect(StorePath.name("valkeys://127.0.0.1:7312?roots=/tmp/root.pem") == "127.0.0.1:7312")
         #expect(StorePath.name("/a/b?roots=c") == "b?roots=c" && StorePath.name("/") == "/")
     }
 
-    @Test func aRelativePathIsWhole() throws {
+    @Test func resolvesPaths() throws {
         let here = FileManager.default.currentDirectoryPath
         #expect(StorePath.whole("x/") == (here == "/" ? "" : here) + "/x")
         let folder = try EngineSourceTests.Folder()
@@ -294,13 +288,13 @@ struct WorkspaceTests {
         #expect(StorePath.whole("/usr/..") == "/" && StorePath.whole("/usr/../usr") == "/usr")
     }
 
-    /// What broke: without a folder for it, a favourite was said to be one; and a state that couldn't be read was as none.
-    @Test func whatCannotBeRememberedIsSaid() throws {
+    /// Regression: without a state folder, a favourite was reported as saved, and an unreadable state as empty.
+    @Test func reportsUnsavedState() throws {
         let folder = try EngineSourceTests.Folder()
         try store(folder.path + "/a")
         do throws(SourceError) {
             try EngineSource(folder: folder.path).setFavourite(true, store: folder.path + "/a")
-            Issue.record("it has nowhere to keep it")
+            Issue.record("the favourite was saved")
         } catch {
             #expect(error.description.contains("there is no folder for it"))
         }
@@ -318,7 +312,7 @@ struct WorkspaceTests {
         #expect(list.stores.map(\.name) == ["a"] && list.unremembered != nil)
     }
 
-    @Test func favouritesStandFirstAndRecentOnesLast() throws {
+    @Test func sortsFavouritesFirst() throws {
         let folder = try EngineSourceTests.Folder()
         for name in ["caches/b", "caches/a", "else/where", "else/loved"] {
             try FileManager.default.createDirectory(
@@ -342,7 +336,7 @@ struct WorkspaceTests {
         #expect(try source.stores().stores[1].problem?.contains("no store any more") == true)
         try source.setFavourite(false, store: folder.path + "/else/loved")
         #expect(try source.stores().stores.map(\.name) == ["b", "a", "where"])
-        // Another session knows them, too.
+        // In another session.
         var browser = HeadlessBrowser(
             Model(
                 size: Size(columns: 100, rows: 20), look: Fixture.unicode, folder: folder.path + "/caches",
@@ -354,8 +348,8 @@ struct WorkspaceTests {
         #expect(browser.model.store == folder.path + "/else/where")
     }
 
-    /// What broke: "4 of 0 stores in /home, 7 elsewhere", and an empty screen without a word where nothing matched.
-    @Test func aFilterCountsAllStores() throws {
+    /// Regression: "4 of 0 stores in /home, 7 elsewhere", and an empty screen without matches.
+    @Test func filterCountsAllStores() throws {
         let source = Fixture.source()
         source.with { state in for place in state.stores.indices { state.stores[place].isElsewhere = true } }
         var browser = try Fixture.browser(source, columns: 100, store: nil, keys: "/thu<enter>")
@@ -366,7 +360,7 @@ struct WorkspaceTests {
         #expect(browser.frame.plainText.contains("No name or path contains \"zz\"; esc clears the filter."))
     }
 
-    @Test func aFilterShowsSomeStores() throws {
+    @Test func filtersStores() throws {
         var browser = try Fixture.browser(Fixture.source(), columns: 100, store: nil, keys: "/thu")
         #expect(browser.frame.plainText.contains("thumbnails") && !browser.frame.plainText.contains("/demo"))
         #expect(browser.frame.plainText.contains("1 of 3 stores"))

@@ -2,7 +2,7 @@ import BrowserCore
 import StorageEngine
 
 extension Fixture {
-    /// Ten minutes of an archive's life, keys of all sorts among it, of which the oldest were overwritten.
+    /// Ten minutes of events with keys of all kinds; the oldest were overwritten.
     static func addEvents(_ source: MockSource) {
         func happen(
             _ seconds: Double, _ kind: EventKind, _ key: String?, _ archive: String = "City",
@@ -27,7 +27,7 @@ extension Fixture {
         happen(1, .record, "Bandung", "City", .request, 197)
     }
 
-    /// A log with messages of all sorts.
+    /// Messages of all kinds.
     static func addMessages(_ source: MockSource, count: Int = 60) {
         let texts = [
             "GET /cities/jakarta 200 1.4 ms", "東京都 を 読みました", "warning: cache is full",
@@ -55,7 +55,7 @@ extension Fixture {
         return action
     }
 
-    /// A delete of another process and an expiry of this one, which both can be undone.
+    /// An expiry by this process and older actions of others, all undoable.
     static func addUndoable(_ source: MockSource) {
         source.with { state in
             state.undoable["City"] = [

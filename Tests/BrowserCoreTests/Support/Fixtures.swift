@@ -6,7 +6,7 @@ import StoreInspection
 import Synchronization
 import TerminalKit
 
-/// A clock that stands still until it is told to go on. Safe from any thread.
+/// A clock that only tests advance. Safe from any thread.
 final class TestClock: Sendable {
     private let moment = Mutex(Fixture.start)
 
@@ -17,9 +17,9 @@ final class TestClock: Sendable {
     var function: @Sendable () -> Timestamp { { self.now } }
 }
 
-/// Stores, looks and browsers that tests start from.
+/// Stores, looks and browsers for tests.
 enum Fixture {
-    /// Screens show the time of the process' zone: here that is the same wherever the tests run.
+    /// Screens show local time: the zone is set to UTC.
     static let start: Timestamp = {
         setenv("TZ", "UTC", 1)
         tzset()
@@ -29,8 +29,7 @@ enum Fixture {
     static let unicode = Look(theme: Theme(.dark, depth: .trueColor))
     static let ascii = Look(theme: Theme(.mono, depth: .mono), glyphs: .ascii)
 
-    /// Keys of all sorts: plain, Japanese, with a combining mark, an emoji sequence, and one that would clear the
-    /// screen if it were sent as it is.
+    /// Keys of all kinds: plain, Japanese, with a combining mark, an emoji sequence, and a control sequence.
     static let keys = [
         "Jakarta", "Bandung", "東京都", "大阪市", "Cafe\u{301} de Flore", "👩‍👩‍👧 family", "evil\u{1b}[2J\u{7}key",
         "São Paulo", "Wellington", "Kyiv", "Łódź", "Tirana", "Quito", "Nuuk", "Apia", "Malé",
@@ -50,7 +49,7 @@ enum Fixture {
     }
 
     static func json(_ key: String, _ number: Int) -> [UInt8] {
-        // The key's control characters are written as JSON wants them.
+        // Replaces control characters, which JSON doesn't allow.
         let name = key.unicodeScalars.map { $0.value < 32 ? "?" : String($0) }.joined()
         return Array(
             """
@@ -59,7 +58,7 @@ enum Fixture {
             """.utf8)
     }
 
-    /// A store with a full cache `City`, a collection `Blob` of values that aren't structured, and an empty log.
+    /// A store with a full cache `City`, a collection `Blob` of unstructured values, and an empty log.
     static func source() -> MockSource {
         let source = MockSource()
         source.with { state in
@@ -111,7 +110,7 @@ enum Fixture {
         return source
     }
 
-    /// A number, a text within a map, and what no value has.
+    /// A number, a text in a map, and an absent property.
     static func chooseColumns(_ source: MockSource) {
         let names = ["population", "place.zone", "none"]
         source.with { state in
@@ -120,7 +119,7 @@ enum Fixture {
         }
     }
 
-    /// Has queries answered by a store with the same entries: those of the mock get the numbers that they have there.
+    /// Lets a real store with the same entries answer queries; entries get its sequence numbers.
     static func addQueries(_ source: MockSource) throws {
         let folder = try EngineSourceTests.Folder()
         let store = try Store.open(at: folder.path + "/store")
@@ -140,7 +139,7 @@ enum Fixture {
         source.with { $0.queried = folder }
     }
 
-    /// What tests write by names without a folder lies beside other temporary files, and not where they run.
+    /// Files named without a folder are written to the temporary folder.
     static var surroundings: Surroundings {
         var surroundings = Surroundings()
         surroundings.temporaryFolder = FileManager.default.temporaryDirectory.path

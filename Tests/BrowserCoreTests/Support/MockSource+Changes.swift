@@ -2,7 +2,7 @@ import BrowserCore
 import StorageEngine
 import StoreInspection
 
-/// Events, messages, and what a person confirmed.
+/// Events, messages, and confirmed changes.
 extension MockSource {
     func events(in archive: ArchiveAddress, from: UInt64?) throws(SourceError) -> EventBatch {
         try check()
@@ -178,7 +178,7 @@ extension MockSource {
         }
     }
 
-    // MARK: What another process does
+    // MARK: Other processes
 
     func happen(
         _ kind: EventKind, _ key: String?, archive: String, cause: EventCause = .request, bytes: Int = 0,

@@ -6,7 +6,7 @@ import StorageEngine
 import StoreInspection
 import Synchronization
 
-/// A store in memory that counts what is asked of it. Safe from any thread.
+/// A store in memory that counts requests. Safe from any thread.
 final class MockSource: StoreSource {
     struct Record: Sendable {
         var entry: EntryMetadata
@@ -28,27 +28,27 @@ final class MockSource: StoreSource {
         var keyCalls = 0
         /// Values that a list read.
         var valueCalls = 0
-        /// What a person saved and chose.
+        /// Saved queries and chosen columns.
         var savedQueries: [SavedQuery] = []
         var columns: [ChosenColumns] = []
         var keepingProblem: String?
         var listings = 0
         var deleteCalls = 0
-        /// All calls that write, those of ``deleteCalls`` included.
+        /// All calls that write, including ``deleteCalls``.
         var writeCalls = 0
-        /// Events by archive, oldest first; the number of each is its place.
+        /// Events by archive, oldest first, numbered by position.
         var events: [String: [ArchiveEvent]] = [:]
-        /// How many of the oldest were overwritten.
+        /// Number of overwritten oldest events by archive.
         var overwritten: [String: Int] = [:]
         var eventCalls = 0
         var messages: [String: [LogLine]] = [:]
         var messageCalls = 0
-        /// What can be undone, latest first, with what it took away and the deadlines that it changed.
+        /// Undo records, latest first.
         var undoable: [String: [Undoable]] = [:]
         var nextAction: UInt32 = 1
-        /// A store that answers queries in place of the mock, which has none itself; nil: none are answered.
+        /// Folder of a store that answers queries; nil: queries fail.
         var queried: EngineSourceTests.Folder?
-        /// A query goes on until it is stopped.
+        /// Queries run until stopped.
         var isQueryEndless = false
         var now = Fixture.start
 
@@ -61,7 +61,7 @@ final class MockSource: StoreSource {
         var deadlines: [String: Timestamp?] = [:]
     }
 
-    /// The browser's own number, of whom nothing is known but what it did.
+    /// The browser's process number; it isn't attached.
     static let ownPid: Int32 = 77
 
     let folder = "/home/ada/.cache"
@@ -71,7 +71,7 @@ final class MockSource: StoreSource {
         state.withLock { state in body(&state) }
     }
 
-    /// So many seconds pass, in each of which `City` has so many hits and misses and the browser looks.
+    /// Advances by `seconds`; in each, `City` has `hits` and `misses`, and the browser refreshes.
     func pass(
         _ seconds: Int, hits: UInt64, misses: UInt64, _ clock: TestClock, _ browser: inout HeadlessBrowser
     ) {
@@ -122,7 +122,7 @@ final class MockSource: StoreSource {
         if let problem = with({ $0.listingProblem }) { throw SourceError(problem) }
         return with { state in
             state.listings += 1
-            // As in the engine, an entry whose time is over isn't found, removed or not.
+            // As in the engine, expired entries aren't found, removed or not.
             let records = (state.archives[archive.name] ?? []).filter { !state.hasExpired($0) }
             return MockListing(source: self, archive: archive.name, records: records)
         }
@@ -159,7 +159,7 @@ final class MockSource: StoreSource {
         return sample
     }
 
-    /// Of a store that has what the mock had when ``Fixture/addQueries(_:)`` made it.
+    /// Answers from the store that ``Fixture/addQueries(_:)`` made.
     func query(
         _ request: QueryRequest, progress: (Double) -> Bool
     ) throws(SourceError) -> QueryAnswer? {
@@ -174,7 +174,7 @@ final class MockSource: StoreSource {
         return try EngineSource(folder: folder.path).query(request, progress: progress)
     }
 
-    // MARK: What is kept
+    // MARK: State
 
     func savedQueries() -> [SavedQuery] { with { $0.savedQueries } }
 
@@ -194,9 +194,9 @@ final class MockSource: StoreSource {
         with { $0.columns.remember(columns) }
     }
 
-    // MARK: What another process does
+    // MARK: Other processes
 
-    /// Uses an entry: it becomes the most recent.
+    /// Accesses an entry, which becomes the most recent.
     func access(_ key: String, archive: String, at now: Timestamp) {
         with { state in
             guard let index = state.archives[archive]?.firstIndex(where: { $0.entry.key == key }),
@@ -209,7 +209,7 @@ final class MockSource: StoreSource {
         }
     }
 
-    /// Records a new entry, or an old one anew.
+    /// Records a new entry, or replaces one.
     func record(_ key: String, _ bytes: [UInt8], archive: String, at now: Timestamp) {
         with { state in
             let old = state.archives[archive]?.first { $0.entry.key == key }?.entry.created

@@ -3,20 +3,20 @@ import Foundation
 import StoreInspection
 import TerminalKit
 
-/// A screen that is worth a picture: how to come to it.
+/// A screen of the golden files, and the keys that lead to it.
 struct Scene: Sendable, CustomStringConvertible {
     let name: String
     let keys: String
     var store: String? = Fixture.storePath
     var isReadOnly = false
     var prepare: @Sendable (MockSource) -> Void = { _ in }
-    /// Stands in for the programs that would get the terminal.
+    /// Replaces programs that would use the terminal.
     var programs: @Sendable (TerminalProgram) -> Result<Int32, SourceError> = { _ in .success(0) }
     /// Refreshes after the keys, a second apart.
     var refreshes = 0
-    /// What happens in the store before each of them.
+    /// Changes the store before each of them.
     var meanwhile: @Sendable (MockSource) -> Void = { _ in }
-    /// Whether it says how long something took, as only wide screens do on lines of their own.
+    /// Whether it shows durations, which only wide screens have on separate lines.
     var isTimed = false
 
     var description: String { name }
@@ -161,10 +161,10 @@ struct Scene: Sendable, CustomStringConvertible {
         Scene(name: "help, its legend", keys: "j<enter>?that"),
     ]
 
-    /// Without a store for them the picture says that they are not answered.
+    /// Without a store the screen reports the failure.
     private static func answerQueries(_ source: MockSource) { try? Fixture.addQueries(source) }
 
-    /// A favourite elsewhere, and when stores were opened.
+    /// Adds a favourite in another folder, and times of opening.
     private static func rememberStores(_ source: MockSource) {
         source.with { state in
             state.stores[1].isFavourite = true
@@ -176,7 +176,7 @@ struct Scene: Sendable, CustomStringConvertible {
         }
     }
 
-    /// A cache of which hardly anything is kept for an undo.
+    /// Leaves hardly any undo space.
     private static func keepLittle(_ source: MockSource) {
         source.with { state in
             state.summaries["City"]?.undoBudget.values = 4_194_304
@@ -184,7 +184,7 @@ struct Scene: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The screen's text, without the times that something took and the bars that show them: these are others each time.
+    /// The screen's text without durations and their bars, which vary.
     static func withoutTimes(_ text: String) -> String {
         let bars = Set("█▉▊▋▌▍▎▏#")
         return withoutFigures(text).split(separator: "\n", omittingEmptySubsequences: false).map { line in
@@ -197,12 +197,12 @@ struct Scene: Sendable, CustomStringConvertible {
             let isEnd = !match.output.end.isEmpty
             let word = " TIME"
             let columns = match.output.0.count - (isEnd ? 1 : 0)
-            // What stands behind it stays where it is.
+            // Later columns stay in place.
             return isEnd ? word + "\n" : word + String(repeating: " ", count: max(0, columns - word.count))
         }
     }
 
-    /// Replaces something in the text that an editor is given.
+    /// Replaces text in the editor's file.
     private static func edit(
         _ program: TerminalProgram, _ old: String, _ new: String
     ) -> Result<Int32, SourceError> {

@@ -1,13 +1,13 @@
 import BrowserCore
 import TerminalKit
 
-/// What a person reads on a screen, as tests ask for it.
+/// The text of a screen.
 extension Frame {
     var lines: [String] {
         plainText.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// The lines within the box that stands over the screen, each as its words. Left of the box is no other vertical line.
+    /// The lines in the box over the screen, as words. The box has the leftmost vertical line.
     var boxLines: [String] {
         lines.compactMap { line in
             let parts = line.split(separator: "│", omittingEmptySubsequences: false)
@@ -15,10 +15,10 @@ extension Frame {
         }
     }
 
-    /// The words in that box, as if none of its lines were wrapped.
+    /// The words in that box, without line breaks.
     var boxWords: String { boxLines.joined(separator: " ") }
 
-    /// The cells of a text in a row; none if it isn't there.
+    /// The cells of a text in a row; empty if absent.
     func cells(of text: String, row: Int) -> [Cell] {
         let wanted = text.map(String.init)
         for start in 0..<max(0, size.columns - wanted.count + 1) {
@@ -30,11 +30,11 @@ extension Frame {
 }
 
 extension HeadlessBrowser {
-    /// The key that the pane says its value is of, as it stands there: cut where it is long. Nil where the pane shows no
-    /// value, or something stands over its head. For screens in the look ``Fixture/unicode``.
+    /// The key in the title of the pane, cut if long. Nil without a value, or if the title is covered. For the look
+    /// ``Fixture/unicode``.
     var paneKey: String? {
         let frame = frame
-        // Above the footer nothing else is drawn so.
+        // Nothing else above the footer has this style.
         let style = Fixture.unicode[.accent].adding(.bold)
         for row in 0..<frame.size.rows {
             guard let start = (0..<frame.size.columns).first(where: { frame[$0, row].style == style }) else {
@@ -52,7 +52,7 @@ extension HeadlessBrowser {
         return nil
     }
 
-    /// What the pane and the cursor say where they disagree; nil: they don't, or one of them has no key.
+    /// The difference between the keys of pane and cursor; nil: none, or a key is missing.
     var disagreement: String? {
         guard model.screen == .entries, let shown = paneKey, let key = model.cursorKey else { return nil }
         let whole = TerminalText.sanitized(key)

@@ -3,8 +3,8 @@ import StorageEngine
 import TerminalKit
 import Testing
 
-/// Sends messages to a model and requires that exactly the expected effects come back. What the effects ask for is
-/// done when the test says so, so that what happens between a question and its answer can be tested.
+/// Sends messages to a model and expects exactly these effects. Tests perform effects explicitly, so they can act between a
+/// request and its response.
 struct UpdateTest {
     private(set) var model: Model
     var effects: [Effect] = []
@@ -14,14 +14,14 @@ struct UpdateTest {
         effects = Browser.start(&self.model)
     }
 
-    /// What is shown after these keys, each of which had what it asked for.
+    /// The state after these keys, with the effects of each performed.
     init(_ model: Model, _ source: some StoreSource, keys: String) throws {
         self.init(model)
         settle(source)
         for key in try Key.script(keys) { _ = press(key, source) }
     }
 
-    /// Sends a message. The effects must be the expected ones, in order; any other fails the test here.
+    /// Sends a message, and expects these effects in order.
     mutating func send(
         _ message: Message, expecting expected: [String] = [],
         sourceLocation: SourceLocation = #_sourceLocation
@@ -36,7 +36,7 @@ struct UpdateTest {
         send(.input(.key(key)), expecting: expected, sourceLocation: sourceLocation)
     }
 
-    /// Presses a key; what it asks for is done at once, unless the test does it later.
+    /// Presses a key, performs its effects unless `settling` is false, and returns them.
     mutating func press(_ key: Key, _ source: some StoreSource, settling: Bool = true) -> [Effect] {
         effects = Browser.update(&model, .input(.key(key)))
         let asked = effects
@@ -44,13 +44,13 @@ struct UpdateTest {
         return asked
     }
 
-    /// Refreshes, and does what that asks for.
+    /// Refreshes, and performs the effects.
     mutating func refresh(_ source: some StoreSource, at now: Timestamp) {
         effects = Browser.update(&model, .tick(now))
         settle(source)
     }
 
-    /// Does what the last effects ask for, and what the answers ask for, until nothing is left.
+    /// Performs the last effects and those of their responses, until none is left.
     mutating func settle(_ source: some StoreSource) {
         var queue = effects
         effects = []
@@ -60,14 +60,14 @@ struct UpdateTest {
         }
     }
 
-    /// Takes what an effect has to say into the model; what that asks for then.
+    /// Applies the responses of an effect, and returns the effects that follow.
     mutating func answer(_ effect: Effect, _ source: some StoreSource) -> [Effect] {
         effects = []
         for message in answers(to: effect, source) { effects += Browser.update(&model, message) }
         return effects
     }
 
-    /// What an effect has to say; long work may have been stopped by then.
+    /// The responses of an effect, which may have been stopped.
     func answers(to effect: Effect, _ source: some StoreSource, isStopped: Bool = false) -> [Message] {
         let now = model.now
         var messages: [Message] = []
