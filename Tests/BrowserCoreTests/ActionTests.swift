@@ -43,8 +43,8 @@ struct ActionTests {
             where action.id == .store1 || !action.id.rawValue.hasPrefix("store-") {
                 var browser = try Fixture.browser(Fixture.source(), store: nil, keys: keys)
                 browser.press(action.title.map { Key.character($0) })
-                #expect(browser.frame.plainText.contains(action.help), "\(screen): \(action.title)")
-                let lines = browser.frame.plainText.split(separator: "\n")
+                #expect(browser.text.contains(action.help), "\(screen): \(action.title)")
+                let lines = browser.text.split(separator: "\n")
                 #expect(
                     lines.contains { $0.contains(" \(action.title) ") && $0.contains(action.help) },
                     "\(screen): \(action.title)")
@@ -52,7 +52,7 @@ struct ActionTests {
         }
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>?")
         browser.press(try Key.script("row up"))
-        #expect(browser.frame.plainText.contains("up, k "))
+        #expect(browser.text.contains("up, k "))
     }
 
     @Test(
@@ -85,57 +85,57 @@ struct ActionTests {
         ]) func unassignedKeysAreExplained(keys: String, said: String) throws
     {
         let browser = try Fixture.browser(Fixture.source(), columns: 100, keys: keys)
-        #expect(browser.frame.lines[22] == said)
+        #expect(browser.lines[22] == said)
     }
 
     @Test("dialogs name the keys that confirm and cancel", arguments: ["j<enter>D", "jLdisk 9KB<enter>"])
     func dialogsNameTheirKeys(keys: String) throws {
         let browser = try Fixture.browser(Fixture.source(), keys: keys.replacing("jL", with: "jL<ctrl+u>"))
-        #expect(browser.frame.lines[23].contains("y Yes  n No"), "\(browser.frame.plainText)")
+        #expect(browser.lines[23].contains("y Yes  n No"), "\(browser.text)")
     }
 
     @Test("only a list in LRU order follows the newest entry")
     func sortedListIsLive() throws {
         let list = try Fixture.browser(Fixture.source(), keys: "j<enter>")
-        #expect(list.frame.lines[0].contains("following"))
+        #expect(list.lines[0].contains("following"))
         let sorted = try Fixture.browser(Fixture.source(), keys: "j<enter>2")
-        #expect(!sorted.frame.lines[0].contains("following"), "\(sorted.frame.plainText)")
+        #expect(!sorted.lines[0].contains("following"), "\(sorted.text)")
     }
 
     /// Actions that change a store don't exist in a read-only browser; the help's key is named as assigned.
     @Test func explainsKeysOfReadOnlyBrowser() throws {
         let readOnly = try Fixture.browser(Fixture.source(), isReadOnly: true, keys: "j<enter>D")
-        #expect(readOnly.frame.lines[22] == "Can't delete: the store is read-only.")
+        #expect(readOnly.lines[22] == "Can't delete: the store is read-only.")
         let model = Model(
             size: Size(columns: 80, rows: 24), look: Fixture.unicode, store: Fixture.storePath,
             now: Fixture.start, keyMap: Self.keyMap("help = Z"))
         var browser = HeadlessBrowser(model, source: Fixture.source(), clock: { Fixture.start })
         browser.press([.character("?")])
-        #expect(browser.frame.lines[22] == "? does nothing here. Z lists the keys.")
+        #expect(browser.lines[22] == "? does nothing here. Z lists the keys.")
     }
 
     @Test("End and Home move to the ends of the help, and topics are skipped")
     func helpMovesToItsEnds() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "?")
-        let first = browser.frame.boxLines
+        let first = browser.boxLines
         #expect(first.contains("Open and look") && first.contains("enter, l Open Open the selected row."))
         browser.press([Key(.end)])
-        #expect(browser.frame.boxLines.contains { $0.hasPrefix("PAUSED The screen is paused") })
+        #expect(browser.boxLines.contains { $0.hasPrefix("PAUSED The screen is paused") })
         browser.press([Key(.home), Key(.up)])
-        #expect(browser.frame.boxLines == first)
+        #expect(browser.boxLines == first)
         // Enter runs the line under the cursor, which is explained below.
         browser.press(Array(repeating: Key(.down), count: 8))
-        let title = try #require(browser.frame.boxLines.last { !$0.isEmpty })
-        #expect(title.contains(": "), "\(browser.frame.plainText)")
+        let title = try #require(browser.boxLines.last { !$0.isEmpty })
+        #expect(title.contains(": "), "\(browser.text)")
     }
 
     @Test("the help has one line for the numbers of stores, the palette one for each open store")
     func storeNumbersAreOneLine() throws {
         let help = try Fixture.browser(Fixture.source(), rows: 100, store: nil, keys: "?")
-        let lines = help.frame.boxLines.filter { $0.contains("Store 1") || $0.contains("Store 2") }
-        #expect(lines == ["1 to 9 Store 1 Show the open store of that number."], "\(help.frame.plainText)")
+        let lines = help.boxLines.filter { $0.contains("Store 1") || $0.contains("Store 2") }
+        #expect(lines == ["1 to 9 Store 1 Show the open store of that number."], "\(help.text)")
         let palette = try Fixture.browser(Fixture.source(), rows: 100, keys: ":store ")
-        #expect(palette.frame.plainText.contains("Store 1") && !palette.frame.plainText.contains("Store 2"))
+        #expect(palette.text.contains("Store 1") && !palette.text.contains("Store 2"))
     }
 
     @Test(
@@ -157,9 +157,9 @@ struct ActionTests {
     @Test("the footer names q Back where it does not quit")
     func footerNamesQ() throws {
         let first = try Fixture.browser(Fixture.source(), columns: 200)
-        #expect(first.frame.lines[23].contains("q Quit"), "\(first.frame.plainText)")
+        #expect(first.lines[23].contains("q Quit"), "\(first.text)")
         let list = try Fixture.browser(Fixture.source(), columns: 200, keys: "j<enter>")
-        #expect(list.frame.lines[23].contains("q Back"), "\(list.frame.plainText)")
+        #expect(list.lines[23].contains("q Back"), "\(list.text)")
     }
 
     @Test(
@@ -173,7 +173,7 @@ struct ActionTests {
         ]) func paletteKnowsSynonyms(keys: String, word: String, key: String) throws
     {
         let browser = try Fixture.browser(Fixture.source(), columns: 120, keys: keys + ":" + word)
-        let lines = browser.frame.boxLines
+        let lines = browser.boxLines
         #expect(lines.contains { $0.hasSuffix(" " + key) || $0.contains(" \(key), ") }, "\(lines)")
     }
 
@@ -202,15 +202,15 @@ struct ActionTests {
 
     @Test func helpSearchesAndRuns() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>?")
-        #expect(browser.frame.plainText.contains("Help: entries"))
+        #expect(browser.text.contains("Help: entries"))
         browser.press(try Key.script("sort by key"))
-        #expect(browser.frame.plainText.contains("1             Sort by key"))
+        #expect(browser.text.contains("1             Sort by key"))
         browser.press([Key(.enter)])
-        #expect(browser.frame.plainText.contains("key ▲"))
+        #expect(browser.text.contains("key ▲"))
         browser.press(try Key.script("?zzzz"))
-        #expect(browser.frame.plainText.contains("No matching action."))
+        #expect(browser.text.contains("No matching action."))
         browser.press(try Key.script("<enter>"))
-        #expect(!browser.frame.plainText.contains("Help:"))
+        #expect(!browser.text.contains("Help:"))
     }
 
     @Test(arguments: [
@@ -249,10 +249,7 @@ struct ActionTests {
     }
 
     @Test(arguments: [
-        (
-            "jj<enter>/!1<enter>", "tail Trace --lines 60",
-            "Prints all messages; the filter has no command."
-        ),
+        ("jj<enter>/!1<enter>", "tail Trace --lines 60", "Prints all messages; the filter has no command."),
         ("jE/ja<enter>", "watch --from-start", "Prints all events; the filter has no command."),
         ("jT", "stats City --watch", "Prints the figures of each second; no command draws graphs."),
         ("j<enter>M", "--dry-run", "It has 100 of the 117 marked keys."),
@@ -269,7 +266,7 @@ struct ActionTests {
         }
         let browser = try Fixture.browser(source, columns: 100, rows: 40, keys: keys + "c")
         #expect(CommandLine.words(for: browser.model).hasSuffix(words))
-        #expect(browser.frame.plainText.contains(remark), "\(browser.frame.plainText)")
+        #expect(browser.text.contains(remark), "\(browser.text)")
     }
 
     /// A key may look like an option: `rm City --all` would delete everything.
@@ -294,11 +291,11 @@ struct ActionTests {
         let marked = try Fixture.browser(source, keys: "j<enter>/City<enter>gm")
         #expect(
             CommandLine.words(for: marked.model).hasSuffix(
-                #" rm City --where '@key in ["City\u0000x"]' --dry-run"#), "\(marked.frame.plainText)")
+                #" rm City --where '@key in ["City\u0000x"]' --dry-run"#), "\(marked.text)")
         let opened = try Fixture.browser(source, keys: "j<enter>/City<enter>g<enter>")
         #expect(CommandLine.words(for: opened.model).hasSuffix(#" query City 'find @key = "City\u0000x"'"#))
         let menu = try Fixture.browser(source, keys: "j<enter>/City<enter>gy")
-        #expect(menu.frame.plainText.contains("shells can't pass the NUL"), "\(menu.frame.plainText)")
+        #expect(menu.text.contains("shells can't pass the NUL"), "\(menu.text)")
     }
 
     @Test func remappedKeysAreUsedAndShown() throws {
@@ -307,7 +304,7 @@ struct ActionTests {
             now: Fixture.start,
             keyMap: Self.keyMap("open = o\nquit = ctrl+q"))
         var browser = HeadlessBrowser(model, source: Fixture.source(), clock: { Fixture.start })
-        #expect(browser.frame.plainText.contains("o Open"))
+        #expect(browser.text.contains("o Open"))
         browser.press([.character("q")])
         #expect(browser.exit == nil)
         browser.press([.control("q")])
@@ -352,21 +349,21 @@ struct ActionTests {
         browser.send(
             .input(.mouse(MouseEvent(kind: .wheelDown, button: .none, at: Point(column: 3, row: 5)))))
         #expect(browser.model.cursorRow == 5)
-        let header = browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false)[2]
+        let header = browser.lines[2]
         let size = try #require(
             header.range(of: "size").map { header.distance(from: header.startIndex, to: $0.lowerBound) })
         browser.send(click(size, 2))
-        #expect(browser.frame.plainText.contains("size ▼"))
+        #expect(browser.text.contains("size ▼"))
         browser.send(click(size, 2))
-        #expect(browser.frame.plainText.contains("size ▲"))
-        let footer = browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false)[23]
+        #expect(browser.text.contains("size ▲"))
+        let footer = browser.lines[23]
         let help = try #require(
             footer.range(of: "? Help").map { footer.distance(from: footer.startIndex, to: $0.lowerBound) })
         browser.send(click(help, 23))
-        #expect(browser.frame.plainText.contains("Help: entries"))
+        #expect(browser.text.contains("Help: entries"))
         browser.press([Key(.escape), .character("D")])
         #expect(browser.model.planned != nil)
-        let lines = browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = browser.lines
         let row = try #require(lines.firstIndex { $0.contains("[ Cancel ]") })
         let cancel = try #require(lines[row].range(of: "[ Cancel ]"))
         // Wide characters left of the button take two columns.
@@ -384,9 +381,9 @@ struct ActionTests {
         // A named store leads to the other stores of its folder.
         var onStore = try Fixture.browser(Fixture.source(), keys: "h")
         #expect(onStore.model.screen == .stores)
-        #expect(onStore.frame.plainText.contains("thumbnails"))
+        #expect(onStore.text.contains("thumbnails"))
         onStore.press([Key(.escape)])
-        #expect(onStore.frame.plainText.contains("This is the first screen; q quits."))
+        #expect(onStore.text.contains("This is the first screen; q quits."))
         onStore.press([.character("q"), .character("j")])
         #expect(onStore.exit == .quit)
     }

@@ -126,8 +126,7 @@ struct ArchiveHistoryTests {
         for (step, count): (Int64, Int) in [(1, 20), (10, 2)] {
             let columns = GraphColumn.columns(count, step: step, until: end, of: [history])
             #expect(columns.allSatisfy { $0?.operations.rounded() == 10 }, "\(step)")
-            let later = GraphColumn.columns(
-                count, step: step, until: end.adding(seconds: 600), of: [history])
+            let later = GraphColumn.columns(count, step: step, until: end.adding(seconds: 600), of: [history])
             #expect(later.suffix(2).allSatisfy { $0 == nil }, "the future has values")
         }
     }
@@ -142,8 +141,7 @@ struct ArchiveHistoryTests {
             histories[0].add(counters, at: Fixture.start.adding(seconds: Double(second)))
             if second >= 5 { histories[1].add(counters, at: Fixture.start.adding(seconds: Double(second))) }
         }
-        let columns = GraphColumn.columns(
-            2, step: 5, until: Fixture.start.adding(seconds: 10), of: histories)
+        let columns = GraphColumn.columns(2, step: 5, until: Fixture.start.adding(seconds: 10), of: histories)
         let sums = try columns.map { try #require($0) }
         #expect(sums.map { $0.operations.rounded() } == [8, 16])
         #expect(sums.map(\.disk) == [100, 200])

@@ -138,8 +138,7 @@ struct BrowserLoopTests {
         #expect(source.with { ($0.writeCalls, $0.archives["City"]?.count) } == (0, 16))
     }
 
-    @Test(
-        "leaves the screen and sorts with keys of a burst", arguments: ["jq", "2rq"])
+    @Test("leaves the screen and sorts with keys of a burst", arguments: ["jq", "2rq"])
     func textMayLeave(text: String) throws {
         let source = Fixture.source()
         var terminal = Terminal(
@@ -151,9 +150,7 @@ struct BrowserLoopTests {
 
     @Test(
         "opens a plan with a single or repeated key, also after held arrows",
-        arguments: [
-            ("D", 0.0), ("<down><down><down>D", 0), ("DDD", 0), ("jjjD", 0.05),
-        ])
+        arguments: [("D", 0.0), ("<down><down><down>D", 0), ("DDD", 0), ("jjjD", 0.05)])
     func keysPlanAChange(script: String, pause: Double) throws {
         let source = Fixture.source()
         var keys = try Key.script(script).map { Self.step("16 entries", .key($0)) }
@@ -325,13 +322,13 @@ struct BrowserLoopTests {
         let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>D")
         browser.press(try Key.script("ate<tab>Name<enter>"))
-        #expect(browser.frame.plainText.contains("enter ignored"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("enter ignored"), "\(browser.text)")
         #expect(source.with { $0.archives["City"]?.count } == 16)
         clock.advance(1)
         browser.press([.control("u"), .character("y")])
-        #expect(browser.frame.plainText.contains("y ignored"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("y ignored"), "\(browser.text)")
         browser.press([.character("a"), .character("y")])
-        #expect(browser.frame.plainText.contains("y ignored"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("y ignored"), "\(browser.text)")
         clock.advance(0.3)
         browser.press([.character("y")])
         #expect(source.with { $0.archives["City"]?.count } == 16)
@@ -345,12 +342,11 @@ struct BrowserLoopTests {
         var browser = try Fixture.browser(
             Fixture.source(), columns: size.columns, rows: size.rows, keys: "j<enter>D")
         func said() -> Bool {
-            let text = browser.frame.plainText
+            let text = browser.text
             return text.contains("Delete 1") && text.contains(browser.model.said ?? "nothing")
         }
         browser.press([.character("x")])
-        #expect(
-            browser.model.said == "x is not an answer. Press y or n." && said(), "\(browser.frame.plainText)")
+        #expect(browser.model.said == "x is not an answer. Press y or n." && said(), "\(browser.text)")
         browser.press([.character("y")])
         #expect(browser.model.said == "y ignored: too soon. Press it again." && said())
         browser.send(.input(.paste("yes")))
@@ -358,7 +354,7 @@ struct BrowserLoopTests {
         for keys in ["<esc>:", "<esc><f1>"] {
             browser.press(try Key.script(keys))
             browser.send(.input(.pasteUnfinished))
-            #expect(browser.frame.plainText.contains("A paste hasn't ended; Ctrl-C drops it."))
+            #expect(browser.text.contains("A paste hasn't ended; Ctrl-C drops it."))
         }
     }
 
@@ -367,22 +363,20 @@ struct BrowserLoopTests {
         var browser = try Fixture.browser(
             Fixture.source(), columns: size.columns, rows: size.rows, keys: "j<enter>W")
         browser.send(.input(.pasteUnfinished))
-        #expect(browser.frame.plainText.contains("A paste hasn't ende"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("A paste hasn't ende"), "\(browser.text)")
         browser.send(.input(.pasteDropped))
-        #expect(browser.frame.plainText.contains("The unfinished past"))
+        #expect(browser.text.contains("The unfinished past"))
         browser.press(try Key.script("x x<enter>"))
-        #expect(browser.frame.plainText.contains("at 3: found"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("at 3: found"), "\(browser.text)")
     }
 
     @Test(arguments: ["", "y", "C", "c", "b", "<enter>"])
     func ignoredInputIsReported(keys: String) throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>" + keys)
         browser.send(.input(.paste("yes\ny")))
-        #expect(
-            browser.frame.plainText.contains("Ignored: pasted text is not keys."),
-            "\(browser.frame.plainText)")
+        #expect(browser.text.contains("Ignored: pasted text is not keys."), "\(browser.text)")
         browser.press([Key(.function(12))])
-        #expect(browser.frame.plainText.contains("f12 does nothing here"))
+        #expect(browser.text.contains("f12 does nothing here"))
     }
 
     /// With bracketed paste.
@@ -390,14 +384,14 @@ struct BrowserLoopTests {
         let source = Fixture.source()
         var browser = try Fixture.browser(source, columns: 120, keys: "j<enter>D")
         browser.send(.input(.paste("yes\n")))
-        #expect(browser.frame.plainText.contains("looks like pasted text"))
+        #expect(browser.text.contains("looks like pasted text"))
         browser.press([.character("y")])
-        #expect(browser.frame.plainText.contains("y ignored: too soon"))
+        #expect(browser.text.contains("y ignored: too soon"))
         #expect(source.with { $0.archives["City"]?.count } == 16)
         browser.press(try Key.script("<esc>x"))
         browser.send(.input(.paste("90 s")))
         browser.press([Key(.enter)])
-        #expect(browser.frame.plainText.contains("in 90s"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("in 90s"), "\(browser.text)")
     }
 
     /// Regression: keys that followed the one that opens a list were lost.
@@ -426,9 +420,7 @@ struct BrowserLoopTests {
     }
 
     /// Regression: keys after a jump to unloaded rows found none, and keys after `M` saw half of the marks.
-    @Test(arguments: [
-        ("GD", "user:99999", "Delete 1 entry"), ("MD", "user:0", "Delete 100,000 entries"),
-    ])
+    @Test(arguments: [("GD", "user:99999", "Delete 1 entry"), ("MD", "user:0", "Delete 100,000 entries")])
     func keysWaitForRowsAndMarks(script: String, key: String, title: String) throws {
         var terminal = Terminal(
             try Key.script("<enter>" + script).map {
@@ -559,8 +551,7 @@ struct BrowserLoopTests {
         var heard = 0
         for await message in answers {
             heard += 1
-            test.send(
-                message, expecting: heard == 1 ? [] : ["load value Users/user:999 for preview"])
+            test.send(message, expecting: heard == 1 ? [] : ["load value Users/user:999 for preview"])
             if heard == 2 { break }
         }
         #expect(source.calls.withLock { $0.keys } == 0, "keys were read for the stopped order")

@@ -10,54 +10,50 @@ struct ConditionTests {
         try Fixture.browser(source, columns: 99, look: Fixture.ascii, keys: "j<enter>" + keys)
     }
 
-    private func line(_ browser: HeadlessBrowser, _ number: Int) -> String {
-        String(browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false)[number])
-    }
-
     @Test func showsMatchingEntries() throws {
         var browser = try browser("Wpopulation > 2000000")
         #expect(
-            line(browser, 1).contains("4 of 16 entries") && line(browser, 22).hasPrefix("where: population"))
+            browser.lines[1].contains("4 of 16 entries") && browser.lines[22].hasPrefix("where: population"))
         browser.press(try Key.script("<enter>jj"))
-        #expect(line(browser, 1).contains("where population > 2000000"), "\(line(browser, 1))")
+        #expect(browser.lines[1].contains("where population > 2000000"), "\(browser.lines[1])")
         #expect(CommandLine.words(for: browser.model).hasSuffix("query City 'find population > 2000000'"))
         // A filter applies to the matches.
         browser.press(try Key.script("/dung"))
-        #expect(line(browser, 1).contains("1 of 16 entries"))
+        #expect(browser.lines[1].contains("1 of 16 entries"))
         browser.press(try Key.script("<esc><esc>"))
-        #expect(line(browser, 1).contains(" 16 entries"), "\(line(browser, 1))")
+        #expect(browser.lines[1].contains(" 16 entries"), "\(browser.lines[1])")
         browser.press(try Key.script("/<tab>@hits = 0"))
-        #expect(line(browser, 1).contains("1 of 16 entries"), "Tab did not change the filter to a condition")
+        #expect(browser.lines[1].contains("1 of 16 entries"), "Tab did not change the filter to a condition")
         browser.press(try Key.script("<esc>"))
-        #expect(line(browser, 1).contains(" 16 entries"))
+        #expect(browser.lines[1].contains(" 16 entries"))
     }
 
     @Test func reportsMistakes() throws {
         var browser = try browser("Wpopulation > 2000000 and")
         // An incomplete condition shows what may follow, and the previous one applies.
-        #expect(line(browser, 1).contains("Expected next: "), "\(line(browser, 1))")
+        #expect(browser.lines[1].contains("Expected next: "), "\(browser.lines[1])")
         browser.press(try Key.script("<enter>"))
-        #expect(line(browser, 1).contains("at 25: incomplete"), "\(line(browser, 1))")
-        #expect(line(browser, 22).hasPrefix("where: "), "the prompt was closed")
+        #expect(browser.lines[1].contains("at 25: incomplete"), "\(browser.lines[1])")
+        #expect(browser.lines[22].hasPrefix("where: "), "the prompt was closed")
         browser.press(try Key.script("<ctrl+u>population >> 3"))
-        #expect(line(browser, 1).contains("at 13: found \">\""), "\(line(browser, 1))")
+        #expect(browser.lines[1].contains("at 13: found \">\""), "\(browser.lines[1])")
         browser.press(try Key.script("<ctrl+u>name matches \"(\"<enter>"))
-        #expect(line(browser, 1).contains("is not a regular expression"), "\(line(browser, 1))")
+        #expect(browser.lines[1].contains("is not a regular expression"), "\(browser.lines[1])")
         browser.press(try Key.script("<ctrl+u>popluation > 1<enter>"))
         #expect(
-            line(browser, 1).contains("no value that was read has the property popluation"),
-            "\(line(browser, 1))")
-        #expect(browser.frame.plainText.contains("No entry matches popluation > 1; esc clears this."))
+            browser.lines[1].contains("no value that was read has the property popluation"),
+            "\(browser.lines[1])")
+        #expect(browser.text.contains("No entry matches popluation > 1; esc clears this."))
         browser.press(try Key.script("W<ctrl+u>population > \"a\"<enter>"))
-        #expect(line(browser, 1).contains("population is a number, not a tex"), "\(line(browser, 1))")
+        #expect(browser.lines[1].contains("population is a number, not a tex"), "\(browser.lines[1])")
     }
 
     @Test func completesNames() throws {
         var browser = try browser("Wpopu<tab>")
-        #expect(line(browser, 22).hasPrefix("where: population "), "\(line(browser, 22))")
+        #expect(browser.lines[22].hasPrefix("where: population "), "\(browser.lines[22])")
         browser.press(try Key.script("> 1 and place.zo<tab>= <tab>"))
-        #expect(line(browser, 22).contains("and place.zone = \"Asia/Jakarta\""), "\(line(browser, 22))")
-        #expect(line(browser, 1).contains("16 of 16 entries"))
+        #expect(browser.lines[22].contains("and place.zone = \"Asia/Jakarta\""), "\(browser.lines[22])")
+        #expect(browser.lines[1].contains("16 of 16 entries"))
     }
 
     @Test func appliesToNewEntries() throws {
@@ -72,8 +68,8 @@ struct ConditionTests {
             clock.advance(1)
             browser.refresh()
         }
-        #expect(line(browser, 1).contains("5 of 18 entries"), "\(browser.frame.plainText)")
-        #expect(browser.frame.plainText.contains("Lagos") && !browser.frame.plainText.contains("Vaduz"))
+        #expect(browser.lines[1].contains("5 of 18 entries"), "\(browser.text)")
+        #expect(browser.text.contains("Lagos") && !browser.text.contains("Vaduz"))
     }
 
     @Test func reorderingReadsNoValues() throws {
@@ -81,20 +77,20 @@ struct ConditionTests {
         var browser = try browser("pWpopulation > 2000000<enter>", source)
         let before = source.with { $0.valueCalls }
         browser.press(try Key.script("2"))
-        #expect(source.with { $0.valueCalls } == before && line(browser, 1).contains("4 of 16 entries"))
+        #expect(source.with { $0.valueCalls } == before && browser.lines[1].contains("4 of 16 entries"))
     }
 
     @Test func countsUnreadableValues() throws {
         let source = Fixture.source()
         source.with { $0.valueProblems = ["Bandung": "the entry fails its checksum"] }
         let browser = try browser("Wpopulation > 2000000<enter>", source)
-        #expect(line(browser, 1).contains("3 of 16 entries, 1 unreadable"), "\(line(browser, 1))")
+        #expect(browser.lines[1].contains("3 of 16 entries, 1 unreadable"), "\(browser.lines[1])")
     }
 
     @Test func continuesAsQuery() throws {
         let browser = try browser("/a<enter>Wpopulation > 2000000<enter>Q")
         #expect(
-            line(browser, 1).contains("find @key icontains \"a\" | find population > 2000000"),
-            "\(line(browser, 1))")
+            browser.lines[1].contains("find @key icontains \"a\" | find population > 2000000"),
+            "\(browser.lines[1])")
     }
 }

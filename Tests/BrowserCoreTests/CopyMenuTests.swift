@@ -80,7 +80,7 @@ struct CopyMenuTests {
         let source = Fixture.source()
         try Fixture.addQueries(source)
         let keys = "jQgroup by capital | count<enter>y"
-        let menu = try browser(keys, source: source).frame.boxLines
+        let menu = try browser(keys, source: source).boxLines
         #expect(menu.contains { $0.hasPrefix("j the row as JSON ") }, "\(menu)")
         #expect(!menu.contains { $0.hasPrefix("k ") || $0.hasPrefix("v ") }, "\(menu)")
         let row = try JSONSerialization.jsonObject(
@@ -100,11 +100,11 @@ struct CopyMenuTests {
     /// Advice for terminals that ignore copies is shown once.
     @Test func confirmsCopy() throws {
         var browser = try browser("j<enter>yk", clipboard: .tmux)
-        var text = browser.frame.plainText
+        var text = browser.text
         #expect(text.contains("Copied the key, 7 B, to the terminal's clipboard."))
         #expect(text.contains("set-clipboard on"))
         browser.press(try Key.script("<enter>jyk"))
-        text = browser.frame.plainText
+        text = browser.text
         #expect(text.contains("Copied the key, 7 B, to the terminal's clipboard."))
         #expect(!text.contains("set-clipboard"))
         #expect(
@@ -113,12 +113,11 @@ struct CopyMenuTests {
 
     @Test(arguments: [(80, 24), (40, 10), (20, 5)])
     func showsTextWithoutClipboard(columns: Int, rows: Int) throws {
-        let browser = try browser(
-            "j<enter>yk", clipboard: .none(type: "linux"), columns: columns, rows: rows)
+        let browser = try browser("j<enter>yk", clipboard: .none(type: "linux"), columns: columns, rows: rows)
         #expect(browser.sent.isEmpty)
         // On small screens the text is below the visible lines.
         guard rows >= 24 else { return }
-        let text = browser.frame.plainText
+        let text = browser.text
         #expect(text.contains("A terminal of type linux has no clipboard. w writes the value to a file."))
         #expect(text.contains("│ Jakarta"))
     }
@@ -128,8 +127,8 @@ struct CopyMenuTests {
         source.record("Jakarta", [UInt8](repeating: 65, count: 70_000), archive: "City", at: Fixture.start)
         let browser = try browser("j<enter>yv", source: source)
         #expect(browser.sent.isEmpty)
-        #expect(browser.frame.plainText.contains("Nothing was copied"))
-        #expect(browser.frame.plainText.contains("w writes the value to a file."))
+        #expect(browser.text.contains("Nothing was copied"))
+        #expect(browser.text.contains("w writes the value to a file."))
     }
 
     @Test func reportsRemovedEntry() throws {
@@ -137,8 +136,6 @@ struct CopyMenuTests {
         var browser = try browser("j<enter>y", source: source)
         source.remove("Jakarta", archive: "City")
         browser.press([.character("v")])
-        #expect(
-            browser.sent.isEmpty && browser.frame.plainText.contains("Nothing was copied: the entry is gone.")
-        )
+        #expect(browser.sent.isEmpty && browser.text.contains("Nothing was copied: the entry is gone."))
     }
 }

@@ -16,9 +16,7 @@ struct CursorTests {
             browser.refresh()
             #expect(browser.model.cursorKey == "Cafe\u{301} de Flore")
             #expect(browser.model.cursorRow == 5 + index)
-            #expect(
-                browser.model.cursorRow - browser.model.firstRow == place,
-                "the row moved on the screen")
+            #expect(browser.model.cursorRow - browser.model.firstRow == place, "the row moved on the screen")
         }
         // Its own access moves it to the top with the cursor.
         clock.advance(4)
@@ -60,7 +58,7 @@ struct CursorTests {
         clock.advance(4)
         browser.refresh()
         #expect(browser.model.cursorKey == "東京都")
-        #expect(browser.frame.plainText.contains("x 東京都"))
+        #expect(browser.text.contains("x 東京都"))
         clock.advance(1.1)
         browser.refresh()
         #expect(browser.model.cursorRow == 2)
@@ -73,7 +71,7 @@ struct CursorTests {
             browser.refresh()
         }
         #expect(browser.model.cursorKey == nil)
-        #expect(browser.frame.plainText.contains("No entries; n creates one."))
+        #expect(browser.text.contains("No entries; n creates one."))
     }
 
     /// While the cursor moves, the order stays and its age is shown; later it is updated.
@@ -85,15 +83,15 @@ struct CursorTests {
         // Nothing has changed, so the rows are current.
         clock.advance(30)
         browser.press([Key(.down), Key(.up)])
-        #expect(!browser.frame.plainText.contains("frozen"), "frozen within a second")
+        #expect(!browser.text.contains("frozen"), "frozen within a second")
         clock.advance(2)
         browser.press([Key(.down)])
         source.access("Malé", archive: "City", at: clock.now)
         clock.advance(1)
         browser.refresh()
         #expect(browser.model.pace == .frozen(3))
-        #expect(browser.frame.plainText.contains("frozen 3s"))
-        #expect(browser.frame.plainText.contains("Jakarta"))
+        #expect(browser.text.contains("frozen 3s"))
+        #expect(browser.text.contains("Jakarta"))
         #expect(browser.model.cursorRow == 1)
         clock.advance(2.5)
         browser.refresh()
@@ -111,7 +109,7 @@ struct CursorTests {
         browser.refresh()
         #expect(browser.model.cursorRow == 0)
         #expect(browser.model.cursorKey == "Quito")
-        #expect(browser.frame.plainText.contains("following"))
+        #expect(browser.text.contains("following"))
     }
 
     @Test func cursorKeepsKeyWhenSortedAndFiltered() throws {
@@ -135,7 +133,7 @@ struct CursorTests {
         clock.advance(4)
         browser.refresh()
         #expect(browser.model.markedKeys == ["Bandung", "Jakarta"])
-        let lines = browser.frame.plainText.split(separator: "\n")
+        let lines = browser.text.split(separator: "\n")
         #expect(
             lines.filter { $0.hasPrefix("●") }.allSatisfy { $0.contains("Jakarta") || $0.contains("Bandung") }
         )

@@ -7,7 +7,7 @@ import Testing
 struct DeleteTests {
     @Test func planListsTargets() throws {
         let browser = try Fixture.browser(Fixture.source(), keys: "j<enter>mmmD")
-        let text = browser.frame.plainText
+        let text = browser.text
         #expect(browser.model.planned?.map(\.key).sorted() == ["Bandung", "Jakarta", "東京都"])
         #expect(text.contains("Delete 3 entries?"))
         #expect(text.contains("3 entries, 593 B, in City"))
@@ -23,19 +23,19 @@ struct DeleteTests {
     ])
     func planCountsHiddenMarks(keys: String, count: Int, words: String?, hidden: Int) throws {
         var browser = try Fixture.browser(Fixture.source(), columns: 140, keys: "j<enter>" + keys)
-        let header = browser.frame.lines[1]
+        let header = browser.lines[1]
         #expect(header.contains("● \(count) marked"), "\(header)")
         #expect(header.contains("B, \(hidden) hidden") == (hidden > 0), "\(header)")
         #expect(header.contains(" hidden") == (hidden > 0), "\(header)")
         browser.press(try Key.script("D"))
         #expect(browser.model.planned?.count == count)
-        let plan = browser.frame.boxWords
+        let plan = browser.boxWords
         #expect(plan.contains(words ?? "in City •"), "\(plan)")
         #expect(plan.contains("in view") == (words != nil), "\(plan)")
         browser.press(try Key.script("<esc>x"))
-        #expect(browser.frame.boxWords.contains("in view") == (words != nil), "\(browser.frame.boxWords)")
+        #expect(browser.boxWords.contains("in view") == (words != nil), "\(browser.boxWords)")
         browser.press(try Key.script("<enter>"))
-        #expect(browser.frame.boxWords.contains("in view") == (words != nil), "\(browser.frame.boxWords)")
+        #expect(browser.boxWords.contains("in view") == (words != nil), "\(browser.boxWords)")
     }
 
     /// Regression: on a low screen the plan omitted undo and skipped entries, and did not scroll.
@@ -43,10 +43,10 @@ struct DeleteTests {
     func planScrollsOnLowScreen(columns: Int, rows: Int) throws {
         var browser = try Fixture.browser(
             Fixture.source(), columns: columns, rows: rows, keys: "j<enter>gmmD")
-        var seen = browser.frame.plainText
+        var seen = browser.text
         for _ in 0..<20 {
             browser.press([Key(.down)])
-            seen += browser.frame.plainText
+            seen += browser.text
         }
         for word in ["2 entries", "undoes", "minutes", "since.", "alone."] {
             #expect(seen.contains(word), "\(word) in \(seen)")
@@ -66,13 +66,13 @@ struct DeleteTests {
                 ], at: 0)
         }
         let browser = try Fixture.browser(source, columns: columns, rows: rows, keys: "j<enter>gmmmD")
-        let lines = browser.frame.plainText.split(separator: "\n").filter { $0.contains("• ") }
+        let lines = browser.text.split(separator: "\n").filter { $0.contains("• ") }
         #expect(browser.model.planned?.count == 3)
         let shown = max(1, min(3, rows - 9))
-        #expect(lines.count == shown + (shown < 3 ? 1 : 0), "\(browser.frame.plainText)")
-        #expect(browser.frame.plainText.contains("• \\r\\nx\\n"))
-        if shown == 3 { #expect(browser.frame.plainText.contains("• last")) }
-        #expect(browser.frame.plainText.contains(columns < 24 ? "[Cancel] [Delete]" : "[ Cancel ]"))
+        #expect(lines.count == shown + (shown < 3 ? 1 : 0), "\(browser.text)")
+        #expect(browser.text.contains("• \\r\\nx\\n"))
+        if shown == 3 { #expect(browser.text.contains("• last")) }
+        #expect(browser.text.contains(columns < 24 ? "[Cancel] [Delete]" : "[ Cancel ]"))
     }
 
     /// Beyond the undo space, an undo lasts until a number of bytes is written; the time is estimated by the write rate.
@@ -98,13 +98,13 @@ struct DeleteTests {
             browser.refresh()
         }
         browser.press(try Key.script("gmmmD"))
-        #expect(browser.frame.boxWords.contains("3 entries, 593 B, in City"))
+        #expect(browser.boxWords.contains("3 entries, 593 B, in City"))
         let written = isMore ? "65.5 kB are written, or " : ""
         let sentence =
             (isMore ? "Larger than the undo space: " : "")
             + "u undoes it for ten minutes, or until \(written)the disk is full."
-        #expect(browser.frame.boxWords.contains(sentence), "\(browser.frame.plainText)")
-        #expect(browser.frame.boxWords.contains("Larger than the undo") == isMore)
+        #expect(browser.boxWords.contains(sentence), "\(browser.text)")
+        #expect(browser.boxWords.contains("Larger than the undo") == isMore)
         // A put writes a value of the average size and about a hundred bytes.
         let value = source.with { state in
             let sizes = state.archives["City"]?.map(\.entry.valueBytes) ?? []
@@ -112,11 +112,9 @@ struct DeleteTests {
         }
         let seconds = 65_536 / (Double(records) * (value + 100))
         let estimate = "At the current write rate, about \(Figures.interval(seconds))."
-        #expect(
-            browser.frame.boxWords.contains("At the current write rate") == soon, "\(browser.frame.plainText)"
-        )
+        #expect(browser.boxWords.contains("At the current write rate") == soon, "\(browser.text)")
         if soon {
-            #expect(browser.frame.boxWords.contains(estimate), "\(estimate) \(browser.frame.plainText)")
+            #expect(browser.boxWords.contains(estimate), "\(estimate) \(browser.text)")
         }
     }
 
@@ -127,10 +125,9 @@ struct DeleteTests {
             state.summaries["City"]?.undoBudget.values = 4_194_304
             state.summaries["City"]?.undoBudget.room = 67_108_864
         }
-        let plan = try Fixture.browser(source, keys: "j<enter>gx<ctrl+u>1h<enter>").frame.boxWords
+        let plan = try Fixture.browser(source, keys: "j<enter>gx<ctrl+u>1h<enter>").boxWords
         #expect(
-            plan.contains(
-                "u undoes it for ten minutes, or until 4.19 MB are written, or the disk is full."),
+            plan.contains("u undoes it for ten minutes, or until 4.19 MB are written, or the disk is full."),
             "\(plan)")
         #expect(!plan.contains("Larger than the undo"))
     }
@@ -150,7 +147,7 @@ struct DeleteTests {
         let browser = try Fixture.browser(source, keys: "j<enter>mmD" + keys)
         #expect(source.with { $0.archives["City"]?.count } == 14)
         #expect(browser.model.markedKeys.isEmpty)
-        let text = browser.frame.plainText
+        let text = browser.text
         #expect(text.contains("Deleted 2 entries, 394 B; u undoes it."))
         #expect(text.contains("writes 2  lock 0.4 ms"))
         #expect(text.contains("14 entries"))
@@ -217,7 +214,7 @@ struct DeleteTests {
             source.with { state in state.archives["City"]?.contains { $0.entry.key == "Bandung" } } == true)
         #expect(
             source.with { state in state.archives["City"]?.contains { $0.entry.key == "Jakarta" } } == false)
-        let text = browser.frame.plainText
+        let text = browser.text
         #expect(text.contains("Deleted 1 entry, 197 B; u undoes it."))
         #expect(text.contains("\"Bandung\" changed after the plan was made; skipped"))
         #expect(text.contains("\"東京都\" was removed already"))
@@ -242,7 +239,7 @@ struct DeleteTests {
         #expect(source.with { $0.archives["City"]?.count } == 14)
         clock.advance(2)
         browser.press(try Key.script("u"))
-        #expect(browser.frame.plainText.contains("Undo this?"))
+        #expect(browser.text.contains("Undo this?"))
         browser.press(try Key.script("y"))
         #expect(source.with { $0.archives["City"]?.count } == 16)
     }
@@ -254,7 +251,7 @@ struct DeleteTests {
         source.remove("東京都", archive: "City")
         browser.press([.character("y")])
         #expect(browser.model.said?.contains("1 was already absent") == true)
-        #expect(!browser.frame.plainText.contains("[ Close ]"))
+        #expect(!browser.text.contains("[ Close ]"))
     }
 
     /// The targets are the rows when the plan opened.
@@ -279,7 +276,7 @@ struct DeleteTests {
         #expect(browser.model.markedKeys == ["Jakarta"])
         let two = try Fixture.browser(Fixture.source(), keys: "j<enter>/u<enter>M<esc>")
         #expect(two.model.markedKeys == ["Bandung", "Nuuk", "Quito", "São Paulo"])
-        #expect(two.frame.plainText.contains("4 marked"))
+        #expect(two.text.contains("4 marked"))
     }
 
     /// Regression: a key after the Enter of a slow condition applied to a row outside its matches.
@@ -363,7 +360,7 @@ struct DeleteTests {
         var browser = try Fixture.browser(source, keys: "j<enter>D")
         source.with { $0.problem = "there is no store at \(Fixture.storePath)" }
         browser.press([.character("y")])
-        #expect(browser.frame.plainText.contains("Nothing was deleted"))
-        #expect(browser.frame.plainText.contains("there is no store"))
+        #expect(browser.text.contains("Nothing was deleted"))
+        #expect(browser.text.contains("there is no store"))
     }
 }

@@ -43,7 +43,7 @@ struct EngineChangeTests {
             try archive.put([UInt8](repeating: 7, count: 50_000), forKey: "key \(number)")
         }
         var browser = try browser("L<ctrl+u>disk 1MB<enter>")
-        let plan = browser.frame.boxWords
+        let plan = browser.boxWords
         #expect(plan.contains("About 20 entries, 1 MB, are evicted, least recently used first"), "\(plan)")
         #expect(plan.contains("was used "), "\(plan)")
         #expect(try archive.configuration().diskLimit == 4 << 20)
@@ -52,23 +52,23 @@ struct EngineChangeTests {
         #expect(try archive.configuration().diskLimit == 4 << 20)
         browser.press(try Key.script("L<ctrl+u>disk 1MB<enter>City<enter>"))
         #expect(try archive.configuration().diskLimit == 1_000_000)
-        #expect(browser.model.said?.contains("evictions") == true, "\(browser.frame.plainText)")
+        #expect(browser.model.said?.contains("evictions") == true, "\(browser.text)")
         browser.press(try Key.script("K<enter>"))
         #expect(browser.model.said == "Nothing was changed.")
         browser.press(try Key.script("Ky"))
-        #expect(browser.model.said?.hasPrefix("City takes ") == true, "\(browser.frame.plainText)")
+        #expect(browser.model.said?.hasPrefix("City takes ") == true, "\(browser.text)")
         browser.press(try Key.script("NTown<enter>y"))
-        #expect(try store.archiveNames() == ["Town"], "\(browser.frame.plainText)")
+        #expect(try store.archiveNames() == ["Town"], "\(browser.text)")
         browser.press(try Key.script("DTow<enter>"))
         #expect(try store.archiveNames() == ["Town"])
         browser.press(try Key.script("n<enter>"))
-        #expect(try store.archiveNames() == [], "\(browser.frame.plainText)")
+        #expect(try store.archiveNames() == [], "\(browser.text)")
     }
 
     @Test("a size alone is the disk limit")
     func sizeAloneIsOfTheDisk() throws {
         let browser = try browser("L<ctrl+u>20KB<enter>")
-        #expect(browser.frame.plainText.contains("-> 20 kB"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("-> 20 kB"), "\(browser.text)")
     }
 
     @Test("a renamed and a dropped archive leave an event")
@@ -78,10 +78,10 @@ struct EngineChangeTests {
         var browser = try browser("NZoo<enter>y")
         try store.removeArchive(named: "Town")
         browser.refresh()
-        let lines = browser.frame.plainText.split(separator: "\n")
+        let lines = browser.text.split(separator: "\n")
         #expect(
             lines.contains { $0.contains("City") && $0.contains("renamed") && $0.contains("to Zoo") },
-            "\(browser.frame.plainText)")
+            "\(browser.text)")
         #expect(lines.contains { $0.contains("Town") && $0.contains("dropped") })
         #expect(!lines.contains { $0.contains("City") && $0.contains("dropped") })
     }
@@ -94,7 +94,7 @@ struct EngineChangeTests {
             ("memory 10 kb", "disk limit: 4.19 MB, unchanged", "-> 10 kB"),
         ]) func limitsHaveUnits(typed: String, disk: String, memory: String) throws
     {
-        let plan = try browser("L<ctrl+u>\(typed)<enter>").frame.boxWords
+        let plan = try browser("L<ctrl+u>\(typed)<enter>").boxWords
         #expect(plan.contains(disk) && plan.contains(memory), "\(plan)")
     }
 
@@ -105,7 +105,7 @@ struct EngineChangeTests {
         var browser = try browser("NZoo<enter>y")
         #expect(try store.archiveNames().contains("Zoo"))
         browser.press([.character("K")])
-        #expect(browser.frame.plainText.contains("Compact Zoo?"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("Compact Zoo?"), "\(browser.text)")
     }
 
     @Test("groups show the limit at the time of grouping")
@@ -114,12 +114,12 @@ struct EngineChangeTests {
             try archive.put([UInt8](repeating: 7, count: 50_000), forKey: "key:\(number % 2):\(number)")
         }
         var browser = try browser("z")
-        #expect(browser.frame.plainText.contains("(47.7% of the limit)"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("(47.7% of the limit)"), "\(browser.text)")
         try archive.setLimits(disk: 100_000, memory: nil)
         browser.refresh()
-        #expect(browser.frame.plainText.contains("(47.7% of the limit)"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("(47.7% of the limit)"), "\(browser.text)")
         browser.press([.character("R")])
-        #expect(!browser.frame.plainText.contains("47.7%"), "\(browser.frame.plainText)")
+        #expect(!browser.text.contains("47.7%"), "\(browser.text)")
     }
 
     @Test("a new entry causes a record event, a changed one an update")
@@ -139,7 +139,7 @@ struct EngineChangeTests {
         ]) func refusesWrongLimits(typed: String, said: String) throws
     {
         let browser = try browser("L<ctrl+u>\(typed)<enter>")
-        #expect(browser.frame.plainText.contains(said), "\(browser.frame.plainText)")
+        #expect(browser.text.contains(said), "\(browser.text)")
         #expect(try archive.configuration().diskLimit == 4 << 20)
     }
 
@@ -169,9 +169,7 @@ struct EngineChangeTests {
         #expect(try store.archiveNames() == ["City"])
     }
 
-    @Test(
-        "an archive that changes while its name is typed needs a second plan",
-        arguments: [false, true])
+    @Test("an archive that changes while its name is typed needs a second plan", arguments: [false, true])
     func changeDuringDropNeedsSecondPlan(isReplaced: Bool) throws {
         var browser = try browser("DCit")
         if isReplaced {
@@ -184,7 +182,7 @@ struct EngineChangeTests {
         browser.press(try Key.script("y<enter>"))
         #expect(try store.archiveNames() == ["City"])
         browser.press(try Key.script("DCity<enter>"))
-        #expect(try store.archiveNames() == [], "\(browser.frame.plainText)")
+        #expect(try store.archiveNames() == [], "\(browser.text)")
     }
 
     private func planned() throws -> [PlannedEntry] {
@@ -204,14 +202,14 @@ struct EngineChangeTests {
         for number in 0..<10 { try archive.put(value, forKey: "big \(number)") }
         for number in 0..<3 { try archive.put([1, 2, 3], forKey: "other \(number)") }
         var browser = try browser("<enter>/big<enter>M<esc>D")
-        let plan = browser.frame.boxWords
+        let plan = browser.boxWords
         #expect(plan.contains("10 entries, 2.6 MB, in City"), "\(plan)")
         let bound = "Larger than the undo space: u undoes it for ten minutes, or until 210 kB are written"
         #expect(plan.contains(bound), "\(plan)")
         let before = try archive.status()
         #expect(before.entries == 13, "the plan wrote")
         browser.press([.character("y")])
-        #expect(browser.frame.lines[28].hasPrefix("Deleted 10 entries, 2.6 MB; u undoes it."))
+        #expect(browser.lines[28].hasPrefix("Deleted 10 entries, 2.6 MB; u undoes it."))
         let after = try archive.status()
         #expect(after.entries == 3 && before.diskBytes - after.diskBytes == 2_600_000)
         let action = try #require(try archive.reversibleActions().first)
@@ -225,10 +223,8 @@ struct EngineChangeTests {
     @Test func smallDeleteHasNoBound() throws {
         for number in 0..<20 { try archive.put([1, 2, 3], forKey: "small \(number)") }
         var browser = try browser("<enter>MD")
-        #expect(browser.frame.boxWords.contains("20 entries, 60 B, in City"))
-        #expect(
-            browser.frame.boxWords.contains(
-                "u undoes it for ten minutes, or until the disk is full."))
+        #expect(browser.boxWords.contains("20 entries, 60 B, in City"))
+        #expect(browser.boxWords.contains("u undoes it for ten minutes, or until the disk is full."))
         browser.press([.character("y")])
         let action = try #require(try archive.reversibleActions().first)
         #expect(action.entries == 20 && action.bytes == 60 && action.bytesLeft == nil)
@@ -306,17 +302,17 @@ struct EngineChangeTests {
             else { return .failure(SourceError("there is no file to edit")) }
             return .success(0)
         }
-        #expect(browser.frame.plainText.contains("New entry Oslo?"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("New entry Oslo?"), "\(browser.text)")
         #expect(try archive.peek("Oslo") == nil && archive.status().entries == 1)
         browser.press([.character("y")])
         #expect(try archive.peek("Oslo") == stored)
         #expect(try archive.metadata("Oslo")?.encoding == encoding)
         #expect(try archive.status().entries == 2 && archive.peek("Bergen") == [1])
-        #expect(browser.frame.lines[28].hasPrefix("Stored Oslo, \(stored.count) B."))
-        #expect(browser.frame.lines[0].contains("writes 1 "))
+        #expect(browser.lines[28].hasPrefix("Stored Oslo, \(stored.count) B."))
+        #expect(browser.lines[0].contains("writes 1 "))
         // Another browser finds it, and no process is left attached.
         let other = try self.browser("<enter>/Oslo<enter><enter>")
-        #expect(other.frame.plainText.contains(shown), "\(other.frame.plainText)")
+        #expect(other.text.contains(shown), "\(other.text)")
         #expect(try archive.processes().filter(\.isAlive).count == 1)
     }
 
@@ -339,7 +335,7 @@ struct EngineChangeTests {
                     return .success(0)
                 })
             browser.press(try Key.script("<enter>nOslo<enter>" + keys))
-            #expect(browser.frame.boxWords.contains("Nothing was stored"), "\(browser.frame.plainText)")
+            #expect(browser.boxWords.contains("Nothing was stored"), "\(browser.text)")
             #expect(try archive.peek("Oslo") == first)
         }
     }
@@ -349,10 +345,10 @@ struct EngineChangeTests {
     /// The recency of an entry without hits is its creation, which isn't an access.
     @Test func lastAccessIsLastHit() throws {
         try archive.put([1], forKey: "Oslo")
-        var lines = try browser("<enter><enter>b").frame.boxLines
+        var lines = try browser("<enter><enter>b").boxLines
         #expect(lines.contains("accessed never") && lines.contains { $0 == "hits 0" }, "\(lines)")
         _ = try archive.access("Oslo")
-        lines = try browser("<enter><enter>b").frame.boxLines
+        lines = try browser("<enter><enter>b").boxLines
         let accessed = try #require(lines.first { $0.hasPrefix("accessed ") })
         #expect(accessed.hasSuffix(" ago") || accessed.hasSuffix(", just now"), "\(accessed)")
         #expect(lines.contains { $0.hasPrefix("hits 1") })

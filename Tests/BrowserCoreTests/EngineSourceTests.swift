@@ -66,11 +66,11 @@ struct EngineSourceTests {
             browser.refresh()
         }
         #expect(try traces(archive) == before)
-        #expect(browser.frame.plainText.contains("touches 0  writes 0  lock 0 ms"))
+        #expect(browser.text.contains("touches 0  writes 0  lock 0 ms"))
         // The counter is measured: it counts an access by this process.
         _ = try archive.access("city 7")
         browser.refresh()
-        #expect(browser.frame.plainText.contains("touches 1  writes 0  lock 0 ms"))
+        #expect(browser.text.contains("touches 1  writes 0  lock 0 ms"))
     }
 
     @Test func showsEntriesInLRUOrder() throws {
@@ -81,12 +81,12 @@ struct EngineSourceTests {
         _ = try archive.access("city 3")
         var browser = try browser(folder, store: path, keys: "<enter>")
         #expect(browser.model.cursorKey == "city 3")
-        #expect(browser.frame.plainText.contains("50 entries"))
+        #expect(browser.text.contains("50 entries"))
         browser.press([Key(.down)])
         #expect(browser.model.cursorKey == "city 49")
         browser.press([Key(.enter)])
-        #expect(browser.frame.plainText.contains("number: 49"))
-        #expect(browser.frame.plainText.contains("JSON, 13 B"))
+        #expect(browser.text.contains("number: 49"))
+        #expect(browser.text.contains("JSON, 13 B"))
         browser.press(try Key.script("<esc>G"))
         #expect(browser.model.cursorKey == "city 0")
     }
@@ -102,7 +102,7 @@ struct EngineSourceTests {
         try archive.put(Array("{}".utf8), forKey: "city 44", encoding: .json)
         _ = try archive.delete("city 45")
         browser.press([.character("y")])
-        let text = browser.frame.plainText
+        let text = browser.text
         #expect(text.contains("Deleted 9 entries"))
         #expect(text.contains("\"city 44\" changed after the plan was made"))
         #expect(text.contains("\"city 45\" was removed already"))
@@ -123,20 +123,20 @@ struct EngineSourceTests {
         let before = try archive.entries().map { $0.recency }
         var browser = try browser(folder, store: path, keys: "<enter>mmmDy")
         #expect(try archive.status().entries == 47)
-        #expect(browser.frame.plainText.contains("Deleted 3 entries, 39 B; u undoes it."))
+        #expect(browser.text.contains("Deleted 3 entries, 39 B; u undoes it."))
         browser.press(try Key.script("u"))
-        #expect(browser.frame.plainText.contains("Restores 3 entries, 39 B, in City"))
-        #expect(browser.frame.plainText.contains("by this browser"))
+        #expect(browser.text.contains("Restores 3 entries, 39 B, in City"))
+        #expect(browser.text.contains("by this browser"))
         browser.press(try Key.script("y"))
         #expect(try archive.entries().map { $0.recency } == before)
-        #expect(browser.frame.plainText.contains("Restored 3 entries, 39 B."))
+        #expect(browser.text.contains("Restored 3 entries, 39 B."))
         let seen = try #require(try archive.metadata("city 9"))
         _ = try archive.carryOut(.delete, on: [PlannedEntry(key: "city 9", sequence: seen.sequence)])
         browser.press(try Key.script("uy"))
         #expect(try archive.peek("city 9") != nil)
         browser.press(try Key.script("u"))
-        #expect(browser.frame.plainText.contains("Nothing to undo in City:"))
-        #expect(browser.frame.plainText.contains("writes 7"))
+        #expect(browser.text.contains("Nothing to undo in City:"))
+        #expect(browser.text.contains("writes 7"))
     }
 
     @Test func undoesStoppedPlanAsOne() throws {
@@ -198,11 +198,11 @@ struct EngineSourceTests {
         let latest = try #require(try archive.entries().first?.accessed)
         #expect(holds { Timestamp.now().microseconds > latest.microseconds + 1000 })
         var browser = try browser(folder, store: path, keys: "<enter>x<up><ctrl+u>1ms<enter>")
-        #expect(browser.frame.plainText.contains("Expire 20 entries idle over 1ms?"))
+        #expect(browser.text.contains("Expire 20 entries idle over 1ms?"))
         _ = try archive.access("city 3")
         browser.press([.character("y")])
-        #expect(browser.frame.plainText.contains("Expired 19 entries"))
-        #expect(browser.frame.plainText.contains("was used after the plan was made"))
+        #expect(browser.text.contains("Expired 19 entries"))
+        #expect(browser.text.contains("was used after the plan was made"))
         #expect(try archive.entries().count == 1 && archive.peek("city 3") != nil)
     }
 
@@ -214,7 +214,7 @@ struct EngineSourceTests {
         try archive.put(
             [0x31], forKey: "owned", attributes: EntryAttributes(lifetime: .seconds(7200), owner: "api"))
         var browser = try browser(folder, store: path, keys: "<enter>p")
-        let row = try #require(browser.frame.plainText.split(separator: "\n").first { $0.contains("owned") })
+        let row = try #require(browser.text.split(separator: "\n").first { $0.contains("owned") })
         #expect((row.contains(" 2h ") || row.contains("1h59m")) && row.contains("api"))
         browser.press(try Key.script("mmx<ctrl+u>3d<enter>y"))
         let deadline = try #require(try archive.metadata("city 49")?.expires)
@@ -237,19 +237,19 @@ struct EngineSourceTests {
         let before = try traces(archive)
         let next = try archive.nextEvent()
         var browser = try browser(folder, store: path)
-        #expect(browser.frame.plainText.contains("deleted   city 1"))
+        #expect(browser.text.contains("deleted   city 1"))
         browser.press(try Key.script("P"))
-        #expect(browser.frame.plainText.contains("alive"))
+        #expect(browser.text.contains("alive"))
         browser.press(try Key.script("<tab>"))
-        #expect(browser.frame.plainText.contains("hit ratio"))
+        #expect(browser.text.contains("hit ratio"))
         browser.press(try Key.script("<tab>"))
-        #expect(browser.frame.plainText.contains("51 events"))
+        #expect(browser.text.contains("51 events"))
         browser.press(try Key.script("<esc><enter>t<enter>b"))
-        #expect(browser.frame.plainText.contains("Key history of city 49"))
-        #expect(browser.frame.plainText.contains("13 B  recorded by this browser"))
+        #expect(browser.text.contains("Key history of city 49"))
+        #expect(browser.text.contains("13 B  recorded by this browser"))
         #expect(try traces(archive) == before)
         #expect(try archive.nextEvent() == next)
-        #expect(browser.frame.plainText.contains("touches 0  writes 0"))
+        #expect(browser.text.contains("touches 0  writes 0"))
     }
 
     @Test func readsLogDuringWrites() throws {
@@ -262,18 +262,18 @@ struct EngineSourceTests {
         for number in 0..<500 { try log.append(Array("message \(number)".utf8)) }
         var browser = try browser(folder, store: path, keys: "<enter>")
         #expect(browser.model.screen == .messages)
-        #expect(browser.frame.plainText.contains("message 499"))
+        #expect(browser.text.contains("message 499"))
         try log.append(Array("one more".utf8))
         browser.refresh()
-        #expect(browser.frame.plainText.contains("one more"))
+        #expect(browser.text.contains("one more"))
         browser.press([.character("g")])
         let oldest = try #require(try log.messages(most: 1).messages.first)
         let text = String(decoding: oldest.bytes, as: UTF8.self)
-        #expect(browser.frame.plainText.contains(text))
-        #expect(!browser.frame.plainText.contains(" removed"))
+        #expect(browser.text.contains(text))
+        #expect(!browser.text.contains(" removed"))
         browser.press(try Key.script("<ctrl+x>Trace<enter>"))
         #expect(try log.status().entries == 0)
-        #expect(browser.frame.plainText.contains("No messages yet."))
+        #expect(browser.text.contains("No messages yet."))
     }
 
     @Test func cursorKeepsKeyDuringWrites() throws {
@@ -305,10 +305,10 @@ struct EngineSourceTests {
             atPath: folder.path + "/other", withIntermediateDirectories: false)
         try "x".write(toFile: folder.path + "/file", atomically: true, encoding: .utf8)
         var browser = try browser(folder, store: nil)
-        #expect(browser.frame.plainText.contains("1 store in"))
+        #expect(browser.text.contains("1 store in"))
         browser.press(try Key.script("<enter><enter>"))
         #expect(browser.model.screen == .entries)
-        #expect(browser.frame.plainText.contains("3 entries"))
+        #expect(browser.text.contains("3 entries"))
         browser.press(try Key.script("<esc><esc>"))
         #expect(browser.model.screen == .stores)
         let none = EngineSource(folder: folder.path + "/missing")
@@ -324,13 +324,13 @@ struct EngineSourceTests {
         try removeFolderInUse(path)
         browser.press([Key(.down)])
         browser.refresh()
-        #expect(browser.frame.plainText.contains("there is no store at"))
-        #expect(browser.frame.plainText.contains("UNREACHABLE"))
+        #expect(browser.text.contains("there is no store at"))
+        #expect(browser.text.contains("UNREACHABLE"))
         let (again, _) = try fill(path, count: 2)
         again.close()
         browser.press([.character("R")])
-        #expect(!browser.frame.plainText.contains("there is no store at"))
-        #expect(browser.frame.plainText.contains("2 entries"))
+        #expect(!browser.text.contains("there is no store at"))
+        #expect(browser.text.contains("2 entries"))
     }
 
     /// Regression: the list showed a ring file as empty, and as present after its removal.
@@ -353,15 +353,15 @@ struct EngineSourceTests {
         #expect(browser.sent.last == copied(code + "mode: .readOnly).messages()"))
         browser.press([.character("h")])
         func row() -> [String] {
-            let row = browser.frame.lines.first { $0.contains("ring  ") } ?? ""
+            let row = browser.lines.first { $0.contains("ring  ") } ?? ""
             return row.split(separator: " ").drop { $0 != "ring" }.map(String.init)
         }
-        #expect(row().prefix(3) == ["ring", "1", "3"], "\(browser.frame.plainText)")
+        #expect(row().prefix(3) == ["ring", "1", "3"], "\(browser.text)")
         browser.press([.character("f")])
-        #expect(browser.frame.plainText.contains("favourites are stores, and this is a ring file"))
+        #expect(browser.text.contains("favourites are stores, and this is a ring file"))
         try FileManager.default.removeItem(atPath: path)
         browser.press([.character("R")])
-        #expect(row().prefix(3) == ["ring", "-", "-"], "\(browser.frame.plainText)")
+        #expect(row().prefix(3) == ["ring", "-", "-"], "\(browser.text)")
     }
 
     private func copied(_ text: String) -> [UInt8] { Clipboard.direct.sequence(for: Array(text.utf8)) ?? [] }
@@ -378,16 +378,16 @@ struct EngineSourceTests {
         }
         var browser = try browser(folder, store: path, keys: "<enter>")
         browser.press([.character("m")])
-        #expect(browser.frame.plainText.contains("former 3") && browser.frame.plainText.contains("1 marked"))
+        #expect(browser.text.contains("former 3") && browser.text.contains("1 marked"))
         try removeFolderInUse(path)
         try FileManager.default.moveItem(atPath: path + "-2", toPath: path)
         // Rows stay for a moment after a key, and removed ones for another.
         #expect(
             holds {
                 browser.refresh()
-                return browser.frame.plainText.contains("latter 3")
+                return browser.text.contains("latter 3")
             })
-        let text = browser.frame.plainText
+        let text = browser.text
         #expect(!text.contains("former") && !text.contains("marked"), "\(text)")
     }
 
@@ -421,16 +421,16 @@ struct EngineSourceTests {
         try flipBit(in: path, behind: "to be damaged")
         var browser = try browser(folder, store: path, keys: "<enter>")
         #expect(browser.model.cursorKey == nil)
-        #expect(browser.frame.plainText.contains("can't be read"))
-        #expect(browser.frame.plainText.contains("checksum"))
-        #expect(!browser.frame.plainText.contains("gone"))
+        #expect(browser.text.contains("can't be read"))
+        #expect(browser.text.contains("checksum"))
+        #expect(!browser.text.contains("gone"))
         browser.press([Key(.enter)])
-        #expect(browser.model.screen == .entries && browser.frame.plainText.contains("checksum"))
+        #expect(browser.model.screen == .entries && browser.text.contains("checksum"))
         browser.press(try Key.script("/city"))
-        #expect(browser.frame.plainText.contains("3 of 4 entries, 1 unreadable"))
+        #expect(browser.text.contains("3 of 4 entries, 1 unreadable"))
         browser.press(try Key.script("<escape>*"))
-        #expect(browser.frame.plainText.contains("1 entry that can't be read is left out"))
-        #expect(browser.frame.plainText.contains("3 marked"))
+        #expect(browser.text.contains("1 entry that can't be read is left out"))
+        #expect(browser.text.contains("3 marked"))
     }
 
     /// Regression: results, groups and archives showed the rest of a damaged log as complete.
@@ -446,17 +446,17 @@ struct EngineSourceTests {
         try flipBit(in: path, behind: "to be damaged")
         let words = "log damaged: some may be missing"
         var browser = try browser(folder, store: path)
-        #expect(browser.frame.plainText.contains("1 archive  1 damaged  4 entries"))
+        #expect(browser.text.contains("1 archive  1 damaged  4 entries"))
         browser.send(.input(.resize(Size(columns: 60, rows: 12))))
         #expect(
-            browser.frame.plainText.split(separator: "\n").contains {
+            browser.text.split(separator: "\n").contains {
                 $0.hasPrefix("City") && $0.contains("damaged")
             })
         browser.send(.input(.resize(Size(columns: 100, rows: 30))))
         browser.press(try Key.script("z"))
-        #expect(browser.frame.plainText.contains("4 entries") && browser.frame.plainText.contains(words))
+        #expect(browser.text.contains("4 entries") && browser.text.contains(words))
         browser.press(try Key.script("hQcount<enter>"))
-        #expect(browser.frame.plainText.contains("1 row  \(words)"))
+        #expect(browser.text.contains("1 row  \(words)"))
         var speaker = Speaker()
         #expect(speaker.lines(browser.model, browser.frame).contains { $0.contains(words) })
         browser.press(try Key.script("w<ctrl+u>\(folder.path)/count.ndjson<enter>"))
@@ -465,7 +465,7 @@ struct EngineSourceTests {
         // It fits only into the status line.
         browser.send(.input(.resize(Size(columns: 60, rows: 8))))
         browser.press(try Key.script("R"))
-        #expect(browser.frame.plainText.contains(words))
+        #expect(browser.text.contains(words))
     }
 
     /// Regression: a store recreated between refreshes stayed without archives.
@@ -496,19 +496,19 @@ struct EngineSourceTests {
         var browser = try browser(folder, store: path, keys: "<enter>")
         #expect(browser.model.cursorKey == "damaged")
         // The text is wrapped, so single words are checked.
-        #expect(browser.frame.plainText.contains("checksum"))
+        #expect(browser.text.contains("checksum"))
         browser.press([Key(.enter)])
         #expect(browser.model.screen == .value)
-        #expect(browser.frame.plainText.contains("checksum"))
+        #expect(browser.text.contains("checksum"))
         browser.press([Key(.escape), Key(.down), Key(.enter)])
-        #expect(browser.frame.plainText.contains("number: 49"))
+        #expect(browser.text.contains("number: 49"))
     }
 
     @Test(arguments: ["", "/nothing/here"])
     func reportsFolderWithoutStore(suffix: String) throws {
         let folder = try Folder()
         let browser = try browser(folder, store: folder.path + suffix)
-        let text = browser.frame.plainText
+        let text = browser.text
         #expect(text.contains("there is no store") || text.contains("is not a store"))
     }
 }

@@ -17,8 +17,8 @@ struct EventTests {
         }
         source.happen(.record, "Jakarta", archive: "City", bytes: 197, pid: 4_004_121, at: Fixture.start)
         let browser = try Fixture.browser(source, columns: size.columns, rows: size.rows, keys: keys)
-        let line = browser.frame.plainText.split(separator: "\n").last { $0.contains(" recorded ") }
-        #expect(line?.contains(" 4004121") == true, "\(browser.frame.plainText)")
+        let line = browser.text.split(separator: "\n").last { $0.contains(" recorded ") }
+        #expect(line?.contains(" 4004121") == true, "\(browser.text)")
     }
 
     // MARK: Graphs and alarms
@@ -44,29 +44,29 @@ struct EventTests {
         let (source, clock) = (source(), TestClock())
         var browser = try graphs(source, clock, seconds: 70, keys: "j<enter>")
         browser.press([.character("T")])
-        let text = browser.frame.plainText
+        let text = browser.text
         #expect(text.contains("hit ratio") && text.contains("expiries 3/s"), "\(text)")
         #expect(text.contains("m of City"))
         let filled = text.filter { "▁▂▃▄▅▆▇█".contains($0) }.count
         #expect(filled > 20, "\(text)")
         browser.press([.character("s"), .character("s"), .character("s"), .character("s"), .character("s")])
-        #expect(browser.frame.plainText.contains("1m of City"))
+        #expect(browser.text.contains("1m of City"))
         // Paused, the screen stays, but samples are recorded.
         browser.press([.character(" ")])
-        let before = lines(browser).dropFirst()
+        let before = browser.lines.dropFirst()
         source.with { $0.summaries["City"]?.expirations += 500 }
         clock.advance(2)
         browser.refresh()
-        #expect(lines(browser).dropFirst() == before)
+        #expect(browser.lines.dropFirst() == before)
         browser.press([.character(" ")])
-        #expect(browser.frame.plainText.contains("expiries 2/s"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("expiries 2/s"), "\(browser.text)")
     }
 
     @Test func alarmRingsOnce() throws {
         let (source, clock) = (source(), TestClock())
         var browser = try graphs(source, clock, seconds: 2)
         browser.press(try Key.script("A<lt> 80%<enter>"))
-        #expect(browser.frame.plainText.contains("The bell rings when hit ratio of City is < 80%."))
+        #expect(browser.text.contains("The bell rings when hit ratio of City is < 80%."))
         #expect(browser.sent.isEmpty)
         func seconds(_ count: Int, hits: UInt64, misses: UInt64) {
             source.pass(count, hits: hits, misses: misses, clock, &browser)
@@ -77,14 +77,14 @@ struct EventTests {
         browser.press([Key(.escape), Key(.enter)])
         seconds(8, hits: 50, misses: 50)
         #expect(browser.sent == [[7]], "the bell did not ring once")
-        #expect(browser.frame.plainText.contains("ALARM: hit ratio of City is"), "\(browser.frame.plainText)")
-        #expect(lines(browser)[0].contains(" ALARM "))
+        #expect(browser.text.contains("ALARM: hit ratio of City is"), "\(browser.text)")
+        #expect(browser.lines[0].contains(" ALARM "))
         seconds(5, hits: 95, misses: 5)
-        #expect(browser.sent.count == 1 && !lines(browser)[0].contains(" ALARM "))
-        #expect(browser.frame.plainText.contains("Alarm ended: hit ratio of City was < 80% for"))
+        #expect(browser.sent.count == 1 && !browser.lines[0].contains(" ALARM "))
+        #expect(browser.text.contains("Alarm ended: hit ratio of City was < 80% for"))
         // An empty bound removes it.
         browser.press(try Key.script("<esc>TA<ctrl+u><enter>"))
-        #expect(browser.frame.plainText.contains("Alarm removed."))
+        #expect(browser.text.contains("Alarm removed."))
         seconds(8, hits: 5, misses: 95)
         #expect(browser.sent.count == 1)
     }
@@ -97,7 +97,7 @@ struct EventTests {
         let look = Fixture.unicode
         /// The styles of a text in its row.
         func styles(_ text: String) -> Set<Style> {
-            let row = browser.frame.lines.firstIndex { $0.contains(text) }
+            let row = browser.lines.firstIndex { $0.contains(text) }
             return Set(row.map { browser.frame.cells(of: text, row: $0).map(\.style) } ?? [])
         }
         /// The colors of the bars in the first graph, the hit ratio.
@@ -107,13 +107,13 @@ struct EventTests {
         }
         source.pass(3, hits: 90, misses: 10, clock, &browser)
         let bound = " alarm < 80%"
-        #expect(styles(bound).map(\.foreground) == [look[.dim].foreground], "\(browser.frame.plainText)")
+        #expect(styles(bound).map(\.foreground) == [look[.dim].foreground], "\(browser.text)")
         #expect(!bars().isEmpty && !bars().contains(look[.danger].foreground))
         source.pass(8, hits: 50, misses: 50, clock, &browser)
         #expect(browser.sent == [[7]])
         let badge = Set([look[.badge].background])
         #expect(badge != [look[.title].background] && badge != [look[.text].background])
-        #expect(Set(styles(" ALARM ").map(\.background)) == badge, "\(browser.frame.plainText)")
+        #expect(Set(styles(" ALARM ").map(\.background)) == badge, "\(browser.text)")
         #expect(Set(styles(bound).map(\.background)) == badge)
         #expect(bars() == [look[.danger].foreground])
         #expect(styles("ALARM: hit ratio of City is").map(\.foreground) == [look[.error].foreground])
@@ -134,15 +134,13 @@ struct EventTests {
     ])
     func refusesInvalidBounds(keys: String, answer: String) throws {
         let browser = try Fixture.browser(source(), keys: "jTA" + keys)
-        #expect(browser.frame.plainText.contains(answer), "\(browser.frame.plainText)")
-        #expect(browser.frame.plainText.contains("alarm when"), "the prompt was closed")
+        #expect(browser.text.contains(answer), "\(browser.text)")
+        #expect(browser.text.contains("alarm when"), "the prompt was closed")
     }
 
     @Test(
         "a bound alone uses the direction of the example",
-        arguments: [
-            ("jTA", "80", "< 80"), ("jTA", "80%", "< 80%"), ("jTjA", "500", "> 500"),
-        ])
+        arguments: [("jTA", "80", "< 80"), ("jTA", "80%", "< 80%"), ("jTjA", "500", "> 500")])
     func boundWithoutSign(keys: String, text: String, condition: String) throws {
         let browser = try Fixture.browser(source(), keys: keys + text + "<enter>")
         #expect(browser.model.said?.contains("is \(condition)") == true, "\(browser.model.said ?? "")")
@@ -152,9 +150,9 @@ struct EventTests {
     @Test(arguments: [("jTj", "> 1e30"), ("jTjj", "> 18446744073709551615"), ("jTj", "> 12345")])
     func boundIsShownAsTyped(keys: String, bound: String) throws {
         var browser = try Fixture.browser(source(), keys: keys + "A" + bound + "<enter>")
-        #expect(browser.frame.plainText.contains(" is \(bound)"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains(" is \(bound)"), "\(browser.text)")
         browser.press(try Key.script("A<enter>"))
-        #expect(browser.frame.plainText.contains("is \(bound)"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("is \(bound)"), "\(browser.text)")
     }
 
     @Test func alarmEndsWithItsArchive() throws {
@@ -165,11 +163,11 @@ struct EventTests {
             source.with { $0.summaries["City"]?.misses += 50 }
             browser.refresh()
         }
-        #expect(browser.frame.plainText.contains(" ALARM "), "\(browser.frame.plainText)")
+        #expect(browser.text.contains(" ALARM "), "\(browser.text)")
         source.with { $0.summaries["City"] = nil }
         clock.advance(1)
         browser.refresh()
-        let text = browser.frame.plainText
+        let text = browser.text
         #expect(!text.contains(" ALARM ") && text.contains("the archive was removed"), "\(text)")
     }
 
@@ -182,7 +180,7 @@ struct EventTests {
             clock.advance(1)
             browser.refresh()
         }
-        let text = browser.frame.plainText
+        let text = browser.text
         let said = try #require(text.range(of: "disk of all archives is ").map { text[$0.upperBound...] })
         let figure = said.prefix { $0 != "," }
         #expect(text.contains("disk \(figure) "), "\(text)")
@@ -200,22 +198,22 @@ struct EventTests {
             source.with { $0.summaries["City"]?.misses += 50 }
             browser.refresh()
         }
-        #expect(browser.frame.plainText.contains("of 17"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("of 17"), "\(browser.text)")
         browser.press(try Key.script("TjA> 1<enter>"))
         for _ in 0..<4 {
             clock.advance(1)
             source.with { $0.summaries["City"]?.misses += 50 }
             browser.refresh()
         }
-        let text = browser.frame.plainText
+        let text = browser.text
         #expect(text.contains("operations 50/s") && text.contains("ALARM"), "\(text)")
     }
 
     @Test func eventOpensHistoryAndEntry() throws {
         let source = source()
         var browser = try Fixture.browser(source, keys: "jE/京都<enter>b")
-        #expect(browser.frame.plainText.contains("Key history of 東京都"), "\(browser.frame.plainText)")
-        #expect(browser.frame.plainText.contains("promoted"))
+        #expect(browser.text.contains("Key history of 東京都"), "\(browser.text)")
+        #expect(browser.text.contains("promoted"))
         browser.press(try Key.script("<enter>v"))
         #expect(browser.model.screen == .value && browser.model.cursorKey == "東京都")
         browser.press([Key(.escape)])
@@ -223,15 +221,14 @@ struct EventTests {
         // A removed entry is reported, and the events stay.
         browser.press(try Key.script("<esc>/Lima<enter>v"))
         #expect(browser.model.screen == .monitor)
-        #expect(
-            browser.frame.plainText.contains("Evicted or removed since: Lima"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("Evicted or removed since: Lima"), "\(browser.text)")
     }
 
     @Test("b in the list shows the history of the selected entry")
     func historyFromTheList() throws {
         let browser = try Fixture.browser(source(), keys: "j<enter>jjb")
-        #expect(browser.frame.plainText.contains("Key history of 東京都"), "\(browser.frame.plainText)")
-        #expect(browser.frame.plainText.contains("promoted"))
+        #expect(browser.text.contains("Key history of 東京都"), "\(browser.text)")
+        #expect(browser.text.contains("promoted"))
     }
 
     @Test("a long history opens at its newest event", arguments: ["b", "<enter>b"])
@@ -244,10 +241,10 @@ struct EventTests {
                 at: Fixture.start.adding(seconds: Double(second)))
         }
         var browser = try Fixture.browser(source, keys: "j<enter>" + keys)
-        #expect(browser.frame.boxWords.contains(EventKind.rejection.label), "\(browser.frame.plainText)")
-        #expect(!browser.frame.boxWords.contains(EventKind.record.label))
+        #expect(browser.boxWords.contains(EventKind.rejection.label), "\(browser.text)")
+        #expect(!browser.boxWords.contains(EventKind.record.label))
         browser.press([Key(.home)])
-        #expect(browser.frame.boxWords.contains(EventKind.record.label))
+        #expect(browser.boxWords.contains(EventKind.record.label))
     }
 
     @Test(
@@ -259,7 +256,7 @@ struct EventTests {
     {
         let browser = try Fixture.browser(Fixture.source(), columns: 120, keys: keys)
         #expect(browser.model.said == "The bell rings when " + said)
-        #expect(!browser.frame.plainText.contains(" ,"), "\(browser.frame.plainText)")
+        #expect(!browser.text.contains(" ,"), "\(browser.text)")
     }
 
     @Test("the history of a key includes listed events that the store has overwritten")
@@ -273,7 +270,7 @@ struct EventTests {
         var browser = try Fixture.browser(source, columns: 120, keys: "jE/Lima<enter>")
         source.with { $0.overwritten["City"] = 3 }
         browser.press(try Key.script("b"))
-        let text = browser.frame.plainText
+        let text = browser.text
         let start = Figures.date(Fixture.start)
         #expect(text.components(separatedBy: "recorded by api").count == 3, "\(text)")
         #expect(text.contains("Events before \(start) (") && !text.contains("events lost between"), "\(text)")
@@ -292,7 +289,7 @@ struct EventTests {
         for second in 2..<6 { happen("Quito", Double(second)) }
         source.with { $0.overwritten["City"] = 4 }
         browser.press(try Key.script("gb"))
-        let text = browser.frame.plainText
+        let text = browser.text
         let times = [0.0, 1, 4].map { Figures.date(Fixture.start.adding(seconds: $0)) }
         let wanted = [
             "Events before \(times[0]) (", "\(times[0])  9 B  recorded by api",
@@ -314,13 +311,13 @@ struct EventTests {
         source.record("東京都", Array("{}".utf8), archive: "City", at: clock.now)
         clock.advance(1)
         browser.refresh()
-        let text = browser.frame.plainText
+        let text = browser.text
         let (own, other) = (Fixture.start.adding(seconds: -60), Fixture.start.adding(seconds: 2))
         #expect(text.contains(" recorded \(Figures.time(own)) by vellum demo (4121), hit "), "\(text)")
         let line = "Replaced \(Figures.time(other)) by api (4133); R shows the new value."
         #expect(text.contains(line) && !text.contains("recorded \(Figures.time(other))"), "\(text)")
         browser.press([.character("b")])
-        #expect(browser.frame.plainText.contains(line), "\(browser.frame.plainText)")
+        #expect(browser.text.contains(line), "\(browser.text)")
     }
 
     private func source() -> MockSource {
@@ -329,17 +326,13 @@ struct EventTests {
         return source
     }
 
-    private func lines(_ browser: HeadlessBrowser) -> [String] {
-        browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    }
-
     /// Events of all archives in order of time, newest last; only changed archives are read.
     @Test func showsEventsBelowArchives() throws {
         let source = source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, rows: 40, clock: clock)
         let order = ["rejected", "(all)", "Bandung"].compactMap { text in
-            lines(browser).firstIndex { $0.contains(text) && $0.contains("02:3") }
+            browser.lines.firstIndex { $0.contains(text) && $0.contains("02:3") }
         }
         #expect(order.count == 3 && order == order.sorted())
         let calls = source.with { $0.eventCalls }
@@ -352,33 +345,33 @@ struct EventTests {
         source.happen(.eviction, "Quito", archive: "City", cause: .limit, at: clock.now)
         browser.refresh()
         #expect(source.with { $0.eventCalls } == calls + 1)
-        #expect(lines(browser).contains { $0.contains("evicted") && $0.contains("Quito") })
+        #expect(browser.lines.contains { $0.contains("evicted") && $0.contains("Quito") })
         browser.press([.character("t")])
-        #expect(!browser.frame.plainText.contains("Quito"))
+        #expect(!browser.text.contains("Quito"))
     }
 
     @Test func paneShowsEventsOfArchive() throws {
         let browser = try Fixture.browser(source(), rows: 40, keys: "j<enter>t")
-        #expect(lines(browser).contains { $0.contains("rejected") && $0.contains("over the limit") })
-        #expect(!browser.frame.plainText.contains("(all)"))
+        #expect(browser.lines.contains { $0.contains("rejected") && $0.contains("over the limit") })
+        #expect(!browser.text.contains("(all)"))
         let small = try Fixture.browser(source(), columns: 60, rows: 9, keys: "j<enter>t")
-        #expect(small.frame.plainText.contains("No room for the event pane; E"))
+        #expect(small.text.contains("No room for the event pane; E"))
     }
 
     @Test func filtersEvents() throws {
         var browser = try Fixture.browser(source(), columns: 100, keys: "E")
         #expect(browser.model.screen == .monitor)
-        #expect(browser.frame.plainText.contains("13 events"))
+        #expect(browser.text.contains("13 events"))
         browser.press(try Key.script("/ta<enter>"))
-        #expect(browser.frame.plainText.contains("1 of 13 events"))
-        #expect(browser.frame.plainText.contains("Jakarta"))
+        #expect(browser.text.contains("1 of 13 events"))
+        #expect(browser.text.contains("Jakarta"))
         browser.press(try Key.script("<esc>t"))
-        #expect(browser.frame.plainText.contains("4 of 13 events  recorded"))
+        #expect(browser.text.contains("4 of 13 events  recorded"))
         browser.press([.character("a")])
-        #expect(browser.frame.plainText.contains("1 of 2 events  of Blob  recorded"))
+        #expect(browser.text.contains("1 of 2 events  of Blob  recorded"))
         browser.press([Key(.escape)])
         #expect(browser.model.screen == .monitor)
-        #expect(browser.frame.plainText.contains("  2 events  of Blob"))
+        #expect(browser.text.contains("  2 events  of Blob"))
         browser.press([Key(.escape)])
         #expect(browser.model.screen == .archives)
     }
@@ -396,7 +389,7 @@ struct EventTests {
         browser.refresh()
         #expect(browser.model.cursorRow == 11)
         browser.press([Key(.enter)])
-        #expect(browser.frame.plainText.contains("in Blob"))
+        #expect(browser.text.contains("in Blob"))
         browser.press(try Key.script("<esc>G"))
         source.happen(.record, "last", archive: "City", at: clock.now)
         browser.refresh()
@@ -410,9 +403,9 @@ struct EventTests {
         source.happen(.record, "Oslo", archive: "City", at: clock.now)
         clock.advance(1)
         browser.refresh()
-        #expect(!browser.frame.plainText.contains("Oslo"))
+        #expect(!browser.text.contains("Oslo"))
         browser.press([.character(" ")])
-        #expect(browser.frame.plainText.contains("Oslo"))
+        #expect(browser.text.contains("Oslo"))
     }
 
     /// The same term for events missed on the screen and during a pause.
@@ -421,14 +414,14 @@ struct EventTests {
         let source = source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 100, clock: clock, keys: "E" + away)
-        #expect(!browser.frame.plainText.contains("missed"))
+        #expect(!browser.text.contains("missed"))
         for number in 0..<3_000 { source.happen(.record, "key \(number)", archive: "City", at: clock.now) }
         source.with { $0.overwritten["City"] = 1_211 }
         clock.advance(60)
         browser.refresh()
         browser.press(try Key.script(away == "<space>" ? "<space>" : away.isEmpty ? "" : "<esc>E"))
         browser.refresh()
-        #expect(browser.frame.plainText.contains("1,200 missed"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("1,200 missed"), "\(browser.text)")
     }
 
     /// The number of kept events is bounded; cursor and filter stay.
@@ -443,7 +436,7 @@ struct EventTests {
             clock.advance(0.2)
             browser.refresh()
         }
-        let all = try #require(browser.frame.plainText.firstMatch(of: /([\d,]+) of ([\d,]+) events/))
+        let all = try #require(browser.text.firstMatch(of: /([\d,]+) of ([\d,]+) events/))
         let kept = try #require(Int(all.output.2.filter { $0 != "," }))
         #expect((20_000...25_000).contains(kept))
         // 111 of a thousand begin with "key 1".
@@ -462,21 +455,21 @@ struct EventTests {
             }
             clock.advance(0.2)
             browser.refresh()
-            let header = try #require(browser.frame.plainText.firstMatch(of: /([\d,]+) events  of City/))
+            let header = try #require(browser.text.firstMatch(of: /([\d,]+) events  of City/))
             let count = header.output.1
-            #expect(browser.frame.lines[22].contains(" \(count) of \(count)"), "\(browser.frame.plainText)")
+            #expect(browser.lines[22].contains(" \(count) of \(count)"), "\(browser.text)")
             if round == 3 { #expect(count == "20,000") }
         }
     }
 
     @Test func listsProcesses() throws {
         var browser = try Fixture.browser(Fixture.source(), columns: 120, keys: "P")
-        let text = browser.frame.plainText
+        let text = browser.text
         #expect(text.contains("2 processes have the store open"))
         #expect(text.contains("4121 vellum demo"))
         #expect(text.contains("92.4%") && text.contains("1.8 of 2 kB") && text.contains("1h"))
         browser.press(try Key.script("<esc><enter>P"))
-        #expect(browser.frame.plainText.contains("No process has it open for writing."))
+        #expect(browser.text.contains("No process has it open for writing."))
         browser.press([Key(.escape)])
         #expect(browser.model.screen == .entries)
     }
@@ -489,15 +482,15 @@ struct EventTests {
         let story =
             "recorded 02:30:20 by api (4133), promoted 02:35:00 to memory of api (4133), "
             + "TTL set 02:36:00 by a user, hit 74 times"
-        #expect(browser.frame.plainText.contains(story))
+        #expect(browser.text.contains(story))
         // The cause of an eviction is shown.
         source.happen(.eviction, "東京都", archive: "City", cause: .limit, bytes: 199, at: clock.now)
         source.remove("東京都", archive: "City")
         browser.refresh()
-        #expect(browser.frame.plainText.contains("hit 74 times, evicted 02:40:00: disk limit"))
+        #expect(browser.text.contains("hit 74 times, evicted 02:40:00: disk limit"))
         browser.press([.character("b")])
         #expect(
-            browser.frame.plainText.contains(
+            browser.text.contains(
                 "2026-02-02 02:40:00  199 B  evicted: disk limit reached, by vellum demo (4121)"))
     }
 

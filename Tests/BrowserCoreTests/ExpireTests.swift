@@ -11,17 +11,17 @@ struct ExpireTests {
     @Test func plansTypedTTL() throws {
         let source = Fixture.source()
         var browser = try Fixture.browser(source, keys: "j<enter>gmmx")
-        #expect(browser.frame.plainText.contains("Expire 2 entries"))
+        #expect(browser.text.contains("Expire 2 entries"))
         browser.press(try Key.script("<ctrl+u>1h30m<enter>"))
-        let text = browser.frame.plainText
+        let text = browser.text
         #expect(text.contains("Expire 2 entries in 1h30m?"))
         #expect(text.contains("2 entries, 394 B, in City"))
         #expect(browser.model.planned?.map(\.key) == ["Bandung", "Jakarta"])
         #expect(source.with { $0.writeCalls } == 0)
         browser.press([.character("y")])
         #expect(entry("Jakarta", source)?.expires == Fixture.start.adding(seconds: 5400))
-        #expect(browser.frame.plainText.contains("Set 2 entries, 394 B to expire in 1h30m; u undoes it."))
-        #expect(browser.frame.plainText.contains("writes 2"))
+        #expect(browser.text.contains("Set 2 entries, 394 B to expire in 1h30m; u undoes it."))
+        #expect(browser.text.contains("writes 2"))
     }
 
     @Test(arguments: [
@@ -31,10 +31,10 @@ struct ExpireTests {
     func offersChoices(keys: String, title: String) throws {
         let source = Fixture.source()
         var browser = try Fixture.browser(source, keys: "j<enter>jjx" + keys)
-        #expect(browser.frame.plainText.contains(title))
+        #expect(browser.text.contains(title))
         browser.press([Key(.enter)])
         #expect(browser.model.planned == nil)
-        #expect(browser.frame.plainText.contains("Nothing was changed."))
+        #expect(browser.text.contains("Nothing was changed."))
         #expect(source.with { $0.writeCalls } == 0, "the default is not Cancel")
     }
 
@@ -54,11 +54,11 @@ struct ExpireTests {
         let none = try Fixture.browser(source, keys: "j<enter>gx<down><down><enter>")
         #expect(entry("Jakarta", source)?.expires == nil)
         #expect(!none.model.isPlanOpen)
-        #expect(none.frame.plainText.contains("The entry has no expiry time. Nothing was changed."))
+        #expect(none.text.contains("The entry has no expiry time. Nothing was changed."))
         // One of three marked entries has an expiry time: the plan has only that one.
         var one = try Fixture.browser(source, keys: "j<enter>gmmmx<down><down><enter>")
         #expect(one.model.planned?.map(\.key) == ["東京都"])
-        #expect(one.frame.plainText.contains("Keep 1 entry from expiring?"))
+        #expect(one.text.contains("Keep 1 entry from expiring?"))
         // It loses its expiry time while the plan is open.
         source.with { state in
             guard let index = state.archives["City"]?.firstIndex(where: { $0.entry.key == "東京都" }) else {
@@ -74,17 +74,16 @@ struct ExpireTests {
     /// Regression: typed text was appended to the suggestion, as in "5m2h".
     @Test func typingReplacesSuggestion() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>gx2h<enter>")
-        #expect(browser.frame.plainText.contains("Expire 1 entry in 2h?"))
+        #expect(browser.text.contains("Expire 1 entry in 2h?"))
         browser.press(try Key.script("<esc>x<end>5<enter>"))
-        #expect(
-            browser.frame.plainText.contains("such as 90s"), "moving the cursor did not keep the suggestion")
+        #expect(browser.text.contains("such as 90s"), "moving the cursor did not keep the suggestion")
     }
 
     @Test(arguments: ["5", "", "m", "0s", "-5m", "5x", "1000000d"])
     func refusesWrongTimes(text: String) throws {
         let browser = try Fixture.browser(Fixture.source(), keys: "j<enter>gx<ctrl+u>\(text)<enter>")
         #expect(!browser.model.isPlanOpen)
-        let text = browser.frame.plainText
+        let text = browser.text
         #expect(text.contains("; write 500ms") || text.contains("longer than"))
     }
 
@@ -94,16 +93,16 @@ struct ExpireTests {
         let clock = TestClock()
         var browser = try Fixture.browser(
             source, clock: clock, keys: "j<enter>/ta<enter>x<up><ctrl+u>30s<enter>")
-        #expect(browser.frame.plainText.contains("Expire 11 entries idle over 30s?"))
-        #expect(browser.frame.boxWords.contains("all idle entries of City"))
+        #expect(browser.text.contains("Expire 11 entries idle over 30s?"))
+        #expect(browser.boxWords.contains("all idle entries of City"))
         #expect(browser.model.planned?.first?.key == Fixture.keys[5])
         // One is accessed while the plan is open.
         source.access(Fixture.keys[7], archive: "City", at: clock.now)
         browser.press([.character("y")])
         #expect(entry(Fixture.keys[7], source) != nil)
         #expect(source.with { $0.archives["City"]?.count } == 6)
-        #expect(browser.frame.plainText.contains("Expired 10 entries"))
-        #expect(browser.frame.plainText.contains("was used after the plan was made"))
+        #expect(browser.text.contains("Expired 10 entries"))
+        #expect(browser.text.contains("was used after the plan was made"))
     }
 
     @Test("the title and the first line state the scope of the choice")
@@ -115,23 +114,23 @@ struct ExpireTests {
             (Key(.down), "Expire 1 entry", "1 entry of City."),
         ] {
             if let key { browser.press([key]) }
-            #expect(browser.frame.plainText.contains("┌ \(title) ─"), "\(browser.frame.plainText)")
-            #expect(browser.frame.boxWords.hasPrefix(scope), "\(browser.frame.plainText)")
+            #expect(browser.text.contains("┌ \(title) ─"), "\(browser.text)")
+            #expect(browser.boxWords.hasPrefix(scope), "\(browser.text)")
         }
     }
 
     @Test func reportsNoIdleEntries() throws {
         let browser = try Fixture.browser(Fixture.source(), keys: "j<enter>x<up><ctrl+u>2d<enter>")
         #expect(!browser.model.isPlanOpen)
-        #expect(browser.frame.plainText.contains("No entry of City is idle over 2d."))
+        #expect(browser.text.contains("No entry of City is idle over 2d."))
     }
 
     /// Without visible entries only the idle choice is left.
     @Test func offersOnlyIdleWithoutEntries() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>/zzz<enter>x<up><down>")
-        #expect(browser.frame.plainText.contains("Expire idle entries of City"))
+        #expect(browser.text.contains("Expire idle entries of City"))
         browser.press(try Key.script("<ctrl+u>30s<enter>"))
-        #expect(browser.frame.plainText.contains("Expire 11 entries idle over 30s?"))
+        #expect(browser.text.contains("Expire 11 entries idle over 30s?"))
     }
 
     @Test func targetsAreFrozen() throws {
@@ -146,7 +145,7 @@ struct ExpireTests {
         }
         browser.press(try Key.script("<down><enter>y"))
         #expect(entry("東京都", source) != nil)
-        #expect(browser.frame.plainText.contains("\"東京都\" changed after the plan was made"))
+        #expect(browser.text.contains("\"東京都\" changed after the plan was made"))
     }
 
     /// A search for idle entries can be stopped; a late response opens nothing.
@@ -175,13 +174,13 @@ struct ExpireTests {
         #expect(entry("東京都", source)?.expires == left)
         clock.advance(46)
         browser.refresh()
-        #expect(browser.frame.plainText.contains("東京都"))
+        #expect(browser.text.contains("東京都"))
         clock.advance(1.5)
         source.with { $0.now = clock.now }
         browser.refresh()
-        #expect(browser.frame.plainText.contains("x 東京都"), "the row vanished at once")
+        #expect(browser.text.contains("x 東京都"), "the row vanished at once")
         clock.advance(1.1)
         browser.refresh()
-        #expect(!browser.frame.plainText.contains("東京都"))
+        #expect(!browser.text.contains("東京都"))
     }
 }

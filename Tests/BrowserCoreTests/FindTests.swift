@@ -34,20 +34,20 @@ struct FindTests {
         let needles = [9_000_000, (4 << 20) - 3, 11_999_994]
         let source = source(Self.long(12_000_000, needles: needles))
         var browser = try Fixture.browser(source, keys: "<enter><enter>\(view)/needle<enter>")
-        #expect(browser.frame.plainText.contains("1 of 3"))
+        #expect(browser.text.contains("1 of 3"))
         // As bytes it continues in the next row.
         let seen = view.isEmpty ? ["iNeedle  "] : ["69 4e 65 65   ", "400000  64 6c 65 20 "]
-        for text in seen { #expect(browser.frame.plainText.contains(text), "\(browser.frame.plainText)") }
+        for text in seen { #expect(browser.text.contains(text), "\(browser.text)") }
         browser.press(try Key.script("n"))
-        #expect(browser.frame.plainText.contains("2 of 3  byte 9,000,000 of 12,000,000"))
+        #expect(browser.text.contains("2 of 3  byte 9,000,000 of 12,000,000"))
         browser.press(try Key.script("n"))
-        #expect(browser.frame.plainText.contains("3 of 3"))
+        #expect(browser.text.contains("3 of 3"))
         browser.press(try Key.script("n"))
-        #expect(browser.frame.plainText.contains("1 of 3"), "the search did not wrap")
+        #expect(browser.text.contains("1 of 3"), "the search did not wrap")
         browser.press(try Key.script("N"))
-        #expect(browser.frame.plainText.contains("3 of 3"))
+        #expect(browser.text.contains("3 of 3"))
         browser.press([Key(.escape)])
-        #expect(!browser.frame.plainText.contains("of 3 "))
+        #expect(!browser.text.contains("of 3 "))
         #expect(browser.model.screen == .value)
     }
 
@@ -57,16 +57,14 @@ struct FindTests {
         bytes.replaceSubrange(250_000..<250_004, with: Array("cafe".utf8))
         let source = source(bytes)
         var browser = try Fixture.browser(source, keys: "<enter><enter>/0xcafe")
-        #expect(browser.frame.plainText.contains("as bytes: 1 of 1"))
-        #expect(browser.frame.plainText.contains("ca fe 01"))
+        #expect(browser.text.contains("as bytes: 1 of 1"))
+        #expect(browser.text.contains("ca fe 01"))
         browser.press(try Key.script("<ctrl+u>ca fe 0"))
-        #expect(browser.frame.plainText.contains("no match"))
+        #expect(browser.text.contains("no match"))
         browser.press(try Key.script("<ctrl+u>cafe<enter>"))
-        #expect(
-            browser.frame.plainText.contains("1 of 2  byte 200,000 of 300,000"),
-            "not found as bytes and as text")
+        #expect(browser.text.contains("1 of 2  byte 200,000 of 300,000"), "not found as bytes and as text")
         browser.press(try Key.script("/0xabc"))
-        #expect(browser.frame.plainText.contains("0x needs pairs of hex digits"))
+        #expect(browser.text.contains("0x needs pairs of hex digits"))
     }
 
     /// Bytes that span the edge of two reads.
@@ -75,12 +73,12 @@ struct FindTests {
         bytes.replaceSubrange((4 << 20) - 2..<(4 << 20) + 2, with: [0xde, 0xad, 0xbe, 0xef])
         bytes.replaceSubrange(8_999_996..<9_000_000, with: [0xde, 0xad, 0xbe, 0xef])
         var browser = try Fixture.browser(source(bytes), keys: "<enter><enter>/0xdeadbeef<enter>")
-        #expect(browser.frame.plainText.contains("1 of 2  byte 4,194,302 of 9,000,000"))
-        #expect(browser.frame.lines.contains { $0.hasPrefix("400000  be ef 00 ") })
+        #expect(browser.text.contains("1 of 2  byte 4,194,302 of 9,000,000"))
+        #expect(browser.lines.contains { $0.hasPrefix("400000  be ef 00 ") })
         browser.press(try Key.script("n"))
-        #expect(browser.frame.plainText.contains("2 of 2  byte 8,999,996 of 9,000,000"))
+        #expect(browser.text.contains("2 of 2  byte 8,999,996 of 9,000,000"))
         browser.press(try Key.script("/<ctrl+u>0xdeadbeee<enter>"))
-        #expect(browser.frame.plainText.contains("\"0xdeadbeee\" no match"))
+        #expect(browser.text.contains("\"0xdeadbeee\" no match"))
     }
 
     @Test func stopsSearch() throws {
@@ -114,17 +112,17 @@ struct FindTests {
         let value = "{\"t\":\"cafe\u{301} Straße <\u{1112}\u{1161}\u{11ab}> σίσυφος ﬁsh\"}"
         let asTree = try Fixture.browser(
             source(Array(value.utf8), encoding: .json), keys: "<enter><enter>\(view)\(text)<enter>")
-        #expect(asTree.frame.plainText.contains("\" 1 of 1 "), "\(asTree.frame.plainText)")
+        #expect(asTree.text.contains("\" 1 of 1 "), "\(asTree.text)")
         let asText = try Fixture.browser(
             source(Array(value.utf8), encoding: .text), keys: "<enter><enter>/\(text)<enter>")
-        #expect(asText.frame.plainText.contains("\" 1 of 1 "), "\(asText.frame.plainText)")
+        #expect(asText.text.contains("\" 1 of 1 "), "\(asText.text)")
     }
 
     /// A match within a joined emoji highlights the whole, which is drawn as one.
     @Test func highlightsWholeCharacter() throws {
         let browser = try Fixture.browser(
             source(Array("an 👩‍🚀 here".utf8), encoding: .text), keys: "<enter><enter>/🚀<enter>")
-        let row = try #require(browser.frame.lines.firstIndex { $0.hasPrefix("an ") })
+        let row = try #require(browser.lines.firstIndex { $0.hasPrefix("an ") })
         let match = Fixture.unicode[.match]
         let marked = (0..<12).filter { browser.frame[$0, row].style == match }
         #expect(marked == Array(3..<3 + TextWidth.width(of: "👩‍🚀")))
@@ -133,14 +131,14 @@ struct FindTests {
     /// Each view is searched as shown.
     @Test func repeatsSearchInOtherView() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter><enter>/jakarta<enter>")
-        #expect(browser.frame.plainText.contains("1 of 3"))
+        #expect(browser.text.contains("1 of 3"))
         browser.press([.character("t")])
-        #expect(browser.frame.plainText.contains("\"jakarta\" 1 of 3"))
+        #expect(browser.text.contains("\"jakarta\" 1 of 3"))
         browser.press([.character("t")])
-        #expect(browser.frame.plainText.contains("\"jakarta\" 1 of 3"))
+        #expect(browser.text.contains("\"jakarta\" 1 of 3"))
         browser.press([Key(.escape)])
         browser.press([.character("n")])
-        #expect(browser.frame.plainText.contains("No search yet; / starts one."))
+        #expect(browser.text.contains("No search yet; / starts one."))
     }
 
     // MARK: Long text
@@ -150,18 +148,16 @@ struct FindTests {
         let bytes = Self.long(12_000_000, needles: []) + Array("\nthe very end".utf8)
         let source = source(bytes)
         var browser = try Fixture.browser(source, keys: "<enter><enter>")
-        #expect(
-            browser.frame.plainText.contains("\n    a line of a long text with words in it"),
-            "its indentation")
+        #expect(browser.text.contains("\n    a line of a long text with words in it"), "its indentation")
         browser.press([Key(.end)])
-        #expect(browser.frame.plainText.contains("the very end"))
+        #expect(browser.text.contains("the very end"))
         let bottom = browser.frame
         browser.press([Key(.pageUp), Key(.pageDown)])
         #expect(browser.frame == bottom)
         browser.press([Key(.up)])
-        #expect(!browser.frame.plainText.contains("the very end"))
+        #expect(!browser.text.contains("the very end"))
         browser.press([Key(.home)])
-        #expect(browser.frame.plainText.contains("byte 0 of 12,000,013"))
+        #expect(browser.text.contains("byte 0 of 12,000,013"))
         // Scrolling down and up returns to the top.
         let top = browser.frame
         browser.press(try Key.script("<pgdn><pgdn>jjjkkk<pgup><pgup>"))
@@ -172,9 +168,7 @@ struct FindTests {
         let bytes = Array("{\"a\":\"".utf8) + [UInt8](repeating: 0x78, count: 9_000_000) + Array("\"}".utf8)
         let browser = try Fixture.browser(
             source(bytes, encoding: .json), columns: 100, keys: "<enter><enter>")
-        #expect(
-            browser.frame.plainText.contains("No tree over 8.39 MB; / searches all, t shows bytes.")
-        )
+        #expect(browser.text.contains("No tree over 8.39 MB; / searches all, t shows bytes."))
     }
 
     /// The row shows the beginning of a long text; opened, all of it is shown.
@@ -182,22 +176,20 @@ struct FindTests {
         let text = String(repeating: "many words ", count: 4_000) + "the last"
         let source = source(Array("{\"short\":1,\"long\":\"\(text)\"}".utf8), encoding: .json)
         var browser = try Fixture.browser(source, keys: "<enter><enter>jj<enter>")
-        #expect(browser.frame.plainText.contains("$.long"))
-        #expect(browser.frame.plainText.contains("\nmany words many words"))
+        #expect(browser.text.contains("$.long"))
+        #expect(browser.text.contains("\nmany words many words"))
         browser.press([Key(.end)])
-        #expect(browser.frame.plainText.contains("words the last"))
+        #expect(browser.text.contains("words the last"))
         browser.press(try Key.script("/the last<enter>"))
-        #expect(browser.frame.plainText.contains("1 of 1"))
+        #expect(browser.text.contains("1 of 1"))
         browser.press(try Key.script("<esc>t"))
-        #expect(browser.frame.plainText.contains("6d 61 6e 79"), "its bytes")
+        #expect(browser.text.contains("6d 61 6e 79"), "its bytes")
         browser.press(try Key.script("<esc>"))
-        #expect(browser.frame.plainText.contains("▾ {2}"))
+        #expect(browser.text.contains("▾ {2}"))
         browser.press(try Key.script("/the last<enter>"))
-        #expect(
-            browser.frame.plainText.contains("\"the last\" 1 of 1"),
-            "text beyond the row was not found")
+        #expect(browser.text.contains("\"the last\" 1 of 1"), "text beyond the row was not found")
         browser.press(try Key.script("<esc>k<enter>"))
-        #expect(browser.frame.plainText.contains("The row shows the whole value."))
+        #expect(browser.text.contains("The row shows the whole value."))
     }
 
     /// A tree within its limit is read completely, although other views of that size are windowed.
@@ -207,19 +199,17 @@ struct FindTests {
         let bytes = Array("{\"first\":1,\"items\":[\(items)],\"last\":\"the needle\"}".utf8)
         #expect(bytes.count > 500_000)
         var browser = try Fixture.browser(source(bytes, encoding: .json), keys: "<enter><enter>")
-        #expect(browser.frame.plainText.contains("▸ items: [20,000]\n  · last: \"the needle\"\n"))
+        #expect(browser.text.contains("▸ items: [20,000]\n  · last: \"the needle\"\n"))
         browser.press(try Key.script("+G"))
-        #expect(browser.frame.plainText.contains("· number: 19999 "), "\(browser.frame.plainText)")
-        #expect(
-            browser.frame.lines[22].hasPrefix("$.last ")
-                && browser.frame.lines[22].hasSuffix("60,004 of 60,004"))
+        #expect(browser.text.contains("· number: 19999 "), "\(browser.text)")
+        #expect(browser.lines[22].hasPrefix("$.last ") && browser.lines[22].hasSuffix("60,004 of 60,004"))
         browser.press(try Key.script("g/item 19999<enter>"))
-        #expect(browser.frame.lines[22].hasPrefix("$.items[19999].name "), "\(browser.frame.plainText)")
-        #expect(browser.frame.lines[22].contains("\"item 19999\" 1 of 1 "))
+        #expect(browser.lines[22].hasPrefix("$.items[19999].name "), "\(browser.text)")
+        #expect(browser.lines[22].contains("\"item 19999\" 1 of 1 "))
         browser.press(try Key.script("/<ctrl+u>the needle<enter>"))
-        #expect(browser.frame.lines[22].hasPrefix("$.last ") && browser.frame.lines[22].contains(" 1 of 1 "))
+        #expect(browser.lines[22].hasPrefix("$.last ") && browser.lines[22].contains(" 1 of 1 "))
         browser.press(try Key.script("/<ctrl+u>item 20000<enter>"))
-        #expect(browser.frame.lines[22].contains("\"item 20000\" no match"))
+        #expect(browser.lines[22].contains("\"item 20000\" no match"))
     }
 
     /// Regression: text after the cut of a tree was reported as absent.
@@ -227,14 +217,14 @@ struct FindTests {
         let count = ValueTree.maximumNodes + 1_000
         let bytes = Array("[\((0..<count).map(String.init).joined(separator: ","))]".utf8)
         var browser = try Fixture.browser(source(bytes, encoding: .json), keys: "<enter><enter>")
-        #expect(browser.frame.plainText.contains("  first "))
+        #expect(browser.text.contains("  first "))
         browser.press(try Key.script("/\(count - 1)<enter>"))
-        #expect(browser.frame.plainText.contains("\"\(count - 1)\" 1 of 1 "), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("\"\(count - 1)\" 1 of 1 "), "\(browser.text)")
         // In the tree, the next match is searched in the text again.
         browser.press(try Key.script("tt"))
-        #expect(browser.frame.plainText.contains("  first ") && !browser.frame.plainText.contains("no match"))
+        #expect(browser.text.contains("  first ") && !browser.text.contains("no match"))
         browser.press(try Key.script("n"))
-        #expect(browser.frame.plainText.contains("\"\(count - 1)\" 1 of 1 "), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("\"\(count - 1)\" 1 of 1 "), "\(browser.text)")
     }
 
     /// A text is one line in its row, and has several when opened.
@@ -242,15 +232,13 @@ struct FindTests {
         let bytes = Array("{\"text\":\"first line\\n    second, indented\\n\\nthe last\",\"other\":1}".utf8)
         var browser = try Fixture.browser(source(bytes, encoding: .json), keys: "<enter><enter>j")
         #expect(
-            browser.frame.plainText.contains(
+            browser.text.contains(
                 "· text: \"first line\\n    second, indented\\n\\nthe last\"\n  · other: 1\n"))
         browser.press([Key(.enter)])
-        #expect(
-            browser.frame.plainText.contains("\nfirst line\n    second, indented\n\nthe last\n"),
-            "\(browser.frame.plainText)")
-        #expect(browser.frame.lines[22].hasPrefix("$.text "))
+        #expect(browser.text.contains("\nfirst line\n    second, indented\n\nthe last\n"), "\(browser.text)")
+        #expect(browser.lines[22].hasPrefix("$.text "))
         browser.press(try Key.script("/indented<enter>"))
-        #expect(browser.frame.lines[22].contains("\"indented\" 1 of 1  byte 23 of 41"))
+        #expect(browser.lines[22].contains("\"indented\" 1 of 1  byte 23 of 41"))
     }
 
     /// A replaced value is never shown as a part of the former.
@@ -262,7 +250,7 @@ struct FindTests {
             state.archives["Blob"]?[0].bytes = [UInt8](repeating: 0x7a, count: 12_000_000)
         }
         browser.press([Key(.end)])
-        #expect(!browser.frame.plainText.contains("zzz"))
-        #expect(browser.frame.plainText.contains("Replaced; R shows the new value."))
+        #expect(!browser.text.contains("zzz"))
+        #expect(browser.text.contains("Replaced; R shows the new value."))
     }
 }

@@ -27,102 +27,93 @@ struct FrequencyTests {
         try Fixture.browser(source, columns: 99, look: Fixture.ascii, keys: "j<enter>p" + keys)
     }
 
-    private func lines(_ browser: HeadlessBrowser) -> [String] {
-        browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    }
-
     private func words(_ browser: HeadlessBrowser, _ line: Int) -> [String] {
-        lines(browser)[line].split(separator: " ").map(String.init)
+        browser.lines[line].split(separator: " ").map(String.init)
     }
 
     @Test func countsValues() throws {
         let source = source()
         var browser = try browser(source, "fcountry<enter>")
-        #expect(lines(browser)[1].contains("3 groups by at.country"), "\(browser.frame.plainText)")
+        #expect(browser.lines[1].contains("3 groups by at.country"), "\(browser.text)")
         #expect(words(browser, 2).prefix(2) == ["at.country", "entries"])
         // The largest first, with its share.
-        #expect(words(browser, 3).prefix(2) == ["ID", "8"] && lines(browser)[3].contains("50.0%"))
-        #expect(words(browser, 4).prefix(2) == ["JP", "6"] && lines(browser)[4].contains("37.5%"))
-        #expect(lines(browser)[5].contains("(no at.country)"))
+        #expect(words(browser, 3).prefix(2) == ["ID", "8"] && browser.lines[3].contains("50.0%"))
+        #expect(words(browser, 4).prefix(2) == ["JP", "6"] && browser.lines[4].contains("37.5%"))
+        #expect(browser.lines[5].contains("(no at.country)"))
         browser.press(try Key.script("c"))
-        #expect(browser.frame.plainText.contains("groups City --by at.country"))
+        #expect(browser.text.contains("groups City --by at.country"))
         browser.press(try Key.script("<enter>j<enter>"))
         #expect(browser.model.screen == .entries)
-        #expect(
-            lines(browser)[1].contains("6 of 16 entries") && lines(browser)[1].contains("of at.country JP"))
+        #expect(browser.lines[1].contains("6 of 16 entries") && browser.lines[1].contains("of at.country JP"))
         // Counts again within the group; Back returns the same way.
         browser.press(try Key.script("c"))
-        #expect(
-            browser.frame.plainText.contains("query City 'find at.country = \"JP\"'"),
-            "\(browser.frame.plainText)")
+        #expect(browser.text.contains("query City 'find at.country = \"JP\"'"), "\(browser.text)")
         browser.press(try Key.script("<enter>fn<enter>"))
-        #expect(lines(browser)[1].contains("2 groups by n") && lines(browser)[1].contains("of at.country JP"))
-        #expect(words(browser, 3).prefix(2) == ["0", "3"], "\(browser.frame.plainText)")
+        #expect(browser.lines[1].contains("2 groups by n") && browser.lines[1].contains("of at.country JP"))
+        #expect(words(browser, 3).prefix(2) == ["0", "3"], "\(browser.text)")
         browser.press(try Key.script("<enter>"))
-        #expect(lines(browser)[1].contains("3 of 16 entries"), "\(browser.frame.plainText)")
+        #expect(browser.lines[1].contains("3 of 16 entries"), "\(browser.text)")
         browser.press(try Key.script("hh"))
-        #expect(lines(browser)[1].contains("6 of 16 entries"))
+        #expect(browser.lines[1].contains("6 of 16 entries"))
         browser.press(try Key.script("h"))
-        #expect(lines(browser)[1].contains("3 groups by at.country"), "\(browser.frame.plainText)")
+        #expect(browser.lines[1].contains("3 groups by at.country"), "\(browser.text)")
         browser.press(try Key.script("h"))
-        #expect(lines(browser)[1].contains(" 16 entries"))
+        #expect(browser.lines[1].contains(" 16 entries"))
     }
 
     @Test func countsFilteredEntries() throws {
         var browser = try browser(source(), "Wn = 1<enter>fcountry<enter>")
-        #expect(lines(browser)[1].contains("8 entries") && lines(browser)[1].contains("where n = 1"))
-        #expect(words(browser, 3).prefix(2) == ["ID", "4"], "\(browser.frame.plainText)")
+        #expect(browser.lines[1].contains("8 entries") && browser.lines[1].contains("where n = 1"))
+        #expect(words(browser, 3).prefix(2) == ["ID", "4"], "\(browser.text)")
         browser.press(try Key.script("<enter>"))
-        #expect(lines(browser)[1].contains("4 of 16 entries"))
-        #expect(lines(browser)[1].contains("where n = 1"), "\(lines(browser)[1])")
+        #expect(browser.lines[1].contains("4 of 16 entries"))
+        #expect(browser.lines[1].contains("where n = 1"), "\(browser.lines[1])")
     }
 
     @Test func offersSortedColumnFirst() throws {
         let source = source()
         source.with { state in
-            state.columns = [
-                ChosenColumns(archive: "City", properties: [.named("n")], hidden: [])
-            ]
+            state.columns = [ChosenColumns(archive: "City", properties: [.named("n")], hidden: [])]
         }
         let browser = try browser(source, "sssssf<enter>")
-        #expect(lines(browser)[1].contains("2 groups by n"), "\(browser.frame.plainText)")
+        #expect(browser.lines[1].contains("2 groups by n"), "\(browser.text)")
     }
 
     @Test func countsOwnersKindsAndTiers() throws {
         let owners = try browser(source(), "fowner<enter>")
-        #expect(words(owners, 3).prefix(3) == ["(no", "owner)", "12"], "\(owners.frame.plainText)")
+        #expect(words(owners, 3).prefix(3) == ["(no", "owner)", "12"], "\(owners.text)")
         let kinds = try Fixture.browser(
             Fixture.source(), columns: 99, look: Fixture.ascii, keys: "<enter>fkind<enter>")
-        let text = kinds.frame.plainText
+        let text = kinds.text
         #expect(text.contains("3 groups by kind of value"), "\(text)")
         #expect(text.contains("PNG image") && text.contains("empty") && text.contains("text"))
         let tiers = try browser(source(), "ftier<enter>")
-        #expect(words(tiers, 3).prefix(2) == ["disk", "10"], "\(tiers.frame.plainText)")
+        #expect(words(tiers, 3).prefix(2) == ["disk", "10"], "\(tiers.text)")
     }
 
     @Test func countsByTypedExpression() throws {
         let browser = try browser(source(), "f@hits - @hits<enter>")
-        #expect(words(browser, 3).prefix(2) == ["0", "16"], "\(browser.frame.plainText)")
+        #expect(words(browser, 3).prefix(2) == ["0", "16"], "\(browser.text)")
         let wrong = try self.browser(source(), "f@@<enter>")
-        #expect(wrong.frame.plainText.contains("@@ is not a property"))
+        #expect(wrong.text.contains("@@ is not a property"))
         let many = try self.browser(source(), "ftags[]<enter>")
-        #expect(many.frame.plainText.contains("An entry has many tags[]"))
+        #expect(many.text.contains("An entry has many tags[]"))
     }
 
     @Test func deletesGroup() throws {
         let source = source()
         var browser = try browser(source, "fcountry<enter>jD")
-        #expect(browser.frame.plainText.contains("Delete 6 entries?"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("Delete 6 entries?"), "\(browser.text)")
         browser.press(try Key.script("y"))
         #expect(source.with { $0.archives["City"]?.count } == 10)
-        #expect(lines(browser)[1].contains("2 groups"))
+        #expect(browser.lines[1].contains("2 groups"))
     }
 
     @Test func reportsUnreadableValues() throws {
         let source = source()
         source.with { $0.valueProblems = ["Bandung": "the entry fails its checksum"] }
         let browser = try browser(source, "fcountry<enter>")
-        #expect(lines(browser)[1].contains("1 unreadable"), "\(browser.frame.plainText)")
+        #expect(browser.lines[1].contains("1 unreadable"), "\(browser.text)")
     }
 
     /// A bounded number of values is kept, and the others are counted.
@@ -161,7 +152,7 @@ struct FrequencyTests {
             }
         }
         let browser = try browser(source, "fx<enter>")
-        #expect(lines(browser).contains { $0.split(separator: " ").prefix(2) == ["1", "3"] })
+        #expect(browser.lines.contains { $0.split(separator: " ").prefix(2) == ["1", "3"] })
     }
 }
 
@@ -170,28 +161,23 @@ extension QueryScreenTests {
     @Test func countsRowsOfResult() throws {
         var browser = try browser("Qfind number > 20<enter>faddress<enter>", columns: 120)
         // No condition can name a map, the type of this column.
-        #expect(
-            browser.frame.plainText.contains(
-                "group by address | count, sum @size as bytes | sort \"count\" desc")
-        )
-        #expect(browser.frame.plainText.contains("3 rows"), "\(browser.frame.plainText)")
-        #expect(lines(browser)[4].contains("66.7%"), "\(lines(browser)[4])")
+        #expect(browser.text.contains("group by address | count, sum @size as bytes | sort \"count\" desc"))
+        #expect(browser.text.contains("3 rows"), "\(browser.text)")
+        #expect(browser.lines[4].contains("66.7%"), "\(browser.lines[4])")
         browser.press(try Key.script("j<enter>"))
-        #expect(browser.frame.plainText.contains("Can't open: no condition can express this value."))
+        #expect(browser.text.contains("Can't open: no condition can express this value."))
         browser.press(try Key.script("i<ctrl+u>find number > 20<enter>faddress.city<enter>"))
-        #expect(lines(browser)[3].split(separator: " ").prefix(3) == ["address.city", "count", "bytes"])
-        #expect(
-            lines(browser)[4].split(separator: " ").prefix(2) == ["(absent)", "26"],
-            "\(browser.frame.plainText)")
+        #expect(browser.lines[3].split(separator: " ").prefix(3) == ["address.city", "count", "bytes"])
+        #expect(browser.lines[4].split(separator: " ").prefix(2) == ["(absent)", "26"], "\(browser.text)")
         browser.press(try Key.script("j<enter>"))
         #expect(
-            lines(browser)[1].contains("find number > 20 | find address.city = \"Bogor\""),
-            "\(lines(browser)[1])")
-        #expect(browser.frame.plainText.contains("10 rows"))
+            browser.lines[1].contains("find number > 20 | find address.city = \"Bogor\""),
+            "\(browser.lines[1])")
+        #expect(browser.text.contains("10 rows"))
         // Rows without the property.
         browser.press(try Key.script("i<ctrl+u>find number > 20<enter>faddress.city<enter><enter>"))
-        #expect(lines(browser)[1].contains("address.city is null"), "\(lines(browser)[1])")
-        #expect(browser.frame.plainText.contains("26 rows"))
+        #expect(browser.lines[1].contains("address.city is null"), "\(browser.lines[1])")
+        #expect(browser.text.contains("26 rows"))
     }
 
     /// Regression: the column of a property `key` had the title of the entries' keys, in tables and files, and `f` counted keys.
@@ -202,14 +188,12 @@ extension QueryScreenTests {
         }
         let path = folder.path + "/keys.csv"
         var browser = try browser("Qfind key is not null | sort @key<enter>", columns: 120)
-        #expect(lines(browser)[3].split(separator: " ") == ["key", "key", "2"], "\(lines(browser)[3])")
+        #expect(browser.lines[3].split(separator: " ") == ["key", "key", "2"], "\(browser.lines[3])")
         browser.press(try Key.script("w<ctrl+u>\(path)<enter>"))
-        #expect(
-            try String(contentsOfFile: path, encoding: .utf8)
-                == "key,key 2\nk0,same\nk1,same\nk2,same\n")
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "key,key 2\nk0,same\nk1,same\nk2,same\n")
         browser.press(try Key.script("fkey 2<enter>"))
-        #expect(browser.frame.plainText.contains("group by key | count"), "\(browser.frame.plainText)")
-        #expect(lines(browser)[4].split(separator: " ").prefix(2) == ["same", "3"], "\(lines(browser)[4])")
+        #expect(browser.text.contains("group by key | count"), "\(browser.text)")
+        #expect(browser.lines[4].split(separator: " ").prefix(2) == ["same", "3"], "\(browser.lines[4])")
     }
 
     /// Regression: only 16 properties were shown, without a hint.
@@ -219,11 +203,10 @@ extension QueryScreenTests {
         }
         try archive.put(wide(40).encoded, forKey: "k", encoding: .cbor)
         var browser = try browser("Qfind c39 = 39<enter>", columns: 400)
-        #expect(lines(browser)[3].split(separator: " ").count == 41, "\(lines(browser)[3])")
-        #expect(!browser.frame.plainText.contains("more propert"))
+        #expect(browser.lines[3].split(separator: " ").count == 41, "\(browser.lines[3])")
+        #expect(!browser.text.contains("more propert"))
         try archive.put(wide(70).encoded, forKey: "k", encoding: .cbor)
         browser.press(try Key.script("R"))
-        #expect(
-            browser.frame.plainText.contains("1 row, 6 more properties to select"), "\(lines(browser)[1])")
+        #expect(browser.text.contains("1 row, 6 more properties to select"), "\(browser.lines[1])")
     }
 }

@@ -17,7 +17,7 @@ struct GoldenTests {
             let browser = try scene.browser(
                 columns: size.columns, rows: size.rows,
                 look: look == "ascii" ? Fixture.ascii : Fixture.unicode)
-            let screen = browser.frame.plainText
+            let screen = browser.text
             text += "=== \(scene.name) ===\n" + (scene.isTimed ? Scene.withoutTimes(screen) : screen)
         }
         try compare(text, with: "\(size.columns)x\(size.rows)-\(look).txt")

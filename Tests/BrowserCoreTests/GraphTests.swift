@@ -8,9 +8,7 @@ import Testing
 struct GraphTests {
     /// A cache with a high hit ratio that has begun to miss.
     private func failing(_ keys: String = "j", columns: Int = 120, rows: Int = 40, seconds: Int = 70) throws
-        -> (
-            MockSource, TestClock, HeadlessBrowser
-        )
+        -> (MockSource, TestClock, HeadlessBrowser)
     {
         let (source, clock) = (Fixture.source(), TestClock())
         source.with { $0.summaries["City"]?.hits = 900_000 }
@@ -20,16 +18,16 @@ struct GraphTests {
     }
 
     private func row(_ name: String, _ browser: HeadlessBrowser) throws -> String {
-        try #require(browser.frame.lines.first { $0.hasPrefix(name + " ") })
+        try #require(browser.lines.first { $0.hasPrefix(name + " ") })
     }
 
     @Test("the list of archives shows the ratio of the last minute, the details that of the lifetime")
     func recentRatioInTheList() throws {
         let (_, _, browser) = try failing()
-        let text = browser.frame.plainText
+        let text = browser.text
         #expect(text.contains("hit 1m"), "\(text)")
         #expect(try row("City", browser).contains("0.0%"), "\(text)")
-        #expect(browser.frame.lines[1].contains("hit 1m 0.0%"), "\(text)")
+        #expect(browser.lines[1].contains("hit 1m 0.0%"), "\(text)")
         #expect(text.contains("lifetime hit 99.1%: "), "\(text)")
         #expect(text.contains("lifetime hit 92.4%"), "the process lacks its counters")
     }
@@ -37,7 +35,7 @@ struct GraphTests {
     @Test("a ratio of less than a minute is labelled as such")
     func shortWindow() throws {
         let (_, _, browser) = try failing(seconds: 5)
-        #expect(browser.frame.plainText.contains("hit <1m"))
+        #expect(browser.text.contains("hit <1m"))
     }
 
     @Test("a line for screen readers names the window of the ratio")
@@ -65,23 +63,23 @@ struct GraphTests {
             source.pass(1, hits: second == 49 ? 5_000 : 50, misses: 50, clock, &browser)
         }
         func operations() -> String {
-            let line = browser.frame.lines.first { $0.contains("operations ") } ?? ""
+            let line = browser.lines.first { $0.contains("operations ") } ?? ""
             let rest = line.components(separatedBy: "operations ").last ?? ""
             return String(rest.prefix { $0 != "/" })
         }
-        #expect(browser.frame.plainText.contains("  now, 10s mean"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("  now, 10s mean"), "\(browser.text)")
         #expect(operations() == "100")
         // Columns are ten seconds wide, and the present one is the tenth.
         browser.press(Array(repeating: Key(.left), count: 5))
         #expect(browser.model.screen == .monitor)
-        #expect(browser.frame.lines[1].contains("02:40:40 to 02:40:50"), "\(browser.frame.lines[1])")
-        #expect(operations() == "595", "\(browser.frame.plainText)")
+        #expect(browser.lines[1].contains("02:40:40 to 02:40:50"), "\(browser.lines[1])")
+        #expect(operations() == "595", "\(browser.text)")
         for _ in 0..<30 { source.pass(1, hits: 0, misses: 10, clock, &browser) }
-        #expect(browser.frame.lines[1].contains("02:40:40 to 02:40:50") && operations() == "595")
+        #expect(browser.lines[1].contains("02:40:40 to 02:40:50") && operations() == "595")
         browser.press([Key(.right)])
         #expect(operations() == "100")
         browser.press([Key(.escape)])
-        #expect(browser.model.screen == .monitor && !browser.frame.lines[1].contains(" to "))
+        #expect(browser.model.screen == .monitor && !browser.lines[1].contains(" to "))
         browser.press(try Key.script("<lt>h"))
         #expect(browser.model.screen == .archives)
     }
@@ -91,11 +89,11 @@ struct GraphTests {
         let (source, clock, found) = try failing("jT", columns: 100, rows: 40)
         var browser = found
         func axes() -> [[Substring]] {
-            browser.frame.lines.filter { $0.contains("└") }.map { $0.split(separator: " ") }
+            browser.lines.filter { $0.contains("└") }.map { $0.split(separator: " ") }
         }
-        #expect(axes().count == 3, "\(browser.frame.plainText)")
+        #expect(axes().count == 3, "\(browser.text)")
         for axis in axes() { #expect(axis.count { $0 == "└02:40" } == 2, "\(axis)") }
-        #expect(browser.frame.plainText.contains("100%│") && browser.frame.plainText.contains(" 100/s│"))
+        #expect(browser.text.contains("100%│") && browser.text.contains(" 100/s│"))
         let before = axes()
         for _ in 0..<5 { source.pass(1, hits: 0, misses: 1, clock, &browser) }
         #expect(axes() == before)
@@ -105,7 +103,7 @@ struct GraphTests {
 
     /// The names of the rows.
     private func names(_ browser: HeadlessBrowser) -> [String] {
-        browser.frame.lines.dropFirst(5).prefix(3).map { String($0.prefix { $0 != " " }) }
+        browser.lines.dropFirst(5).prefix(3).map { String($0.prefix { $0 != " " }) }
     }
 
     @Test("s and r sort the archives, and the cursor stays on its archive")
@@ -113,9 +111,9 @@ struct GraphTests {
         var browser = try Fixture.browser(Fixture.source(), columns: 120, rows: 40, keys: "jj")
         #expect(names(browser) == ["Blob", "City", "Trace"])
         browser.press([.character("s")])
-        #expect(names(browser) == ["City", "Blob", "Trace"] && browser.frame.plainText.contains("entries ▼"))
+        #expect(names(browser) == ["City", "Blob", "Trace"] && browser.text.contains("entries ▼"))
         browser.press([.character("r")])
-        #expect(names(browser) == ["Trace", "Blob", "City"] && browser.frame.plainText.contains("entries ▲"))
+        #expect(names(browser) == ["Trace", "Blob", "City"] && browser.text.contains("entries ▲"))
         #expect(try row("Trace", browser).isEmpty == false && browser.model.cursorRow == 0)
         browser.press(try Key.script("sssssss"))
         #expect(names(browser) == ["Blob", "City", "Trace"] && browser.model.cursorRow == 2)
@@ -139,24 +137,23 @@ struct GraphTests {
     @Test("/ filters the archives; esc first shows all")
     func archivesAreFiltered() throws {
         var browser = try Fixture.browser(Fixture.source(), columns: 120, rows: 40, keys: "/it<enter>")
-        #expect(names(browser).first == "City" && !browser.frame.plainText.contains("Blob "))
-        #expect(
-            browser.frame.plainText.contains("1 of 3 archives  filter \"it\""), "\(browser.frame.plainText)")
+        #expect(names(browser).first == "City" && !browser.text.contains("Blob "))
+        #expect(browser.text.contains("1 of 3 archives  filter \"it\""), "\(browser.text)")
         browser.press([Key(.enter)])
-        #expect(browser.model.screen == .entries && browser.frame.plainText.contains("Jakarta"))
+        #expect(browser.model.screen == .entries && browser.text.contains("Jakarta"))
         browser.press([Key(.escape), Key(.escape)])
         #expect(browser.model.screen == .archives && names(browser) == ["Blob", "City", "Trace"])
         browser.press(try Key.script("/zz<enter><enter>"))
         #expect(
             browser.model.screen == .archives
-                && browser.frame.plainText.contains("No archive name contains \"zz\"; esc clears the filter.")
+                && browser.text.contains("No archive name contains \"zz\"; esc clears the filter.")
         )
     }
 
     @Test("the column that archives are sorted by is shown on narrow screens", arguments: [60, 80, 200])
     func sortedColumnIsShown(columns: Int) throws {
         let browser = try Fixture.browser(Fixture.source(), columns: columns, rows: 24, keys: "ssss")
-        #expect(browser.frame.plainText.contains("memory ▼"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("memory ▼"), "\(browser.text)")
     }
 
     @Test("an archive with an alarm that is too small shows both")
@@ -169,17 +166,17 @@ struct GraphTests {
             source.happen(.record, "key \(number)", archive: "City", at: clock.now)
         }
         for _ in 0..<2 { source.pass(1, hits: 0, misses: 100, clock, &browser) }
-        #expect(try row("City", browser).contains("cache ALARM, too small "), "\(browser.frame.plainText)")
+        #expect(try row("City", browser).contains("cache ALARM, too small "), "\(browser.text)")
     }
 
     @Test("an alarm names its archive in the row and in the header")
     func alarmNamesItsArchive() throws {
         let (source, clock, found) = try failing("jTA<lt> 80%<enter>", seconds: 5)
         var browser = found
-        #expect(browser.frame.lines[0].contains(" ALARM City "))
+        #expect(browser.lines[0].contains(" ALARM City "))
         browser.press([.character("h")])
         source.pass(1, hits: 0, misses: 100, clock, &browser)
-        #expect(try row("City", browser).contains(" ALARM "), "\(browser.frame.plainText)")
+        #expect(try row("City", browser).contains(" ALARM "), "\(browser.text)")
         #expect(try !row("Blob", browser).contains("ALARM"))
     }
 
@@ -197,8 +194,7 @@ struct GraphTests {
         clock.advance(1)
         browser.refresh()
         browser.refresh()
-        #expect(
-            try row("City", browser).contains("cache too small") == isMarked, "\(browser.frame.plainText)")
+        #expect(try row("City", browser).contains("cache too small") == isMarked, "\(browser.text)")
     }
 
     @Test("narrow screens keep name and ratio, and from 80 columns the gauge", arguments: [40, 80, 100])
@@ -221,9 +217,7 @@ struct GraphTests {
             browser.refresh()
         }
         let row = try row("demo", browser)
-        #expect(
-            browser.frame.plainText.contains("hit <1m") && row.contains("75.0%") && row.contains(" 20 "),
-            "\(row)")
+        #expect(browser.text.contains("hit <1m") && row.contains("75.0%") && row.contains(" 20 "), "\(row)")
     }
 
     @Test(
@@ -233,8 +227,7 @@ struct GraphTests {
         let source = Fixture.source()
         Fixture.addMessages(source)
         let browser = try Fixture.browser(source, keys: "jj<enter>" + keys)
-        let row = try #require(
-            browser.frame.lines.firstIndex { $0.contains("warning") && $0.contains("02:") })
+        let row = try #require(browser.lines.firstIndex { $0.contains("warning") && $0.contains("02:") })
         let style = Fixture.unicode[.match]
         #expect(
             browser.frame.cells(of: "warning", row: row).allSatisfy {

@@ -25,13 +25,13 @@ struct GroupTests {
     }
 
     private func line(_ browser: HeadlessBrowser, _ beginning: String) -> String? {
-        browser.frame.plainText.split(separator: "\n").map(String.init)
+        browser.text.split(separator: "\n").map(String.init)
             .first { $0.trimming(" ").hasPrefix(beginning) }
     }
 
     @Test func sortsLargestGroupFirst() throws {
         let browser = try Fixture.browser(Self.source(), columns: 100, keys: "jz")
-        let text = browser.frame.plainText
+        let text = browser.text
         #expect(text.contains("3 groups by key up to \":\""), "\(text)")
         let images = try #require(line(browser, "img:"))
         #expect(images.contains(" 3 ") && images.contains("3 kB") && images.contains("98.0%"), "\(images)")
@@ -50,9 +50,9 @@ struct GroupTests {
 
     @Test func dividesGroups() throws {
         var browser = try Fixture.browser(Self.source(), columns: 100, keys: "jzj<enter>")
-        #expect(line(browser, "user:1:")?.contains(" 2 ") == true, "\(browser.frame.plainText)")
+        #expect(line(browser, "user:1:")?.contains(" 2 ") == true, "\(browser.text)")
         #expect(line(browser, "user:22:")?.contains(" 1 ") == true)
-        #expect(browser.frame.plainText.contains("user:… (rest)"))
+        #expect(browser.text.contains("user:… (rest)"))
         browser.press(try Key.script("h"))
         #expect(line(browser, "img:") != nil)
         browser.press(try Key.script("h"))
@@ -62,22 +62,22 @@ struct GroupTests {
     @Test("drops other columns before it cuts names of groups")
     func namesOfGroupsStayWhole() throws {
         let browser = try Fixture.browser(Self.source(), columns: 80, keys: "jzj<enter>")
-        #expect(browser.frame.plainText.contains("user:… (rest)"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("user:… (rest)"), "\(browser.text)")
     }
 
     @Test func listsEntriesOfGroup() throws {
         var browser = try Fixture.browser(Self.source(), columns: 100, keys: "j<enter>zjv")
-        let text = browser.frame.plainText
+        let text = browser.text
         #expect(browser.model.screen == .entries)
         #expect(text.contains("5 of 9 entries") && text.contains("of user:"), "\(text)")
         #expect(text.contains("user:22:name") && !text.contains("img:/a"))
         // A filter applies within the group.
         browser.press(try Key.script("/name<enter>"))
-        #expect(browser.frame.plainText.contains("2 of 9 entries"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("2 of 9 entries"), "\(browser.text)")
         browser.press(try Key.script("<esc>h"))
         #expect(browser.model.screen == .groups)
         browser.press(try Key.script("h"))
-        #expect(browser.model.screen == .entries && browser.frame.plainText.contains("9 entries"))
+        #expect(browser.model.screen == .entries && browser.text.contains("9 entries"))
     }
 
     /// Regression: a group of a number above `Int64.max` had no condition.
@@ -90,16 +90,16 @@ struct GroupTests {
 
     @Test func groupsBySeparatorOrOwner() throws {
         var browser = try Fixture.browser(Self.source(), columns: 100, keys: "jzt/<enter>")
-        #expect(browser.frame.plainText.contains("groups by key up to \"/\""), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("groups by key up to \"/\""), "\(browser.text)")
         #expect(line(browser, "img:/") != nil)
         browser.press(try Key.script("towner<enter>"))
-        let text = browser.frame.plainText
+        let text = browser.text
         #expect(text.contains("2 groups by owner"), "\(text)")
         #expect(line(browser, "import") != nil && line(browser, "(no owner)") != nil)
         browser.press(try Key.script("jv"))
-        #expect(browser.frame.plainText.contains(" of 9 entries"))
+        #expect(browser.text.contains(" of 9 entries"))
         browser.press(try Key.script("ht:<enter>"))
-        #expect(browser.frame.plainText.contains("groups by key up to \":\""))
+        #expect(browser.text.contains("groups by key up to \":\""))
     }
 
     @Test("shows the groups within a single group, and goes back past it")
@@ -113,7 +113,7 @@ struct GroupTests {
         var browser = try Fixture.browser(source, columns: 100, keys: "jz")
         #expect(line(browser, "app:v1:a:") != nil && line(browser, "app:v1:b:") != nil)
         browser.press(try Key.script("<enter>"))
-        #expect(browser.model.screen == .entries && browser.frame.plainText.contains("app:v1:a:2"))
+        #expect(browser.model.screen == .entries && browser.text.contains("app:v1:a:2"))
         browser.press(try Key.script("hh"))
         #expect(browser.model.screen == .archives)
     }
@@ -126,23 +126,23 @@ struct GroupTests {
     @Test func deletesGroup() throws {
         let source = Self.source()
         var browser = try Fixture.browser(source, columns: 100, keys: "jzjD")
-        #expect(browser.frame.plainText.contains("Delete 5 entries?"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("Delete 5 entries?"), "\(browser.text)")
         browser.press(try Key.script("y"))
         #expect(source.with { $0.archives["City"]?.count } == 4)
-        #expect(line(browser, "user:") == nil, "\(browser.frame.plainText)")
+        #expect(line(browser, "user:") == nil, "\(browser.text)")
     }
 
     @Test func sortsGroups() throws {
         var browser = try Fixture.browser(Self.source(), columns: 100, keys: "jzs")
         // By hits, then by idle time, then by name.
         browser.press(try Key.script("ss"))
-        let text = browser.frame.plainText
+        let text = browser.text
         let places = try ["(other keys)", "img:", "user:"].map {
             try #require(text.range(of: $0)?.lowerBound)
         }
         #expect(places == places.sorted(), "\(text)")
         browser.press(try Key.script("r"))
-        let turned = browser.frame.plainText
+        let turned = browser.text
         let user = try #require(turned.range(of: "user:")?.lowerBound)
         #expect(user < (try #require(turned.range(of: "img:")?.lowerBound)))
     }
@@ -158,12 +158,12 @@ struct GroupTests {
     ])
     func showsCommandOfGroups(keys: String, words: String) throws {
         let browser = try Fixture.browser(Self.source(), columns: 100, keys: "jz" + keys)
-        #expect(CommandLine.words(for: browser.model).hasSuffix(" " + words), "\(browser.frame.plainText)")
+        #expect(CommandLine.words(for: browser.model).hasSuffix(" " + words), "\(browser.text)")
     }
 
     @Test func refusesLogs() throws {
         let browser = try Fixture.browser(Fixture.source(), keys: "jjz")
-        #expect(browser.frame.plainText.contains("A log has messages"))
+        #expect(browser.text.contains("A log has messages"))
     }
 }
 

@@ -41,8 +41,8 @@ struct HarmlessTests {
         let browser = try Fixture.browser(source, isReadOnly: true, keys: "j<enter>mmD<delete>y<tab><enter>")
         #expect(source.with { $0.deleteCalls } == 0)
         #expect(browser.model.planned == nil)
-        #expect(browser.frame.plainText.contains("READ ONLY"))
-        let help = try Fixture.browser(source, rows: 60, isReadOnly: true, keys: "j<enter>?").frame.plainText
+        #expect(browser.text.contains("READ ONLY"))
+        let help = try Fixture.browser(source, rows: 60, isReadOnly: true, keys: "j<enter>?").text
         #expect(!help.contains("Delete"))
         #expect(help.contains("Mark"))
     }

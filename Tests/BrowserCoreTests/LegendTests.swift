@@ -20,9 +20,8 @@ struct LegendTests {
 
     /// The legend on a screen that fits the whole help.
     private func legend(_ keys: String, store: String? = Fixture.storePath) throws -> [String] {
-        let browser = try Fixture.browser(
-            Fixture.source(), columns: 100, rows: 100, store: store, keys: keys)
-        return browser.frame.boxLines
+        let browser = try Fixture.browser(Fixture.source(), columns: 100, rows: 100, store: store, keys: keys)
+        return browser.boxLines
     }
 
     @Test(arguments: [
@@ -49,10 +48,7 @@ struct LegendTests {
                 "promoted A process loaded the value into its memory.",
             ]
         ), ("jz?", [asked]), ("jQ<f1><f1>", [asked]),
-        (
-            "j<enter><enter>?",
-            ["read Age of this value: the store has changed or removed it since."]
-        ),
+        ("j<enter><enter>?", ["read Age of this value: the store has changed or removed it since."]),
     ])
     func explainsSignsOfScreen(keys: String, meanings: [String]) throws {
         let lines = try legend(keys)
@@ -69,12 +65,12 @@ struct LegendTests {
     @Test(arguments: [(Fixture.unicode, "●", "▼"), (Fixture.ascii, "*", "v")])
     func showsSignsOfLook(look: Look, marked: String, dying: String) throws {
         var browser = try Fixture.browser(Fixture.source(), rows: 30, look: look, keys: "j<enter>mG")
-        #expect(browser.frame.lines.contains { $0.hasPrefix("\(dying) ") }, "\(browser.frame.plainText)")
+        #expect(browser.lines.contains { $0.hasPrefix("\(dying) ") }, "\(browser.text)")
         browser.press(try Key.script("g"))
-        #expect(browser.frame.lines.contains { $0.hasPrefix("\(marked) Jakarta") })
+        #expect(browser.lines.contains { $0.hasPrefix("\(marked) Jakarta") })
         for (typed, sign) in [("next delete", marked), ("evicted", dying)] {
             browser.press(try Key.script("?\(typed)"))
-            #expect(browser.frame.lines.contains { $0.contains(" \(sign)             ") }, "\(sign)")
+            #expect(browser.lines.contains { $0.contains(" \(sign)             ") }, "\(sign)")
             browser.press([Key(.escape)])
         }
     }
@@ -82,9 +78,9 @@ struct LegendTests {
     /// On a small screen a line is cut, and its full text is below the list. Enter does nothing.
     @Test func showsSelectedLineInFull() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>?counted")
-        #expect(browser.frame.boxLines.contains { $0.hasPrefix("touches Accesses") && $0.hasSuffix("…") })
+        #expect(browser.boxLines.contains { $0.hasPrefix("touches Accesses") && $0.hasSuffix("…") })
         #expect(
-            browser.frame.boxWords.contains(
+            browser.boxWords.contains(
                 "touches: Accesses that the store counted for this browser; browsing makes none."))
         let before = browser.frame
         browser.press([Key(.enter)])

@@ -16,12 +16,12 @@ struct LogTests {
         var browser = try Fixture.browser(source, clock: clock, keys: "jj<enter>")
         #expect(browser.model.screen == .messages)
         #expect(browser.model.cursorRow == 59)
-        #expect(browser.frame.plainText.contains("58 Cafe\u{301} de Flore"))
+        #expect(browser.text.contains("58 Cafe\u{301} de Flore"))
         source.append("another one", archive: "Trace", at: clock.now)
         browser.refresh()
         #expect(browser.model.cursorRow == 60)
-        #expect(browser.frame.plainText.contains("another one"))
-        #expect(browser.frame.plainText.contains("61 of 61"))
+        #expect(browser.text.contains("another one"))
+        #expect(browser.text.contains("61 of 61"))
     }
 
     /// Neither new messages nor the loss of the oldest move the view.
@@ -29,15 +29,15 @@ struct LogTests {
         let source = source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "jj<enter><pgup>")
-        let before = browser.frame.plainText.split(separator: "\n").filter { $0.contains("GET") }
+        let before = browser.text.split(separator: "\n").filter { $0.contains("GET") }
         for number in 0..<5 { source.append("new \(number)", archive: "Trace", at: clock.now) }
         source.with { _ = $0.messages["Trace"]?.removeFirst(5) }
         browser.refresh()
-        let after = browser.frame.plainText.split(separator: "\n").filter { $0.contains("GET") }
+        let after = browser.text.split(separator: "\n").filter { $0.contains("GET") }
         #expect(before == after && !before.isEmpty)
-        #expect(!browser.frame.plainText.contains("new 4"))
+        #expect(!browser.text.contains("new 4"))
         browser.press([.character("F")])
-        #expect(browser.frame.plainText.contains("new 4"))
+        #expect(browser.text.contains("new 4"))
     }
 
     @Test func pauseStopsMessages() throws {
@@ -47,21 +47,21 @@ struct LogTests {
         source.append("unseen", archive: "Trace", at: clock.now)
         clock.advance(1)
         browser.refresh()
-        #expect(!browser.frame.plainText.contains("unseen"))
+        #expect(!browser.text.contains("unseen"))
         browser.press([.character(" ")])
-        #expect(browser.frame.plainText.contains("unseen"))
+        #expect(browser.text.contains("unseen"))
     }
 
     @Test func readsOnlyVisibleRows() throws {
         let source = source(100_000)
         var browser = try Fixture.browser(source, rows: 40, keys: "jj<enter>")
-        #expect(browser.frame.plainText.contains("100,000 messages"))
+        #expect(browser.text.contains("100,000 messages"))
         let calls = source.with { $0.messageCalls }
         #expect(calls == 1)
         browser.press(try Key.script("g<pgdn><pgdn>G"))
         #expect(source.with { $0.messageCalls } <= calls + 4)
         browser.press([.character("g")])
-        #expect(browser.frame.plainText.contains("0 GET /cities"))
+        #expect(browser.text.contains("0 GET /cities"))
         #expect(browser.model.cursorRow == 0)
     }
 
@@ -72,18 +72,18 @@ struct LogTests {
         var browser = try Fixture.browser(source, clock: clock, keys: "jj<enter>")
         source.with { $0.problem = "the store is unreachable" }
         browser.press([.character("g")])
-        #expect(browser.frame.plainText.contains("the store is unreachable"))
+        #expect(browser.text.contains("the store is unreachable"))
         source.with { $0.problem = nil }
         source.append("back again", archive: "Trace", at: clock.now)
         browser.refresh()
         browser.press([.character("G")])
-        #expect(browser.frame.plainText.contains("back again"))
-        #expect(!browser.frame.plainText.contains("the store is unreachable"))
+        #expect(browser.text.contains("back again"))
+        #expect(!browser.text.contains("the store is unreachable"))
     }
 
     @Test func showsWholeMessage() throws {
         let browser = try Fixture.browser(source(), keys: "jj<enter>kk<enter>")
-        let text = browser.frame.plainText
+        let text = browser.text
         #expect(text.contains("Message of Trace"))
         #expect(text.contains("57 panic: \\e[31mred") || text.contains("57 panic: ^[[31mred"))
         #expect(text.contains("at line 40"))
@@ -94,62 +94,62 @@ struct LogTests {
         let clock = TestClock()
         var browser = try Fixture.browser(
             source, columns: 120, clock: clock, keys: "jj<enter>/warning|jakarta<enter>")
-        #expect(browser.frame.plainText.contains("20 of 60 messages  filter \"warning|jakarta\""))
-        #expect(!browser.frame.plainText.contains("panic:"))
+        #expect(browser.text.contains("20 of 60 messages  filter \"warning|jakarta\""))
+        #expect(!browser.text.contains("panic:"))
         source.append("nothing of that kind", archive: "Trace", at: clock.now)
         source.append("back to Jakarta", archive: "Trace", at: clock.now)
         browser.refresh()
-        #expect(browser.frame.plainText.contains("21 of 62 messages"))
-        #expect(browser.frame.plainText.contains("back to Jakarta"))
-        #expect(!browser.frame.plainText.contains("nothing of that kind"))
+        #expect(browser.text.contains("21 of 62 messages"))
+        #expect(browser.text.contains("back to Jakarta"))
+        #expect(!browser.text.contains("nothing of that kind"))
         browser.press(try Key.script("/<ctrl+u>!warning|jakarta<enter>"))
-        #expect(browser.frame.plainText.contains("41 of 62 messages"), "not all others")
+        #expect(browser.text.contains("41 of 62 messages"), "not all others")
         browser.press(try Key.script("/<ctrl+u>nowhere<enter>"))
-        #expect(browser.frame.plainText.contains("No message matches \"nowhere\"; esc clears the filter."))
+        #expect(browser.text.contains("No message matches \"nowhere\"; esc clears the filter."))
         browser.press([Key(.escape)])
-        #expect(browser.frame.plainText.contains("62 messages"))
+        #expect(browser.text.contains("62 messages"))
         #expect(browser.model.screen == .messages)
     }
 
     @Test func reportsPatternErrors() throws {
         var browser = try Fixture.browser(source(), columns: 120, keys: "jj<enter>/pan(ic")
-        let line = browser.frame.plainText.split(separator: "\n").first { $0.contains("filter: pan(ic") }
-        #expect(line?.contains("expected ')'") == true, "\(browser.frame.plainText)")
+        let line = browser.text.split(separator: "\n").first { $0.contains("filter: pan(ic") }
+        #expect(line?.contains("expected ')'") == true, "\(browser.text)")
         browser.press([Key(.enter)])
-        #expect(browser.frame.plainText.contains("Not a pattern: "))
-        #expect(browser.frame.plainText.contains("60 messages"))
+        #expect(browser.text.contains("Not a pattern: "))
+        #expect(browser.text.contains("60 messages"))
     }
 
     @Test func findsMessages() throws {
         var browser = try Fixture.browser(source(), columns: 120, keys: "jj<enter>gf^1.*panic<enter>")
-        #expect(browser.frame.plainText.contains("find \"^1.*panic\": 1 of 1"))
+        #expect(browser.text.contains("find \"^1.*panic\": 1 of 1"))
         browser.press(try Key.script("f<ctrl+u>panic<enter>"))
-        #expect(browser.frame.plainText.contains("\"panic\": 3 of 10"), "not from the cursor")
+        #expect(browser.text.contains("\"panic\": 3 of 10"), "not from the cursor")
         browser.press(try Key.script("n"))
-        #expect(browser.frame.plainText.contains("4 of 10"))
+        #expect(browser.text.contains("4 of 10"))
         browser.press(try Key.script("NN"))
-        #expect(browser.frame.plainText.contains("2 of 10"))
+        #expect(browser.text.contains("2 of 10"))
         browser.press(try Key.script("<esc>n"))
-        #expect(browser.frame.plainText.contains("No search yet; f starts one."))
+        #expect(browser.text.contains("No search yet; f starts one."))
     }
 
     /// `!` finds the other messages, with a text and with an expression.
     @Test func findsOtherMessages() throws {
         var browser = try Fixture.browser(source(), columns: 120, keys: "jj<enter>gf!panic<enter>")
-        #expect(browser.frame.plainText.contains("find \"!panic\": 1 of 50"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("find \"!panic\": 1 of 50"), "\(browser.text)")
         browser.press(try Key.script("nnn"))
         // The fourth message is a panic.
-        #expect(browser.frame.plainText.contains("\"!panic\": 4 of 50"))
+        #expect(browser.text.contains("\"!panic\": 4 of 50"))
         #expect(browser.model.cursorRow == 4)
         browser.press(try Key.script("N"))
-        #expect(browser.frame.plainText.contains("\"!panic\": 3 of 50"))
+        #expect(browser.text.contains("\"!panic\": 3 of 50"))
         #expect(browser.model.cursorRow == 2)
         browser.press(try Key.script("gf<ctrl+u>!^1.*PANIC<enter>"))
-        #expect(browser.frame.plainText.contains("\"!^1.*PANIC\": 1 of 59"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("\"!^1.*PANIC\": 1 of 59"), "\(browser.text)")
         // The filter limits the search.
         browser.press(try Key.script("/panic<enter>gf<ctrl+u>!^1<enter>"))
-        #expect(browser.frame.plainText.contains("10 of 60 messages"))
-        #expect(browser.frame.plainText.contains("\"!^1\": 1 of 9"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("10 of 60 messages"))
+        #expect(browser.text.contains("\"!^1\": 1 of 9"), "\(browser.text)")
     }
 
     @Test func showsBytesOfMessage() throws {
@@ -157,10 +157,10 @@ struct LogTests {
         source.append(
             bytes: [0xde, 0xad, 0xbe, 0xef] + Array("text".utf8), archive: "Trace", at: Fixture.start)
         var browser = try Fixture.browser(source, columns: 100, keys: "jj<enter>")
-        #expect(browser.frame.plainText.contains("de ad be ef 74"))
+        #expect(browser.text.contains("de ad be ef 74"))
         browser.press([Key(.enter)])
-        #expect(browser.frame.plainText.contains("000000  de ad be ef 74 65 78 74"))
-        #expect(browser.frame.plainText.contains("....text"))
+        #expect(browser.text.contains("000000  de ad be ef 74 65 78 74"))
+        #expect(browser.text.contains("....text"))
     }
 
     @Test("deletes all messages after its name is typed, not by the key for entries")
@@ -171,7 +171,7 @@ struct LogTests {
         #expect(!browser.model.isPlanOpen && browser.model.said?.contains("ctrl+x") == true)
         browser.press([.control("x")])
         #expect(
-            browser.frame.boxWords.contains(
+            browser.boxWords.contains(
                 "of Trace, and any that arrive before you confirm. This can't be undone."))
         // None of these confirms: buttons, another or incomplete name, and a pasted line end.
         for keys in ["y", "<enter>", "<ctrl+u>City<enter>", "<ctrl+u>Trac<enter>", "<tab><enter>"] {
@@ -183,8 +183,8 @@ struct LogTests {
         clock.advance(2)
         browser.press(try Key.script("<esc><ctrl+x>Trace<enter>"))
         #expect(source.with { $0.messages["Trace"]?.isEmpty } == true)
-        #expect(browser.frame.plainText.contains("No messages yet."))
-        #expect(!browser.frame.plainText.contains("undoes"))
+        #expect(browser.text.contains("No messages yet."))
+        #expect(!browser.text.contains("undoes"))
     }
 
     /// A real log larger than one read: old and new messages are matched.
@@ -205,26 +205,23 @@ struct LogTests {
                 store: folder.path + "/store", now: clock.now),
             source: EngineSource(folder: folder.path), clock: clock.function)
         browser.press(try Key.script("<enter>/error<enter>"))
-        #expect(browser.frame.plainText.contains("25 of 2,500 messages  filter \"error\""))
-        #expect(
-            browser.frame.plainText.contains(" 7 Error of")
-                && browser.frame.plainText.contains(" 2407 Error of"))
-        #expect(!browser.frame.plainText.contains("info"))
+        #expect(browser.text.contains("25 of 2,500 messages  filter \"error\""))
+        #expect(browser.text.contains(" 7 Error of") && browser.text.contains(" 2407 Error of"))
+        #expect(!browser.text.contains("info"))
         try log.append(Array("2500 info".utf8))
         try log.append(Array("2501 error again".utf8))
         browser.refresh()
-        #expect(browser.frame.plainText.contains("26 of 2,502 messages"))
-        #expect(browser.frame.plainText.contains("2501 error again"))
+        #expect(browser.text.contains("26 of 2,502 messages"))
+        #expect(browser.text.contains("2501 error again"))
         browser.press(try Key.script("/<ctrl+u>!info|^2501<enter>"))
-        #expect(browser.frame.plainText.contains("25 of 2,502 messages"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("25 of 2,502 messages"), "\(browser.text)")
         browser.press(try Key.script("<esc>gf^[12].*07 error<enter>"))
         // 107 and 207, 1007 to 1907, 2007 to 2407.
-        #expect(
-            browser.frame.plainText.contains("\"^[12].*07 error\": 1 of 17"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("\"^[12].*07 error\": 1 of 17"), "\(browser.text)")
         #expect(browser.model.cursorRow == 107)
         browser.press(try Key.script("N"))
-        #expect(browser.frame.plainText.contains("17 of 17") && browser.model.cursorRow == 2_407)
+        #expect(browser.text.contains("17 of 17") && browser.model.cursorRow == 2_407)
         browser.press(try Key.script("gf<ctrl+u>!info<enter>"))
-        #expect(browser.frame.plainText.contains("\"!info\": 1 of 26") && browser.model.cursorRow == 7)
+        #expect(browser.text.contains("\"!info\": 1 of 26") && browser.model.cursorRow == 7)
     }
 }

@@ -99,7 +99,7 @@ struct ProgramTests {
     ])
     func reportsFailedPager(status: Int32, words: String) throws {
         let browser = try browser("j<enter>o", Fixture.source(), Programs(status: status))
-        #expect(browser.frame.plainText.contains(words))
+        #expect(browser.text.contains(words))
     }
 
     @Test func pipeRemembersCommands() throws {
@@ -129,23 +129,23 @@ struct ProgramTests {
         let source = Fixture.source()
         let file = folder.appendingPathComponent("a.raw")
         var browser = try browser("j<enter>w<ctrl+u>\(file.path)<enter>", source, Programs())
-        #expect(browser.frame.plainText.contains("197 B as they are stored written to"))
+        #expect(browser.text.contains("197 B as they are stored written to"))
         #expect(try Array(Data(contentsOf: file)) == Fixture.json("Jakarta", 0))
         let named = folder.appendingPathComponent("a.json")
         browser.press(try Key.script("w<ctrl+u>\(named.path)<enter>"))
         #expect(try String(contentsOf: named, encoding: .utf8).hasPrefix("{\n  \"geonameid\": 1642911"))
 
         browser.press(try Key.script("jw<ctrl+u>\(file.path)<enter>"))
-        #expect(browser.frame.plainText.contains("Replace the file?"))
+        #expect(browser.text.contains("Replace the file?"))
         browser.press([Key(.enter)])
-        #expect(browser.frame.plainText.contains("Nothing was written."))
+        #expect(browser.text.contains("Nothing was written."))
         #expect(try Array(Data(contentsOf: file)) == Fixture.json("Jakarta", 0))
         browser.press(try Key.script("w<ctrl+u>\(file.path)<enter><tab><enter>"))
         #expect(try Array(Data(contentsOf: file)) == Fixture.json("Bandung", 1))
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["a.json", "a.raw"])
         browser.press(try Key.script("w<ctrl+u>\(folder.path)/none/a<enter>"))
-        #expect(browser.frame.plainText.contains("its folder isn't there"))
+        #expect(browser.text.contains("its folder isn't there"))
     }
 
     // MARK: The editor
@@ -158,7 +158,7 @@ struct ProgramTests {
         let source = Fixture.source()
         let programs = Programs(edit: Self.replacing("\"Jakarta\"", with: "\"Batavia\""))
         var browser = try browser("j<enter><enter>e", source, programs)
-        let text = browser.frame.plainText
+        let text = browser.text
         #expect(programs.last?.program == "editor vi")
         #expect(text.contains("-   \"name\": \"Jakarta\"") && text.contains("+   \"name\": \"Batavia\""))
         #expect(text.contains("1 line removed, 1 added"))
@@ -168,8 +168,8 @@ struct ProgramTests {
         let expected = String(decoding: Fixture.json("Jakarta", 0), as: UTF8.self)
             .replacingOccurrences(of: "\"Jakarta\"", with: "\"Batavia\"")
         #expect(value("Jakarta", source) == expected)
-        #expect(browser.frame.plainText.contains("Stored Jakarta"))
-        #expect(browser.frame.plainText.contains("writes 1"))
+        #expect(browser.text.contains("Stored Jakarta"))
+        #expect(browser.text.contains("writes 1"))
         #expect(!FileManager.default.fileExists(atPath: try #require(programs.last?.path)))
     }
 
@@ -179,7 +179,7 @@ struct ProgramTests {
         let browser = try browser("j<enter><enter>e<enter>", source, programs)
         #expect(value("Jakarta", source) == String(decoding: Fixture.json("Jakarta", 0), as: UTF8.self))
         let path = try #require(programs.last?.path)
-        #expect(browser.frame.plainText.contains("Nothing was stored."))
+        #expect(browser.text.contains("Nothing was stored."))
         #expect(try String(contentsOfFile: path, encoding: .utf8).contains("Batavia"))
         try FileManager.default.removeItem(at: URL(fileURLWithPath: path).deletingLastPathComponent())
     }
@@ -188,7 +188,7 @@ struct ProgramTests {
         let source = Fixture.source()
         let programs = Programs()
         let browser = try browser("j<enter><enter>e", source, programs)
-        #expect(browser.frame.plainText.contains("Nothing was changed."))
+        #expect(browser.text.contains("Nothing was changed."))
         #expect(source.with { $0.writeCalls } == 0)
         #expect(!FileManager.default.fileExists(atPath: try #require(programs.last?.path)))
     }
@@ -205,9 +205,9 @@ struct ProgramTests {
                 ).utf8)
         })
         var browser = try browser("j<enter><enter>e", source, programs)
-        #expect(browser.frame.plainText.contains("Line 2, column"))
+        #expect(browser.text.contains("Line 2, column"))
         browser.press([Key(.enter)])
-        #expect(programs.count == 2 && browser.frame.plainText.contains("+   \"geonameid\": 7,"))
+        #expect(programs.count == 2 && browser.text.contains("+   \"geonameid\": 7,"))
         browser.press([Key(.escape), Key(.enter)])
         try FileManager.default.removeItem(
             at: URL(fileURLWithPath: try #require(programs.last?.path)).deletingLastPathComponent())
@@ -222,7 +222,7 @@ struct ProgramTests {
             return Self.replacing("\"Jakarta\"", with: "\"Batavia\"")(text)
         })
         let browser = try browser("j<enter><enter>ey", source, programs)
-        let text = browser.frame.plainText
+        let text = browser.text
         #expect(value("Jakarta", source) == "{\"other\":1}")
         #expect(text.contains("changed after the edit began") && text.contains("vellum demo (4121)"))
         let path = try #require(programs.last?.path)
@@ -234,8 +234,8 @@ struct ProgramTests {
         let source = Fixture.source()
         let programs = Programs(status: 1, edit: Self.replacing("\"Jakarta\"", with: "\"Batavia\""))
         let browser = try browser("j<enter><enter>e", source, programs)
-        #expect(browser.frame.plainText.contains("The editor ended with exit code 1: vi"))
-        #expect(browser.frame.plainText.contains("Your text is kept in"))
+        #expect(browser.text.contains("The editor ended with exit code 1: vi"))
+        #expect(browser.text.contains("Your text is kept in"))
         #expect(source.with { $0.writeCalls } == 0)
         try FileManager.default.removeItem(
             at: URL(fileURLWithPath: try #require(programs.last?.path)).deletingLastPathComponent())
@@ -250,8 +250,8 @@ struct ProgramTests {
                 try? FileManager.default.removeItem(atPath: program.arguments[0])
                 return .success(0)
             })
-        let text = browser.frame.boxWords
-        #expect(text.contains("The editor removed the file"), "\(browser.frame.plainText)")
+        let text = browser.boxWords
+        #expect(text.contains("The editor removed the file"), "\(browser.text)")
         #expect(!text.contains("kept in"))
         #expect(source.with { $0.writeCalls } == 0)
     }
@@ -259,7 +259,7 @@ struct ProgramTests {
     @Test func refusesToEditBytes() throws {
         let programs = Programs()
         let browser = try browser("<enter><enter>e", Fixture.source(), programs)
-        #expect(browser.frame.plainText.contains("It is neither JSON, CBOR nor text."))
+        #expect(browser.text.contains("It is neither JSON, CBOR nor text."))
         #expect(programs.count == 0)
     }
 
@@ -267,7 +267,7 @@ struct ProgramTests {
     func readOnlyBrowserRefusesEdits(keys: String) throws {
         let programs = Programs()
         let browser = try browser(keys, Fixture.source(), programs, isReadOnly: true)
-        #expect(browser.frame.plainText.contains("the store is read-only"))
+        #expect(browser.text.contains("the store is read-only"))
         #expect(programs.count == 0)
     }
 
@@ -278,8 +278,8 @@ struct ProgramTests {
         let programs = Programs(edit: { _ in Array("{\"name\": \"Oslo\"}\n".utf8) })
         var browser = try browser("j<enter>nOslo<enter>", source, programs)
         #expect(programs.last?.content == [])
-        #expect(browser.frame.plainText.contains("New entry Oslo?"))
-        #expect(browser.frame.plainText.contains("+ {\"name\": \"Oslo\"}"))
+        #expect(browser.text.contains("New entry Oslo?"))
+        #expect(browser.text.contains("+ {\"name\": \"Oslo\"}"))
         #expect(value("Oslo", source) == nil)
         browser.press([.character("y")])
         #expect(
@@ -294,9 +294,9 @@ struct ProgramTests {
             return Array("text".utf8)
         })
         let there = try browser("j<enter>nJakarta<enter>", source, programs)
-        #expect(there.frame.plainText.contains("The key is in use.") && programs.count == 0)
+        #expect(there.text.contains("The key is in use.") && programs.count == 0)
         let late = try browser("j<enter>nOslo<enter>y", source, programs)
-        #expect(late.frame.plainText.contains("the key \"Oslo\" is in use now"))
+        #expect(late.text.contains("the key \"Oslo\" is in use now"))
         #expect(
             source.with { state in state.archives["City"]?.first { $0.entry.key == "Oslo" }?.bytes } == [1])
         try FileManager.default.removeItem(
@@ -306,7 +306,7 @@ struct ProgramTests {
     @Test func emptyTextStoresNothing() throws {
         let source = Fixture.source()
         let browser = try browser("j<enter>nOslo<enter>", source, Programs())
-        #expect(browser.frame.plainText.contains("Nothing was written."))
+        #expect(browser.text.contains("Nothing was written."))
         #expect(value("Oslo", source) == nil)
     }
 }

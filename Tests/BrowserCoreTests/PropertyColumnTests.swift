@@ -20,14 +20,10 @@ struct PropertyColumnTests {
         try Fixture.browser(source, columns: columns, look: Fixture.ascii, keys: "j<enter>p" + keys)
     }
 
-    private func lines(_ browser: HeadlessBrowser) -> [String] {
-        browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    }
-
     /// The keys in order of their rows.
     private func keys(_ browser: HeadlessBrowser) -> [String] {
         // The line below the rows repeats the key.
-        lines(browser)[3..<20].compactMap { line in
+        browser.lines[3..<20].compactMap { line in
             let words = line.split(separator: " ").filter { $0 != "v" }
             return words.first.flatMap { Fixture.keys.contains(String($0)) ? String($0) : nil }
         }
@@ -36,7 +32,7 @@ struct PropertyColumnTests {
     /// Regression: a long title overwrote the corner of its box.
     @Test func cutsLongTitle() throws {
         let browser = try Fixture.browser(Fixture.source(), columns: 40, keys: "j<enter>C")
-        let top = try #require(lines(browser).first { $0.contains("Columns, with") })
+        let top = try #require(browser.lines.first { $0.contains("Columns, with") })
         #expect(top.contains("…") && top.contains("┐"), "\(top)")
     }
 
@@ -44,27 +40,27 @@ struct PropertyColumnTests {
         let source = Fixture.source()
         source.with { $0.archives["City"]?[3].bytes = Array("{\"population\":1}".utf8) }
         var browser = try browser(source, "C")
-        let list = browser.frame.plainText
+        let list = browser.text
         #expect(list.contains("Columns (properties of the latest 16 values)"), "\(list)")
-        #expect(lines(browser).contains { $0.contains("[ ] population") && $0.contains("16 of 16") })
-        #expect(lines(browser).contains { $0.contains("[ ] place.zone") && $0.contains("15 of 16") })
+        #expect(browser.lines.contains { $0.contains("[ ] population") && $0.contains("16 of 16") })
+        #expect(browser.lines.contains { $0.contains("[ ] place.zone") && $0.contains("15 of 16") })
         // Chooses population, and then the zone before it.
         browser.press(try Key.script("jjj<enter>jjjjj<enter>KKKKK"))
         browser.press(try Key.script("<esc>"))
-        let header = lines(browser)[2]
+        let header = browser.lines[2]
         let places = try ["key", "place.zone", "population", "size"].map {
             try #require(header.range(of: $0)?.lowerBound, "\(header)")
         }
         #expect(places == places.sorted(), "\(header)")
         #expect(
-            lines(browser).contains {
+            browser.lines.contains {
                 $0.contains("Jakarta") && $0.contains("Asia/Jakarta") && $0.contains(" 8540121 ")
             })
         #expect(
             source.with { $0.columns.last?.properties.map(\.description) } == ["place.zone", "population"])
         // A removed column is forgotten.
         browser.press(try Key.script("C<enter><esc>"))
-        #expect(!lines(browser)[2].contains("place.zone") && lines(browser)[2].contains("population"))
+        #expect(!browser.lines[2].contains("place.zone") && browser.lines[2].contains("population"))
         #expect(source.with { $0.columns.last?.properties.map(\.description) } == ["population"])
     }
 
@@ -74,42 +70,38 @@ struct PropertyColumnTests {
         source.with { $0.archives["City"]?[0].bytes = Array("{\"x.y\":17,\"z\":{\"u.v\":1}}".utf8) }
         var browser = try browser(source, "C")
         #expect(
-            lines(browser).contains { $0.contains("[ ] x.y") && $0.contains("1 of 16") }, "\(lines(browser))")
-        #expect(lines(browser).contains { $0.contains("[ ] z.u.v") && $0.contains("1 of 16") })
+            browser.lines.contains { $0.contains("[ ] x.y") && $0.contains("1 of 16") }, "\(browser.lines)")
+        #expect(browser.lines.contains { $0.contains("[ ] z.u.v") && $0.contains("1 of 16") })
         browser.press(try Key.script("<enter><esc>"))
         #expect(source.with { $0.columns.last?.properties.map(\.description) } == ["\"x.y\""])
-        #expect(
-            lines(browser).contains { $0.contains("Jakarta") && $0.contains(" 17 ") }, "\(lines(browser))")
+        #expect(browser.lines.contains { $0.contains("Jakarta") && $0.contains(" 17 ") }, "\(browser.lines)")
         browser.press(try Key.script("fx.y"))
         #expect(
-            lines(browser).contains { $0.contains(#" "x.y" "#) && $0.contains("1 of 16") },
-            "\(lines(browser))")
+            browser.lines.contains { $0.contains(#" "x.y" "#) && $0.contains("1 of 16") },
+            "\(browser.lines)")
         browser.press([Key(.enter)])
         #expect(
-            lines(browser).contains { $0.split(separator: " ").starts(with: ["17", "1"]) },
-            "\(lines(browser))")
+            browser.lines.contains { $0.split(separator: " ").starts(with: ["17", "1"]) },
+            "\(browser.lines)")
     }
 
     @Test func acceptsTypedProperties() throws {
         let source = Fixture.source()
         var browser = try browser(source, "Caalternatenames[1]<enter>")
-        #expect(
-            lines(browser).contains { $0.contains("[x] alternatenames[1]") }, "\(browser.frame.plainText)")
+        #expect(browser.lines.contains { $0.contains("[x] alternatenames[1]") }, "\(browser.text)")
         browser.press(try Key.script("<esc>"))
-        #expect(lines(browser).contains { $0.contains("Jakarta") && $0.contains("Djakarta") })
+        #expect(browser.lines.contains { $0.contains("Jakarta") && $0.contains("Djakarta") })
         browser.press(try Key.script("Ca..<enter>"))
-        #expect(lines(browser)[22].contains("found \".\", expected a property"), "\(browser.frame.plainText)")
+        #expect(browser.lines[22].contains("found \".\", expected a property"), "\(browser.text)")
     }
 
     @Test func remembersColumns() throws {
         let source = source("population")
         var browser = try browser(source, "")
-        #expect(lines(browser)[2].contains("population"), "\(browser.frame.plainText)")
+        #expect(browser.lines[2].contains("population"), "\(browser.text)")
         source.with { $0.keepingProblem = "no room" }
         browser.press(try Key.script("C<enter><esc>"))
-        #expect(
-            browser.frame.plainText.contains("Columns are kept for this session only: no room"),
-            "\(browser.frame.plainText)")
+        #expect(browser.text.contains("Columns are kept for this session only: no room"), "\(browser.text)")
     }
 
     /// After the metadata, `s` sorts by properties; entries without the property are last in both directions.
@@ -121,25 +113,24 @@ struct PropertyColumnTests {
             state.archives["City"]?[9].bytes = Array("{\"population\":9007199254740992.0}".utf8)
         }
         var browser = try browser(source, "sssss")
-        #expect(lines(browser)[2].contains("population ^"), "\(browser.frame.plainText)")
+        #expect(browser.lines[2].contains("population ^"), "\(browser.text)")
         #expect(keys(browser).first == "Apia" && keys(browser).last == "Bandung", "\(keys(browser))")
         #expect(keys(browser).suffix(3) == ["Kyiv", "Jakarta", "Bandung"], "\(keys(browser))")
         browser.press(try Key.script("r"))
-        #expect(
-            keys(browser).first == "Jakarta" && keys(browser).last == "Bandung", "\(browser.frame.plainText)")
+        #expect(keys(browser).first == "Jakarta" && keys(browser).last == "Bandung", "\(browser.text)")
         #expect(CommandLine.words(for: browser.model).hasSuffix("query City 'sort population desc'"))
         // Without its column, the order would be invisible.
         browser.press(try Key.script("C<enter><esc>"))
-        #expect(lines(browser)[2].contains("idle ^"))
+        #expect(browser.lines[2].contains("idle ^"))
     }
 
     @Test func reportsUnreadableValues() throws {
         let source = source("population")
         source.with { $0.valueProblems = ["Bandung": "the entry fails its checksum"] }
         let browser = try browser(source, "sssss")
-        #expect(lines(browser)[1].contains("1 value unreadable, listed last"), "\(browser.frame.plainText)")
+        #expect(browser.lines[1].contains("1 value unreadable, listed last"), "\(browser.text)")
         #expect(keys(browser).last == "Bandung")
-        #expect(lines(browser).contains { $0.contains("Bandung") && $0.contains("unreadable") })
+        #expect(browser.lines.contains { $0.contains("Bandung") && $0.contains("unreadable") })
     }
 
     @Test func doesNotReadLongValues() throws {
@@ -150,7 +141,7 @@ struct PropertyColumnTests {
             state.archives["City"]?[0] = Fixture.record("Jakarta", number: 0, bytes: bytes)
         }
         var browser = try browser(source, "")
-        #expect(lines(browser).contains { $0.contains("Jakarta") && $0.contains("too long") })
+        #expect(browser.lines.contains { $0.contains("Jakarta") && $0.contains("too long") })
         // Sorting reads all values.
         browser.press(try Key.script("sssss"))
         #expect(keys(browser).first == "Jakarta")
@@ -173,7 +164,7 @@ struct PropertyColumnTests {
         var browser = HeadlessBrowser(
             Fixture.model(columns: 90, rows: 40), source: source, clock: { Fixture.start })
         browser.press(try Key.script("<enter>p"))
-        #expect(lines(browser)[2].contains(" n"), "\(browser.frame.plainText)")
+        #expect(browser.lines[2].contains(" n"), "\(browser.text)")
         browser.press(try Key.script("jjj<pgdn><pgdn>Ggkkj"))
         #expect(source.values.withLock { $0 } <= 8 * 3 * 40)
         let before = source.values.withLock { $0 }
@@ -202,7 +193,7 @@ struct PropertyColumnTests {
     private func view(
         _ browser: HeadlessBrowser, of all: [String]
     ) -> (shown: [String], before: Int, behind: Int) {
-        let words = lines(browser)[2].split(separator: " ").map(String.init)
+        let words = browser.lines[2].split(separator: " ").map(String.init)
         func count(_ sign: Character) -> Int {
             words.compactMap { $0.first == sign ? Int($0.dropFirst()) : nil }.first ?? 0
         }
@@ -214,39 +205,39 @@ struct PropertyColumnTests {
     func scrollSideways(columns: Int, properties: [String]) throws {
         var browser = try narrow(columns, properties)
         let all = all(properties)
-        let first = lines(browser)[2]
+        let first = browser.lines[2]
         let start = view(browser, of: all)
         #expect(start.shown.first == all[0] && start.before == 0 && start.behind > 0, "\(first)")
         var steps = 0
         while view(browser, of: all).behind > 0, steps < all.count {
             let (shown, before, behind) = view(browser, of: all)
-            let header = lines(browser)[2]
+            let header = browser.lines[2]
             #expect(before == steps && shown.count + before + behind == all.count, "\(header)")
             #expect(header.split(separator: " ").first == "key", "the key is hidden: \(header)")
             browser.press([.character(">")])
-            #expect(!view(browser, of: all).shown.contains(all[steps]), "\(all[steps]): \(lines(browser)[2])")
+            #expect(!view(browser, of: all).shown.contains(all[steps]), "\(all[steps]): \(browser.lines[2])")
             steps += 1
         }
-        let last = lines(browser)[2]
+        let last = browser.lines[2]
         let end = view(browser, of: all)
         #expect(steps > 0 && end.behind == 0 && end.before == steps, "\(last)")
         #expect(end.shown == Array(all.dropFirst(steps)) && end.shown.last == "owner", "\(last)")
-        #expect(lines(browser)[3].hasPrefix("  Jakarta "))
+        #expect(browser.lines[3].hasPrefix("  Jakarta "))
         browser.press([Key(.right, modifiers: .shift)])
-        #expect(browser.frame.plainText.contains("No more columns to the right."))
-        #expect(lines(browser)[2] == last)
+        #expect(browser.text.contains("No more columns to the right."))
+        #expect(browser.lines[2] == last)
         for _ in 0..<steps { browser.press([.character("<")]) }
-        #expect(lines(browser)[2] == first)
+        #expect(browser.lines[2] == first)
         browser.press([Key(.left, modifiers: .shift)])
-        #expect(browser.frame.plainText.contains("No more columns to the left."))
+        #expect(browser.text.contains("No more columns to the left."))
     }
 
     @Test("a list sorted by a column that is scrolled out names it above the list")
     func scrolledOrderIsNamed() throws {
         var browser = try Fixture.browser(Fixture.source(), columns: 100, keys: "j<enter>2")
-        #expect(lines(browser)[2].contains("size ▼") && !lines(browser)[1].contains("sorted by"))
+        #expect(browser.lines[2].contains("size ▼") && !browser.lines[1].contains("sorted by"))
         browser.press([.character(">")])
-        #expect(!lines(browser)[2].contains("size") && lines(browser)[1].contains("  sorted by size ▼"))
+        #expect(!browser.lines[2].contains("size") && browser.lines[1].contains("  sorted by size ▼"))
     }
 
     /// Scrolling right shows each column once, whatever its weight.

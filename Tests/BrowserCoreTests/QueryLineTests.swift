@@ -12,8 +12,7 @@ extension QueryScreenTests {
     /// Regression: only the first name was shown, cut at the screen's edge.
     @Test(arguments: [(40, 12), (80, 24)])
     func reportsUnknownProperties(columns: Int, rows: Int) throws {
-        let browser = try browser(
-            "Qfind numbr > 3 or adress.city = 1<enter>", columns: columns, rows: rows)
+        let browser = try browser("Qfind numbr > 3 or adress.city = 1<enter>", columns: columns, rows: rows)
         let text = words(browser)
         #expect(text.contains("no entry has the property numbr; did you mean number?"), "\(text)")
         if columns >= 80 { #expect(text.contains("no entry has the property adress.city;")) }
@@ -23,7 +22,7 @@ extension QueryScreenTests {
     /// Enter runs all lines of a query.
     @Test func runsQueryOfSeveralLines() throws {
         var browser = try browser("Qfind number > 3<alt+enter>| sort number desc<ctrl+n>| limit 2")
-        let lines = browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = browser.lines
         #expect(lines[1].hasPrefix("query find number > 3") && lines[2] == "      | sort number desc")
         #expect(lines[3] == "      | limit 2")
         // The arrows move between lines before they move in the history.
@@ -43,16 +42,16 @@ extension QueryScreenTests {
     /// An example above the rows would look like their query.
     @Test func emptyQueryShowsNoExample() throws {
         let browser = try browser("Q<enter>")
-        #expect(browser.frame.plainText.contains("60 rows"))
-        #expect(lines(browser)[1] == "query all entries", "\(browser.frame.plainText)")
+        #expect(browser.text.contains("60 rows"))
+        #expect(browser.lines[1] == "query all entries", "\(browser.text)")
     }
 
     /// Regression: completions above rows had no frame, and looked like columns.
     @Test func framesCompletionsOverRows() throws {
         let browser = try browser("Qselect number<enter>i<ctrl+u>")
-        let rows = lines(browser)
-        #expect(rows.contains { $0.contains("| find ") }, "\(browser.frame.plainText)")
-        let empty = lines(try self.browser("Q"))
+        let rows = browser.lines
+        #expect(rows.contains { $0.contains("| find ") }, "\(browser.text)")
+        let empty = try self.browser("Q").lines
         #expect(
             empty.contains { $0.contains(" find ") } && !empty.contains { $0.contains("| find ") }, "\(empty)"
         )
@@ -69,29 +68,29 @@ extension QueryScreenTests {
         #expect(browser.frame[6 + 18, 1].style != browser.frame[6 + 16, 1].style)
         // On low screens the last row has the message.
         let small = try self.browser("Qfind number > 3 | srot number", columns: 40, rows: 8)
-        #expect(lines(small)[7].hasPrefix("at 19: found \"srot\""))
+        #expect(small.lines[7].hasPrefix("at 19: found \"srot\""))
     }
 
     @Test func completesExistingValues() throws {
         var browser = try browser("Qfind address.city = <tab>")
-        #expect(lines(browser)[1].hasSuffix("find address.city = \"Bogor\""))
+        #expect(browser.lines[1].hasSuffix("find address.city = \"Bogor\""))
         browser.press(try Key.script("<tab>"))
-        #expect(lines(browser)[1].hasSuffix(#"find address.city = "\u{6771}\u{4eac}""#))
+        #expect(browser.lines[1].hasSuffix(#"find address.city = "\u{6771}\u{4eac}""#))
         // Regression: Tab inserted true where a text is compared.
         for _ in 0..<12 {
             browser.press([Key(.tab)])
-            let line = lines(browser)[1]
+            let line = browser.lines[1]
             #expect(!line.contains("true") && !line.contains("false") && !line.contains("null"))
         }
         browser = try self.browser("Qfind address.city starts with \"b<tab>")
-        #expect(lines(browser)[1].hasSuffix("starts with \"Bogor\""))
+        #expect(browser.lines[1].hasSuffix("starts with \"Bogor\""))
         browser = try self.browser("Qfind @key = \"place 5<tab>")
-        #expect(lines(browser)[1].hasSuffix("find @key = \"place 5\""))
+        #expect(browser.lines[1].hasSuffix("find @key = \"place 5\""))
         browser = try self.browser("Qfind none = <tab>")
-        #expect(!lines(browser)[1].contains("true"))
+        #expect(!browser.lines[1].contains("true"))
         try archive.put(CBORValue.map(["done": true]).encoded, forKey: "flag", encoding: .cbor)
         browser = try self.browser("Qfind done = <tab>")
-        #expect(lines(browser)[1].hasSuffix("find done = true"))
+        #expect(browser.lines[1].hasSuffix("find done = true"))
     }
 
     /// Regression: a response during typing moved the focus to the rows, and further letters were actions.
@@ -101,9 +100,7 @@ extension QueryScreenTests {
         test.settle(source)
         test.press(
             .character("Q"),
-            expecting: [
-                "load properties of Place", "load earlier queries", "load saved queries",
-            ])
+            expecting: ["load properties of Place", "load earlier queries", "load saved queries"])
         test.settle(source)
         for character in "limit 2" { test.press(.character(character)) }
         test.press(Key(.enter), expecting: ["query Place: limit 2"])
@@ -120,14 +117,14 @@ extension QueryScreenTests {
 
     @Test func explainsSyntax() throws {
         var browser = try browser("Q<f1>", columns: 90, rows: 14)
-        #expect(browser.frame.plainText.contains("Examples:"))
-        #expect(!browser.frame.plainText.contains("Properties:"))
+        #expect(browser.text.contains("Examples:"))
+        #expect(!browser.text.contains("Properties:"))
         browser.press(try Key.script("G"))
-        #expect(browser.frame.plainText.contains("Properties:"))
+        #expect(browser.text.contains("Properties:"))
         browser.press(try Key.script("<home><pgdn><pgup>"))
-        #expect(browser.frame.plainText.contains("Examples:"))
+        #expect(browser.text.contains("Examples:"))
         browser.press(try Key.script("<f1>"))
-        #expect(browser.frame.plainText.contains("Help: query"))
+        #expect(browser.text.contains("Help: query"))
         browser.press(try Key.script("<esc>"))
         #expect(browser.model.screen == .query)
     }
@@ -161,29 +158,29 @@ struct HintLineTests {
 
     @Test func hintsStayHidden() throws {
         var browser = browser()
-        #expect(browser.frame.plainText.contains("New here?  enter opens"))
+        #expect(browser.text.contains("New here?  enter opens"))
         browser.press([Key(.enter)])
-        #expect(browser.frame.plainText.contains("/ filters"))
+        #expect(browser.text.contains("/ filters"))
         browser.press([.character("H")])
-        #expect(!browser.frame.plainText.contains("New here?"))
-        #expect(browser.frame.plainText.contains("Hints are hidden. H shows them again."))
-        #expect(!self.browser().frame.plainText.contains("New here?"), "the next session shows hints")
+        #expect(!browser.text.contains("New here?"))
+        #expect(browser.text.contains("Hints are hidden. H shows them again."))
+        #expect(!self.browser().text.contains("New here?"), "the next session shows hints")
         let facts = try FileManager.default.attributesOfItem(atPath: file.path)
         #expect(facts[.posixPermissions] as? Int == 0o600)
         browser.press([.character("H")])
-        #expect(self.browser().frame.plainText.contains("New here?"))
+        #expect(self.browser().text.contains("New here?"))
     }
 
     @Test func reportsUnsavedHints() throws {
         try Data().write(to: URL(fileURLWithPath: folder.path + "/state"))
         var browser = browser()
         browser.press([.character("H")])
-        #expect(browser.frame.plainText.contains("For this session only: "))
+        #expect(browser.text.contains("For this session only: "))
     }
 
     @Test(arguments: [(200, 60), (80, 24), (40, 12), (40, 10), (20, 5)])
     func hintsFitTheScreen(size: (columns: Int, rows: Int)) throws {
-        let text = browser(rows: size.rows, columns: size.columns).frame.plainText
+        let text = browser(rows: size.rows, columns: size.columns).text
         #expect(text.contains("New here?") == (size.rows >= 12), "\(text)")
         #expect(text.contains("City"))
         if size.columns >= 80 { #expect(text.contains("H hides this line"), "\(text)") }
@@ -192,7 +189,7 @@ struct HintLineTests {
     @Test func hintsNameAssignedKeys() throws {
         var map = ActionTable.keyMap()
         #expect(map.remap("open = o") == [])
-        #expect(browser(keyMap: map).frame.plainText.contains("New here?  o opens"))
+        #expect(browser(keyMap: map).text.contains("New here?  o opens"))
     }
 }
 
@@ -252,7 +249,7 @@ struct QueryHistoryTests {
                 Fixture.model(columns: 100, rows: 24, look: Fixture.ascii, store: path),
                 source: EngineSource(folder: folder.path, state: state), clock: { Fixture.start })
             browser.press(try Key.script(keys))
-            return browser.frame.plainText
+            return browser.text
         }
         _ = try session("Qfind number = 1<enter>i<ctrl+u>limit 3<enter>i<ctrl+u>count<enter>")
         try add(past("sort name", "Other"))

@@ -42,7 +42,7 @@ extension QueryScreenTests {
     func resultIsFiltered() throws {
         let path = folder.path + "/some.csv"
         var browser = try browser("Qfind number <lt> 20 | sort number<enter>/place 1<enter>", columns: 120)
-        #expect(browser.frame.plainText.contains("1 of 11"))
+        #expect(browser.text.contains("1 of 11"))
         browser.press(try Key.script("w\(path)<enter>"))
         #expect(try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").count == 12)
         browser.press(try Key.script("MD"))
@@ -50,12 +50,12 @@ extension QueryScreenTests {
         browser.press(try Key.script("<esc>-/nowhere<enter>D"))
         #expect(browser.model.planned == nil)
         browser.press(try Key.script("<esc>"))
-        #expect(browser.frame.plainText.contains("of 20"))
+        #expect(browser.text.contains("of 20"))
     }
 
     /// The column of a text in the first line that has it.
     private func column(of text: String, _ browser: HeadlessBrowser) -> Int? {
-        lines(browser).compactMap { line in
+        browser.lines.compactMap { line in
             line.range(of: text).map { line.distance(from: line.startIndex, to: $0.lowerBound) }
         }.first
     }
@@ -84,7 +84,7 @@ extension QueryScreenTests {
         for number in 0..<3 { try put(number, ["number": 2026, "amount": 1_234_567]) }
         let browser = try browser(
             "Qfind number = 2026 | group by number | count, sum amount as total<enter>", columns: 120)
-        let row = try #require(lines(browser).first { $0.contains("3,703,701") })
+        let row = try #require(browser.lines.first { $0.contains("3,703,701") })
         #expect(row.contains("2026") && !row.contains("2,026"))
         #expect(row.trimmingCharacters(in: .whitespaces).count < 40, "\(row)")
     }
@@ -96,15 +96,15 @@ extension QueryScreenTests {
         for number in 100..<1_700 { try archive.put([0xa0], forKey: "\(number)", encoding: .cbor) }
         let count = try Figures.count(archive.status().entries)
         let browser = try browser("Q\(query)<enter>", columns: 120)
-        let hasRow = lines(browser).contains { $0.contains(count) && !$0.contains("read") }
-        #expect(count.contains(",") && hasRow, "\(browser.frame.plainText)")
+        let hasRow = browser.lines.contains { $0.contains(count) && !$0.contains("read") }
+        #expect(count.contains(",") && hasRow, "\(browser.text)")
     }
 
     @Test("shows durations as in lists, and writes seconds to files")
     func durationsAreAsInLists() throws {
         let path = folder.path + "/idle.csv"
         var browser = try browser("Qselect @key, @idle, @age | limit 1<enter>", columns: 120)
-        let row = try #require(lines(browser).first { $0.contains("place 59") })
+        let row = try #require(browser.lines.first { $0.contains("place 59") })
         #expect(!row.contains("."), "\(row)")
         browser.press(try Key.script("w\(path)<enter>"))
         #expect(try String(contentsOfFile: path, encoding: .utf8).contains("."))
@@ -113,7 +113,7 @@ extension QueryScreenTests {
     @Test("names the group of entries without the property")
     func groupOfAbsentPropertyHasName() throws {
         let browser = try browser("Qgroup by address.city | count<enter>", columns: 120)
-        #expect(lines(browser).contains { $0.contains("(absent)") && $0.contains("40") })
+        #expect(browser.lines.contains { $0.contains("(absent)") && $0.contains("40") })
     }
 
     @Test("suggests metadata for names without @")
@@ -121,24 +121,22 @@ extension QueryScreenTests {
         let completions = QueryPipeline.completions(in: "find own", at: 8, properties: ["number"])
         #expect(completions.map(\.text).contains("@owner"))
         var browser = try browser("Qfind owner = ", columns: 90)
-        #expect(browser.frame.plainText.contains("did you mean @owner?"))
+        #expect(browser.text.contains("did you mean @owner?"))
         browser.press(try Key.script("1<enter>"))
-        #expect(browser.frame.plainText.contains("did you mean @owner?"))
+        #expect(browser.text.contains("did you mean @owner?"))
     }
 
     @Test("reports all unknown names in one line")
     func unknownNamesAreAllNamed() throws {
         let browser = try browser("Qfind agge > 10 and owner = 5", columns: 90)
-        #expect(
-            browser.frame.plainText.contains("no value has agge, owner; did you mean @owner?"),
-            "\(browser.frame.plainText)")
+        #expect(browser.text.contains("no value has agge, owner; did you mean @owner?"), "\(browser.text)")
     }
 
     @Test("offers no actions on entries for aggregated rows")
     func rowsOfAggregatesHaveNoEntry() throws {
         for number in 0..<3 { try put(number, ["number": 2026]) }
         let browser = try browser("Qgroup by number | count<enter>", columns: 120)
-        let footer = try #require(lines(browser).last)
+        let footer = try #require(browser.lines.last)
         #expect(!footer.contains("Open") && !footer.contains("Mark"), "\(footer)")
     }
 
@@ -148,20 +146,20 @@ extension QueryScreenTests {
         guard case .errors(let errors) = QueryPipeline.parse(query.replacing("<gt>", with: ">")),
             let advice = errors.first?.advice
         else { return }
-        #expect(browser.frame.plainText.contains(advice))
+        #expect(browser.text.contains(advice))
     }
 
     @Test("takes its example from the archive's properties, labelled as an example")
     func exampleIsOfTheArchive() throws {
         let browser = try browser("Q", columns: 120)
-        #expect(browser.frame.plainText.contains("for example: find number > "))
-        #expect(!browser.frame.plainText.contains("population"))
+        #expect(browser.text.contains("for example: find number > "))
+        #expect(!browser.text.contains("population"))
     }
 
     @Test("typing replaces the suggested file name")
     func offeredNameIsReplaced() throws {
         var browser = try browser("Qlimit 2<enter>w", columns: 120)
-        #expect(browser.frame.plainText.contains("Place.ndjson"))
+        #expect(browser.text.contains("Place.ndjson"))
         browser.press(try Key.script("\(folder.path)/typed.csv<enter>"))
         #expect(FileManager.default.fileExists(atPath: folder.path + "/typed.csv"))
     }
@@ -170,6 +168,6 @@ extension QueryScreenTests {
     func reopenedQueryIsWritten() throws {
         var browser = try browser("Qlimit 2<enter>hQ")
         browser.press(try Key.script("<ctrl+u>limit 3<enter>"))
-        #expect(browser.frame.plainText.contains("1 of 3"))
+        #expect(browser.text.contains("1 of 3"))
     }
 }

@@ -14,7 +14,7 @@ extension QueryScreenTests {
         #expect(browser.model.planned?.map(\.key) == ["place 1"])
         browser.press(try Key.script("<esc>mmD"))
         #expect(browser.model.planned?.map(\.key) == ["place 1", "place 2"])
-        #expect(browser.frame.plainText.contains("2 marked"))
+        #expect(browser.text.contains("2 marked"))
         browser.press(try Key.script("<esc>c"))
         let command = CommandLine.words(for: browser.model)
         #expect(command.contains("rm Place 'place 1' 'place 2'"), "\(command)")
@@ -23,7 +23,7 @@ extension QueryScreenTests {
         #expect(browser.model.screen == .query, "Esc did not only remove the marks")
         #expect(words(browser).contains("Expire 1 entry"))
         browser.press(try Key.script("<esc>M"))
-        #expect(browser.frame.plainText.contains("Marked all 10 entries."))
+        #expect(browser.text.contains("Marked all 10 entries."))
         browser.press(try Key.script("D"))
         #expect(browser.model.planned?.count == 10)
         browser.press(try Key.script("<esc>-D"))
@@ -36,31 +36,29 @@ extension QueryScreenTests {
         let many = try store.archive(named: "Many", orCreate: ArchiveConfiguration(diskLimit: 10_000_000))
         for number in 0..<10_050 { try many.put([0xa0], forKey: "\(number)", encoding: .cbor) }
         var browser = try browser("gQ<enter>M", columns: 120)
-        #expect(
-            browser.frame.plainText.contains(
-                "Marked all 10,050 entries, 50 of them beyond the rows shown."))
+        #expect(browser.text.contains("Marked all 10,050 entries, 50 of them beyond the rows shown."))
         browser.press(try Key.script("D"))
         #expect(browser.model.planned?.count == 10_050)
         browser.press(try Key.script("<esc>s"))
-        #expect(browser.frame.plainText.contains("Sorted only the 10,000 rows shown"))
+        #expect(browser.text.contains("Sorted only the 10,000 rows shown"))
     }
 
     @Test func dropsMarksOutsideResult() throws {
         var browser = try browser("Qfind number <lt> 5 | sort number<enter>mmm", columns: 120)
         try archive.put(CBORValue.map(["number": 99]).encoded, forKey: "place 1", encoding: .cbor)
         browser.press(try Key.script("R"))
-        #expect(browser.frame.plainText.contains("Unmarked 1 entry: no longer in the result."))
+        #expect(browser.text.contains("Unmarked 1 entry: no longer in the result."))
         browser.press(try Key.script("D"))
         #expect(browser.model.planned?.map(\.key) == ["place 0", "place 2"])
         browser.press(try Key.script("<esc>i<ctrl+u>limit 2<enter>"))
-        #expect(browser.frame.plainText.contains("Removed 2 marks of the previous result."))
-        #expect(!browser.frame.plainText.contains("marked,"))
+        #expect(browser.text.contains("Removed 2 marks of the previous result."))
+        #expect(!browser.text.contains("marked,"))
     }
 
     /// Regression: a row of `distinct` stands for several entries, and a delete removed the first.
     @Test func distinctRowsHaveNoEntry() throws {
         var browser = try browser("Qdistinct address.city | sort address.city<enter>")
-        #expect(browser.frame.plainText.contains("Bogor"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("Bogor"), "\(browser.text)")
         for (keys, answer) in [
             ("D", "No entry to delete. The row stands for several."),
             ("x", "No entry to expire. The row stands for several."),
@@ -70,7 +68,7 @@ extension QueryScreenTests {
             ("o", "No value to open here."),
         ] {
             browser.press(try Key.script(keys))
-            #expect(browser.frame.plainText.contains(answer), "\(keys): \(browser.frame.plainText)")
+            #expect(browser.text.contains(answer), "\(keys): \(browser.text)")
             #expect(browser.model.planned == nil && browser.model.screen == .query)
         }
     }
@@ -80,7 +78,7 @@ extension QueryScreenTests {
     @Test func sortsRows() throws {
         var browser = try browser("Qfind number <lt> 12<enter>")
         func column(_ place: Int) -> [String] {
-            lines(browser)[4..<16].compactMap { line in
+            browser.lines[4..<16].compactMap { line in
                 let cells = line.split(separator: " ")
                 return cells.indices.contains(place) ? String(cells[place]) : nil
             }
@@ -94,15 +92,15 @@ extension QueryScreenTests {
             "keys are not sorted as texts")
         browser.press(try Key.script("s"))
         #expect(column(2) == (0..<12).map(String.init), "numbers are sorted as texts")
-        #expect(lines(browser)[3].contains("number ^"))
+        #expect(browser.lines[3].contains("number ^"))
         browser.press(try Key.script("r"))
         #expect(column(2) == (0..<12).reversed().map(String.init))
         browser.press(try Key.script("ss"))
         #expect(column(1) == own, "the query's order does not follow the last column")
-        let header = try #require(lines(browser)[3].range(of: "number"))
+        let header = try #require(browser.lines[3].range(of: "number"))
         let at = Point(
-            column: lines(browser)[3].distance(
-                from: lines(browser)[3].startIndex, to: header.upperBound) - 1, row: 3)
+            column: browser.lines[3].distance(
+                from: browser.lines[3].startIndex, to: header.upperBound) - 1, row: 3)
         browser.send(.input(.mouse(MouseEvent(kind: .click, at: at))))
         #expect(column(2) == (0..<12).map(String.init))
         // The cursor stays on its row and opens that entry.
@@ -116,20 +114,20 @@ extension QueryScreenTests {
         let members = (0..<12).map { CBORMap.Entry(key: .text("column\($0)"), value: .unsigned(UInt64($0))) }
         try archive.put(CBORValue.map(CBORMap(members)).encoded, forKey: "wide", encoding: .cbor)
         var browser = try browser("Qfind column1 = 1<enter>", columns: 50)
-        #expect(lines(browser)[3].contains("key") && lines(browser)[3].contains(" +"))
-        #expect(!browser.frame.plainText.contains("column11"))
+        #expect(browser.lines[3].contains("key") && browser.lines[3].contains(" +"))
+        #expect(!browser.text.contains("column11"))
         for _ in 0..<8 { browser.press(try Key.script("<gt>")) }
-        #expect(browser.frame.plainText.contains("column11") && lines(browser)[3].contains("<"))
-        #expect(lines(browser)[4].contains("wide"), "the first column is hidden")
+        #expect(browser.text.contains("column11") && browser.lines[3].contains("<"))
+        #expect(browser.lines[4].contains("wide"), "the first column is hidden")
         browser.press(try Key.script("<gt><gt><gt><gt>"))
-        #expect(browser.frame.plainText.contains("No more columns to the right."))
+        #expect(browser.text.contains("No more columns to the right."))
         for _ in 0..<12 { browser.press([Key(.left, modifiers: .shift)]) }
-        #expect(!lines(browser)[3].contains("<") && !browser.frame.plainText.contains("column11"))
+        #expect(!browser.lines[3].contains("<") && !browser.text.contains("column11"))
         // Hidden columns leave space for others.
         browser.press(try Key.script("C"))
-        #expect(browser.frame.plainText.contains("[x] column0"))
+        #expect(browser.text.contains("[x] column0"))
         browser.press(try Key.script("*G<enter><esc>"))
-        #expect(lines(browser)[3].split(separator: " ") == ["key", "column11"])
+        #expect(browser.lines[3].split(separator: " ") == ["key", "column11"])
     }
 
     /// Regression: properties absent from the first hundred rows were no columns, and longer numbers were cut.
@@ -142,16 +140,16 @@ extension QueryScreenTests {
             try many.put(value.encoded, forKey: "key \(number)", encoding: .cbor)
         }
         var browser = try browser("gQ<enter>", columns: 100)
-        #expect(lines(browser)[3].split(separator: " ") == ["key", "n", "rare", "value"])
-        #expect(!browser.frame.plainText.contains("more propert"))
+        #expect(browser.lines[3].split(separator: " ") == ["key", "n", "rare", "value"])
+        #expect(!browser.text.contains("more propert"))
         browser.press(try Key.script("sssg"))
-        #expect(lines(browser)[4].split(separator: " ").prefix(4) == ["key", "40", "40", "5"])
+        #expect(browser.lines[4].split(separator: " ").prefix(4) == ["key", "40", "40", "5"])
         browser.press(try Key.script("G"))
-        #expect(lines(browser).contains { $0.contains("key 3 ") && $0.contains("no object") })
+        #expect(browser.lines.contains { $0.contains("key 3 ") && $0.contains("no object") })
         browser.press(try Key.script("C"))
-        #expect(browser.frame.plainText.contains("[x] rare"))
+        #expect(browser.text.contains("[x] rare"))
         browser = try self.browser("gQfind n >= 0 | sort n<enter>G", columns: 100)
-        #expect(lines(browser).contains { $0.split(separator: " ").prefix(3) == ["key", "299", "299"] })
+        #expect(browser.lines.contains { $0.split(separator: " ").prefix(3) == ["key", "299", "299"] })
     }
 
     /// Regression: names equal but for their bytes shared a column with the first one's value.
@@ -167,15 +165,15 @@ extension QueryScreenTests {
             source: EngineSource(folder: folder.path), clock: { Timestamp.now() })
         let query = "find @key starts with \"accent\" | sort @key<enter>"
         browser.press(try Key.script("Q" + query))
-        #expect(lines(browser)[3].split(separator: " ") == ["key", "é", "é", "2"])
-        let cells = lines(browser)[4...6].map { Array($0.split(separator: " ").dropFirst(2)) }
-        #expect(cells == [["7"], ["5"], ["7", "2"]], "\(browser.frame.plainText)")
+        #expect(browser.lines[3].split(separator: " ") == ["key", "é", "é", "2"])
+        let cells = browser.lines[4...6].map { Array($0.split(separator: " ").dropFirst(2)) }
+        #expect(cells == [["7"], ["5"], ["7", "2"]], "\(browser.text)")
         // The second has three values, the first two.
         browser.press(try Key.script("f<down><enter>"))
-        #expect(browser.frame.plainText.contains(" 3 rows "), "\(browser.frame.plainText)")
+        #expect(browser.text.contains(" 3 rows "), "\(browser.text)")
         // Each can be hidden separately.
         browser.press(try Key.script("i<ctrl+u>\(query)Cj<enter><esc>"))
-        #expect(lines(browser)[3].split(separator: " ") == ["key", "é"], "\(browser.frame.plainText)")
+        #expect(browser.lines[3].split(separator: " ") == ["key", "é"], "\(browser.text)")
     }
 
     // MARK: Age
@@ -183,43 +181,43 @@ extension QueryScreenTests {
     @Test func showsAgeAndChanges() throws {
         let clock = TestClock()
         var browser = try browser("Qfind number <lt> 5 | sort number<enter>", columns: 110, clock: clock)
-        #expect(lines(browser)[0].hasSuffix("asked 0s ago"))
+        #expect(browser.lines[0].hasSuffix("asked 0s ago"))
         clock.advance(12)
         browser.refresh()
-        #expect(lines(browser)[0].hasSuffix("asked 12s ago") && !lines(browser)[0].contains("live"))
-        #expect(!browser.frame.plainText.contains("since"))
+        #expect(browser.lines[0].hasSuffix("asked 12s ago") && !browser.lines[0].contains("live"))
+        #expect(!browser.text.contains("since"))
         try archive.put(CBORValue.map(["number": 3]).encoded, forKey: "place 1", encoding: .cbor)
         _ = try archive.delete("place 2")
         browser.refresh()
-        #expect(browser.frame.plainText.contains("1 changed, 1 removed since"))
-        #expect(lines(browser)[5].hasPrefix("~ place 1") && lines(browser)[6].hasPrefix("x place 2"))
+        #expect(browser.text.contains("1 changed, 1 removed since"))
+        #expect(browser.lines[5].hasPrefix("~ place 1") && browser.lines[6].hasPrefix("x place 2"))
         browser.press(try Key.script("j"))
-        #expect(browser.frame.plainText.contains("place 1  changed since; R runs the query again"))
+        #expect(browser.text.contains("place 1  changed since; R runs the query again"))
         browser.press(try Key.script("R"))
-        #expect(lines(browser)[0].hasSuffix("asked 0s ago") && !browser.frame.plainText.contains("since"))
+        #expect(browser.lines[0].hasSuffix("asked 0s ago") && !browser.text.contains("since"))
         #expect(browser.model.cursorKey == "place 1", "the cursor left its key")
     }
 
     @Test func refreshesAutomatically() throws {
         let clock = TestClock()
         var browser = try browser("Qcount<enter>a", columns: 110, clock: clock)
-        #expect(browser.frame.plainText.contains("refreshing every 1s"))
+        #expect(browser.text.contains("refreshing every 1s"))
         _ = try archive.delete("place 7")
         clock.advance(0.5)
         browser.refresh()
-        #expect(lines(browser)[4].contains("60"))
+        #expect(browser.lines[4].contains("60"))
         clock.advance(0.6)
         browser.refresh()
-        #expect(lines(browser)[4].contains("59") && lines(browser)[0].hasSuffix("asked 0s ago"))
+        #expect(browser.lines[4].contains("59") && browser.lines[0].hasSuffix("asked 0s ago"))
         // Not while the query is edited.
         browser.press(try Key.script("i"))
         _ = try archive.delete("place 8")
         clock.advance(5)
         browser.refresh()
-        #expect(lines(browser)[4].contains("59"))
+        #expect(browser.lines[4].contains("59"))
         browser.press(try Key.script("<esc>aaa"))
-        #expect(!browser.frame.plainText.contains("refreshing every"))
+        #expect(!browser.text.contains("refreshing every"))
         browser.press(try Key.script("i<up>"))
-        #expect(lines(browser)[1].contains("count"), "automatic refreshes are in the history")
+        #expect(browser.lines[1].contains("count"), "automatic refreshes are in the history")
     }
 }

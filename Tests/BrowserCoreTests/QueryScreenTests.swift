@@ -40,13 +40,9 @@ struct QueryScreenTests {
         return browser
     }
 
-    func lines(_ browser: HeadlessBrowser) -> [String] {
-        browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    }
-
     /// The words on the screen without borders, as a dialog wraps its lines.
     func words(_ browser: HeadlessBrowser) -> String {
-        browser.frame.plainText.split { $0.isWhitespace || $0 == "|" }.joined(separator: " ")
+        browser.text.split { $0.isWhitespace || $0 == "|" }.joined(separator: " ")
     }
 
     /// The words without spaces, as the store's path decides where a command is wrapped, also within words.
@@ -77,11 +73,11 @@ struct QueryScreenTests {
                 now: Timestamp.now()),
             source: EngineSource(folder: folder.path), clock: { Timestamp.now() })
         browser.press(try Key.script("<enter>Qfind number > 56<enter>"))
-        #expect(browser.frame.plainText.contains("3 rows  read 60 entries"))
+        #expect(browser.text.contains("3 rows  read 60 entries"))
         browser.press(try Key.script("hhj<enter>"))
-        #expect(browser.frame.plainText.contains("vellum > 2:twin"))
+        #expect(browser.text.contains("vellum > 2:twin"))
         browser.press(try Key.script("Q"))
-        #expect(!browser.frame.plainText.contains("3 rows"))
+        #expect(!browser.text.contains("3 rows"))
         browser.press(try Key.script("D"))
         #expect(browser.model.planned == nil)
     }
@@ -90,36 +86,36 @@ struct QueryScreenTests {
     @Test func filterBecomesQuery() throws {
         var browser = try browser("<enter>/place 1<enter>Qsort number desc | limit 2<enter>")
         #expect(
-            lines(browser)[1].contains("find @key icontains \"place 1\" | sort number desc | limit 2"),
-            "\(browser.frame.plainText)")
-        #expect(lines(browser)[4].contains("place 19") && lines(browser)[5].contains("place 18"))
+            browser.lines[1].contains("find @key icontains \"place 1\" | sort number desc | limit 2"),
+            "\(browser.text)")
+        #expect(browser.lines[4].contains("place 19") && browser.lines[5].contains("place 18"))
         // It also runs unchanged.
         browser = try self.browser("<enter>/place 1<enter>Q<enter>")
-        #expect(browser.frame.plainText.contains("11 rows "), "\(browser.frame.plainText)")
-        #expect(!lines(browser)[1].contains("| "), "\(lines(browser)[1])")
+        #expect(browser.text.contains("11 rows "), "\(browser.text)")
+        #expect(!browser.lines[1].contains("| "), "\(browser.lines[1])")
         #expect(CommandLine.words(for: browser.model).hasSuffix(" Place 'find @key icontains \"place 1\"'"))
     }
 
     @Test func runsQueryAndOpensValue() throws {
         var browser = try browser("Qfind number > 56 | sort number desc<enter>")
-        #expect(browser.frame.plainText.contains("3 rows  read 60 entries"))
-        #expect(lines(browser)[3].split(separator: " ") == ["key", "number", "address"])
-        #expect(lines(browser)[4].split(separator: " ") == ["place", "59", "59"])
+        #expect(browser.text.contains("3 rows  read 60 entries"))
+        #expect(browser.lines[3].split(separator: " ") == ["key", "number", "address"])
+        #expect(browser.lines[4].split(separator: " ") == ["place", "59", "59"])
         browser.press(try Key.script("j<enter>"))
-        #expect(browser.frame.plainText.contains("number: 58"))
+        #expect(browser.text.contains("number: 58"))
         browser.press(try Key.script("<esc>"))
         #expect(browser.model.screen == .query && browser.model.cursorRow == 1)
         browser.press(try Key.script("h"))
         #expect(browser.model.screen == .archives)
         browser.press(try Key.script("Q"))
-        #expect(browser.frame.plainText.contains("3 rows  read 60 entries"), "the result was lost")
+        #expect(browser.text.contains("3 rows  read 60 entries"), "the result was lost")
     }
 
     @Test func columnsFollowQuery() throws {
-        let text = lines(try browser("Qfind address.city is not null and @size > 5 | limit 2<enter>"))
+        let text = try browser("Qfind address.city is not null and @size > 5 | limit 2<enter>").lines
         #expect(text[3].split(separator: " ") == ["key", "address.city", "@size", "number"])
         #expect(text[4].split(separator: " ") == ["place", "57", "Bogor", "30", "B", "57"])
-        let sums = lines(try browser("Qgroup by address.city | sum number<enter>"))
+        let sums = try browser("Qgroup by address.city | sum number<enter>").lines
         #expect(sums[3].split(separator: " ") == ["address.city", "sum"])
         #expect(
             sums[4].split(separator: " ") == ["Bogor", "435"]
@@ -128,40 +124,40 @@ struct QueryScreenTests {
 
     @Test func completesProperties() throws {
         var browser = try browser("Qfi")
-        #expect(lines(browser)[3].contains("find"))
+        #expect(browser.lines[3].contains("find"))
         browser.press(try Key.script("<tab>nu<tab>> 57<enter>"))
-        #expect(lines(browser)[1].hasPrefix("query find number > 57"))
-        #expect(browser.frame.plainText.contains("2 rows"))
+        #expect(browser.lines[1].hasPrefix("query find number > 57"))
+        #expect(browser.text.contains("2 rows"))
         browser = try self.browser("Qfind address.c<tab>")
-        #expect(lines(browser)[1].hasSuffix("find address.city"))
+        #expect(browser.lines[1].hasSuffix("find address.city"))
         // Tab and Shift-Tab cycle through completions.
         browser = try self.browser("Qs<tab>")
-        #expect(lines(browser)[1].hasSuffix("query sort"))
+        #expect(browser.lines[1].hasSuffix("query sort"))
         browser.press(try Key.script("<tab>"))
-        #expect(["query skip", "query select", "query sum"].contains(lines(browser)[1]))
+        #expect(["query skip", "query select", "query sum"].contains(browser.lines[1]))
         browser.press(try Key.script("<backtab>"))
-        #expect(lines(browser)[1] == "query sort")
+        #expect(browser.lines[1] == "query sort")
     }
 
     @Test func marksMistakes() throws {
         let browser = try browser("Qfind number > 3 | srot number")
-        let text = browser.frame.plainText
+        let text = browser.text
         #expect(text.contains("at 19: found \"srot\""))
         let style = { (column: Int) in browser.frame[column, 1].style }
         #expect(style(6 + 18) == style(6 + 21) && style(6 + 18) != style(6 + 16))
         var asked = browser
         asked.press([Key(.enter)])
-        #expect(asked.frame.plainText.contains("at 19: found \"srot\""))
+        #expect(asked.text.contains("at 19: found \"srot\""))
         #expect(asked.frame.cursor == Point(column: 6 + 18, row: 1))
         // An incomplete query isn't a mistake.
         let unfinished = try self.browser("Qfind number >")
-        #expect(unfinished.frame.plainText.contains("Expected next: a number"))
-        #expect(!unfinished.frame.plainText.contains("found"))
+        #expect(unfinished.text.contains("Expected next: a number"))
+        #expect(!unfinished.text.contains("found"))
     }
 
     @Test func remembersQueries() throws {
         var browser = try browser("Qlimit 1<enter>i<ctrl+u>limit 2<enter>i<ctrl+u>lim")
-        func line() -> String { String(lines(browser)[1].dropFirst(6).trimmingCharacters(in: .whitespaces)) }
+        func line() -> String { String(browser.lines[1].dropFirst(6).trimmingCharacters(in: .whitespaces)) }
         #expect(line() == "lim")
         browser.press([Key(.up)])
         #expect(line() == "limit 2")
@@ -179,11 +175,11 @@ struct QueryScreenTests {
         // One is replaced after it was found, and may no longer match.
         try archive.put(CBORValue.map(["number": 99]).encoded, forKey: "place 4", encoding: .cbor)
         browser.press(try Key.script("y"))
-        #expect(browser.frame.plainText.contains("Deleted 9 entries"))
-        #expect(browser.frame.plainText.contains("place 4"))
+        #expect(browser.text.contains("Deleted 9 entries"))
+        #expect(browser.text.contains("place 4"))
         #expect(try archive.status().entries == 51)
         browser.press(try Key.script("<enter>"))
-        #expect(browser.frame.plainText.contains("0 rows"), "the result was not refreshed")
+        #expect(browser.text.contains("0 rows"), "the result was not refreshed")
         browser.press(try Key.script("uy"))
         #expect(try archive.status().entries == 60)
         #expect(try archive.peek("place 0") != nil)
@@ -192,14 +188,14 @@ struct QueryScreenTests {
         // Aggregated rows have nothing to delete.
         browser.press(try Key.script("i<ctrl+u>count<enter>D"))
         #expect(!browser.model.isPlanOpen)
-        #expect(browser.frame.plainText.contains("The row stands for several."))
+        #expect(browser.text.contains("The row stands for several."))
     }
 
     @Test func writesFilesAndAsksToReplace() throws {
         let path = folder.path + "/out"
         var browser = try browser(
             "Qfind number in [0, 1] | sort number<enter>w<ctrl+u>\(path).ndjson<enter>", columns: 160)
-        #expect(browser.frame.plainText.contains("2 rows written to"))
+        #expect(browser.text.contains("2 rows written to"))
         #expect(
             try String(contentsOfFile: path + ".ndjson", encoding: .utf8)
                 == """
@@ -223,14 +219,14 @@ struct QueryScreenTests {
             words(browser).contains("Replace the file?")
                 && words(browser).contains("Its contents will be lost."))
         browser.press(try Key.script("<enter>"))
-        #expect(browser.frame.plainText.contains("Nothing was written."))
+        #expect(browser.text.contains("Nothing was written."))
         #expect(
             try String(contentsOfFile: path + ".csv", encoding: .utf8) == "old", "the default is not Cancel")
         browser.press(try Key.script("w<ctrl+u>\(path).csv<enter><tab><enter>"))
-        #expect(browser.frame.plainText.contains("2 rows written to"))
+        #expect(browser.text.contains("2 rows written to"))
         #expect(try String(contentsOfFile: path + ".csv", encoding: .utf8).hasPrefix("key,number,address\n"))
         browser.press(try Key.script("w<ctrl+u>\(folder.path)/none/x<enter>"))
-        #expect(browser.frame.plainText.contains("Nothing was written"))
+        #expect(browser.text.contains("Nothing was written"))
     }
 
     /// Regression: cells were cut as on the screen, and quotes and commas with a combining mark weren't escaped.
@@ -266,7 +262,7 @@ struct QueryScreenTests {
 
     @Test func explainsQueryAndShowsSwift() throws {
         var browser = try browser("Qfind number > 50 | sort number | limit 3<enter>X", columns: 160, rows: 40)
-        let text = browser.frame.plainText
+        let text = browser.text
         #expect(words(browser).contains("source all entries, in the order in which they are stored"))
         // Each stage with its share of time and its rows.
         let rows = text.split(separator: "\n")
@@ -281,7 +277,7 @@ struct QueryScreenTests {
         // The remaining time, so that the shares add up.
         #expect(rows.contains { $0.contains("  reading entries and handling rows") })
         browser.press(try Key.script("<enter>S"))
-        #expect(browser.frame.plainText.contains("archive.number(.greater(than: 50))"))
+        #expect(browser.text.contains("archive.number(.greater(than: 50))"))
         browser.press(try Key.script("<enter>c"))
         #expect(unwrapped(browser).contains("queryPlace'findnumber>50sortnumberlimit3'"))
     }
@@ -289,7 +285,7 @@ struct QueryScreenTests {
     /// Regression: the second line of a long query was below its label.
     @Test func indentsLongQuery() throws {
         let conditions = (3..<8).map { "number > \($0)" }.joined(separator: " and ")
-        let rows = lines(try browser("Qfind \(conditions)<enter>X", columns: 60))
+        let rows = try browser("Qfind \(conditions)<enter>X", columns: 60).lines
         let place = try #require(rows.firstIndex { $0.contains("query       find") }, "\(rows)")
         let (first, second) = (rows[place].drop { $0 != "|" }, rows[place + 1].drop { $0 != "|" })
         let beside = first.distance(
@@ -300,19 +296,19 @@ struct QueryScreenTests {
 
     @Test func refusesInvalidQueries() throws {
         var browser = try browser("Qfind name matches \"(\"<enter>")
-        #expect(browser.frame.plainText.contains("not a regular expression"))
+        #expect(browser.text.contains("not a regular expression"))
         #expect(browser.model.screen == .query)
         _ = try store.archive(named: "Z", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 10_000))
         browser = try self.browser("GQ")
         #expect(browser.model.screen == .archives)
-        #expect(browser.frame.plainText.contains("A log has messages"))
+        #expect(browser.text.contains("A log has messages"))
     }
 
     @Test func queriesLeaveNoTrace() throws {
         let before = try archive.entries().map { $0.recency }
         var status = try archive.status()
         let browser = try browser("Qfind number > 3 | sort number<enter>jj<enter><esc>e<enter>RhQ<esc>")
-        #expect(browser.frame.plainText.contains("touches 0  writes 0"))
+        #expect(browser.text.contains("touches 0  writes 0"))
         #expect(try archive.entries().map { $0.recency } == before)
         var after = try archive.status()
         (status.footprint, after.footprint) = (0, 0)
@@ -322,7 +318,7 @@ struct QueryScreenTests {
     @Test(arguments: [(20, 5), (40, 10), (80, 24), (200, 60)])
     func fitsEverySize(columns: Int, rows: Int) throws {
         for keys in ["Q", "Qfind ", "Qfind number > 3 | sort number<enter>", "Q<enter>X", "Q<enter>w"] {
-            let text = lines(try browser(keys, columns: columns, rows: rows))
+            let text = try browser(keys, columns: columns, rows: rows).lines
             #expect(text.count >= rows - 1 && text.allSatisfy { TextWidth.width(of: $0) <= columns })
         }
         let text = try browser("Qfind address.city = \"東京\"<enter>", columns: columns, rows: rows).frame

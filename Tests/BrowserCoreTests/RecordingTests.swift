@@ -53,8 +53,7 @@ import Testing
     }
 
     private func replay(_ path: String) throws -> Replay {
-        try Replay(
-            Recording(contentsOf: path), named: path, look: Look(theme: Theme(.dark, depth: .mono)))
+        try Replay(Recording(contentsOf: path), named: path, look: Look(theme: Theme(.dark, depth: .mono)))
     }
 
     private func text(_ replay: Replay) -> String {
@@ -123,8 +122,7 @@ import Testing
     func refusesOtherFiles(content: String, reason: String) throws {
         #expect {
             let recording = try Recording(Array(content.utf8), named: "it")
-            var replay = try Replay(
-                recording, named: "it", look: Look(theme: Theme(.dark, depth: .mono)))
+            var replay = try Replay(recording, named: "it", look: Look(theme: Theme(.dark, depth: .mono)))
             try replay.move(to: 10)
         } throws: { "\($0)".contains("it") && "\($0)".contains(reason) }
     }

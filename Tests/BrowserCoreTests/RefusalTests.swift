@@ -48,21 +48,18 @@ struct RefusalTests {
         let clock = TestClock()
         var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: "jz/D")
         let before = browser.model.screen
-        #expect(browser.frame.plainText.contains("Esc accepts keys again."), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("Esc accepts keys again."), "\(browser.text)")
         browser.press([Key(.escape)])
-        #expect(
-            !browser.frame.plainText.contains("Esc accepts keys again.") && browser.model.screen == before)
+        #expect(!browser.text.contains("Esc accepts keys again.") && browser.model.screen == before)
         browser.press(try Key.script("/D"))
         clock.advance(1.1)
         browser.refresh()
-        #expect(!browser.frame.plainText.contains("Esc accepts keys again."))
+        #expect(!browser.text.contains("Esc accepts keys again."))
     }
 
     @Test(
         "ignores text after a refused key until a pause, an arrow or esc",
-        arguments: [
-            ("jj<enter>Q", "Dy"), ("jz/", "Dq"), ("P/", "zq"),
-        ])
+        arguments: [("jj<enter>Q", "Dy"), ("jz/", "Dq"), ("P/", "zq")])
     func ignoresTextAfterRefusedKey(keys: String, text: String) throws {
         let clock = TestClock()
         var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: keys)

@@ -11,33 +11,29 @@ struct SavedQueryTests {
         try Fixture.browser(source, columns: 99, look: Fixture.ascii, keys: "jQ" + keys)
     }
 
-    private func line(_ browser: HeadlessBrowser, _ number: Int) -> String {
-        String(browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false)[number])
-    }
-
     @Test func savesUsesAndDeletes() throws {
         let source = Fixture.source()
         var browser = try browser(source, "find population > 1<ctrl+s>")
-        #expect(line(browser, 22).hasPrefix("save as: "), "\(browser.frame.plainText)")
+        #expect(browser.lines[22].hasPrefix("save as: "), "\(browser.text)")
         browser.press(try Key.script("  large <enter>"))
-        #expect(line(browser, 22).hasPrefix("Saved as large."), "\(browser.frame.plainText)")
+        #expect(browser.lines[22].hasPrefix("Saved as large."), "\(browser.text)")
         #expect(
             source.with { $0.savedQueries }
                 == [SavedQuery(name: "large", archive: "City", text: "find population > 1")])
         browser.press(try Key.script("<ctrl+u>limit 3<ctrl+s>few<enter><ctrl+u><ctrl+o>"))
-        let list = browser.frame.plainText
+        let list = browser.text
         #expect(list.contains("Saved queries") && list.contains("few    limit 3"), "\(list)")
         browser.press(try Key.script("larg<enter>"))
-        #expect(line(browser, 1).contains("query find population > 1"))
+        #expect(browser.lines[1].contains("query find population > 1"))
         // In a later session, from another archive.
         var later = try Fixture.browser(source, columns: 99, look: Fixture.ascii, keys: "Q<ctrl+o>")
-        #expect(later.frame.plainText.contains("City: large  find population > 1"))
+        #expect(later.text.contains("City: large  find population > 1"))
         later.press(try Key.script("large<ctrl+x>"))
-        #expect(later.frame.plainText.contains("Delete the saved query?"))
+        #expect(later.text.contains("Delete the saved query?"))
         later.press(try Key.script("<esc>"))
-        #expect(later.frame.plainText.contains("City: large"))
+        #expect(later.text.contains("City: large"))
         later.press(try Key.script("large<ctrl+x>y"))
-        #expect(!later.frame.plainText.contains("City: large") && later.frame.plainText.contains("City: few"))
+        #expect(!later.text.contains("City: large") && later.text.contains("City: few"))
         #expect(source.with { $0.savedQueries.map(\.name) } == ["few"])
     }
 
@@ -51,7 +47,7 @@ struct SavedQueryTests {
             ]
         }
         let browser = try browser(source, "<ctrl+o>")
-        let row = try #require(browser.frame.lines.first { $0.contains("long long") })
+        let row = try #require(browser.lines.first { $0.contains("long long") })
         let ellipsis = Fixture.ascii.glyphs.ellipsis
         #expect(row.contains("\(ellipsis)  find population > 1"), "\(row)")
         #expect(row.components(separatedBy: ellipsis).count == 3, "\(row)")
@@ -62,14 +58,14 @@ struct SavedQueryTests {
         let source = Fixture.source()
         let browser = try browser(source, keys)
         #expect(source.with { $0.savedQueries.isEmpty })
-        let said = line(browser, 22)
+        let said = browser.lines[22]
         #expect(said.contains("No query to save.") || said.contains("a name is needed"), "\(said)")
     }
 
     @Test func asksToReplace() throws {
         let source = Fixture.source()
         var browser = try browser(source, "limit 3<ctrl+s>few<enter><bs>4<ctrl+s>few<enter>")
-        #expect(browser.frame.plainText.contains("few is now: limit 3"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("few is now: limit 3"), "\(browser.text)")
         browser.press(try Key.script("<esc>"))
         #expect(source.with { $0.savedQueries.map(\.text) } == ["limit 3"])
         browser.press(try Key.script("<ctrl+s>few<enter>y"))
@@ -80,13 +76,11 @@ struct SavedQueryTests {
         let source = Fixture.source()
         source.with { $0.keepingProblem = "no room" }
         let browser = try browser(source, "limit 3<ctrl+s>few<enter>")
-        #expect(
-            line(browser, 22).contains("Saved for this session only: no room"),
-            "\(browser.frame.plainText)")
+        #expect(browser.lines[22].contains("Saved for this session only: no room"), "\(browser.text)")
         let empty = try self.browser(source, "<ctrl+s>")
-        #expect(empty.frame.plainText.contains("No query to save."))
+        #expect(empty.text.contains("No query to save."))
         let none = try self.browser(Fixture.source(), "<ctrl+o>")
-        #expect(none.frame.plainText.contains("No saved queries; ctrl+s saves this one."))
+        #expect(none.text.contains("No saved queries; ctrl+s saves this one."))
     }
 
     @Test func filesArePrivate() throws {
@@ -122,17 +116,17 @@ struct SavedQueryTests {
         var browser = try browser(source, "limit 3<ctrl+s>few<enter>")
         source.with { $0.savedQueries.save(SavedQuery(name: "more", archive: "City", text: "limit 9")) }
         browser.press(try Key.script("<ctrl+o>"))
-        #expect(browser.frame.plainText.contains("more  limit 9"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("more  limit 9"), "\(browser.text)")
         source.with { $0.savedQueries.save(SavedQuery(name: "last", archive: "City", text: "limit 7")) }
         browser.press(try Key.script("<esc><ctrl+s><ctrl+u>last<enter>"))
-        #expect(browser.frame.plainText.contains("last is now: limit 7"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("last is now: limit 7"), "\(browser.text)")
     }
 
     @Test func listsUnsavedQueries() throws {
         let source = Fixture.source()
         source.with { $0.keepingProblem = "no room" }
         let browser = try browser(source, "limit 3<ctrl+s>few<enter><ctrl+o>")
-        #expect(browser.frame.plainText.contains("few  limit 3"), "\(browser.frame.plainText)")
+        #expect(browser.text.contains("few  limit 3"), "\(browser.text)")
     }
 
     /// Regression: a query too long for the file emptied it, and the oldest of too many was dropped silently.

@@ -10,14 +10,14 @@ struct UndoTests {
         var browser = try Fixture.browser(source, keys: "j<enter>mmmDy")
         #expect(source.with { $0.archives["City"]?.count } == 13)
         browser.press([.character("u")])
-        let plan = browser.frame.plainText
+        let plan = browser.text
         #expect(plan.contains("Undo this?"))
         #expect(plan.contains("Restores 3 entries, 593 B, in City"))
         #expect(plan.contains("deleted 0s ago by this browser; can be undone for 10m, or"))
         browser.press([.character("y")])
         #expect(source.with { $0.archives["City"]?.count } == 16)
-        #expect(browser.frame.plainText.contains("Restored 3 entries, 593 B."))
-        #expect(browser.frame.plainText.contains("writes 6"))
+        #expect(browser.text.contains("Restored 3 entries, 593 B."))
+        #expect(browser.text.contains("writes 6"))
     }
 
     /// The remaining time is shown, and its end reported.
@@ -26,7 +26,7 @@ struct UndoTests {
         let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 110, clock: clock, keys: "j<enter>gmmDy")
         func status() -> String {
-            String(browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false)[22])
+            String(browser.lines[22])
         }
         #expect(status().hasPrefix("Deleted 2 entries, 394 B; u undoes it."))
         #expect(status().hasSuffix("undo with u for 10m or 100 kB of writes"))
@@ -54,7 +54,7 @@ struct UndoTests {
         source.with { $0.undoable["City"] = [] }
         clock.advance(601)
         browser.refresh()
-        #expect(browser.frame.plainText.contains("can't be undone any more: ten minutes have passed."))
+        #expect(browser.text.contains("can't be undone any more: ten minutes have passed."))
     }
 
     /// Regression: during a long undo, its end was reported.
@@ -77,8 +77,7 @@ struct UndoTests {
         var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: "j<enter>gDyuy")
         clock.advance(30)
         browser.refresh()
-        #expect(
-            !browser.frame.plainText.contains("any more") && !browser.frame.plainText.contains("u undoes:"))
+        #expect(!browser.text.contains("any more") && !browser.text.contains("u undoes:"))
     }
 
     @Test func cancelIsDefault() throws {
@@ -95,8 +94,8 @@ struct UndoTests {
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>mmDy")
         source.record("Bandung", Array("new".utf8), archive: "City", at: clock.now)
         browser.press(try Key.script("uy"))
-        #expect(browser.frame.plainText.contains("Restored 1 entry, 197 B; 1 was skipped."))
-        #expect(browser.frame.plainText.contains("\"Bandung\" was recorded, changed or evicted"))
+        #expect(browser.text.contains("Restored 1 entry, 197 B; 1 was skipped."))
+        #expect(browser.text.contains("\"Bandung\" was recorded, changed or evicted"))
     }
 
     /// The same key undoes actions of other processes; the list offers older ones.
@@ -104,11 +103,11 @@ struct UndoTests {
         let source = Fixture.source()
         Fixture.addUndoable(source)
         var browser = try Fixture.browser(source, keys: "j<enter>U")
-        let list = browser.frame.plainText
+        let list = browser.text
         #expect(list.contains("expired 1 entry, 190 B, 12s ago by this browser; 9m48s or 61.4 kB"))
         #expect(list.contains("deleted 1,204 entries, 241 kB, 2m10s ago by api (4133); 7m50s or"))
         browser.press(try Key.script("j<enter>"))
-        #expect(browser.frame.plainText.contains("Restores 1,204 entries, 241 kB, in City"))
+        #expect(browser.text.contains("Restores 1,204 entries, 241 kB, in City"))
         browser.press(try Key.script("<tab><enter>"))
         #expect(source.with { $0.undoable["City"]?.map(\.action.id) } == [8, 5])
     }
@@ -125,12 +124,12 @@ struct UndoTests {
             ["expiry of 3 entries", "5m ago by an unknown process", "900 B of writes left"],
         ] {
             // The text in the box without its scroll bar.
-            let text = browser.frame.plainText.split(separator: "\n").compactMap { line in
+            let text = browser.text.split(separator: "\n").compactMap { line in
                 let parts = line.split(separator: "│", omittingEmptySubsequences: false)
                 return parts.count < 3 ? nil : parts[1].split { " █▴▾·".contains($0) }.joined(separator: " ")
             }.joined(separator: " ")
             for part in words { #expect(text.contains(part), "\(columns)x\(rows): \(part) in \(text)") }
-            #expect(browser.frame.plainText.contains("enter Choose"), "the hints are hidden")
+            #expect(browser.text.contains("enter Choose"), "the hints are hidden")
             browser.press([Key(.down)])
         }
     }
@@ -216,7 +215,7 @@ struct UndoTests {
     func reportsNothingToUndo(key: Character) throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>")
         browser.press([.character(key)])
-        #expect(browser.frame.plainText.contains("Nothing to undo in City:"))
+        #expect(browser.text.contains("Nothing to undo in City:"))
     }
 
     @Test func reportsLateUndo() throws {
@@ -226,7 +225,7 @@ struct UndoTests {
         source.with { $0.undoable = [:] }
         browser.press([.character("y")])
         #expect(
-            browser.frame.plainText.contains(
+            browser.text.contains(
                 "Can't undo: already undone, older than ten minutes, or its space was reused."))
     }
 
@@ -235,7 +234,7 @@ struct UndoTests {
         let source = Fixture.source()
         Fixture.addUndoable(source)
         let browser = try Fixture.browser(source, keys: "ju")
-        #expect(browser.frame.plainText.contains("Restores 1 entry, "))
+        #expect(browser.text.contains("Restores 1 entry, "))
     }
 
     /// A late response must not replace an open dialog.
@@ -260,10 +259,10 @@ struct UndoTests {
         for keys in ["j<enter>x<enter>y", "j<enter>uy", "j<enter>U<enter>y", "jj<enter>Dy"] {
             let browser = try Fixture.browser(source, isReadOnly: true, keys: keys)
             #expect(!browser.model.isPlanOpen, "\(keys)")
-            #expect(browser.frame.plainText.contains("READ ONLY"))
+            #expect(browser.text.contains("READ ONLY"))
         }
         #expect(source.with { $0.writeCalls } == 0)
-        let help = try Fixture.browser(source, rows: 60, isReadOnly: true, keys: "j<enter>?").frame.plainText
+        let help = try Fixture.browser(source, rows: 60, isReadOnly: true, keys: "j<enter>?").text
         #expect(!help.contains("Expire") && !help.contains("Undo"))
     }
 }

@@ -12,8 +12,8 @@ struct ValueTests {
             state.archives["City"]?[0].entry.valueBytes = 5
         }
         let browser = try Fixture.browser(source, keys: "j<enter><enter>")
-        #expect(browser.frame.plainText.contains("not valid JSON"))
-        #expect(browser.frame.plainText.contains("{oops"))
+        #expect(browser.text.contains("not valid JSON"))
+        #expect(browser.text.contains("{oops"))
     }
 
     /// Regression: the error message stayed in place of the value.
@@ -25,11 +25,11 @@ struct ValueTests {
             }
         }
         var browser = try Fixture.browser(source, keys: "j<enter><enter>")
-        #expect(browser.frame.plainText.contains("no descriptor is free"))
+        #expect(browser.text.contains("no descriptor is free"))
         source.with { $0.valueProblems = [:] }
         browser.refresh()
-        #expect(!browser.frame.plainText.contains("no descriptor is free"))
-        #expect(browser.frame.plainText.contains("Jakarta"))
+        #expect(!browser.text.contains("no descriptor is free"))
+        #expect(browser.text.contains("Jakarta"))
     }
 
     /// Regression: the top bar showed "live" above a value that the store no longer had, and its times advanced.
@@ -39,20 +39,20 @@ struct ValueTests {
         var browser = try Fixture.browser(source, columns: 120, clock: clock, keys: "j<enter><enter>")
         clock.advance(10)
         browser.refresh()
-        #expect(browser.frame.lines[0].contains("● live"), "\(browser.frame.plainText)")
-        let before = browser.frame.lines[1]
+        #expect(browser.lines[0].contains("● live"), "\(browser.text)")
+        let before = browser.lines[1]
         source.record("Jakarta", Array("{\"new\":true}".utf8), archive: "City", at: clock.now)
         clock.advance(32)
         browser.refresh()
-        #expect(browser.frame.lines[0].contains("read 32s ago"), "\(browser.frame.plainText)")
-        #expect(browser.frame.lines[1] == before, "its line changed")
+        #expect(browser.lines[0].contains("read 32s ago"), "\(browser.text)")
+        #expect(browser.lines[1] == before, "its line changed")
         browser.press([.character("R")])
-        #expect(browser.frame.lines[0].contains("● live"), "\(browser.frame.plainText)")
-        #expect(browser.frame.plainText.contains("new: true"))
+        #expect(browser.lines[0].contains("● live"), "\(browser.text)")
+        #expect(browser.text.contains("new: true"))
         source.remove("Jakarta", archive: "City")
         clock.advance(5)
         browser.refresh()
-        #expect(browser.frame.lines[0].contains("read 5s ago"), "\(browser.frame.plainText)")
+        #expect(browser.lines[0].contains("read 5s ago"), "\(browser.text)")
     }
 
     /// Regression: the line above an expired value had "expires expired".
@@ -60,11 +60,11 @@ struct ValueTests {
         let source = Fixture.source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 120, clock: clock, keys: "j<enter>jj<enter>")
-        #expect(browser.frame.lines[1].contains("  expires 47s  "))
+        #expect(browser.lines[1].contains("  expires 47s  "))
         clock.advance(60)
         browser.press([Key(.down)])
-        #expect(browser.frame.lines[1].contains("  expired  "), "\(browser.frame.plainText)")
-        #expect(!browser.frame.plainText.contains("expires expired"))
+        #expect(browser.lines[1].contains("  expired  "), "\(browser.text)")
+        #expect(!browser.text.contains("expires expired"))
     }
 
     /// A large value is read in windows.
@@ -76,42 +76,42 @@ struct ValueTests {
             state.archives["Blob"]?[0].entry.valueBytes = size
         }
         var browser = try Fixture.browser(source, keys: "<enter><enter>")
-        #expect(browser.frame.plainText.contains("00000000  ab ab ab"))
+        #expect(browser.text.contains("00000000  ab ab ab"))
         browser.press([Key(.end)])
-        let text = browser.frame.plainText
+        let text = browser.text
         #expect(text.contains("ab cd "))
         #expect(text.contains("of 40,000,000"))
         browser.press([Key(.home), Key(.pageDown)])
-        #expect(browser.frame.plainText.contains("ab ab"))
+        #expect(browser.text.contains("ab ab"))
     }
 
     /// An entry without hits was never accessed, although its LRU position has a time.
     @Test func showsLastAccess() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter><enter>b")
-        #expect(browser.frame.boxLines.contains("hits 0"), "\(browser.frame.plainText)")
-        #expect(browser.frame.boxLines.contains("accessed never"), "\(browser.frame.plainText)")
+        #expect(browser.boxLines.contains("hits 0"), "\(browser.text)")
+        #expect(browser.boxLines.contains("accessed never"), "\(browser.text)")
         browser.press(try Key.script("<esc><esc>j<enter>b"))
-        #expect(browser.frame.boxLines.contains("hits 37"), "\(browser.frame.plainText)")
-        #expect(browser.frame.boxLines.contains("accessed 2026-02-02 02:39:53, 7s ago"))
+        #expect(browser.boxLines.contains("hits 37"), "\(browser.text)")
+        #expect(browser.boxLines.contains("accessed 2026-02-02 02:39:53, 7s ago"))
     }
 
     @Test func foldsAndSearches() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter><enter>-")
-        #expect(!browser.frame.plainText.contains("Djakarta"))
+        #expect(!browser.text.contains("Djakarta"))
         browser.press(try Key.script("/djak"))
-        #expect(browser.frame.plainText.contains("1: \"Djakarta\""), "the folded match is hidden")
+        #expect(browser.text.contains("1: \"Djakarta\""), "the folded match is hidden")
         browser.press([Key(.enter)])
-        #expect(browser.frame.plainText.contains("$.alternatenames[1]"))
+        #expect(browser.text.contains("$.alternatenames[1]"))
         browser.press(try Key.script("h"))
-        #expect(browser.frame.plainText.contains("$.alternatenames "))
+        #expect(browser.text.contains("$.alternatenames "))
         browser.press(try Key.script("h"))
-        #expect(browser.frame.plainText.contains("▸ alternatenames: [3]"))
+        #expect(browser.text.contains("▸ alternatenames: [3]"))
         browser.press(try Key.script("+"))
-        #expect(browser.frame.plainText.contains("Djakarta"))
+        #expect(browser.text.contains("Djakarta"))
         browser.press(try Key.script("/jakarta<enter>nn"))
-        #expect(browser.frame.plainText.contains("$.name"), "the search did not wrap")
+        #expect(browser.text.contains("$.name"), "the search did not wrap")
         browser.press(try Key.script("N"))
-        #expect(browser.frame.plainText.contains("$.place.zone"))
+        #expect(browser.text.contains("$.place.zone"))
     }
 
     /// Regression: only color marked the end of a name, so that `a b 1` was ambiguous.
@@ -123,7 +123,7 @@ struct ValueTests {
             state.archives["City"]?[0].entry.valueBytes = bytes.count
         }
         let browser = try Fixture.browser(source, look: Fixture.ascii, keys: "j<enter><enter>/a<enter>")
-        let text = browser.frame.plainText
+        let text = browser.text
         for row in ["a b: 1\n", " : 4\n", "list: [1]\n", "0: 7\n"] {
             #expect(text.contains(row), "\(row) in \(text)")
         }
@@ -131,11 +131,11 @@ struct ValueTests {
 
     @Test func showsTextAndBytes() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter><enter>t")
-        #expect(browser.frame.plainText.contains("{\"geonameid\":1642911"))
+        #expect(browser.text.contains("{\"geonameid\":1642911"))
         browser.press([.character("t")])
-        #expect(browser.frame.plainText.contains("000000  7b 22 67 65"))
+        #expect(browser.text.contains("000000  7b 22 67 65"))
         browser.press([.character("t")])
-        #expect(browser.frame.plainText.contains("▾ {8}"))
+        #expect(browser.text.contains("▾ {8}"))
     }
 
     @Test func escapesSequences() throws {
@@ -158,14 +158,14 @@ struct ValueTests {
         source.remove(key, archive: "City")
         browser.press([Key(.enter)])
         #expect(browser.model.screen == .value)
-        #expect(browser.frame.plainText.contains("Evicted or removed since; this is the last value."))
-        #expect(browser.frame.plainText.contains(" hits  idle "), "the entry's line and value are missing")
+        #expect(browser.text.contains("Evicted or removed since; this is the last value."))
+        #expect(browser.text.contains(" hits  idle "), "the entry's line and value are missing")
         clock.advance(4)
         browser.refresh()
         browser.press([.character("R")])
         #expect(browser.model.screen == .value)
-        #expect(browser.frame.plainText.contains("Evicted or removed since; this is the last value."))
-        #expect(browser.frame.plainText.contains(" hits  idle "))
+        #expect(browser.text.contains("Evicted or removed since; this is the last value."))
+        #expect(browser.text.contains(" hits  idle "))
     }
 
     /// Without a preview the list stays.
@@ -176,6 +176,6 @@ struct ValueTests {
         source.remove(key, archive: "City")
         browser.press([Key(.enter)])
         #expect(browser.model.screen == .entries)
-        #expect(browser.frame.plainText.contains("Evicted or removed since: \(key)"))
+        #expect(browser.text.contains("Evicted or removed since: \(key)"))
     }
 }

@@ -29,14 +29,14 @@ struct VanishingTests {
         var browser = try Fixture.browser(source, columns: 120, rows: 40, keys: "j<enter>")
         evict(150, source)
         browser.press([.character("G")])
-        let text = browser.frame.plainText
+        let text = browser.text
         #expect(!text.contains(" removed"))
         #expect(browser.model.cursorKey == "key 249")
         #expect(text.contains("key 249  JSON,"), "the pane shows another entry")
         #expect(text.contains("250 of 250"))
         #expect(text.contains("250 entries"))
         browser.press(try Key.script("<enter>"))
-        #expect(browser.frame.plainText.contains("\"key 249\""))
+        #expect(browser.text.contains("\"key 249\""))
     }
 
     /// Regression: the header showed "live" above entries of a removed archive, and always above groups.
@@ -44,7 +44,7 @@ struct VanishingTests {
         let source = source(20)
         let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 100, rows: 30, clock: clock, keys: keys)
-        func header() -> String { String(browser.frame.plainText.prefix { $0 != "\n" }) }
+        func header() -> String { String(browser.text.prefix { $0 != "\n" }) }
         #expect(!header().contains("REMOVED"))
         clock.advance(40)
         browser.refresh()
@@ -61,8 +61,8 @@ struct VanishingTests {
         var browser = try Fixture.browser(source, columns: 120, rows: 40, keys: "j<enter>")
         evict(30, source)
         browser.press([.character("G")])
-        #expect(browser.frame.plainText.contains("The entry was removed."))
-        #expect(browser.frame.plainText.contains("\nx key 29"))
+        #expect(browser.text.contains("The entry was removed."))
+        #expect(browser.text.contains("\nx key 29"))
     }
 
     /// Regardless of removals, the pane shows the value of the row under the cursor.
@@ -96,7 +96,7 @@ struct VanishingTests {
             guard browser.paneKey != nil, let key = browser.model.cursorKey else { continue }
             shown += 1
             // Three lines are above the rows: bar, figures and titles.
-            let row = browser.frame.lines[3 + browser.model.cursorRow - browser.model.firstRow].dropFirst(2)
+            let row = browser.lines[3 + browser.model.cursorRow - browser.model.firstRow].dropFirst(2)
             #expect(row.hasPrefix(key + " "), "seed \(seed), step \(step): \(key) in \(row)")
         }
         #expect(shown > 40, "the pane rarely shows values")
@@ -110,9 +110,9 @@ struct VanishingTests {
         source.remove("key 3", archive: "City")
         browser.press(try Key.script("jjj"))
         #expect(browser.model.cursorKey == "key 3")
-        #expect(browser.frame.plainText.contains("The entry was removed."))
-        let row = browser.frame.plainText.split(separator: "\n").first { $0.hasPrefix("x key 3") }
-        #expect(row != nil, "\(browser.frame.plainText)")
+        #expect(browser.text.contains("The entry was removed."))
+        let row = browser.text.split(separator: "\n").first { $0.hasPrefix("x key 3") }
+        #expect(row != nil, "\(browser.text)")
     }
 
     @Test("the pane loads a restored entry")
@@ -122,11 +122,11 @@ struct VanishingTests {
         var browser = try Fixture.browser(source, columns: 120, rows: 40, clock: clock, keys: "j<enter>")
         let removed = source.with { $0.archives["City"]?.remove(at: 3) }
         browser.press(try Key.script("jjj"))
-        #expect(browser.frame.plainText.contains("The entry was removed."))
+        #expect(browser.text.contains("The entry was removed."))
         let record = try #require(removed)
         source.with { $0.archives["City"]?.insert(record, at: 3) }
         clock.advance(1.1)
         browser.refresh()
-        #expect(browser.paneKey == "key 3", "\(browser.frame.plainText)")
+        #expect(browser.paneKey == "key 3", "\(browser.text)")
     }
 }

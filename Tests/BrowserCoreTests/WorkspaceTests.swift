@@ -17,15 +17,15 @@ struct WorkspaceTests {
         #expect(browser.model.screen == .stores)
         browser.press(try Key.script("g/thumb<enter><enter>"))
         #expect(browser.model.store == Self.other && browser.model.screen == .archives)
-        #expect(browser.frame.plainText.contains("2:thumbnails"))
+        #expect(browser.text.contains("2:thumbnails"))
         browser.press(try Key.script("1"))
         #expect(browser.model.store == Fixture.storePath && browser.model.screen == .archives)
         browser.press(try Key.script("<enter>jjm]"))
         #expect(browser.model.store == Self.other)
         browser.press(try Key.script("j<enter>["))
         #expect(browser.model.store == Fixture.storePath && browser.model.screen == .entries)
-        #expect(browser.model.cursorKey == key && browser.frame.plainText.contains("1 marked"))
-        #expect(browser.frame.plainText.contains("1:demo"))
+        #expect(browser.model.cursorKey == key && browser.text.contains("1 marked"))
+        #expect(browser.text.contains("1:demo"))
         browser.press(try Key.script("]"))
         #expect(browser.model.screen == .entries && browser.model.store == Self.other)
         #expect(browser.model.markedKeys.isEmpty)
@@ -74,7 +74,7 @@ struct WorkspaceTests {
         for _ in 0..<2 {
             clock.advance(1.1)
             browser.refresh()
-            #expect(browser.frame.plainText.contains("frozen "), "\(browser.frame.plainText)")
+            #expect(browser.text.contains("frozen "), "\(browser.text)")
         }
     }
 
@@ -97,17 +97,17 @@ struct WorkspaceTests {
         }
         seconds(3, hits: 90, misses: 10)
         browser.press(try Key.script("A<lt> 80%<enter>"))
-        #expect(browser.model.said?.contains("The bell rings") == true, "\(browser.frame.plainText)")
+        #expect(browser.model.said?.contains("The bell rings") == true, "\(browser.text)")
         browser.press(try Key.script("<esc>hgj<enter>"))
         #expect(browser.model.store == Self.other && browser.sent.isEmpty)
         seconds(8, hits: 50, misses: 50)
-        #expect(browser.frame.plainText.contains("1:demo: ALARM: hit ratio of City is"))
-        #expect(browser.frame.plainText.contains(" ALARM ") && browser.sent == [[7]])
+        #expect(browser.text.contains("1:demo: ALARM: hit ratio of City is"))
+        #expect(browser.text.contains(" ALARM ") && browser.sent == [[7]])
         // The graph covers that time.
         browser.press(try Key.script("["))
         #expect(browser.model.store == Fixture.storePath)
         seconds(8, hits: 95, misses: 5)
-        #expect(browser.frame.plainText.contains("The alarm is over: hit ratio of City was"))
+        #expect(browser.text.contains("The alarm is over: hit ratio of City was"))
     }
 
     /// The tenth store replaces the one shown longest ago, with its number, and that is reported.
@@ -228,12 +228,12 @@ struct WorkspaceTests {
         let source = Fixture.source()
         var browser = try Fixture.browser(source, columns: 120, keys: "hj<enter>j<enter>jjDy[j<enter>Dy")
         browser.refresh()
-        #expect(browser.frame.plainText.contains("undo with u"))
+        #expect(browser.text.contains("undo with u"))
         browser.press(try Key.script("]"))
         browser.refresh()
-        #expect(browser.model.store == Self.other && browser.frame.plainText.contains("undo with u"))
+        #expect(browser.model.store == Self.other && browser.text.contains("undo with u"))
         browser.press(try Key.script("uy["))
-        #expect(browser.model.store == Fixture.storePath && browser.frame.plainText.contains("undo with u"))
+        #expect(browser.model.store == Fixture.storePath && browser.text.contains("undo with u"))
     }
 
     /// Regression: a paused store also paused the list of stores.
@@ -241,17 +241,17 @@ struct WorkspaceTests {
         let source = Fixture.source()
         let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 100, clock: clock, keys: " ")
-        #expect(browser.frame.plainText.contains("PAUSED"))
+        #expect(browser.text.contains("PAUSED"))
         browser.press(try Key.script("h"))
         for _ in 0..<3 {
             clock.advance(1.1)
             browser.refresh()
-            #expect(!browser.frame.plainText.contains("PAUSED"))
+            #expect(!browser.text.contains("PAUSED"))
         }
         browser.press(try Key.script(" "))
         clock.advance(1.1)
         browser.refresh()
-        #expect(browser.frame.plainText.contains("PAUSED"))
+        #expect(browser.text.contains("PAUSED"))
     }
 
     // MARK: Remembered stores
@@ -341,7 +341,7 @@ struct WorkspaceTests {
             Model(
                 size: Size(columns: 100, rows: 20), look: Fixture.unicode, folder: folder.path + "/caches",
                 now: moment), source: source, clock: { moment })
-        #expect(browser.frame.plainText.contains("2 stores in \(folder.path)/caches, 1 elsewhere"))
+        #expect(browser.text.contains("2 stores in \(folder.path)/caches, 1 elsewhere"))
         browser.press(try Key.script("jf"))
         #expect(try source.stores().stores.map(\.isFavourite) == [true, true, false])
         browser.press(try Key.script("/whe<enter><enter>"))
@@ -353,22 +353,21 @@ struct WorkspaceTests {
         let source = Fixture.source()
         source.with { state in for place in state.stores.indices { state.stores[place].isElsewhere = true } }
         var browser = try Fixture.browser(source, columns: 100, store: nil, keys: "/thu<enter>")
-        #expect(
-            browser.frame.lines[1].contains("1 of 3 stores  filter \"thu\""), "\(browser.frame.plainText)")
+        #expect(browser.lines[1].contains("1 of 3 stores  filter \"thu\""), "\(browser.text)")
         browser.press(try Key.script("<esc>/zz<enter>"))
-        #expect(browser.frame.lines[1].contains("0 of 3 stores  filter \"zz\""), "\(browser.frame.plainText)")
-        #expect(browser.frame.plainText.contains("No name or path contains \"zz\"; esc clears the filter."))
+        #expect(browser.lines[1].contains("0 of 3 stores  filter \"zz\""), "\(browser.text)")
+        #expect(browser.text.contains("No name or path contains \"zz\"; esc clears the filter."))
     }
 
     @Test func filtersStores() throws {
         var browser = try Fixture.browser(Fixture.source(), columns: 100, store: nil, keys: "/thu")
-        #expect(browser.frame.plainText.contains("thumbnails") && !browser.frame.plainText.contains("/demo"))
-        #expect(browser.frame.plainText.contains("1 of 3 stores"))
+        #expect(browser.text.contains("thumbnails") && !browser.text.contains("/demo"))
+        #expect(browser.text.contains("1 of 3 stores"))
         browser.press(try Key.script("<esc>"))
-        #expect(browser.frame.plainText.contains("/demo"))
+        #expect(browser.text.contains("/demo"))
         browser.press(try Key.script("/nothing<enter>"))
         #expect(browser.model.cursorRow == 0)
         browser.press(try Key.script("<enter><esc>"))
-        #expect(browser.frame.plainText.contains("/demo") && browser.model.screen == .stores)
+        #expect(browser.text.contains("/demo") && browser.model.screen == .stores)
     }
 }

@@ -64,8 +64,7 @@ extension Fixture {
                         8, .expire, ago: 12, entries: 1, bytes: 190, MockSource.ownPid, left: 61_400),
                     removed: [record("Lima", number: 3, bytes: json("Lima", 3))]),
                 MockSource.Undoable(
-                    action: action(
-                        7, .delete, ago: 130, entries: 1_204, bytes: 241_000, 4133, left: 12_000)),
+                    action: action(7, .delete, ago: 130, entries: 1_204, bytes: 241_000, 4133, left: 12_000)),
                 MockSource.Undoable(
                     action: action(5, .deadline, ago: 300, entries: 3, bytes: 593, 0, left: 900)),
             ]

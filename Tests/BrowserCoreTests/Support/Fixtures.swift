@@ -91,8 +91,7 @@ enum Fixture {
             blob.footprint = 4_096
             state.summaries["Blob"] = blob
             state.summaries["Trace"] = ArchiveSample(name: "Trace", kind: .log)
-            var demo = AttachedProcess(
-                pid: 4121, name: "vellum demo", attached: start.adding(seconds: -4000))
+            var demo = AttachedProcess(pid: 4121, name: "vellum demo", attached: start.adding(seconds: -4000))
             (demo.hits, demo.misses, demo.memoryBytes, demo.memoryLimit) = (9_240, 760, 1_800, 2_000)
             state.processes = [
                 demo,

@@ -198,8 +198,7 @@ extension MockSource {
     func append(bytes: [UInt8], archive: String, at time: Timestamp) {
         with { state in
             let number = (state.messages[archive]?.last?.sequence ?? 0) + 1
-            state.messages[archive, default: []].append(
-                LogLine(bytes, sequence: number, time: time))
+            state.messages[archive, default: []].append(LogLine(bytes, sequence: number, time: time))
             state.events[archive, default: []].append(
                 ArchiveEvent(.append, .request, key: nil, bytes: bytes.count, time: time))
         }

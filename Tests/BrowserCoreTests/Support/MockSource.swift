@@ -112,8 +112,7 @@ final class MockSource: StoreSource {
                 }
                 return summary
             }
-            return StoreFigures(
-                archives: archives, processes: state.processes, ownPid: MockSource.ownPid)
+            return StoreFigures(archives: archives, processes: state.processes, ownPid: MockSource.ownPid)
         }
     }
 

@@ -100,8 +100,7 @@ struct Scene: Sendable, CustomStringConvertible {
         Scene(name: "nothing to undo", keys: "j<enter>u"),
         Scene(name: "messages", keys: "jj<enter>", prepare: { Fixture.addMessages($0) }),
         Scene(name: "messages, scrolled", keys: "jj<enter>kkk", prepare: { Fixture.addMessages($0) }),
-        Scene(
-            name: "a message in full", keys: "jj<enter>kk<enter>", prepare: { Fixture.addMessages($0) }),
+        Scene(name: "a message in full", keys: "jj<enter>kk<enter>", prepare: { Fixture.addMessages($0) }),
         Scene(name: "no messages", keys: "jj<enter>"),
         Scene(
             name: "plan to delete all messages", keys: "jj<enter><ctrl+x>Tr",

@@ -30,6 +30,11 @@ extension Frame {
 }
 
 extension HeadlessBrowser {
+    var text: String { frame.plainText }
+    var lines: [String] { frame.lines }
+    var boxLines: [String] { frame.boxLines }
+    var boxWords: String { frame.boxWords }
+
     /// The key in the title of the pane, cut if long. Nil without a value, or if the title is covered. For the look
     /// ``Fixture/unicode``.
     var paneKey: String? {
