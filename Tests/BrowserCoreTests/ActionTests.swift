@@ -4,6 +4,8 @@ import Testing
 
 /// Help, palette, footer and mouse, from one table of actions.
 struct ActionTests {
+    private let source = Fixture.source()
+
     @Test func tableIsCompleteAndUnambiguous() {
         let map = ActionTable.keyMap()
         #expect(map.conflicts.isEmpty)
@@ -256,7 +258,6 @@ struct ActionTests {
         ("j<enter>/é<enter>", "query City 'find @key icontains \"é\"'", "Finds whole characters"),
     ])
     func commandLineStatesDifferences(keys: String, words: String, remark: String) throws {
-        let source = Fixture.source()
         Fixture.addMessages(source)
         source.with { state in
             guard keys.hasSuffix("M") else { return }
@@ -271,7 +272,6 @@ struct ActionTests {
 
     /// A key may look like an option: `rm City --all` would delete everything.
     @Test func commandLineSeparatesKeysFromOptions() throws {
-        let source = Fixture.source()
         source.with { state in
             state.archives["City"]?.insert(Fixture.record("--all", number: 0, bytes: [0x31]), at: 0)
         }
@@ -286,7 +286,6 @@ struct ActionTests {
 
     /// Regression: a shell ends a word at a NUL, so the command named a different key.
     @Test func commandLineHasNoNUL() throws {
-        let source = Fixture.source()
         source.with { $0.archives["City"]?.append(Fixture.record("City\u{0}x", number: 1, bytes: [0x31])) }
         let marked = try Fixture.browser(source, keys: "j<enter>/City<enter>gm")
         #expect(

@@ -5,6 +5,7 @@ import Testing
 
 /// Sorting and filtering, compared with a simple implementation.
 struct ArrangerTests {
+    private let source = Fixture.source()
     private static let column: [(EntryColumn, @Sendable (EntryMetadata, EntryMetadata) -> Bool)] = [
         (.key, { Array($0.key.utf8).lexicographicallyPrecedes(Array($1.key.utf8)) }),
         (.size, { $0.valueBytes < $1.valueBytes }),
@@ -26,7 +27,6 @@ struct ArrangerTests {
 
     @Test(arguments: EntryColumn.allCases, [false, true])
     func sortsByEveryColumn(column: EntryColumn, descending: Bool) throws {
-        let source = Fixture.source()
         let entries = source.with { $0.archives["City"]?.map(\.entry) ?? [] }
         let isOrdered = try #require(Self.column.first { $0.0 == column }?.1)
         var request = ArrangementRequest(
@@ -52,7 +52,6 @@ struct ArrangerTests {
         ("nothing", []), ("", Fixture.keys),
     ])
     func filtersByPartsOfKeys(filter: String, expected: [String]) throws {
-        let source = Fixture.source()
         var request = ArrangementRequest(in: ArchiveAddress("City", in: "/"), filter: filter)
         #expect(try keys(source, request) == expected)
         request.filter = ""
@@ -65,7 +64,6 @@ struct ArrangerTests {
     }
 
     @Test func stopsOnRequest() throws {
-        let source = Fixture.source()
         var request = ArrangementRequest(in: ArchiveAddress("City", in: "/"), order: EntryOrder(.key))
         request.filter = "a"
         let arranger = Arranger(source: source, clock: { Fixture.start }, progress: { _ in false })
@@ -74,7 +72,6 @@ struct ArrangerTests {
 
     @Test(arguments: [(40 as UInt64, 1), (100_000, 0)])
     func victimsAreOldest(room: UInt64, count: Int) throws {
-        let source = Fixture.source()
         source.with { state in
             let bytes = state.archives["City"]?.reduce(0) { $0 + UInt64($1.entry.valueBytes) } ?? 0
             state.summaries["City"]?.diskLimit = bytes + room

@@ -7,19 +7,20 @@ import Testing
 
 /// The loop with a scripted terminal.
 struct BrowserLoopTests {
+    private let source = Fixture.source()
+    private let clock = TestClock()
+
     private static func step(_ shown: String, _ event: InputEvent, isRead: Bool = true) -> Terminal.Step {
         Terminal.Step(whenShown: shown, event: event, isRead: isRead)
     }
 
     @Test func runsUntilQuit() throws {
-        let source = Fixture.source()
         var terminal = Terminal([
             Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))),
             Self.step("16 entries", .key(Key(.enter))), Self.step("geonameid: 1642911", .key(Key(.escape))),
             Self.step("16 entries", .resize(Size(columns: 40, rows: 10))),
             Self.step("16 entries", .key(.control("c"))),
         ])
-        let clock = TestClock()
         let exit = BrowserLoop.run(
             Fixture.model(columns: 80, rows: 24), source: source, terminal: &terminal, clock: clock.function)
         #expect(exit == .quit)
@@ -31,9 +32,7 @@ struct BrowserLoopTests {
 
     /// An unchanged screen is presented once, regardless of refreshes.
     @Test func drawsOnlyWhatChanged() throws {
-        let source = Fixture.source()
         var terminal = Terminal([])
-        let clock = TestClock()
         let ticks = Mutex(0)
         // Each reading advances the clock; the archives' screen shows no ages.
         _ = BrowserLoop.run(
@@ -52,7 +51,6 @@ struct BrowserLoopTests {
         var terminal = Terminal([
             Self.step("3 archives", .resumed), Self.step("3 archives", .key(.character("q"))),
         ])
-        let clock = TestClock()
         let exit = BrowserLoop.run(
             Fixture.model(columns: 80, rows: 24), source: Fixture.source(), terminal: &terminal,
             clock: clock.function)
@@ -109,15 +107,13 @@ struct BrowserLoopTests {
     /// and line end; text after a `|` was run by a shell.
     @Test(arguments: [("| touch x\n", "command")])
     func keysBeforeDialogDoNotConfirm(text: String, shown: String) throws {
-        let source = Fixture.source()
         var terminal = Terminal(
             [Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter)))]
                 + Self.keys(text, shown: "16 entries") + [
                     Self.step("gnored: ", .key(Key(.escape))),
                     Self.step("16 entries", .key(.control("c"))),
                 ])
-        let exit = Self.run(&terminal, source)
-        #expect(exit == .quit && terminal.steps.isEmpty)
+        #expect(Self.run(&terminal, source) == .quit && terminal.steps.isEmpty)
         #expect(
             terminal.frames.contains { $0.plainText.contains(shown) && $0.plainText.contains("gnored: ") })
         #expect(terminal.scripts.isEmpty && source.with { $0.archives["City"]?.count } == 16)
@@ -128,7 +124,6 @@ struct BrowserLoopTests {
         "refuses a key within text that plans a change",
         arguments: ["Dy", "k1\nk2\nDy", "jD", "Date\tName\n", "x 5m\n", "nu"])
     func textPlansNoChange(text: String) throws {
-        let source = Fixture.source()
         var terminal = Terminal(
             Self.planOfOne().dropLast() + Self.keys(text, shown: "16 entries") + [
                 Self.step("looks like pasted text", .key(.control("c")))
@@ -140,7 +135,6 @@ struct BrowserLoopTests {
 
     @Test("leaves the screen and sorts with keys of a burst", arguments: ["jq", "2rq"])
     func textMayLeave(text: String) throws {
-        let source = Fixture.source()
         var terminal = Terminal(
             Self.planOfOne().dropLast() + Self.keys(text, shown: "16 entries")
                 + [Self.step("3 archives", .key(.control("c")))])
@@ -152,7 +146,6 @@ struct BrowserLoopTests {
         "opens a plan with a single or repeated key, also after held arrows",
         arguments: [("D", 0.0), ("<down><down><down>D", 0), ("DDD", 0), ("jjjD", 0.05)])
     func keysPlanAChange(script: String, pause: Double) throws {
-        let source = Fixture.source()
         var keys = try Key.script(script).map { Self.step("16 entries", .key($0)) }
         keys[keys.count - 1].after = pause
         var terminal = Terminal(
@@ -167,7 +160,6 @@ struct BrowserLoopTests {
         "confirms only by a later burst than the one that opened the dialog",
         arguments: [(0.005, 16), (0.05, 15)])
     func confirmationNeedsPause(pause: Double, left: Int) throws {
-        let source = Fixture.source()
         // The plan is shown immediately, so only the pause between the keys counts.
         var answer = Self.step("Delete 1 entry", .key(.character("y")))
         (answer.after, answer.isRead) = (pause, false)
@@ -200,7 +192,6 @@ struct BrowserLoopTests {
         "Date\tName\n", "D\t\n", "\t\n", "Dy", "\t\nDMD\ty\n\nquit\n" + String(repeating: "\ty\n", count: 40),
     ])
     func pastedTextDoesNotConfirm(text: String) throws {
-        let source = Fixture.source()
         var terminal = Terminal(
             [
                 Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))),
@@ -210,36 +201,31 @@ struct BrowserLoopTests {
                 Self.step("Delete 1 entry", .key(Key(.escape))),
                 Self.step("16 entries", .key(.control("c"))),
             ])
-        let exit = Self.run(&terminal, source)
-        #expect(exit == .quit && terminal.steps.isEmpty)
+        #expect(Self.run(&terminal, source) == .quit && terminal.steps.isEmpty)
         #expect(source.with { $0.archives["City"]?.count } == 16)
     }
 
     /// Regression: a color code, an arrow or a key with Alt in a burst made its `y` a confirmation.
     @Test(arguments: ["y<down>", "<alt+a>y", "<ctrl+a><ctrl+b>y", "<backspace><backspace>y", "<down><enter>"])
     func confirmationIsSingleKey(script: String) throws {
-        let source = Fixture.source()
         var terminal = Terminal(
             try Self.planOfOne() + Key.script(script).map { Self.step("Delete 1 entry", .key($0)) } + [
                 Self.step("looks like pasted text", .key(Key(.escape))),
                 Self.step("16 entries", .key(.control("c"))),
             ])
-        let exit = Self.run(&terminal, source)
-        #expect(exit == .quit && terminal.steps.isEmpty)
+        #expect(Self.run(&terminal, source) == .quit && terminal.steps.isEmpty)
         #expect(source.with { $0.archives["City"]?.count } == 16)
     }
 
     /// Text contains no arrows.
     @Test func arrowAndEnterConfirm() throws {
-        let source = Fixture.source()
         var terminal = Terminal(
             Self.planOfOne() + [
                 Self.step("Delete 1 entry", .key(Key(.right))),
                 Self.step("Delete 1 entry", .key(Key(.enter))),
                 Self.step("15 entries", .key(.control("c"))),
             ])
-        let exit = Self.run(&terminal, source)
-        #expect(exit == .quit && terminal.steps.isEmpty)
+        #expect(Self.run(&terminal, source) == .quit && terminal.steps.isEmpty)
         #expect(source.with { $0.archives["City"]?.count } == 15)
     }
 
@@ -258,7 +244,6 @@ struct BrowserLoopTests {
 
     /// Regression: the first byte of text that arrived byte by byte confirmed if it was `y`; a replaced file can't be restored.
     @Test func textInPiecesDoesNotConfirm() throws {
-        let source = Fixture.source()
         var pieces = Self.keys("yes\n", shown: "Delete 1 entry")
         for place in pieces.indices.dropFirst() { pieces[place].isLate = true }
         var terminal = Terminal(
@@ -278,7 +263,6 @@ struct BrowserLoopTests {
 
     /// Regression: the first piece was refused, and the next ones moved to the button and pressed it.
     @Test func restOfRefusedTextDoesNotConfirm() throws {
-        let source = Fixture.source()
         var terminal = Terminal(
             Self.planOfOne() + Self.keys("Date Name\n", shown: "Delete 1 entry") + [
                 Self.step("looks like pasted text", .key(Key(.tab)), isRead: false),
@@ -287,22 +271,21 @@ struct BrowserLoopTests {
                 Self.step("y ignored: too soon", .key(Key(.escape))),
                 Self.step("Nothing was deleted", .key(.control("c"))),
             ])
-        let exit = Self.run(&terminal, source)
-        #expect(exit == .quit && terminal.steps.isEmpty)
+        #expect(Self.run(&terminal, source) == .quit && terminal.steps.isEmpty)
         #expect(source.with { $0.archives["City"]?.count } == 16)
     }
 
     /// Regression: the burst that opened a plan was refused, and the next piece of the same text confirmed.
     @Test func restOfOpeningTextDoesNotConfirm() throws {
-        let source = Fixture.source()
         var terminal = Terminal(
             Self.planOfOne().dropLast() + Self.keys("Dear", shown: "16 entries") + [
                 Self.step("looks like pasted text", .key(.character("y"))),
                 Self.step("text after a refused key", .key(Key(.escape))),
                 Self.step("16 entries", .key(.control("c"))),
             ])
-        let exit = Self.run(&terminal, source)
-        #expect(exit == .quit && terminal.steps.isEmpty, "\(terminal.frames.last?.plainText ?? "")")
+        #expect(
+            Self.run(&terminal, source) == .quit && terminal.steps.isEmpty,
+            "\(terminal.frames.last?.plainText ?? "")")
         #expect(source.with { $0.archives["City"]?.count } == 16)
     }
 
@@ -312,14 +295,13 @@ struct BrowserLoopTests {
         var terminal = Terminal(
             Self.planOfOne() + Self.keys("abc", shown: "Delete 1 entry") + text
                 + [Self.step("Delete 1 entry", .key(.control("c")))] + text)
-        let exit = Self.run(&terminal, Fixture.source())
-        #expect(exit == .quit && terminal.steps.count == 500, "\(terminal.steps.count)")
+        #expect(
+            Self.run(&terminal, Fixture.source()) == .quit && terminal.steps.count == 500,
+            "\(terminal.steps.count)")
     }
 
     /// Regression: text over a slow line pressed the button, and each refused `y` restarted the pause.
     @Test func slowTextDoesNotConfirm() throws {
-        let source = Fixture.source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>D")
         browser.press(try Key.script("ate<tab>Name<enter>"))
         #expect(browser.text.contains("enter ignored"), "\(browser.text)")
@@ -381,7 +363,6 @@ struct BrowserLoopTests {
 
     /// With bracketed paste.
     @Test func pasteDoesNotConfirm() throws {
-        let source = Fixture.source()
         var browser = try Fixture.browser(source, columns: 120, keys: "j<enter>D")
         browser.send(.input(.paste("yes\n")))
         #expect(browser.text.contains("looks like pasted text"))
@@ -415,8 +396,9 @@ struct BrowserLoopTests {
                     Self.step("Enter came with the text", .key(Key(.escape))),
                     Self.step("16 entries", .key(.control("c"))),
                 ])
-        let exit = Self.run(&terminal, Fixture.source())
-        #expect(exit == .quit && terminal.steps.isEmpty && terminal.scripts.isEmpty)
+        #expect(
+            Self.run(&terminal, Fixture.source()) == .quit && terminal.steps.isEmpty
+                && terminal.scripts.isEmpty)
     }
 
     /// Regression: keys after a jump to unloaded rows found none, and keys after `M` saw half of the marks.
@@ -463,7 +445,6 @@ struct BrowserLoopTests {
 
     /// Regression: with slow rows the keys were typed into the query, and its text no longer matched the rows.
     @Test func keysForMissingRowsAreDropped() throws {
-        let source = Fixture.source()
         source.with { $0.isQueryEndless = true }
         var terminal = Terminal(
             try Self.planOfOne().dropLast()
@@ -474,16 +455,15 @@ struct BrowserLoopTests {
                     Self.step("Stopped", .key(.character("x"))), Self.step("limit 5x", .key(.control("c"))),
                 ])
         terminal.pause = 5_000
-        let exit = Self.run(&terminal, source, advancing: 0.01)
-        #expect(exit == .quit && terminal.steps.isEmpty, "\(terminal.frames.last?.plainText ?? "")")
+        #expect(
+            Self.run(&terminal, source, advancing: 0.01) == .quit && terminal.steps.isEmpty,
+            "\(terminal.frames.last?.plainText ?? "")")
         #expect(!terminal.frames.contains { $0.plainText.contains("limit 5j") })
     }
 
     /// Regression: the screen stood still for a quarter of a second during slow queries.
     @Test func movesDoNotWaitForSlowRows() throws {
-        let source = Fixture.source()
         try Fixture.addQueries(source)
-        let clock = TestClock()
         var times: [Double] = []
         var terminal = Terminal(
             try Self.planOfOne().dropLast()
@@ -501,8 +481,9 @@ struct BrowserLoopTests {
                     },
                 ], clock: clock)
         terminal.pause = 5_000
-        let exit = Self.run(&terminal, source, advancing: 0.005)
-        #expect(exit == .quit && terminal.steps.isEmpty, "\(terminal.frames.last?.plainText ?? "")")
+        #expect(
+            Self.run(&terminal, source, advancing: 0.005) == .quit && terminal.steps.isEmpty,
+            "\(terminal.frames.last?.plainText ?? "")")
         let waited = try #require(times.last) - times[0]
         #expect((0.05..<0.25).contains(waited), "\(waited)")
     }
@@ -516,14 +497,12 @@ struct BrowserLoopTests {
             ] + Self.keys("Jak\nDjakarta\t\nq\n", shown: "filter") + [
                 Self.step("0 of 16", .key(Key(.escape))), Self.step("16 entries", .key(.control("c"))),
             ])
-        let exit = Self.run(&terminal, Fixture.source())
-        #expect(exit == .quit && terminal.steps.isEmpty)
+        #expect(Self.run(&terminal, Fixture.source()) == .quit && terminal.steps.isEmpty)
         #expect(terminal.frames.contains { $0.plainText.contains("Jak Djakarta  q") })
     }
 
     @Test func startsDemo() throws {
         var terminal = Terminal([Self.step("stores", .key(.character("d")))])
-        let clock = TestClock()
         let exit = BrowserLoop.run(
             Fixture.model(columns: 80, rows: 24, store: nil), source: Fixture.source(), terminal: &terminal,
             clock: clock.function)
@@ -533,7 +512,6 @@ struct BrowserLoopTests {
     /// Stopped work sends no response, and later work is done.
     @Test func runnerStopsWork() async throws {
         let source = MillionTests.Source(count: 150_000)
-        let clock = TestClock()
         var test = UpdateTest(Fixture.model(columns: 80, rows: 24))
         test.settle(source)
         test.press(Key(.enter), expecting: ["arrange Users by idle, new listing"])

@@ -6,6 +6,8 @@ import TerminalKit
 import Testing
 
 struct ConditionTests {
+    private let source = Fixture.source()
+
     private func browser(_ keys: String, _ source: MockSource = Fixture.source()) throws -> HeadlessBrowser {
         try Fixture.browser(source, columns: 99, look: Fixture.ascii, keys: "j<enter>" + keys)
     }
@@ -57,7 +59,6 @@ struct ConditionTests {
     }
 
     @Test func appliesToNewEntries() throws {
-        let source = Fixture.source()
         let clock = TestClock()
         var browser = try Fixture.browser(
             source, columns: 99, look: Fixture.ascii, clock: clock,
@@ -73,7 +74,6 @@ struct ConditionTests {
     }
 
     @Test func reorderingReadsNoValues() throws {
-        let source = Fixture.source()
         var browser = try browser("pWpopulation > 2000000<enter>", source)
         let before = source.with { $0.valueCalls }
         browser.press(try Key.script("2"))
@@ -81,7 +81,6 @@ struct ConditionTests {
     }
 
     @Test func countsUnreadableValues() throws {
-        let source = Fixture.source()
         source.with { $0.valueProblems = ["Bandung": "the entry fails its checksum"] }
         let browser = try browser("Wpopulation > 2000000<enter>", source)
         #expect(browser.lines[1].contains("3 of 16 entries, 1 unreadable"), "\(browser.lines[1])")

@@ -7,6 +7,8 @@ import Testing
 
 /// The menu of copies, and the bytes sent to the terminal.
 struct CopyMenuTests {
+    private let source = Fixture.source()
+
     private func browser(
         _ keys: String, source: MockSource = Fixture.source(), clipboard: Clipboard = .direct,
         columns: Int = 80, rows: Int = 24
@@ -59,7 +61,6 @@ struct CopyMenuTests {
     /// A row is copied as its entry; its command and Swift code are those of the query.
     @Test(arguments: [("", "Bandung", 1_642_912), (" desc", "Jakarta", 1_642_911)])
     func copiesRowsOfQuery(order: String, key: String, number: Int) throws {
-        let source = Fixture.source()
         try Fixture.addQueries(source)
         let query = "find population > 4000000 | sort population\(order)"
         func copied(_ letter: Character) throws -> String {
@@ -77,7 +78,6 @@ struct CopyMenuTests {
 
     /// A row of several entries has no key or value; its JSON has its columns.
     @Test func copiesAggregatedRows() throws {
-        let source = Fixture.source()
         try Fixture.addQueries(source)
         let keys = "jQgroup by capital | count<enter>y"
         let menu = try browser(keys, source: source).boxLines
@@ -90,7 +90,6 @@ struct CopyMenuTests {
     }
 
     @Test func copiesMessages() throws {
-        let source = Fixture.source()
         source.append("first\n\u{1b}[2J", archive: "Trace", at: Fixture.start)
         #expect(try copied(browser("jj<enter>yv", source: source)) == "first\n\u{1b}[2J")
         let row = try copied(browser("jj<enter>yj", source: source))
@@ -123,7 +122,6 @@ struct CopyMenuTests {
     }
 
     @Test func refusesLongValues() throws {
-        let source = Fixture.source()
         source.record("Jakarta", [UInt8](repeating: 65, count: 70_000), archive: "City", at: Fixture.start)
         let browser = try browser("j<enter>yv", source: source)
         #expect(browser.sent.isEmpty)
@@ -132,7 +130,6 @@ struct CopyMenuTests {
     }
 
     @Test func reportsRemovedEntry() throws {
-        let source = Fixture.source()
         var browser = try browser("j<enter>y", source: source)
         source.remove("Jakarta", archive: "City")
         browser.press([.character("v")])

@@ -3,9 +3,10 @@ import TerminalKit
 import Testing
 
 struct CursorTests {
+    private let source = Fixture.source()
+    private let clock = TestClock()
+
     @Test func cursorFollowsItsKey() throws {
-        let source = Fixture.source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>jjjj")
         #expect(browser.model.cursorKey == "Cafe\u{301} de Flore")
         #expect(browser.model.cursorRow == 4)
@@ -30,8 +31,6 @@ struct CursorTests {
         "stays at the newest entry until the cursor moves, then at its key",
         arguments: ["<down>", "m", "y<esc>"])
     func staysAtTheNewest(keys: String) throws {
-        let source = Fixture.source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>")
         for key in ["Quito", "Apia"] {
             source.access(key, archive: "City", at: clock.now)
@@ -51,8 +50,6 @@ struct CursorTests {
     }
 
     @Test func cursorMovesOnWhenItsKeyIsRemoved() throws {
-        let source = Fixture.source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>jj")
         source.remove("東京都", archive: "City")
         clock.advance(4)
@@ -76,8 +73,6 @@ struct CursorTests {
 
     /// While the cursor moves, the order stays and its age is shown; later it is updated.
     @Test func movingFreezesOrder() throws {
-        let source = Fixture.source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>")
         #expect(browser.model.pace == .live)
         // Nothing has changed, so the rows are current.
@@ -101,8 +96,6 @@ struct CursorTests {
     }
 
     @Test func followingStaysAtTop() throws {
-        let source = Fixture.source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>jjjF")
         source.access("Quito", archive: "City", at: clock.now)
         clock.advance(1)
@@ -126,8 +119,6 @@ struct CursorTests {
     }
 
     @Test func marksFollowKeys() throws {
-        let source = Fixture.source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>mm")
         for key in ["Malé", "Apia"] { source.access(key, archive: "City", at: clock.now) }
         clock.advance(4)
@@ -143,8 +134,6 @@ struct CursorTests {
     }
 
     @Test func highlightsNewAndChangedRows() throws {
-        let source = Fixture.source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>")
         clock.advance(1)
         source.record("Oslo", Array("{}".utf8), archive: "City", at: clock.now)

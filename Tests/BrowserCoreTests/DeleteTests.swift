@@ -5,6 +5,9 @@ import TerminalKit
 import Testing
 
 struct DeleteTests {
+    private let source = Fixture.source()
+    private let clock = TestClock()
+
     @Test func planListsTargets() throws {
         let browser = try Fixture.browser(Fixture.source(), keys: "j<enter>mmmD")
         let text = browser.text
@@ -56,7 +59,6 @@ struct DeleteTests {
     /// A key's line breaks must not look like lines of the plan, and a long key must not push out the rest.
     @Test(arguments: [(80, 24), (40, 12), (20, 8)])
     func planEscapesKeys(columns: Int, rows: Int) throws {
-        let source = Fixture.source()
         source.with { state in
             state.archives["City"]?.insert(
                 contentsOf: [
@@ -83,14 +85,12 @@ struct DeleteTests {
     func planStatesUndoBound(
         left: UInt64, records: UInt64, isMore: Bool, soon: Bool
     ) throws {
-        let source = Fixture.source()
         source.with { state in
             state.summaries["City"]?.undoBudget.values = 4_194_304
             state.summaries["City"]?.undoBudget.valuesLeft = left
             state.summaries["City"]?.undoBudget.room = 67_108_864
             state.summaries["City"]?.undoBudget.roomLeft = 67_108_864
         }
-        let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>")
         for _ in 0..<4 {
             clock.advance(1)
@@ -120,7 +120,6 @@ struct DeleteTests {
 
     /// Previous expiry times are kept only in the log, so this bound always applies.
     @Test func planOfExpiryStatesUndoBound() throws {
-        let source = Fixture.source()
         source.with { state in
             state.summaries["City"]?.undoBudget.values = 4_194_304
             state.summaries["City"]?.undoBudget.room = 67_108_864
@@ -134,7 +133,6 @@ struct DeleteTests {
 
     @Test(arguments: ["<enter>", "<esc>", "n", "<tab><tab><enter>"])
     func cancelIsDefault(keys: String) throws {
-        let source = Fixture.source()
         let browser = try Fixture.browser(source, keys: "j<enter>mmD" + keys)
         #expect(source.with { $0.deleteCalls } == 0)
         #expect(browser.model.planned == nil)
@@ -143,7 +141,6 @@ struct DeleteTests {
 
     @Test(arguments: ["y", "<tab><enter>", "<right><enter>", "l<enter>"])
     func deletesAfterConfirmation(keys: String) throws {
-        let source = Fixture.source()
         let browser = try Fixture.browser(source, keys: "j<enter>mmD" + keys)
         #expect(source.with { $0.archives["City"]?.count } == 14)
         #expect(browser.model.markedKeys.isEmpty)
@@ -155,7 +152,6 @@ struct DeleteTests {
 
     /// Regression: work begun during the delete replaced it, and Esc stopped that work.
     @Test func escapeStopsLongDelete() throws {
-        let source = Fixture.source()
         var test = UpdateTest(Fixture.model(columns: 100, rows: 24))
         test.settle(source)
         test.press(.character("j"))
@@ -182,7 +178,6 @@ struct DeleteTests {
     }
 
     @Test func longDeleteShowsProgress() throws {
-        let source = Fixture.source()
         var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "j<enter>M")
         test.press(.character("D"))
         test.press(.character("y"), expecting: ["delete 16 of City"])
@@ -204,8 +199,6 @@ struct DeleteTests {
 
     /// Entries replaced while the plan was open are skipped and listed; removed ones are counted.
     @Test func skipsChangedEntries() throws {
-        let source = Fixture.source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>mmmD")
         source.record("Bandung", Array("new".utf8), archive: "City", at: clock.now)
         source.remove("東京都", archive: "City")
@@ -231,8 +224,6 @@ struct DeleteTests {
 
     @Test("the report undoes a delete")
     func reportUndoes() throws {
-        let source = Fixture.source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>mmmD")
         source.record("Bandung", Array("new".utf8), archive: "City", at: clock.now)
         browser.press(try Key.script("y"))
@@ -246,7 +237,6 @@ struct DeleteTests {
 
     @Test("absent entries need no report")
     func absentEntriesNeedNoReport() throws {
-        let source = Fixture.source()
         var browser = try Fixture.browser(source, keys: "j<enter>mmmD")
         source.remove("東京都", archive: "City")
         browser.press([.character("y")])
@@ -256,8 +246,6 @@ struct DeleteTests {
 
     /// The targets are the rows when the plan opened.
     @Test func targetsAreFrozen() throws {
-        let source = Fixture.source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>jjD")
         #expect(browser.model.planned?.map(\.key) == ["東京都"])
         for key in ["Malé", "Apia", "Nuuk"] { source.access(key, archive: "City", at: clock.now) }
@@ -282,7 +270,6 @@ struct DeleteTests {
     /// Regression: a key after the Enter of a slow condition applied to a row outside its matches.
     @Test(arguments: ["D", "m", "x", "y", "o", "<enter>"])
     func refusesKeysDuringLoading(key: String) throws {
-        let source = Fixture.source()
         var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "j<enter>W")
         var asked: [Effect] = []
         for key in try Key.script("population > 2000000<enter>") {
@@ -301,7 +288,6 @@ struct DeleteTests {
 
     /// Regression: repeats of the confirming key opened the copy menu over the result.
     @Test func heldKeyConfirmsOnce() throws {
-        let source = Fixture.source()
         var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "j<enter>D")
         for repeated in [0, 0.6, 0.63, 0.66, 1.3] {
             test.refresh(source, at: Fixture.start.adding(seconds: repeated))
@@ -317,7 +303,6 @@ struct DeleteTests {
     /// Regression: further typing marked all entries of the archive, and a delete during marking planned the entry under the
     /// cursor.
     @Test func marksOnlyLoadedMatches() throws {
-        let source = Fixture.source()
         var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "j<enter>/")
         var asked: [Effect] = []
         for key in try Key.script("ta<enter>") { asked += test.press(key, source, settling: false) }
@@ -348,7 +333,6 @@ struct DeleteTests {
     }
 
     @Test func deletesShownValue() throws {
-        let source = Fixture.source()
         let browser = try Fixture.browser(source, keys: "j<enter>j<enter>Dy")
         #expect(browser.model.screen == .entries)
         #expect(
@@ -356,7 +340,6 @@ struct DeleteTests {
     }
 
     @Test func reportsFailure() throws {
-        let source = Fixture.source()
         var browser = try Fixture.browser(source, keys: "j<enter>D")
         source.with { $0.problem = "there is no store at \(Fixture.storePath)" }
         browser.press([.character("y")])

@@ -20,6 +20,11 @@ struct EngineSourceTests {
         deinit { discard(path) }
     }
 
+    private let folder: Folder
+    private var path: String { folder.path + "/store" }
+
+    init() throws { folder = try Folder() }
+
     private func fill(_ path: String, count: Int = 50) throws -> (Store, StorageEngine.Archive) {
         let store = try Store.open(at: path)
         let archive = try store.archive(
@@ -31,7 +36,7 @@ struct EngineSourceTests {
     }
 
     private func browser(
-        _ folder: Folder, store: String?, isReadOnly: Bool = false, keys: String = ""
+        store: String?, isReadOnly: Bool = false, keys: String = ""
     ) throws -> HeadlessBrowser {
         var browser = HeadlessBrowser(
             Model(
@@ -54,13 +59,11 @@ struct EngineSourceTests {
     }
 
     @Test func browsingLeavesNoTrace() throws {
-        let folder = try Folder()
-        let path = folder.path + "/store"
         let (store, archive) = try fill(path)
         defer { store.close() }
         _ = try archive.access("city 7")
         let before = try traces(archive)
-        var browser = try browser(folder, store: path)
+        var browser = try browser(store: path)
         for key in try Key.script("<enter>jjjj/city 1<enter>1rGgM<enter>tt<esc><esc><esc>DnF<pgdn><enter>") {
             browser.press([key])
             browser.refresh()
@@ -74,12 +77,10 @@ struct EngineSourceTests {
     }
 
     @Test func showsEntriesInLRUOrder() throws {
-        let folder = try Folder()
-        let path = folder.path + "/store"
         let (store, archive) = try fill(path)
         defer { store.close() }
         _ = try archive.access("city 3")
-        var browser = try browser(folder, store: path, keys: "<enter>")
+        var browser = try browser(store: path, keys: "<enter>")
         #expect(browser.model.cursorKey == "city 3")
         #expect(browser.text.contains("50 entries"))
         browser.press([Key(.down)])
@@ -92,11 +93,9 @@ struct EngineSourceTests {
     }
 
     @Test func deletesAndShowsCost() throws {
-        let folder = try Folder()
-        let path = folder.path + "/store"
         let (store, archive) = try fill(path)
         defer { store.close() }
-        var browser = try browser(folder, store: path, keys: "<enter>/city 4<enter>M")
+        var browser = try browser(store: path, keys: "<enter>/city 4<enter>M")
         #expect(browser.model.markedKeys.count == 11)
         browser.press([.character("D")])
         try archive.put(Array("{}".utf8), forKey: "city 44", encoding: .json)
@@ -116,12 +115,10 @@ struct EngineSourceTests {
 
     /// Entries return to their LRU position, whichever process deleted them.
     @Test func undoesDeletesOfAnyProcess() throws {
-        let folder = try Folder()
-        let path = folder.path + "/store"
         let (store, archive) = try fill(path)
         defer { store.close() }
         let before = try archive.entries().map { $0.recency }
-        var browser = try browser(folder, store: path, keys: "<enter>mmmDy")
+        var browser = try browser(store: path, keys: "<enter>mmmDy")
         #expect(try archive.status().entries == 47)
         #expect(browser.text.contains("Deleted 3 entries, 39 B; u undoes it."))
         browser.press(try Key.script("u"))
@@ -140,8 +137,6 @@ struct EngineSourceTests {
     }
 
     @Test func undoesStoppedPlanAsOne() throws {
-        let folder = try Folder()
-        let path = folder.path + "/store"
         let (store, archive) = try fill(path, count: 700)
         defer { store.close() }
         let source = EngineSource(folder: folder.path)
@@ -165,8 +160,6 @@ struct EngineSourceTests {
 
     /// Entries accessed since the plan aren't idle, though their sequence is unchanged.
     @Test func accessedEntryIsNotIdle() throws {
-        let folder = try Folder()
-        let path = folder.path + "/store"
         let (store, archive) = try fill(path, count: 20)
         defer { store.close() }
         let source = EngineSource(folder: folder.path)
@@ -191,13 +184,11 @@ struct EngineSourceTests {
 
     /// Regression: the access was checked before the change, not during it.
     @Test func accessDuringPlanKeepsEntry() throws {
-        let folder = try Folder()
-        let path = folder.path + "/store"
         let (store, archive) = try fill(path, count: 20)
         defer { store.close() }
         let latest = try #require(try archive.entries().first?.accessed)
         #expect(holds { Timestamp.now().microseconds > latest.microseconds + 1000 })
-        var browser = try browser(folder, store: path, keys: "<enter>x<up><ctrl+u>1ms<enter>")
+        var browser = try browser(store: path, keys: "<enter>x<up><ctrl+u>1ms<enter>")
         #expect(browser.text.contains("Expire 20 entries idle over 1ms?"))
         _ = try archive.access("city 3")
         browser.press([.character("y")])
@@ -207,13 +198,11 @@ struct EngineSourceTests {
     }
 
     @Test func changesExpiryTimes() throws {
-        let folder = try Folder()
-        let path = folder.path + "/store"
         let (store, archive) = try fill(path)
         defer { store.close() }
         try archive.put(
             [0x31], forKey: "owned", attributes: EntryAttributes(lifetime: .seconds(7200), owner: "api"))
-        var browser = try browser(folder, store: path, keys: "<enter>p")
+        var browser = try browser(store: path, keys: "<enter>p")
         let row = try #require(browser.text.split(separator: "\n").first { $0.contains("owned") })
         #expect((row.contains(" 2h ") || row.contains("1h59m")) && row.contains("api"))
         browser.press(try Key.script("mmx<ctrl+u>3d<enter>y"))
@@ -229,14 +218,12 @@ struct EngineSourceTests {
 
     /// The header's cost counts changes by the user; browsing leaves no trace.
     @Test func eventsAndHistoryLeaveNoTrace() throws {
-        let folder = try Folder()
-        let path = folder.path + "/store"
         let (store, archive) = try fill(path)
         defer { store.close() }
         _ = try archive.delete("city 1")
         let before = try traces(archive)
         let next = try archive.nextEvent()
-        var browser = try browser(folder, store: path)
+        var browser = try browser(store: path)
         #expect(browser.text.contains("deleted   city 1"))
         browser.press(try Key.script("P"))
         #expect(browser.text.contains("alive"))
@@ -253,14 +240,12 @@ struct EngineSourceTests {
     }
 
     @Test func readsLogDuringWrites() throws {
-        let folder = try Folder()
-        let path = folder.path + "/store"
         let store = try Store.open(at: path)
         defer { store.close() }
         let log = try store.archive(
             named: "Trace", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 4_000, memoryLimit: nil))
         for number in 0..<500 { try log.append(Array("message \(number)".utf8)) }
-        var browser = try browser(folder, store: path, keys: "<enter>")
+        var browser = try browser(store: path, keys: "<enter>")
         #expect(browser.model.screen == .messages)
         #expect(browser.text.contains("message 499"))
         try log.append(Array("one more".utf8))
@@ -277,8 +262,6 @@ struct EngineSourceTests {
     }
 
     @Test func cursorKeepsKeyDuringWrites() throws {
-        let folder = try Folder()
-        let path = folder.path + "/store"
         let (store, archive) = try fill(path, count: 500)
         defer { store.close() }
         let clock = TestClock()
@@ -298,13 +281,12 @@ struct EngineSourceTests {
     }
 
     @Test func listsStoresOfFolder() throws {
-        let folder = try Folder()
         let (one, _) = try fill(folder.path + "/one", count: 3)
         one.close()
         try FileManager.default.createDirectory(
             atPath: folder.path + "/other", withIntermediateDirectories: false)
         try "x".write(toFile: folder.path + "/file", atomically: true, encoding: .utf8)
-        var browser = try browser(folder, store: nil)
+        var browser = try browser(store: nil)
         #expect(browser.text.contains("1 store in"))
         browser.press(try Key.script("<enter><enter>"))
         #expect(browser.model.screen == .entries)
@@ -316,11 +298,9 @@ struct EngineSourceTests {
     }
 
     @Test func reportsMissingStore() throws {
-        let folder = try Folder()
-        let path = folder.path + "/store"
         let (store, _) = try fill(path)
         store.close()
-        var browser = try browser(folder, store: path, keys: "<enter>")
+        var browser = try browser(store: path, keys: "<enter>")
         try removeFolderInUse(path)
         browser.press([Key(.down)])
         browser.refresh()
@@ -335,7 +315,6 @@ struct EngineSourceTests {
 
     /// Regression: the list showed a ring file as empty, and as present after its removal.
     @Test func listsRingFile() throws {
-        let folder = try Folder()
         let path = folder.path + "/ring"
         #expect(FileManager.default.createFile(atPath: path, contents: nil))
         let ring = try RingFile(path: path, maximumBytes: 1_000, overwritesOldMessages: true)
@@ -368,15 +347,13 @@ struct EngineSourceTests {
 
     /// Regression: entries of a recreated archive with as many events weren't read.
     @Test func showsRecreatedArchive() throws {
-        let folder = try Folder()
-        let path = folder.path + "/store"
         for (place, word) in [(path, "former"), (path + "-2", "latter")] {
             let store = try Store.open(at: place)
             let archive = try store.archive(named: "City", orCreate: ArchiveConfiguration())
             for number in 1...3 { try archive.put(Array(word.utf8), forKey: "\(word) \(number)") }
             store.close()
         }
-        var browser = try browser(folder, store: path, keys: "<enter>")
+        var browser = try browser(store: path, keys: "<enter>")
         browser.press([.character("m")])
         #expect(browser.text.contains("former 3") && browser.text.contains("1 marked"))
         try removeFolderInUse(path)
@@ -410,8 +387,6 @@ struct EngineSourceTests {
 
     /// Regression: the bytes of a damaged key were shown as a key, and an unreadable entry as removed.
     @Test func reportsDamagedKey() throws {
-        let folder = try Folder()
-        let path = folder.path + "/store"
         let (store, archive) = try fill(path, count: 3)
         try archive.put(Array("{}".utf8), forKey: "to be damaged", encoding: .json)
         store.close()
@@ -419,7 +394,7 @@ struct EngineSourceTests {
         try FileManager.default.removeItem(atPath: path + "/City.archive/index")
         _ = try Store.open(at: path).archive(named: "City").status()
         try flipBit(in: path, behind: "to be damaged")
-        var browser = try browser(folder, store: path, keys: "<enter>")
+        var browser = try browser(store: path, keys: "<enter>")
         #expect(browser.model.cursorKey == nil)
         #expect(browser.text.contains("can't be read"))
         #expect(browser.text.contains("checksum"))
@@ -435,8 +410,6 @@ struct EngineSourceTests {
 
     /// Regression: results, groups and archives showed the rest of a damaged log as complete.
     @Test func reportsDamagedLogEverywhere() throws {
-        let folder = try Folder()
-        let path = folder.path + "/store"
         let (store, archive) = try fill(path, count: 3)
         try archive.put(Array("{}".utf8), forKey: "to be damaged", encoding: .json)
         try archive.put(Array("{}".utf8), forKey: "behind it", encoding: .json)
@@ -445,7 +418,7 @@ struct EngineSourceTests {
         try FileManager.default.removeItem(atPath: path + "/City.archive/index")
         try flipBit(in: path, behind: "to be damaged")
         let words = "log damaged: some may be missing"
-        var browser = try browser(folder, store: path)
+        var browser = try browser(store: path)
         #expect(browser.text.contains("1 archive  1 damaged  4 entries"))
         browser.send(.input(.resize(Size(columns: 60, rows: 12))))
         #expect(
@@ -470,8 +443,6 @@ struct EngineSourceTests {
 
     /// Regression: a store recreated between refreshes stayed without archives.
     @Test func followsRecreatedStore() throws {
-        let folder = try Folder()
-        let path = folder.path + "/store"
         let source = EngineSource(folder: folder.path)
         try fill(path, count: 3).0.close()
         #expect(try source.figures(store: path).archives.map(\.entries) == [3])
@@ -487,13 +458,11 @@ struct EngineSourceTests {
     }
 
     @Test func reportsDamagedValue() throws {
-        let folder = try Folder()
-        let path = folder.path + "/store"
         let (store, archive) = try fill(path)
         try archive.put(Array("{\"mark\":\"to be damaged\"}".utf8), forKey: "damaged", encoding: .json)
         store.close()
         try flipBit(in: path, behind: "to be damaged")
-        var browser = try browser(folder, store: path, keys: "<enter>")
+        var browser = try browser(store: path, keys: "<enter>")
         #expect(browser.model.cursorKey == "damaged")
         // The text is wrapped, so single words are checked.
         #expect(browser.text.contains("checksum"))
@@ -506,8 +475,7 @@ struct EngineSourceTests {
 
     @Test(arguments: ["", "/nothing/here"])
     func reportsFolderWithoutStore(suffix: String) throws {
-        let folder = try Folder()
-        let browser = try browser(folder, store: folder.path + suffix)
+        let browser = try browser(store: folder.path + suffix)
         let text = browser.text
         #expect(text.contains("there is no store") || text.contains("is not a store"))
     }

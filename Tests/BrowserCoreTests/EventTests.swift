@@ -5,6 +5,13 @@ import TerminalKit
 import Testing
 
 struct EventTests {
+    private let source: MockSource = {
+        let source = Fixture.source()
+        Fixture.addEvents(source)
+        return source
+    }()
+    private let clock = TestClock()
+
     /// Regression: the process number followed the name and was cut off.
     @Test(arguments: [(80, 24), (120, 40)], ["jE", "j<enter>t"])
     func processNumberIsNotCut(size: (columns: Int, rows: Int), keys: String) throws {
@@ -41,7 +48,6 @@ struct EventTests {
     }
 
     @Test func graphsCoverOtherScreens() throws {
-        let (source, clock) = (source(), TestClock())
         var browser = try graphs(source, clock, seconds: 70, keys: "j<enter>")
         browser.press([.character("T")])
         let text = browser.text
@@ -63,7 +69,6 @@ struct EventTests {
     }
 
     @Test func alarmRingsOnce() throws {
-        let (source, clock) = (source(), TestClock())
         var browser = try graphs(source, clock, seconds: 2)
         browser.press(try Key.script("A<lt> 80%<enter>"))
         #expect(browser.text.contains("The bell rings when hit ratio of City is < 80%."))
@@ -91,7 +96,6 @@ struct EventTests {
 
     /// A ringing alarm is highlighted in the bar, the status line and its graph.
     @Test func ringingAlarmIsHighlighted() throws {
-        let (source, clock) = (source(), TestClock())
         var browser = try graphs(source, clock, seconds: 6)
         browser.press(try Key.script("A<lt> 80%<enter>"))
         let look = Fixture.unicode
@@ -133,7 +137,7 @@ struct EventTests {
         ("<lt> 80%<enter>A<ctrl+u>many<enter>", "; < 80% stays"),
     ])
     func refusesInvalidBounds(keys: String, answer: String) throws {
-        let browser = try Fixture.browser(source(), keys: "jTA" + keys)
+        let browser = try Fixture.browser(source, keys: "jTA" + keys)
         #expect(browser.text.contains(answer), "\(browser.text)")
         #expect(browser.text.contains("alarm when"), "the prompt was closed")
     }
@@ -142,21 +146,20 @@ struct EventTests {
         "a bound alone uses the direction of the example",
         arguments: [("jTA", "80", "< 80"), ("jTA", "80%", "< 80%"), ("jTjA", "500", "> 500")])
     func boundWithoutSign(keys: String, text: String, condition: String) throws {
-        let browser = try Fixture.browser(source(), keys: keys + text + "<enter>")
+        let browser = try Fixture.browser(source, keys: keys + text + "<enter>")
         #expect(browser.model.said?.contains("is \(condition)") == true, "\(browser.model.said ?? "")")
     }
 
     /// Regression: a bound beyond the range of Int ended the browser.
     @Test(arguments: [("jTj", "> 1e30"), ("jTjj", "> 18446744073709551615"), ("jTj", "> 12345")])
     func boundIsShownAsTyped(keys: String, bound: String) throws {
-        var browser = try Fixture.browser(source(), keys: keys + "A" + bound + "<enter>")
+        var browser = try Fixture.browser(source, keys: keys + "A" + bound + "<enter>")
         #expect(browser.text.contains(" is \(bound)"), "\(browser.text)")
         browser.press(try Key.script("A<enter>"))
         #expect(browser.text.contains("is \(bound)"), "\(browser.text)")
     }
 
     @Test func alarmEndsWithItsArchive() throws {
-        let (source, clock) = (source(), TestClock())
         var browser = try graphs(source, clock, seconds: 3, keys: "jTA<lt> 99%<enter>")
         for _ in 0..<4 {
             clock.advance(1)
@@ -173,7 +176,6 @@ struct EventTests {
 
     /// Regression: the alarm counted logs, which the graph omits.
     @Test func graphAndAlarmCountSameArchives() throws {
-        let (source, clock) = (source(), TestClock())
         Fixture.addMessages(source)
         var browser = try graphs(source, clock, seconds: 3, keys: "E<tab><tab>jjA> 1B<enter>")
         for _ in 0..<4 {
@@ -188,7 +190,6 @@ struct EventTests {
 
     /// Regression: timers waited until the clock reached its former time.
     @Test func clockSetBackStopsNothing() throws {
-        let (source, clock) = (source(), TestClock())
         var browser = try graphs(source, clock, seconds: 5, keys: "j<enter>j")
         clock.advance(-3600)
         browser.refresh()
@@ -210,7 +211,6 @@ struct EventTests {
     }
 
     @Test func eventOpensHistoryAndEntry() throws {
-        let source = source()
         var browser = try Fixture.browser(source, keys: "jE/京都<enter>b")
         #expect(browser.text.contains("Key history of 東京都"), "\(browser.text)")
         #expect(browser.text.contains("promoted"))
@@ -226,7 +226,7 @@ struct EventTests {
 
     @Test("b in the list shows the history of the selected entry")
     func historyFromTheList() throws {
-        let browser = try Fixture.browser(source(), keys: "j<enter>jjb")
+        let browser = try Fixture.browser(source, keys: "j<enter>jjb")
         #expect(browser.text.contains("Key history of 東京都"), "\(browser.text)")
         #expect(browser.text.contains("promoted"))
     }
@@ -320,16 +320,8 @@ struct EventTests {
         #expect(browser.text.contains(line), "\(browser.text)")
     }
 
-    private func source() -> MockSource {
-        let source = Fixture.source()
-        Fixture.addEvents(source)
-        return source
-    }
-
     /// Events of all archives in order of time, newest last; only changed archives are read.
     @Test func showsEventsBelowArchives() throws {
-        let source = source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, rows: 40, clock: clock)
         let order = ["rejected", "(all)", "Bandung"].compactMap { text in
             browser.lines.firstIndex { $0.contains(text) && $0.contains("02:3") }
@@ -351,15 +343,15 @@ struct EventTests {
     }
 
     @Test func paneShowsEventsOfArchive() throws {
-        let browser = try Fixture.browser(source(), rows: 40, keys: "j<enter>t")
+        let browser = try Fixture.browser(source, rows: 40, keys: "j<enter>t")
         #expect(browser.lines.contains { $0.contains("rejected") && $0.contains("over the limit") })
         #expect(!browser.text.contains("(all)"))
-        let small = try Fixture.browser(source(), columns: 60, rows: 9, keys: "j<enter>t")
+        let small = try Fixture.browser(source, columns: 60, rows: 9, keys: "j<enter>t")
         #expect(small.text.contains("No room for the event pane; E"))
     }
 
     @Test func filtersEvents() throws {
-        var browser = try Fixture.browser(source(), columns: 100, keys: "E")
+        var browser = try Fixture.browser(source, columns: 100, keys: "E")
         #expect(browser.model.screen == .monitor)
         #expect(browser.text.contains("13 events"))
         browser.press(try Key.script("/ta<enter>"))
@@ -377,8 +369,6 @@ struct EventTests {
     }
 
     @Test func cursorFollowsItsEvent() throws {
-        let source = source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 100, clock: clock, keys: "E")
         #expect(browser.model.cursorRow == 12)
         source.happen(.record, "Oslo", archive: "City", at: clock.now)
@@ -397,8 +387,6 @@ struct EventTests {
     }
 
     @Test func pauseStopsEvents() throws {
-        let source = source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "E<space>")
         source.happen(.record, "Oslo", archive: "City", at: clock.now)
         clock.advance(1)
@@ -411,8 +399,6 @@ struct EventTests {
     /// The same term for events missed on the screen and during a pause.
     @Test("overwritten events are counted as missed", arguments: ["", "<esc><enter>", "<space>"])
     func missedEventsAreCounted(away: String) throws {
-        let source = source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 100, clock: clock, keys: "E" + away)
         #expect(!browser.text.contains("missed"))
         for number in 0..<3_000 { source.happen(.record, "key \(number)", archive: "City", at: clock.now) }
@@ -426,8 +412,6 @@ struct EventTests {
 
     /// The number of kept events is bounded; cursor and filter stay.
     @Test func boundsEvents() throws {
-        let source = source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 120, clock: clock, keys: "E/key 1<enter>")
         for _ in 0..<30 {
             for number in 0..<1_000 {
@@ -446,8 +430,6 @@ struct EventTests {
 
     /// Regression: the header counted the events of all archives, and decreased when old ones were dropped.
     @Test func countsOfEventsAgree() throws {
-        let source = source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 120, clock: clock, keys: "Eaa")
         for round in 1...3 {
             for number in 0..<9_000 {
@@ -475,8 +457,6 @@ struct EventTests {
     }
 
     @Test func valueShowsHistory() throws {
-        let source = source()
-        let clock = TestClock()
         var browser = try Fixture.browser(
             source, columns: 160, rows: 30, clock: clock, keys: "j<enter>jj<enter>")
         let story =
@@ -496,7 +476,6 @@ struct EventTests {
 
     @Test func requestsInProgressAreNotRepeated() {
         var test = UpdateTest(Fixture.model(columns: 80, rows: 40))
-        let source = source()
         let answers = test.answers(to: test.effects[0], source)
         test.send(answers[0], expecting: ["load events of Blob, City"])
         let events = test.answers(to: test.effects[0], source)

@@ -4,12 +4,14 @@ import TerminalKit
 import Testing
 
 struct ExpireTests {
+    private let source = Fixture.source()
+    private let clock = TestClock()
+
     private func entry(_ key: String, _ source: MockSource) -> EntryMetadata? {
         source.with { state in state.archives["City"]?.first { $0.entry.key == key }?.entry }
     }
 
     @Test func plansTypedTTL() throws {
-        let source = Fixture.source()
         var browser = try Fixture.browser(source, keys: "j<enter>gmmx")
         #expect(browser.text.contains("Expire 2 entries"))
         browser.press(try Key.script("<ctrl+u>1h30m<enter>"))
@@ -29,7 +31,6 @@ struct ExpireTests {
         ("<enter>", "Expire 1 entry in 5m?"),
     ])
     func offersChoices(keys: String, title: String) throws {
-        let source = Fixture.source()
         var browser = try Fixture.browser(source, keys: "j<enter>jjx" + keys)
         #expect(browser.text.contains(title))
         browser.press([Key(.enter)])
@@ -39,7 +40,6 @@ struct ExpireTests {
     }
 
     @Test func expiresNowAndNever() throws {
-        let source = Fixture.source()
         _ = try Fixture.browser(source, keys: "j<enter>gx<down><enter>y")
         #expect(entry("Jakarta", source) == nil)
         #expect(entry("東京都", source)?.expires != nil)
@@ -50,7 +50,6 @@ struct ExpireTests {
 
     /// Regression: entries without an expiry time were planned, and recorded as an action.
     @Test func neverSkipsEntriesWithoutExpiry() throws {
-        let source = Fixture.source()
         let none = try Fixture.browser(source, keys: "j<enter>gx<down><down><enter>")
         #expect(entry("Jakarta", source)?.expires == nil)
         #expect(!none.model.isPlanOpen)
@@ -89,8 +88,6 @@ struct ExpireTests {
 
     /// Entry 5 and all after it were accessed at least 35 s ago; the filter doesn't matter.
     @Test func expiresIdleEntriesOfArchive() throws {
-        let source = Fixture.source()
-        let clock = TestClock()
         var browser = try Fixture.browser(
             source, clock: clock, keys: "j<enter>/ta<enter>x<up><ctrl+u>30s<enter>")
         #expect(browser.text.contains("Expire 11 entries idle over 30s?"))
@@ -134,8 +131,6 @@ struct ExpireTests {
     }
 
     @Test func targetsAreFrozen() throws {
-        let source = Fixture.source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>jjx")
         for key in ["Malé", "Apia"] { source.access(key, archive: "City", at: clock.now) }
         source.record("東京都", Array("new".utf8), archive: "City", at: clock.now)
@@ -151,7 +146,6 @@ struct ExpireTests {
     /// A search for idle entries can be stopped; a late response opens nothing.
     @Test func stopsIdleSearch() {
         var test = UpdateTest(Fixture.model(columns: 80, rows: 24))
-        let source = Fixture.source()
         test.settle(source)
         test.press(.character("j"))
         test.press(Key(.enter), expecting: ["arrange City by idle, new listing"])
@@ -167,8 +161,6 @@ struct ExpireTests {
 
     /// The row of an expired entry vanishes although the store's counters are unchanged.
     @Test func expiredRowVanishes() throws {
-        let source = Fixture.source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>")
         let left = Fixture.start.adding(seconds: 47)
         #expect(entry("東京都", source)?.expires == left)

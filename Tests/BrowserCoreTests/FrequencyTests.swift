@@ -9,7 +9,7 @@ import Testing
 
 struct FrequencyTests {
     /// Cities of which every third is in Japan, and two in no country.
-    private func source() -> MockSource {
+    private let source: MockSource = {
         let source = Fixture.source()
         source.with { state in
             for number in Fixture.keys.indices {
@@ -21,7 +21,7 @@ struct FrequencyTests {
             }
         }
         return source
-    }
+    }()
 
     private func browser(_ source: MockSource, _ keys: String) throws -> HeadlessBrowser {
         try Fixture.browser(source, columns: 99, look: Fixture.ascii, keys: "j<enter>p" + keys)
@@ -32,7 +32,6 @@ struct FrequencyTests {
     }
 
     @Test func countsValues() throws {
-        let source = source()
         var browser = try browser(source, "fcountry<enter>")
         #expect(browser.lines[1].contains("3 groups by at.country"), "\(browser.text)")
         #expect(words(browser, 2).prefix(2) == ["at.country", "entries"])
@@ -62,7 +61,7 @@ struct FrequencyTests {
     }
 
     @Test func countsFilteredEntries() throws {
-        var browser = try browser(source(), "Wn = 1<enter>fcountry<enter>")
+        var browser = try browser(source, "Wn = 1<enter>fcountry<enter>")
         #expect(browser.lines[1].contains("8 entries") && browser.lines[1].contains("where n = 1"))
         #expect(words(browser, 3).prefix(2) == ["ID", "4"], "\(browser.text)")
         browser.press(try Key.script("<enter>"))
@@ -71,7 +70,6 @@ struct FrequencyTests {
     }
 
     @Test func offersSortedColumnFirst() throws {
-        let source = source()
         source.with { state in
             state.columns = [ChosenColumns(archive: "City", properties: [.named("n")], hidden: [])]
         }
@@ -80,28 +78,27 @@ struct FrequencyTests {
     }
 
     @Test func countsOwnersKindsAndTiers() throws {
-        let owners = try browser(source(), "fowner<enter>")
+        let owners = try browser(source, "fowner<enter>")
         #expect(words(owners, 3).prefix(3) == ["(no", "owner)", "12"], "\(owners.text)")
         let kinds = try Fixture.browser(
             Fixture.source(), columns: 99, look: Fixture.ascii, keys: "<enter>fkind<enter>")
         let text = kinds.text
         #expect(text.contains("3 groups by kind of value"), "\(text)")
         #expect(text.contains("PNG image") && text.contains("empty") && text.contains("text"))
-        let tiers = try browser(source(), "ftier<enter>")
+        let tiers = try browser(source, "ftier<enter>")
         #expect(words(tiers, 3).prefix(2) == ["disk", "10"], "\(tiers.text)")
     }
 
     @Test func countsByTypedExpression() throws {
-        let browser = try browser(source(), "f@hits - @hits<enter>")
+        let browser = try browser(source, "f@hits - @hits<enter>")
         #expect(words(browser, 3).prefix(2) == ["0", "16"], "\(browser.text)")
-        let wrong = try self.browser(source(), "f@@<enter>")
+        let wrong = try self.browser(source, "f@@<enter>")
         #expect(wrong.text.contains("@@ is not a property"))
-        let many = try self.browser(source(), "ftags[]<enter>")
+        let many = try self.browser(source, "ftags[]<enter>")
         #expect(many.text.contains("An entry has many tags[]"))
     }
 
     @Test func deletesGroup() throws {
-        let source = source()
         var browser = try browser(source, "fcountry<enter>jD")
         #expect(browser.text.contains("Delete 6 entries?"), "\(browser.text)")
         browser.press(try Key.script("y"))
@@ -110,7 +107,6 @@ struct FrequencyTests {
     }
 
     @Test func reportsUnreadableValues() throws {
-        let source = source()
         source.with { $0.valueProblems = ["Bandung": "the entry fails its checksum"] }
         let browser = try browser(source, "fcountry<enter>")
         #expect(browser.lines[1].contains("1 unreadable"), "\(browser.text)")
@@ -145,7 +141,6 @@ struct FrequencyTests {
 
     /// Spellings of a number are one group.
     @Test func groupsEqualNumbers() throws {
-        let source = source()
         source.with { state in
             for (number, text) in ["1", "1.0", "1e0", "2"].enumerated() {
                 state.archives["City"]?[number].bytes = Array("{\"n\":\(text),\"x\":\(text)}".utf8)

@@ -6,15 +6,17 @@ import Testing
 
 /// Graphs, and figures of the last minute in the lists of archives and stores.
 struct GraphTests {
+    private let source = Fixture.source()
+    private let clock = TestClock()
+
     /// A cache with a high hit ratio that has begun to miss.
     private func failing(_ keys: String = "j", columns: Int = 120, rows: Int = 40, seconds: Int = 70) throws
-        -> (MockSource, TestClock, HeadlessBrowser)
+        -> HeadlessBrowser
     {
-        let (source, clock) = (Fixture.source(), TestClock())
         source.with { $0.summaries["City"]?.hits = 900_000 }
         var browser = try Fixture.browser(source, columns: columns, rows: rows, clock: clock, keys: keys)
         for _ in 0..<seconds { source.pass(1, hits: 0, misses: 100, clock, &browser) }
-        return (source, clock, browser)
+        return browser
     }
 
     private func row(_ name: String, _ browser: HeadlessBrowser) throws -> String {
@@ -23,7 +25,7 @@ struct GraphTests {
 
     @Test("the list of archives shows the ratio of the last minute, the details that of the lifetime")
     func recentRatioInTheList() throws {
-        let (_, _, browser) = try failing()
+        let browser = try failing()
         let text = browser.text
         #expect(text.contains("hit 1m"), "\(text)")
         #expect(try row("City", browser).contains("0.0%"), "\(text)")
@@ -34,13 +36,13 @@ struct GraphTests {
 
     @Test("a ratio of less than a minute is labelled as such")
     func shortWindow() throws {
-        let (_, _, browser) = try failing(seconds: 5)
+        let browser = try failing(seconds: 5)
         #expect(browser.text.contains("hit <1m"))
     }
 
     @Test("a line for screen readers names the window of the ratio")
     func spokenWindow() throws {
-        let (_, _, browser) = try failing()
+        let browser = try failing()
         var speaker = Speaker()
         let lines = speaker.lines(browser.model, browser.frame)
         #expect(lines.contains { $0.contains("City") && $0.contains("hit 1m 0.0%") }, "\(lines)")
@@ -48,7 +50,6 @@ struct GraphTests {
 
     @Test("the sparkline of a ratio is scaled from 0 to 100 %")
     func sparklineIsAbsolute() throws {
-        let (source, clock) = (Fixture.source(), TestClock())
         var browser = try Fixture.browser(source, columns: 160, rows: 40, clock: clock, keys: "j")
         for _ in 0..<20 { source.pass(1, hits: 2, misses: 98, clock, &browser) }
         let row = try row("City", browser)
@@ -57,7 +58,6 @@ struct GraphTests {
 
     @Test("left and right read fixed past moments of the graphs")
     func cursorReadsThePast() throws {
-        let (source, clock) = (Fixture.source(), TestClock())
         var browser = try Fixture.browser(source, columns: 100, rows: 40, clock: clock, keys: "jT")
         for second in 0..<100 {
             source.pass(1, hits: second == 49 ? 5_000 : 50, misses: 50, clock, &browser)
@@ -86,8 +86,7 @@ struct GraphTests {
 
     @Test("each graph has its maximum and time marks at fixed moments")
     func axes() throws {
-        let (source, clock, found) = try failing("jT", columns: 100, rows: 40)
-        var browser = found
+        var browser = try failing("jT", columns: 100, rows: 40)
         func axes() -> [[Substring]] {
             browser.lines.filter { $0.contains("└") }.map { $0.split(separator: " ") }
         }
@@ -121,7 +120,6 @@ struct GraphTests {
 
     @Test("the order of archives stays while the cursor moves")
     func sortedArchivesAreHeld() throws {
-        let (source, clock) = (Fixture.source(), TestClock())
         var browser = try Fixture.browser(source, columns: 120, rows: 40, clock: clock, keys: "ssssj")
         #expect(names(browser).first == "City")
         source.with { $0.summaries["Trace"]?.memoryBytes = 9_999_999 }
@@ -158,8 +156,7 @@ struct GraphTests {
 
     @Test("an archive with an alarm that is too small shows both")
     func alarmAndTooSmall() throws {
-        let (source, clock, found) = try failing("jTA<lt> 80%<enter>", columns: 200, seconds: 5)
-        var browser = found
+        var browser = try failing("jTA<lt> 80%<enter>", columns: 200, seconds: 5)
         browser.press([.character("h")])
         for number in 0..<40 {
             source.happen(.eviction, "key \(number)", archive: "City", at: clock.now)
@@ -171,8 +168,7 @@ struct GraphTests {
 
     @Test("an alarm names its archive in the row and in the header")
     func alarmNamesItsArchive() throws {
-        let (source, clock, found) = try failing("jTA<lt> 80%<enter>", seconds: 5)
-        var browser = found
+        var browser = try failing("jTA<lt> 80%<enter>", seconds: 5)
         #expect(browser.lines[0].contains(" ALARM City "))
         browser.press([.character("h")])
         source.pass(1, hits: 0, misses: 100, clock, &browser)
@@ -184,7 +180,6 @@ struct GraphTests {
         "an archive that records evicted keys is marked as too small",
         arguments: [(true, true), (false, false)])
     func tooSmall(returns: Bool, isMarked: Bool) throws {
-        let (source, clock) = (Fixture.source(), TestClock())
         var browser = try Fixture.browser(source, columns: 80, rows: 40, clock: clock)
         for number in 0..<40 {
             source.happen(.eviction, "key \(number)", archive: "City", at: clock.now)
@@ -199,14 +194,13 @@ struct GraphTests {
 
     @Test("narrow screens keep name and ratio, and from 80 columns the gauge", arguments: [40, 80, 100])
     func narrowLists(columns: Int) throws {
-        let (_, _, browser) = try failing(columns: columns, rows: 24, seconds: 3)
+        let browser = try failing(columns: columns, rows: 24, seconds: 3)
         let row = try row("City", browser)
         #expect(row.contains("█▉") == (columns >= 80) && row.contains("0.0%"), "\(row)")
     }
 
     @Test("the list of stores shows the ratio and the operations of each store")
     func storesHaveFigures() throws {
-        let (source, clock) = (Fixture.source(), TestClock())
         var browser = try Fixture.browser(source, columns: 120, store: nil, clock: clock)
         for _ in 0..<4 {
             clock.advance(2)
@@ -224,7 +218,6 @@ struct GraphTests {
         "highlights matches of filter and search in a log",
         arguments: ["/warning<enter>", "fwarn.ng<enter>"])
     func logMatches(keys: String) throws {
-        let source = Fixture.source()
         Fixture.addMessages(source)
         let browser = try Fixture.browser(source, keys: "jj<enter>" + keys)
         let row = try #require(browser.lines.firstIndex { $0.contains("warning") && $0.contains("02:") })

@@ -5,10 +5,11 @@ import Testing
 
 /// Only the confirmation of a plan writes.
 struct HarmlessTests {
+    private let source = Fixture.source()
+
     @Test(arguments: 0..<24 as Range<UInt64>)
     func randomKeysWriteNothing(seed: UInt64) throws {
         var numbers = SeededGenerator(seed: seed)
-        let source = Fixture.source()
         Fixture.addEvents(source)
         Fixture.addMessages(source)
         Fixture.addUndoable(source)
@@ -37,7 +38,6 @@ struct HarmlessTests {
     }
 
     @Test func readOnlyBrowserHasNoDelete() throws {
-        let source = Fixture.source()
         let browser = try Fixture.browser(source, isReadOnly: true, keys: "j<enter>mmD<delete>y<tab><enter>")
         #expect(source.with { $0.deleteCalls } == 0)
         #expect(browser.model.planned == nil)

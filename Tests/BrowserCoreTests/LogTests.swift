@@ -4,15 +4,16 @@ import TerminalKit
 import Testing
 
 struct LogTests {
-    private func source(_ count: Int = 60) -> MockSource {
+    private let source = LogTests.source()
+    private let clock = TestClock()
+
+    private static func source(_ count: Int = 60) -> MockSource {
         let source = Fixture.source()
         Fixture.addMessages(source, count: count)
         return source
     }
 
     @Test func followsNewestMessage() throws {
-        let source = source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "jj<enter>")
         #expect(browser.model.screen == .messages)
         #expect(browser.model.cursorRow == 59)
@@ -26,8 +27,6 @@ struct LogTests {
 
     /// Neither new messages nor the loss of the oldest move the view.
     @Test func cursorFollowsItsMessage() throws {
-        let source = source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "jj<enter><pgup>")
         let before = browser.text.split(separator: "\n").filter { $0.contains("GET") }
         for number in 0..<5 { source.append("new \(number)", archive: "Trace", at: clock.now) }
@@ -41,8 +40,6 @@ struct LogTests {
     }
 
     @Test func pauseStopsMessages() throws {
-        let source = source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "jj<enter><space>")
         source.append("unseen", archive: "Trace", at: clock.now)
         clock.advance(1)
@@ -53,7 +50,7 @@ struct LogTests {
     }
 
     @Test func readsOnlyVisibleRows() throws {
-        let source = source(100_000)
+        let source = Self.source(100_000)
         var browser = try Fixture.browser(source, rows: 40, keys: "jj<enter>")
         #expect(browser.text.contains("100,000 messages"))
         let calls = source.with { $0.messageCalls }
@@ -67,8 +64,6 @@ struct LogTests {
 
     /// An unreadable log is reported, and not requested repeatedly.
     @Test func reportsProblemOnce() throws {
-        let source = source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "jj<enter>")
         source.with { $0.problem = "the store is unreachable" }
         browser.press([.character("g")])
@@ -82,7 +77,7 @@ struct LogTests {
     }
 
     @Test func showsWholeMessage() throws {
-        let browser = try Fixture.browser(source(), keys: "jj<enter>kk<enter>")
+        let browser = try Fixture.browser(source, keys: "jj<enter>kk<enter>")
         let text = browser.text
         #expect(text.contains("Message of Trace"))
         #expect(text.contains("57 panic: \\e[31mred") || text.contains("57 panic: ^[[31mred"))
@@ -90,8 +85,6 @@ struct LogTests {
     }
 
     @Test func filtersByPattern() throws {
-        let source = source()
-        let clock = TestClock()
         var browser = try Fixture.browser(
             source, columns: 120, clock: clock, keys: "jj<enter>/warning|jakarta<enter>")
         #expect(browser.text.contains("20 of 60 messages  filter \"warning|jakarta\""))
@@ -112,7 +105,7 @@ struct LogTests {
     }
 
     @Test func reportsPatternErrors() throws {
-        var browser = try Fixture.browser(source(), columns: 120, keys: "jj<enter>/pan(ic")
+        var browser = try Fixture.browser(source, columns: 120, keys: "jj<enter>/pan(ic")
         let line = browser.text.split(separator: "\n").first { $0.contains("filter: pan(ic") }
         #expect(line?.contains("expected ')'") == true, "\(browser.text)")
         browser.press([Key(.enter)])
@@ -121,7 +114,7 @@ struct LogTests {
     }
 
     @Test func findsMessages() throws {
-        var browser = try Fixture.browser(source(), columns: 120, keys: "jj<enter>gf^1.*panic<enter>")
+        var browser = try Fixture.browser(source, columns: 120, keys: "jj<enter>gf^1.*panic<enter>")
         #expect(browser.text.contains("find \"^1.*panic\": 1 of 1"))
         browser.press(try Key.script("f<ctrl+u>panic<enter>"))
         #expect(browser.text.contains("\"panic\": 3 of 10"), "not from the cursor")
@@ -135,7 +128,7 @@ struct LogTests {
 
     /// `!` finds the other messages, with a text and with an expression.
     @Test func findsOtherMessages() throws {
-        var browser = try Fixture.browser(source(), columns: 120, keys: "jj<enter>gf!panic<enter>")
+        var browser = try Fixture.browser(source, columns: 120, keys: "jj<enter>gf!panic<enter>")
         #expect(browser.text.contains("find \"!panic\": 1 of 50"), "\(browser.text)")
         browser.press(try Key.script("nnn"))
         // The fourth message is a panic.
@@ -153,7 +146,6 @@ struct LogTests {
     }
 
     @Test func showsBytesOfMessage() throws {
-        let source = source()
         source.append(
             bytes: [0xde, 0xad, 0xbe, 0xef] + Array("text".utf8), archive: "Trace", at: Fixture.start)
         var browser = try Fixture.browser(source, columns: 100, keys: "jj<enter>")
@@ -165,8 +157,6 @@ struct LogTests {
 
     @Test("deletes all messages after its name is typed, not by the key for entries")
     func allAreDeletedByName() throws {
-        let source = source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "jj<enter>D")
         #expect(!browser.model.isPlanOpen && browser.model.said?.contains("ctrl+x") == true)
         browser.press([.control("x")])
@@ -198,7 +188,6 @@ struct LogTests {
         for number in 0..<2_500 {
             try log.append(Array("\(number) \(number % 100 == 7 ? "Error" : "info") of a request".utf8))
         }
-        let clock = TestClock()
         var browser = HeadlessBrowser(
             Model(
                 size: Size(columns: 120, rows: 40), look: Fixture.ascii, folder: folder.path,

@@ -8,6 +8,8 @@ import Testing
 
 /// Values in other programs: pager, pipe, file, editor.
 struct ProgramTests {
+    private let source = Fixture.source()
+
     /// Records calls of programs and imitates them. Safe from any thread.
     final class Programs: Sendable {
         struct Run: Sendable {
@@ -84,7 +86,6 @@ struct ProgramTests {
 
     /// A value of many windows arrives unchanged.
     @Test func pagerGetsLongValue() throws {
-        let source = Fixture.source()
         let long = (0..<9_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 / 251) }
         source.record("Jakarta", long, archive: "City", at: Fixture.start)
         let programs = Programs()
@@ -126,7 +127,6 @@ struct ProgramTests {
     @Test func writesFilesAndAsksToReplace() throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(at: folder) }
-        let source = Fixture.source()
         let file = folder.appendingPathComponent("a.raw")
         var browser = try browser("j<enter>w<ctrl+u>\(file.path)<enter>", source, Programs())
         #expect(browser.text.contains("197 B as they are stored written to"))
@@ -155,7 +155,6 @@ struct ProgramTests {
     }
 
     @Test func storesConfirmedEdit() throws {
-        let source = Fixture.source()
         let programs = Programs(edit: Self.replacing("\"Jakarta\"", with: "\"Batavia\""))
         var browser = try browser("j<enter><enter>e", source, programs)
         let text = browser.text
@@ -174,7 +173,6 @@ struct ProgramTests {
     }
 
     @Test func cancelKeepsText() throws {
-        let source = Fixture.source()
         let programs = Programs(edit: Self.replacing("\"Jakarta\"", with: "\"Batavia\""))
         let browser = try browser("j<enter><enter>e<enter>", source, programs)
         #expect(value("Jakarta", source) == String(decoding: Fixture.json("Jakarta", 0), as: UTF8.self))
@@ -185,7 +183,6 @@ struct ProgramTests {
     }
 
     @Test func unchangedTextStoresNothing() throws {
-        let source = Fixture.source()
         let programs = Programs()
         let browser = try browser("j<enter><enter>e", source, programs)
         #expect(browser.text.contains("Nothing was changed."))
@@ -195,7 +192,6 @@ struct ProgramTests {
 
     /// A mistake is shown with its line; Enter returns to the editor, Esc keeps the text.
     @Test func mistakeReturnsToEditor() throws {
-        let source = Fixture.source()
         let programs = Programs(edit: { text in
             let text = String(decoding: text, as: UTF8.self)
             let isMended = text.contains("1642911,,")
@@ -215,7 +211,6 @@ struct ProgramTests {
 
     /// The other process's value and the edited text both stay.
     @Test func reportsConflict() throws {
-        let source = Fixture.source()
         let programs = Programs(edit: { text in
             source.record("Jakarta", Array("{\"other\":1}".utf8), archive: "City", at: Fixture.start)
             source.happen(.update, "Jakarta", archive: "City", bytes: 11, at: Fixture.start)
@@ -231,7 +226,6 @@ struct ProgramTests {
     }
 
     @Test func failedEditorStoresNothing() throws {
-        let source = Fixture.source()
         let programs = Programs(status: 1, edit: Self.replacing("\"Jakarta\"", with: "\"Batavia\""))
         let browser = try browser("j<enter><enter>e", source, programs)
         #expect(browser.text.contains("The editor ended with exit code 1: vi"))
@@ -243,7 +237,6 @@ struct ProgramTests {
 
     /// Regression: the message named the removed file.
     @Test func reportsRemovedFile() throws {
-        let source = Fixture.source()
         let browser = try Fixture.browser(
             source, keys: "j<enter><enter>e",
             programs: { program in
@@ -274,7 +267,6 @@ struct ProgramTests {
     // MARK: New entries
 
     @Test func storesConfirmedNewEntry() throws {
-        let source = Fixture.source()
         let programs = Programs(edit: { _ in Array("{\"name\": \"Oslo\"}\n".utf8) })
         var browser = try browser("j<enter>nOslo<enter>", source, programs)
         #expect(programs.last?.content == [])
@@ -288,7 +280,6 @@ struct ProgramTests {
     }
 
     @Test func refusesExistingKey() throws {
-        let source = Fixture.source()
         let programs = Programs(edit: { _ in
             source.record("Oslo", [1], archive: "City", at: Fixture.start)
             return Array("text".utf8)
@@ -304,7 +295,6 @@ struct ProgramTests {
     }
 
     @Test func emptyTextStoresNothing() throws {
-        let source = Fixture.source()
         let browser = try browser("j<enter>nOslo<enter>", source, Programs())
         #expect(browser.text.contains("Nothing was written."))
         #expect(value("Oslo", source) == nil)

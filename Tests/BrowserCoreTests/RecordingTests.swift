@@ -22,6 +22,11 @@ import Testing
         deinit { discard(path) }
     }
 
+    private let folder: Folder
+    private var path: String { folder.path + "/a.cast" }
+
+    init() throws { folder = try Folder() }
+
     private func frame(_ text: String, columns: Int = 10, rows: Int = 3) -> Frame {
         var frame = Frame(size: Size(columns: columns, rows: rows))
         frame.write(text, at: .zero)
@@ -29,7 +34,7 @@ import Testing
     }
 
     /// Three frames a second apart on a terminal that shrinks, with keys in between.
-    private func record(to path: String) throws -> Recorder {
+    private func record() throws -> Recorder {
         let hand = Hand()
         let recorder = try Recorder(
             to: GrowingFile(at: path), size: Size(columns: 10, rows: 3), title: "a test"
@@ -52,7 +57,7 @@ import Testing
         return recorder
     }
 
-    private func replay(_ path: String) throws -> Replay {
+    private func replay() throws -> Replay {
         try Replay(Recording(contentsOf: path), named: path, look: Look(theme: Theme(.dark, depth: .mono)))
     }
 
@@ -61,9 +66,7 @@ import Testing
     }
 
     @Test func replaysRecording() throws {
-        let folder = try Folder()
-        let path = folder.path + "/a.cast"
-        #expect(try record(to: path).failure == nil)
+        #expect(try record().failure == nil)
         var facts = stat()
         #expect(stat(path, &facts) == 0 && facts.st_mode & 0o777 == 0o600)
         let recording = try Recording(contentsOf: path)
@@ -71,7 +74,7 @@ import Testing
         let keys = recording.events.compactMap { if case .keys(let keys) = $0.content { keys } else { nil } }
         #expect(keys == ["<lt>", "<ctrl+x>", "é<space>b"])
         #expect(try Key.script(keys.joined()) == [.character("<"), .control("x")] + "é b".map(Key.character))
-        var replay = try replay(path)
+        var replay = try replay()
         #expect(text(replay) == "first")
         for (seconds, shown) in [
             (0.9, "first"), (1, "first"), (1.9, "first"), (2, "東京"), (0, "first"), (9, "東京"),
@@ -83,9 +86,7 @@ import Testing
     }
 
     @Test func keepsExistingFile() throws {
-        let folder = try Folder()
-        let path = folder.path + "/a.cast"
-        _ = try record(to: path)
+        _ = try record()
         let before = try WholeFile.bytes(of: path, limit: 1 << 20)
         #expect { try GrowingFile(at: path) } throws: {
             "\($0)".contains("is there already; choose another name")
@@ -94,9 +95,7 @@ import Testing
     }
 
     @Test func replaysCutRecording() throws {
-        let folder = try Folder()
-        let path = folder.path + "/a.cast"
-        _ = try record(to: path)
+        _ = try record()
         let bytes = try WholeFile.bytes(of: path, limit: 1 << 20)
         let header = bytes.firstIndex(of: UInt8(ascii: "\n"))!
         for count in header + 1..<bytes.count {
@@ -144,9 +143,7 @@ import Testing
     }
 
     @Test func playsOnTerminal() throws {
-        let folder = try Folder()
-        let path = folder.path + "/a.cast"
-        _ = try record(to: path)
+        _ = try record()
         let hand = Hand()
         var terminal = BrowserLoopTests.Terminal([
             .init(whenShown: "first", event: .key(.character(" "))),

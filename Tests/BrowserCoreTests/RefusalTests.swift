@@ -4,6 +4,8 @@ import Testing
 
 /// Keys that work on every screen, and text after refused keys.
 struct RefusalTests {
+    private let clock = TestClock()
+
     @Test(
         "opens events, processes and graphs from every screen, and returns",
         arguments: [
@@ -45,7 +47,6 @@ struct RefusalTests {
 
     @Test("shows that text is ignored as long as it is, and esc only ends that")
     func showsThatTextIsIgnored() throws {
-        let clock = TestClock()
         var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: "jz/D")
         let before = browser.model.screen
         #expect(browser.text.contains("Esc accepts keys again."), "\(browser.text)")
@@ -61,7 +62,6 @@ struct RefusalTests {
         "ignores text after a refused key until a pause, an arrow or esc",
         arguments: [("jj<enter>Q", "Dy"), ("jz/", "Dq"), ("P/", "zq")])
     func ignoresTextAfterRefusedKey(keys: String, text: String) throws {
-        let clock = TestClock()
         var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: keys)
         let before = browser.model.screen
         for character in text + "\n\t " {

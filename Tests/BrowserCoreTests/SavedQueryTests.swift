@@ -7,12 +7,13 @@ import Testing
 
 /// Named queries and their file.
 struct SavedQueryTests {
+    private let source = Fixture.source()
+
     private func browser(_ source: MockSource, _ keys: String) throws -> HeadlessBrowser {
         try Fixture.browser(source, columns: 99, look: Fixture.ascii, keys: "jQ" + keys)
     }
 
     @Test func savesUsesAndDeletes() throws {
-        let source = Fixture.source()
         var browser = try browser(source, "find population > 1<ctrl+s>")
         #expect(browser.lines[22].hasPrefix("save as: "), "\(browser.text)")
         browser.press(try Key.script("  large <enter>"))
@@ -39,7 +40,6 @@ struct SavedQueryTests {
 
     /// Regression: a long name was cut without an ellipsis and hid its query.
     @Test func longNameLeavesSpaceForQuery() throws {
-        let source = Fixture.source()
         source.with { state in
             let text = "find population > 1 | " + String(repeating: "sort name | ", count: 9) + "limit 3"
             state.savedQueries = [
@@ -55,7 +55,6 @@ struct SavedQueryTests {
 
     @Test(arguments: ["<ctrl+s>", "limit 3<ctrl+s>  <enter>"])
     func refusesMissingTextOrName(keys: String) throws {
-        let source = Fixture.source()
         let browser = try browser(source, keys)
         #expect(source.with { $0.savedQueries.isEmpty })
         let said = browser.lines[22]
@@ -63,7 +62,6 @@ struct SavedQueryTests {
     }
 
     @Test func asksToReplace() throws {
-        let source = Fixture.source()
         var browser = try browser(source, "limit 3<ctrl+s>few<enter><bs>4<ctrl+s>few<enter>")
         #expect(browser.text.contains("few is now: limit 3"), "\(browser.text)")
         browser.press(try Key.script("<esc>"))
@@ -73,7 +71,6 @@ struct SavedQueryTests {
     }
 
     @Test func reportsUnsavedQuery() throws {
-        let source = Fixture.source()
         source.with { $0.keepingProblem = "no room" }
         let browser = try browser(source, "limit 3<ctrl+s>few<enter>")
         #expect(browser.lines[22].contains("Saved for this session only: no room"), "\(browser.text)")
@@ -112,7 +109,6 @@ struct SavedQueryTests {
 
     /// Regression: queries saved by another browser weren't listed, and were replaced without a question.
     @Test func seesQueriesOfOtherBrowsers() throws {
-        let source = Fixture.source()
         var browser = try browser(source, "limit 3<ctrl+s>few<enter>")
         source.with { $0.savedQueries.save(SavedQuery(name: "more", archive: "City", text: "limit 9")) }
         browser.press(try Key.script("<ctrl+o>"))
@@ -123,7 +119,6 @@ struct SavedQueryTests {
     }
 
     @Test func listsUnsavedQueries() throws {
-        let source = Fixture.source()
         source.with { $0.keepingProblem = "no room" }
         let browser = try browser(source, "limit 3<ctrl+s>few<enter><ctrl+o>")
         #expect(browser.text.contains("few  limit 3"), "\(browser.text)")

@@ -5,8 +5,10 @@ import TerminalKit
 import Testing
 
 struct UndoTests {
+    private let source = Fixture.source()
+    private let clock = TestClock()
+
     @Test func restoresDeletedEntries() throws {
-        let source = Fixture.source()
         var browser = try Fixture.browser(source, keys: "j<enter>mmmDy")
         #expect(source.with { $0.archives["City"]?.count } == 13)
         browser.press([.character("u")])
@@ -22,8 +24,6 @@ struct UndoTests {
 
     /// The remaining time is shown, and its end reported.
     @Test func showsRemainingTime() throws {
-        let source = Fixture.source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 110, clock: clock, keys: "j<enter>gmmDy")
         func status() -> String {
             String(browser.lines[22])
@@ -48,8 +48,6 @@ struct UndoTests {
     }
 
     @Test func reportsEndOfUndo() throws {
-        let source = Fixture.source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 80, clock: clock, keys: "j<enter>gDy")
         source.with { $0.undoable["City"] = [] }
         clock.advance(601)
@@ -59,7 +57,6 @@ struct UndoTests {
 
     /// Regression: during a long undo, its end was reported.
     @Test func runningUndoIsNotReportedAsOver() throws {
-        let source = Fixture.source()
         var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "j<enter>gDyu")
         let undo = test.press(.character("y"), source, settling: false)
         let undoable = source.with { $0.undoable["City"] }
@@ -73,7 +70,6 @@ struct UndoTests {
     }
 
     @Test func undoneActionHasNoRemainingTime() throws {
-        let clock = TestClock()
         var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: "j<enter>gDyuy")
         clock.advance(30)
         browser.refresh()
@@ -81,7 +77,6 @@ struct UndoTests {
     }
 
     @Test func cancelIsDefault() throws {
-        let source = Fixture.source()
         Fixture.addUndoable(source)
         let browser = try Fixture.browser(source, keys: "j<enter>u<enter>")
         #expect(source.with { $0.writeCalls } == 0)
@@ -89,8 +84,6 @@ struct UndoTests {
     }
 
     @Test func listsKeysRecordedSince() throws {
-        let source = Fixture.source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>mmDy")
         source.record("Bandung", Array("new".utf8), archive: "City", at: clock.now)
         browser.press(try Key.script("uy"))
@@ -100,7 +93,6 @@ struct UndoTests {
 
     /// The same key undoes actions of other processes; the list offers older ones.
     @Test func undoesChosenAction() throws {
-        let source = Fixture.source()
         Fixture.addUndoable(source)
         var browser = try Fixture.browser(source, keys: "j<enter>U")
         let list = browser.text
@@ -115,7 +107,6 @@ struct UndoTests {
     /// Regression: a narrow screen cut off the process, the time and the remaining time.
     @Test(arguments: [(40, 10), (30, 24), (80, 24)])
     func listWrapsDetails(columns: Int, rows: Int) throws {
-        let source = Fixture.source()
         Fixture.addUndoable(source)
         var browser = try Fixture.browser(source, columns: columns, rows: rows, keys: "j<enter>U")
         for words in [
@@ -136,8 +127,6 @@ struct UndoTests {
 
     /// Regression: a restored row above the cursor was above the visible rows.
     @Test func restoredTopRowIsVisible() throws {
-        let source = Fixture.source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>gDy")
         clock.advance(2)
         browser.refresh()
@@ -154,7 +143,6 @@ struct UndoTests {
     /// Expiry times are restored in parts, which can be stopped; entries are restored in one step.
     @Test(arguments: [(kind: ReversibleAction.Kind.deadline, isStoppable: true), (.delete, false)])
     func escapeStopsUndo(kind: ReversibleAction.Kind, isStoppable: Bool) throws {
-        let source = Fixture.source()
         Fixture.addUndoable(source)
         source.with { $0.undoable["City"]?[0].action.kind = kind }
         var test = UpdateTest(Fixture.model(columns: 100, rows: 24))
@@ -176,7 +164,6 @@ struct UndoTests {
         (kind: ReversibleAction.Kind.deadline, end: ", Esc stops"), (.delete, ""), (.expire, ""),
     ])
     func longUndoShowsProgress(kind: ReversibleAction.Kind, end: String) throws {
-        let source = Fixture.source()
         Fixture.addUndoable(source)
         source.with { state in
             state.undoable["City"]?[0].action.kind = kind
@@ -197,7 +184,6 @@ struct UndoTests {
 
     /// Regression: work begun during a change replaced it, and Esc stopped that work.
     @Test func escapeStopsChangeDuringOtherWork() throws {
-        let source = Fixture.source()
         Fixture.addUndoable(source)
         source.with { $0.undoable["City"]?[0].action.kind = .deadline }
         var test = UpdateTest(Fixture.model(columns: 100, rows: 24))
@@ -219,7 +205,6 @@ struct UndoTests {
     }
 
     @Test func reportsLateUndo() throws {
-        let source = Fixture.source()
         Fixture.addUndoable(source)
         var browser = try Fixture.browser(source, columns: 100, keys: "j<enter>u")
         source.with { $0.undoable = [:] }
@@ -231,7 +216,6 @@ struct UndoTests {
 
     /// On the list of archives, u undoes in the archive under the cursor.
     @Test func undoesFromArchives() throws {
-        let source = Fixture.source()
         Fixture.addUndoable(source)
         let browser = try Fixture.browser(source, keys: "ju")
         #expect(browser.text.contains("Restores 1 entry, "))
@@ -240,7 +224,6 @@ struct UndoTests {
     /// A late response must not replace an open dialog.
     @Test func lateResponseOpensNothing() {
         var test = UpdateTest(Fixture.model(columns: 80, rows: 24))
-        let source = Fixture.source()
         Fixture.addUndoable(source)
         test.settle(source)
         test.press(.character("j"))
@@ -253,7 +236,6 @@ struct UndoTests {
     }
 
     @Test func readOnlyBrowserHasNoExpiryOrUndo() throws {
-        let source = Fixture.source()
         Fixture.addUndoable(source)
         Fixture.addMessages(source)
         for keys in ["j<enter>x<enter>y", "j<enter>uy", "j<enter>U<enter>y", "jj<enter>Dy"] {

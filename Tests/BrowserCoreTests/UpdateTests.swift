@@ -4,7 +4,9 @@ import Testing
 
 /// The exact effects of each message.
 struct UpdateTests {
-    private func entries(_ source: MockSource, rows: Int = 24) -> UpdateTest {
+    private let source = Fixture.source()
+
+    private func entries(rows: Int = 24) -> UpdateTest {
         var test = UpdateTest(Fixture.model(columns: 80, rows: rows))
         test.settle(source)
         test.press(.character("j"))
@@ -24,7 +26,6 @@ struct UpdateTests {
     }
 
     @Test func refreshesOneAtATime() {
-        let source = Fixture.source()
         var test = UpdateTest(Fixture.model(columns: 80, rows: 24))
         test.send(.tick(Fixture.start))
         test = UpdateTest(Fixture.model(columns: 80, rows: 24))
@@ -34,8 +35,7 @@ struct UpdateTests {
     }
 
     @Test func doesNotListUnchangedArchive() {
-        let source = Fixture.source()
-        var test = entries(source)
+        var test = entries()
         let before = source.with { $0.listings }
         for second in 1...5 {
             test.send(
@@ -54,8 +54,7 @@ struct UpdateTests {
 
     /// A paused screen stays; figures are sampled for the graphs.
     @Test func pauseKeepsScreen() {
-        let source = Fixture.source()
-        var test = entries(source)
+        var test = entries()
         test.press(.character(" "))
         let shown = test.text.split(separator: "\n").dropFirst()
         source.record("Oslo", Array("{}".utf8), archive: "City", at: Fixture.start)
@@ -75,8 +74,7 @@ struct UpdateTests {
     }
 
     @Test func keystrokesReplaceEarlierFilters() {
-        let source = Fixture.source()
-        var test = entries(source)
+        var test = entries()
         test.press(.character("/"))
         test.press(.character("t"), expecting: ["arrange City by idle filter \"t\""])
         let first = test.effects
@@ -93,8 +91,7 @@ struct UpdateTests {
     }
 
     @Test func escapeStopsSorting() {
-        let source = Fixture.source()
-        var test = entries(source)
+        var test = entries()
         test.press(.character("1"), expecting: ["arrange City by key"])
         guard let ticket = test.effects.first?.ticket else {
             Issue.record("no arrangement was requested")
@@ -111,8 +108,7 @@ struct UpdateTests {
     }
 
     @Test func filteringShowsProgress() {
-        let source = Fixture.source()
-        var test = entries(source)
+        var test = entries()
         test.press(.character("/"))
         test.press(.character("t"), expecting: ["arrange City by idle filter \"t\""])
         guard let ticket = test.effects.first?.ticket else {
@@ -129,7 +125,6 @@ struct UpdateTests {
 
     /// The folder is read once a second, not at each refresh.
     @Test func storesAreReadOnceASecond() {
-        let source = Fixture.source()
         var test = UpdateTest(Fixture.model(columns: 80, rows: 24, store: nil))
         test.settle(source)
         test.send(.tick(Fixture.start.adding(seconds: 0.2)))
@@ -138,8 +133,7 @@ struct UpdateTests {
     }
 
     @Test func movingLoadsVisibleRows() {
-        let source = Fixture.source()
-        var test = entries(source, rows: 12)
+        var test = entries(rows: 12)
         test.press(Key(.end), expecting: ["load rows 2..<16"])
         let question = test.effects
         // No request is repeated.
@@ -149,8 +143,7 @@ struct UpdateTests {
     }
 
     @Test func opensValueWithOneRead() {
-        let source = Fixture.source()
-        var test = entries(source)
+        var test = entries()
         test.press(
             Key(.enter), expecting: ["load value City/Jakarta for screen", "load history of City/Jakarta"])
         test.settle(source)
@@ -178,7 +171,6 @@ struct UpdateTests {
     }
 
     @Test func lateResponseBelongsToItsStore() {
-        let source = Fixture.source()
         var test = UpdateTest(Fixture.model(columns: 80, rows: 24, store: nil))
         test.settle(source)
         func open(_ path: String) {
@@ -207,7 +199,6 @@ struct UpdateTests {
     }
 
     @Test func leavingListStopsWork() {
-        let source = Fixture.source()
         var test = UpdateTest(Fixture.model(columns: 80, rows: 24))
         test.settle(source)
         test.press(Key(.enter), expecting: ["arrange Blob by idle, new listing"])
@@ -219,14 +210,13 @@ struct UpdateTests {
     }
 
     @Test func quitsAndStartsDemo() {
-        let source = Fixture.source()
         var test = UpdateTest(Fixture.model(columns: 80, rows: 24, store: nil))
         test.settle(source)
         test.press(.character("d"), expecting: ["start demo"])
         test.press(.character("q"), expecting: ["quit"])
         test.press(.control("c"), expecting: ["quit"])
         test.send(.input(.hangUp), expecting: ["quit"])
-        var other = entries(source)
+        var other = entries()
         other.press(.character("d"))
         other.press(.character("/"))
         other.press(.character("q"), expecting: ["arrange City by idle filter \"q\""])
@@ -235,8 +225,7 @@ struct UpdateTests {
     /// Regression: after a paste without an end, the browser ignored keys without a hint, and Ctrl-C quit.
     @Test func reportsUnfinishedPaste() {
         let unfinished = "A paste hasn't ended; Ctrl-C drops it."
-        let source = Fixture.source()
-        var test = entries(source)
+        var test = entries()
         test.send(.input(.pasteUnfinished))
         test.send(.clock(Fixture.start.adding(seconds: 100)))
         #expect(test.text.contains(unfinished), "the message vanished")
@@ -254,8 +243,7 @@ struct UpdateTests {
     }
 
     @Test func showsAndClearsFailures() {
-        let source = Fixture.source()
-        var test = entries(source)
+        var test = entries()
         source.with { $0.problem = "there is no store at /none" }
         test.send(
             .tick(Fixture.start.adding(seconds: 1)), expecting: ["load figures of \(Fixture.storePath)"])
@@ -272,7 +260,6 @@ struct UpdateTests {
     }
 
     @Test func retriesFailedListing() {
-        let source = Fixture.source()
         var test = UpdateTest(Fixture.model(columns: 80, rows: 24))
         test.settle(source)
         source.with { $0.listingProblem = "City/index is damaged at byte 64" }

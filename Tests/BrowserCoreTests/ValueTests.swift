@@ -5,8 +5,10 @@ import TerminalKit
 import Testing
 
 struct ValueTests {
+    private let source = Fixture.source()
+    private let clock = TestClock()
+
     @Test func reportsDamageAndShowsBytes() throws {
-        let source = Fixture.source()
         source.with { state in
             state.archives["City"]?[0].bytes = Array("{oops".utf8)
             state.archives["City"]?[0].entry.valueBytes = 5
@@ -18,7 +20,6 @@ struct ValueTests {
 
     /// Regression: the error message stayed in place of the value.
     @Test func retriesFailedRead() throws {
-        let source = Fixture.source()
         source.with { state in
             for held in state.archives["City"] ?? [] {
                 state.valueProblems[held.entry.key] = "no descriptor is free"
@@ -34,8 +35,6 @@ struct ValueTests {
 
     /// Regression: the top bar showed "live" above a value that the store no longer had, and its times advanced.
     @Test func replacedValueShowsAge() throws {
-        let source = Fixture.source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 120, clock: clock, keys: "j<enter><enter>")
         clock.advance(10)
         browser.refresh()
@@ -57,8 +56,6 @@ struct ValueTests {
 
     /// Regression: the line above an expired value had "expires expired".
     @Test func showsExpiredValue() throws {
-        let source = Fixture.source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 120, clock: clock, keys: "j<enter>jj<enter>")
         #expect(browser.lines[1].contains("  expires 47s  "))
         clock.advance(60)
@@ -69,7 +66,6 @@ struct ValueTests {
 
     /// A large value is read in windows.
     @Test func readsLargeValues() throws {
-        let source = Fixture.source()
         let size = 40_000_000
         source.with { state in
             state.archives["Blob"]?[0].bytes = [UInt8](repeating: 0xab, count: size - 1) + [0xcd]
@@ -116,7 +112,6 @@ struct ValueTests {
 
     /// Regression: only color marked the end of a name, so that `a b 1` was ambiguous.
     @Test func namesEndWithColon() throws {
-        let source = Fixture.source()
         let bytes = Array("{\"a b\":1,\"\":4,\"list\":[7]}".utf8)
         source.with { state in
             state.archives["City"]?[0].bytes = bytes
@@ -151,8 +146,6 @@ struct ValueTests {
 
     /// The preview of an entry is shown even if it is removed before it is opened.
     @Test func opensPreviewOfRemovedEntry() throws {
-        let source = Fixture.source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>jj")
         let key = try #require(browser.model.cursorKey)
         source.remove(key, archive: "City")
@@ -170,7 +163,6 @@ struct ValueTests {
 
     /// Without a preview the list stays.
     @Test func removedEntryWithoutPreviewOpensNothing() throws {
-        let source = Fixture.source()
         var browser = try Fixture.browser(source, keys: "j<enter>pjj")
         let key = try #require(browser.model.cursorKey)
         source.remove(key, archive: "City")

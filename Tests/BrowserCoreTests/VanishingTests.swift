@@ -7,6 +7,8 @@ import Testing
 
 /// Rows whose entries are removed while shown.
 struct VanishingTests {
+    private let clock = TestClock()
+
     /// A cache of many entries in LRU order.
     private func source(_ count: Int) -> MockSource {
         let source = Fixture.source()
@@ -42,7 +44,6 @@ struct VanishingTests {
     /// Regression: the header showed "live" above entries of a removed archive, and always above groups.
     @Test(arguments: ["j<enter>", "jz"]) func removedArchiveIsNotLive(keys: String) throws {
         let source = source(20)
-        let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 100, rows: 30, clock: clock, keys: keys)
         func header() -> String { String(browser.text.prefix { $0 != "\n" }) }
         #expect(!header().contains("REMOVED"))
@@ -70,7 +71,6 @@ struct VanishingTests {
     func paneAndCursorAgree(seed: UInt64, size: (columns: Int, rows: Int)) throws {
         var numbers = SeededGenerator(seed: seed)
         let source = source(300)
-        let clock = TestClock()
         var browser = try Fixture.browser(
             source, columns: size.columns, rows: size.rows, clock: clock, keys: "j<enter>")
         let keys = try Key.script("jjkG<pgdn><pgdn><pgup>2r4")
@@ -105,7 +105,6 @@ struct VanishingTests {
     /// A shown row keeps its key, and the pane reports the removal.
     @Test func removedRowIsMarked() throws {
         let source = source(20)
-        let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 120, rows: 40, clock: clock, keys: "j<enter>")
         source.remove("key 3", archive: "City")
         browser.press(try Key.script("jjj"))
@@ -118,7 +117,6 @@ struct VanishingTests {
     @Test("the pane loads a restored entry")
     func restoredEntryIsLoaded() throws {
         let source = source(20)
-        let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 120, rows: 40, clock: clock, keys: "j<enter>")
         let removed = source.with { $0.archives["City"]?.remove(at: 3) }
         browser.press(try Key.script("jjj"))

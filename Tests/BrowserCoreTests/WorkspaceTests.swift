@@ -6,6 +6,8 @@ import TerminalKit
 import Testing
 
 struct WorkspaceTests {
+    private let source = Fixture.source()
+    private let clock = TestClock()
     private static let other = "/home/ada/.cache/thumbnails"
 
     @Test func keepsStateOfStores() throws {
@@ -45,7 +47,6 @@ struct WorkspaceTests {
     }
 
     @Test func responsesBelongToTheirStore() throws {
-        let source = Fixture.source()
         var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "hj<enter>1j")
         #expect(test.model.store == Fixture.storePath)
         let asked = test.press(Key(.enter), source, settling: false)
@@ -65,7 +66,6 @@ struct WorkspaceTests {
 
     /// Rows stay in place while the cursor moves, even as other stores' figures arrive.
     @Test func movingFreezesRows() throws {
-        let clock = TestClock()
         var browser = try Fixture.browser(
             Fixture.source(), columns: 100, clock: clock, keys: "hj<enter>1j<enter>")
         clock.advance(10)
@@ -79,7 +79,6 @@ struct WorkspaceTests {
     }
 
     @Test func dropsResponsesOfClosedStore() throws {
-        let source = Fixture.source()
         var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "hj<enter>")
         let asked = test.press(.character("R"), source, settling: false)
         #expect(asked.first?.description == "load figures of \(Self.other)")
@@ -89,8 +88,6 @@ struct WorkspaceTests {
     }
 
     @Test func alarmsRingForHiddenStores() throws {
-        let source = Fixture.source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 120, clock: clock, keys: "jT")
         func seconds(_ count: Int, hits: UInt64, misses: UInt64) {
             source.pass(count, hits: hits, misses: misses, clock, &browser)
@@ -112,7 +109,6 @@ struct WorkspaceTests {
 
     /// The tenth store replaces the one shown longest ago, with its number, and that is reported.
     @Test func atMostNineStoresAreOpen() throws {
-        let source = Fixture.source()
         source.with { state in
             state.stores = (0..<12).map {
                 StoreSummary(name: "s\($0)", path: "/s/s\($0)", archives: 3, entries: 19)
@@ -143,7 +139,6 @@ struct WorkspaceTests {
     /// Regression: the result of a change was reported for the shown store, its dialogs were lost, and if its store was closed,
     /// its progress stayed in the status line.
     @Test(arguments: [false, true]) func keepsResultOfChange(fails: Bool) throws {
-        let source = Fixture.source()
         var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "hj<enter>1j<enter>D")
         #expect(test.text.contains("in 1:demo/City"))
         _ = test.press(Key(.tab), source)
@@ -172,7 +167,6 @@ struct WorkspaceTests {
 
     /// Regression: work in another store replaced the collection of entries to delete, which ended without a result.
     @Test func workDoesNotEndWorkOfOtherStores() throws {
-        let source = Fixture.source()
         var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "hj<enter>1jz")
         #expect(test.model.screen == .groups)
         let asked = test.press(.character("D"), source, settling: false)
@@ -189,7 +183,6 @@ struct WorkspaceTests {
 
     /// Regression: one key closed all stores, and the browser if there was no demo.
     @Test func demoNeedsConfirmationWithOpenStores() throws {
-        let source = Fixture.source()
         var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "h")
         #expect(test.press(.character("d"), source, settling: false).isEmpty)
         #expect(test.model.said == "This closes 1 open store; press d again to start the demo.")
@@ -201,7 +194,6 @@ struct WorkspaceTests {
 
     @Test("quitting during a change needs a second ctrl+c after a pause")
     func quittingDuringAChangeIsConfirmed() throws {
-        let source = Fixture.source()
         let quit = Key.control("c")
         var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "j<enter>D")
         _ = test.press(Key(.tab), source)
@@ -225,7 +217,6 @@ struct WorkspaceTests {
 
     /// Regression: an undo in one store ended the countdown of another store's action of the same number.
     @Test func storesHaveSeparateUndo() throws {
-        let source = Fixture.source()
         var browser = try Fixture.browser(source, columns: 120, keys: "hj<enter>j<enter>jjDy[j<enter>Dy")
         browser.refresh()
         #expect(browser.text.contains("undo with u"))
@@ -238,8 +229,6 @@ struct WorkspaceTests {
 
     /// Regression: a paused store also paused the list of stores.
     @Test func pauseAppliesToOneStore() throws {
-        let source = Fixture.source()
-        let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 100, clock: clock, keys: " ")
         #expect(browser.text.contains("PAUSED"))
         browser.press(try Key.script("h"))
@@ -350,7 +339,6 @@ struct WorkspaceTests {
 
     /// Regression: "4 of 0 stores in /home, 7 elsewhere", and an empty screen without matches.
     @Test func filterCountsAllStores() throws {
-        let source = Fixture.source()
         source.with { state in for place in state.stores.indices { state.stores[place].isElsewhere = true } }
         var browser = try Fixture.browser(source, columns: 100, store: nil, keys: "/thu<enter>")
         #expect(browser.lines[1].contains("1 of 3 stores  filter \"thu\""), "\(browser.text)")
