@@ -41,9 +41,7 @@ import Testing
         try expectRestored(probe, before)
     }
 
-    @Test(arguments: [
-        SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE,
-    ])
+    @Test(arguments: [SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE])
     func signal(_ number: Int32) throws {
         let (probe, before) = try started()
         probe.signal(number)

@@ -28,9 +28,7 @@ import Testing
     @Test func parsesScript() throws {
         let keys = try Key.script("jj<enter>/f 漢<lt><ctrl+w><esc>>")
         #expect(
-            keys.map(\.description) == [
-                "j", "j", "enter", "/", "f", "space", "漢", "<", "ctrl+w", "esc", ">",
-            ])
+            keys.map(\.description) == ["j", "j", "enter", "/", "f", "space", "漢", "<", "ctrl+w", "esc", ">"])
         #expect(try Key.script("").isEmpty)
     }
 

@@ -146,9 +146,7 @@ struct BrowseTests {
         let recorded = try Vellum.run(
             ["browse", "--store", store.path, "--record", file], environment: environment)
         #expect(recorded.status == 2)
-        #expect(
-            recorded.errors.contains(
-                "without a terminal use browse --size 100x30 --print text"))
+        #expect(recorded.errors.contains("without a terminal use browse --size 100x30 --print text"))
         #expect(!FileManager.default.fileExists(atPath: file))
         let header = "{\"version\":2,\"width\":20,\"height\":5,\"timestamp\":0,\"title\":\"\"}\n"
         try Data(header.utf8).write(to: URL(fileURLWithPath: file))

@@ -4,14 +4,14 @@ import Testing
 /// The user's settings file: its effects, and messages about mistakes.
 struct ConfigurationTests {
     private let folder: TemporaryFolder
+    private let store: TestStore
     private var environment: [String: String] { ["XDG_CONFIG_HOME": folder.path] }
     private var path: String { folder / "vellum/config.toml" }
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { (folder, store) = (try TemporaryFolder(), try TestStore()) }
 
     private func write(_ text: String) throws {
-        try FileManager.default.createDirectory(
-            atPath: folder / "vellum", withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: folder / "vellum", withIntermediateDirectories: true)
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     }
 
@@ -78,7 +78,6 @@ struct ConfigurationTests {
     }
 
     @Test func appliesColumnsAndQueries() throws {
-        let store = try TestStore()
         try store.done(
             "import", "City", "-", "--key", "id", input: #"{"id":"bogor","people":950334,"wet":true}"#)
         try write(
@@ -145,10 +144,7 @@ struct ConfigurationTests {
         ("theme = 5", "1: theme: a text in quotes is expected"),
         ("refresh = \"5\"", "1: refresh: \"5\" has no unit; write 500ms, 90s, 5m, 1h30m, 3d or 2w"),
         ("refresh = \"1ms\"", "1: refresh: 100ms to 1h are possible"),
-        (
-            "store = \"cache\"",
-            "1: store: an absolute path is expected, from / or ~"
-        ),
+        ("store = \"cache\"", "1: store: an absolute path is expected, from / or ~"),
         ("[kyes]\nopen = \"o\"", "1: kyes: unknown table; did you mean keys?"),
         ("[keys]\nopne = \"o\"", "2: keys.opne: unknown action; did you mean open?"),
         ("[keys]\nopen = \"hyper+o\"", "2: keys.open: no key is called “hyper+o”"),
@@ -190,7 +186,6 @@ struct ConfigurationTests {
     /// Only the line is compared: the parser's wording differs between versions.
     @Test func toleratesBrokenFile() throws {
         try write("theme = \"light\"\nrefresh = \"1s\n")
-        let store = try TestStore()
         try store.done("put", "City", "k", input: "1")
         let keys = try run("keys", "City", "--store", store.path)
         #expect(keys.status == 0 && keys.lines.count == 1)
@@ -203,7 +198,6 @@ struct ConfigurationTests {
     }
 
     @Test func usesStoreOfSettings() throws {
-        let store = try TestStore()
         try store.done("put", "City", "k", input: "1")
         try write("store = \"\(store.path)\"\n")
         #expect(try run("keys", "City").lines.count == 1)
@@ -231,7 +225,6 @@ struct ConfigurationTests {
     }
 
     @Test func timesFollowSetting() throws {
-        let store = try TestStore()
         try store.done("append", "Log", "hello", "--disk", "1MB")
         let zone = ["TZ": "Etc/GMT+5"]
         func hour(_ result: Vellum.Result) throws -> Int {
@@ -249,7 +242,6 @@ struct ConfigurationTests {
     }
 
     @Test func usesAssignedKeys() throws {
-        let store = try TestStore()
         try store.done("put", "City", "bogor", input: "1")
         try write("[keys]\nopen = \"o\"\n")
         let screen = try run("browse", "--store", store.path, "--size", "80x24", "--keys", "o")
@@ -261,7 +253,6 @@ struct ConfigurationTests {
     }
 
     @Test func browserUsesTheme() async throws {
-        let store = try TestStore()
         try store.done("put", "City", "bogor", input: "1")
         func printed(_ options: String...) throws -> Set<Substring> {
             let arguments = ["browse", "--store", store.path, "--size", "100x30", "--print", "ansi"]
@@ -290,7 +281,6 @@ struct ConfigurationTests {
 
     /// The browser that refreshes hourly doesn't show the later entries.
     @Test func refreshFollowsSetting() async throws {
-        let store = try TestStore()
         // Shares no letter's position with the last key, as a terminal is sent only differences.
         try store.done("put", "City", "initial", input: "1")
         func start(_ refresh: String) async throws -> Spawned {

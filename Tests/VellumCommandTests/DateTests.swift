@@ -50,8 +50,7 @@ import Testing
         #expect(try run("Etc/GMT+5", "query", "A", query).text == "1\n")
         #expect(try run("UTC", "query", "A", query).text == "0\n")
         #expect(try run("Etc/GMT+5", "query", "A", "find d = 2025-04-01 10:00 | count").text == "1\n")
-        let screen = try run(
-            "Etc/GMT+5", "browse", "--size", "100x30", "--keys", "<enter>Q\(query)<enter>")
+        let screen = try run("Etc/GMT+5", "browse", "--size", "100x30", "--keys", "<enter>Q\(query)<enter>")
         #expect(screen.text.contains(/\n.*\b1 row/), "\(screen.text)")
         let folder = store.folder / "settings"
         try FileManager.default.createDirectory(atPath: folder + "/vellum", withIntermediateDirectories: true)

@@ -29,9 +29,7 @@ struct DialectTests {
 
     @Test(
         "finds the delimiter that makes the key a column, and says so",
-        arguments: [
-            (";", "semicolons"), ("\t", "tabs"), ("|", "bars"), ("^", "carets"),
-        ])
+        arguments: [(";", "semicolons"), ("\t", "tabs"), ("|", "bars"), ("^", "carets")])
     func findsDelimiter(delimiter: String, name: String) throws {
         let content = "id,name\n1,Jakarta\n2,Bogor\n".replacing(",", with: delimiter)
         let found = try objects("a.csv", content)

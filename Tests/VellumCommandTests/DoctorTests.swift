@@ -19,8 +19,7 @@ struct DoctorTests {
     }
 
     private func findings(status: Int32, environment: [String: String] = [:]) throws -> [Finding] {
-        let result = try Vellum.run(
-            ["doctor", "--json", "--store", store.path], environment: environment)
+        let result = try Vellum.run(["doctor", "--json", "--store", store.path], environment: environment)
         #expect(result.status == status && result.errors.isEmpty, "\(result)")
         return try JSONDecoder().decode([Finding].self, from: result.output)
     }

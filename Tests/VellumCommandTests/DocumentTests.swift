@@ -122,8 +122,7 @@ struct DocumentTests {
             contentsOf: Vellum.root.appendingPathComponent("Sources/VellumCommand/Run/Version.swift"),
             encoding: .utf8)
         #expect(source.contains("static let number = \"\(version)\""))
-        let doctor = try JSON.array(
-            Vellum.run(["doctor", "--json", "--store", "/nonexistent"]).output)
+        let doctor = try JSON.array(Vellum.run(["doctor", "--json", "--store", "/nonexistent"]).output)
         let finding = doctor.first { $0["subject"] as? String == "version" }?["finding"] as? String
         #expect(finding?.hasPrefix(version) == true)
     }

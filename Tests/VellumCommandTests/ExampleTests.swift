@@ -50,9 +50,7 @@ import Testing
     }
 
     /// Dependencies of other products, such as OpenCombine, aren't built.
-    @Test(
-        .enabled(if: Soak.seconds > 0, "runs in a soak"),
-        arguments: ["Nest", "Papyrus", "CacheAdvance"])
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"), arguments: ["Nest", "Papyrus", "CacheAdvance"])
     func emptyPackageWithProductSoak(product: String) throws {
         let start = ContinuousClock.now
         let (program, _) = try built("\(product)App", as: "\(product)App")

@@ -3,9 +3,12 @@ import Testing
 
 /// Keys and names that imitate something else.
 @Suite("hostile names") struct HostileNameTests {
+    private let store: TestStore
+
+    init() throws { store = try TestStore() }
+
     /// Regression: the hint was quoted by grapheme clusters, and ran a command in the archive's name.
     @Test func undoHintIsQuoted() throws {
-        let store = try TestStore()
         let name = "-x'\u{301};touch PWNED;#"
         try store.done("put", "--", name, "k", input: "1")
         let removed = try store.done("rm", "--yes", "--", name, "k")
@@ -18,7 +21,6 @@ import Testing
 
     /// Regression: invalid bytes were replaced, so that `b\xff` and `b\xfe` were the same key.
     @Test func refusesArgumentsOfInvalidUTF8() throws {
-        let store = try TestStore()
         try store.done("put", "A", "b\u{fffd}", input: "1")
         for command in ["get A", "put A", "rm --yes A"] {
             let script = "echo 2 | \"$0\" \(command) \"$(printf 'b\\377')\" --store \"$1\""
@@ -29,7 +31,6 @@ import Testing
     }
 
     @Test func escapesLineEndsInKeys() throws {
-        let store = try TestStore()
         let key = "a\n\u{1b}[31mforged\t1\u{2028}"
         try store.done("put", "A", key, input: "1")
         let lines = try store.done("keys", "A").text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -41,14 +42,12 @@ import Testing
 
     /// Regression: they counted as one repeated property, and their object was left out.
     @Test func keepsPropertiesThatLookAlike() throws {
-        let store = try TestStore()
         try store.done("put", "A", "k", input: "{\"caf\u{e9}\":1,\"cafe\u{301}\":2}")
         let csv = try store.done("export", "A", "--format", "csv").text
         #expect(Array(csv.utf8) == Array("caf\u{e9},cafe\u{301}\n1,2\n".utf8))
     }
 
     @Test func checkReportsInvalidFolders() throws {
-        let store = try TestStore()
         try store.done("put", "A", "k", input: "1")
         try FileManager.default.copyItem(
             atPath: store.path + "/A.archive", toPath: store.path + "/x%0aB: clean, 9 entries.archive")

@@ -150,8 +150,7 @@ struct LogTests {
     /// Regression: a follower waited silently at a place that the damaged log no longer had, or that was rewritten.
     @Test(arguments: ["cut to nothing", "cut", "removed", "index", "index cut"])
     func followsAfterDamage(_ damage: String) async throws {
-        try store.done(
-            "append", "L", "--disk", "300KB", input: (0..<50).map { "message \($0)\n" }.joined())
+        try store.done("append", "L", "--disk", "300KB", input: (0..<50).map { "message \($0)\n" }.joined())
         let tail = try store.start("tail", "L", "-f", "-n", "1", "--raw")
         _ = try await tail.lines(atLeast: 1)
         let segment = store.path + "/L.archive/00000001.segment"

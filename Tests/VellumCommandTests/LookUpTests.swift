@@ -75,9 +75,7 @@ struct LookUpTests {
 
     @Test func explainsKeysWithDashes() throws {
         let help = try store.done("get", "A", "-h")
-        #expect(
-            help.text.contains("USAGE")
-                && help.errors.contains("after --, as in: vellum get City -- -h"))
+        #expect(help.text.contains("USAGE") && help.errors.contains("after --, as in: vellum get City -- -h"))
         #expect(try store.done("get", "--help").errors.isEmpty)
         let unknown = try store.run("get", "A", "-x")
         #expect(unknown.status == 2 && unknown.errors.contains("vellum get City -- -x"))

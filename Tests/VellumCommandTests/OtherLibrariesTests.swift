@@ -33,8 +33,7 @@ final class Parcel: NSObject, NSSecureCoding {
             item: [NSNumber(value: 7), NSSet(object: "inside")] as [Any], withKey: "list",
             expirationPolicy: .never,
             andPersistancePolicy: .long)
-        nest.add(
-            item: Parcel(), withKey: "parcel", expirationPolicy: .never, andPersistancePolicy: .long)
+        nest.add(item: Parcel(), withKey: "parcel", expirationPolicy: .never, andPersistancePolicy: .long)
         #expect(nest.isPersisted("list") && nest.isPersisted("parcel"))
         func run(_ arguments: String...) throws -> Vellum.Result {
             let result = try Vellum.run(arguments + ["--store", folder / "store"])

@@ -87,8 +87,7 @@ struct QueryTests {
                 printed.status == 0 && printed.errors.isEmpty && printed.lines == lines,
                 "\(format): \(printed)")
             let path = folder / "rows.\(format)"
-            let written = try store.run(
-                "query", "City", "--file", folder / "largest.query", "--output", path)
+            let written = try store.run("query", "City", "--file", folder / "largest.query", "--output", path)
             #expect(written.status == 0 && written.text.isEmpty, "\(format): \(written)")
             #expect(try String(contentsOfFile: path, encoding: .utf8) == lines.joined(separator: "\n") + "\n")
         }

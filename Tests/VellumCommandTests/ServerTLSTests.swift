@@ -4,9 +4,7 @@ import Testing
 
 #if ValkeyTLS
 /// Commands on a server with TLS.
-@Suite(
-    .serialized,
-    .enabled(if: ValkeyServer.servesTLS, "there is no server that knows TLS, or no openssl"))
+@Suite(.serialized, .enabled(if: ValkeyServer.servesTLS, "there is no server that knows TLS, or no openssl"))
 struct CommandValkeyTLSTests {
     private func run(_ arguments: String...) throws -> Vellum.Result { try Vellum.run(arguments) }
 

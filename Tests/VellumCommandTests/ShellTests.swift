@@ -137,9 +137,7 @@ struct ShellTests {
     @Test func keepsHistory() async throws {
         let first = try await session(
             of: "City",
-            [
-                (next, "count\r"), (next, " keys City\r"), (next, "find name = \"Oslo\"\r"), (next, "\u{4}"),
-            ])
+            [(next, "count\r"), (next, " keys City\r"), (next, "find name = \"Oslo\"\r"), (next, "\u{4}")])
         #expect(first.text.contains("709037"))
         let (status, text) = try await session(
             of: "City",
