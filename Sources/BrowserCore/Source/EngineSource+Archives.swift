@@ -11,6 +11,12 @@ extension EngineSource {
         var clock = StepClock()
         let outcome: String
         let name = archive.name
+        let identity = try SourceError.translating { () throws(StorageError) in
+            try store.archive(named: name).identity()
+        }
+        guard identity == seen.identity else {
+            throw SourceError("\(name) was replaced since it was shown; nothing was changed.")
+        }
         switch change {
         case .resize(let disk, let memory):
             let evicted = try SourceError.translating { () throws(StorageError) in
@@ -55,7 +61,7 @@ extension EngineSource {
             }
             guard let copied else { throw SourceError("It was stopped; \(name) stays as it is.") }
             guard copied.report.damaged.isEmpty else {
-                throw SourceError("\(new) has the readable part; \(name) stays, for some of it is damaged.")
+                throw SourceError("\(new) has the readable part; \(name) is damaged and was kept.")
             }
             version = copied.version
         } else if !now.isSame(as: seen) {
