@@ -146,7 +146,7 @@ struct EngineChangeTests {
     @Test(
         "an archive that was replaced since it was shown isn't changed",
         arguments: [ArchiveChange.resize(disk: 1 << 20, memory: nil), .rename("Zoo"), .compact, .drop])
-    func aReplacedArchiveIsNotChanged(change: ArchiveChange) throws {
+    func replacedArchiveIsNotChanged(change: ArchiveChange) throws {
         let seen = try ArchiveSample(archive)
         try store.removeArchive(named: "City")
         let present = try store.archive(named: "City", orCreate: ArchiveConfiguration(diskLimit: 4 << 20))

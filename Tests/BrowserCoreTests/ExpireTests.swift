@@ -99,7 +99,7 @@ struct ExpireTests {
         #expect(entry(Fixture.keys[7], source) != nil)
         #expect(source.with { $0.archives["City"]?.count } == 6)
         #expect(browser.text.contains("Expired 10 entries"))
-        #expect(browser.text.contains("was used after the plan was made"))
+        #expect(browser.text.contains("was accessed after the plan was made"))
     }
 
     @Test("the title and the first line state the scope of the choice")

@@ -163,7 +163,7 @@ struct GroupTests {
 
     @Test func refusesLogs() throws {
         let browser = try Fixture.browser(Fixture.source(), keys: "jjz")
-        #expect(browser.text.contains("A log has messages"))
+        #expect(browser.text.contains("Logs can't be grouped"))
     }
 }
 

@@ -32,7 +32,7 @@ struct PropertyColumnTests {
     /// Regression: a long title overwrote the corner of its box.
     @Test func cutsLongTitle() throws {
         let browser = try Fixture.browser(Fixture.source(), columns: 40, keys: "j<enter>C")
-        let top = try #require(browser.lines.first { $0.contains("Columns, with") })
+        let top = try #require(browser.lines.first { $0.contains("Columns (") })
         #expect(top.contains("…") && top.contains("┐"), "\(top)")
     }
 

@@ -13,8 +13,7 @@ import Testing
         defer { opened.close() }
         let value = Array("{\"text\":\"\(String(repeating: "x", count: 500))\"}".utf8)
         for name in ["A", "B"] {
-            let archive = try opened.archive(
-                named: name, orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+            let archive = try opened.collection(name)
             for number in 0..<3_000 { try archive.put(value, forKey: "\(number)", encoding: .json) }
         }
     }

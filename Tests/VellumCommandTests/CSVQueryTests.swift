@@ -102,8 +102,7 @@ import Testing
     @Test("entries beyond --memory use temporary files until all names are known")
     func entriesBeyondMemoryUseFiles() throws {
         let opened = try Store.open(at: store.path)
-        let archive = try opened.archive(
-            named: "Large", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try opened.collection("Large")
         let content = String(repeating: "7", count: 60_000)
         for number in 0..<17 {
             let name = number == 0 ? "last" : "id"

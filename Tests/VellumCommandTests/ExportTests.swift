@@ -11,8 +11,7 @@ struct ExportTests {
     @Test("get and export report an object with a name twice")
     func repeatedNames() throws {
         let opened = try Store.open(at: store.path)
-        let archive = try opened.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try opened.collection("A")
         try archive.put([0xa2, 0x61, 0x61, 1, 0x61, 0x61, 2], forKey: "k", encoding: .cbor)
         opened.close()
         let printed = try store.done("get", "A", "k", "--json")

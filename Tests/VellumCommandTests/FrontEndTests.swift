@@ -31,8 +31,7 @@ struct FrontEndTests {
     private func archive(_ body: (Archive) throws -> Void) throws {
         let opened = try Store.open(at: store.path)
         defer { opened.close() }
-        try body(
-            opened.archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil)))
+        try body(opened.collection("A"))
     }
 
     // MARK: Durations

@@ -12,8 +12,7 @@ struct MaintainingTests {
     private func fill(_ name: String, _ count: Int) throws {
         let opened = try Store.open(at: store.path)
         defer { opened.close() }
-        let archive = try opened.archive(
-            named: name, orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try opened.collection(name)
         let value = Array(repeating: UInt8(ascii: "x"), count: 1000)
         for number in 0..<count { try archive.put(value, forKey: "\(number)", encoding: .text) }
     }

@@ -90,8 +90,7 @@ struct QueryTextTests {
     /// JSON has no such numbers, and words for them in CSV would make the column text when imported.
     @Test func printsInfiniteNumbers() throws {
         let opened = try Store.open(at: store.path)
-        let archive = try opened.archive(
-            named: "N", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try opened.collection("N")
         for (key, number) in [("a", Double.infinity), ("b", -.infinity), ("c", .nan), ("d", 1.5)] {
             try archive.put(CBORValue.map([.text("n"): .float(number)]).encoded, forKey: key, encoding: .cbor)
         }

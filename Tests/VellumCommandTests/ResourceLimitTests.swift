@@ -13,8 +13,7 @@ import Testing
     private func fill(archives: Int) throws {
         let store = try Store.open(at: path)
         for number in 0..<archives {
-            let archive = try store.archive(
-                named: "A\(number)", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+            let archive = try store.collection("A\(number)")
             try archive.put(Array("{\"n\":1}".utf8), forKey: "k", encoding: .json)
             archive.close()
         }
@@ -35,8 +34,7 @@ import Testing
     @Test(arguments: ["rm A k1 --yes", "expire A k1 --yes", "put A k2 1", "resize A --memory 1MB", "check"])
     func closedStreamsKeepStoreIntact(words: String) throws {
         let store = try Store.open(at: path)
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try store.collection("A")
         for number in 0..<50 { try archive.put(Array("\(number)".utf8), forKey: "k\(number)") }
         store.close()
         for closed in ["<&- >&- 2>&-", "<&- 2>&-", ">&- 2>&-"] {
@@ -48,8 +46,7 @@ import Testing
     /// Regression: growing arrays got no memory once segments had used all addresses, which ends a process.
     @Test func exhaustedAddressesAreError() throws {
         let store = try Store.open(at: path)
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try store.collection("A")
         let value = [UInt8](repeating: 0x31, count: 150)
         for number in 0..<100_000 { try archive.put(value, forKey: "k\(number)", encoding: .json) }
         store.close()
@@ -91,8 +88,7 @@ import Testing
     @Test("prints a value in less memory than its size")
     func longValuesArePrintedInPieces() throws {
         let store = try Store.open(at: path)
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try store.collection("A")
         let count = 24 << 20
         // {"t": …}
         let head: [UInt8] = [0xa1, 0x61, 0x74, 0x7a, 1, 0x80, 0, 0]
@@ -182,8 +178,7 @@ import Testing
 
     private func fill(_ entries: Int, bytes: Int) throws {
         let store = try Store.open(at: path)
-        let archive = try store.archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try store.collection("A")
         let pad = String(repeating: "x", count: bytes)
         for number in 0..<entries {
             let value = Array("{\"pad\":\"\(number * 7919 % 3001) \(pad)\"}".utf8)

@@ -158,8 +158,7 @@ import Testing
     /// Interrupted at later moments each round, until it completes.
     @Test func interruptedExportLeavesNothing() async throws {
         let opened = try Store.open(at: store.path)
-        let archive = try opened.archive(
-            named: "B", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let archive = try opened.collection("B")
         let value = Array(String(repeating: "x", count: 200).utf8)
         for number in 0..<2_000 { try archive.put(value, forKey: "\(number)") }
         opened.close()

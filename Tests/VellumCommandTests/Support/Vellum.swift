@@ -1,4 +1,5 @@
 import Foundation
+import StorageEngine
 import TestSupport
 import Testing
 
@@ -96,6 +97,13 @@ struct TestStore {
     /// The keys of an archive, the most recent first.
     func keys(_ archive: String) throws -> [String] {
         try done("keys", archive, "--json").lines.map { try #require(JSON.object($0)["key"] as? String) }
+    }
+}
+
+extension Store {
+    /// A collection without limits, created if missing.
+    func collection(_ name: String) throws -> Archive {
+        try archive(named: name, orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
     }
 }
 
