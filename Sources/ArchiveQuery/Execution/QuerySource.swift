@@ -80,6 +80,8 @@ public protocol QueryCursor: AnyObject, QueryEntry {
     /// Whether the source stores numbers as texts, like a server's hashes. Then a text in JSON's number grammar counts as a
     /// number in sorts, calculations, aggregates and comparisons with numbers.
     var storesNumbersAsText: Bool { get }
+    /// Whether keys are byte strings, which `key` spells as text (`h'636166e9'`), like a server's.
+    var spellsKeys: Bool { get }
     /// The warning about `count` unreadable entries; at least 1.
     func damageWarning(_ count: Int) -> String
 }
@@ -106,6 +108,9 @@ public struct QueryCursorValue {
 extension QueryCursor {
     /// False: values have kinds.
     public var storesNumbersAsText: Bool { false }
+
+    /// False: keys are texts.
+    public var spellsKeys: Bool { false }
 
     /// States that the entries are damaged, and that a check finds them.
     public func damageWarning(_ count: Int) -> String {
