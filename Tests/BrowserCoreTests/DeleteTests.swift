@@ -224,8 +224,8 @@ struct DeleteTests {
             source.with { state in state.archives["City"]?.contains { $0.entry.key == "Jakarta" } } == false)
         let text = browser.frame.plainText
         #expect(text.contains("Deleted 1 entry, 197 B; u undoes it."))
-        #expect(text.contains("\"Bandung\" changed after the plan was made, and was left alone"))
-        #expect(text.contains("\"東京都\" is gone already"))
+        #expect(text.contains("\"Bandung\" changed after the plan was made; left unchanged"))
+        #expect(text.contains("\"東京都\" no longer exists"))
         // The report offers what it left alone, and the undo that it names.
         #expect(text.contains("[ Delete 1 too ]"))
         clock.advance(2)

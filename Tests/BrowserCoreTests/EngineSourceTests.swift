@@ -105,7 +105,7 @@ struct EngineSourceTests {
         let text = browser.frame.plainText
         #expect(text.contains("Deleted 9 entries"))
         #expect(text.contains("\"city 44\" changed after the plan was made"))
-        #expect(text.contains("\"city 45\" is gone already"))
+        #expect(text.contains("\"city 45\" no longer exists"))
         #expect(text.contains("writes 9"))
         #expect(try archive.peek("city 44") != nil)
         #expect(try archive.peek("city 4") == nil)

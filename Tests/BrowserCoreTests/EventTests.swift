@@ -489,7 +489,7 @@ struct EventTests {
             source, columns: 160, rows: 30, clock: clock, keys: "j<enter>jj<enter>")
         let story =
             "recorded 02:30:20 by api (4133), promoted 02:35:00 to memory of api (4133), "
-            + "deadline 02:36:00 by a person, hit 74 times"
+            + "TTL set 02:36:00 by a user, hit 74 times"
         #expect(browser.frame.plainText.contains(story))
         // It is evicted: the last line says why.
         source.happen(.eviction, "東京都", archive: "City", cause: .limit, bytes: 199, at: clock.now)

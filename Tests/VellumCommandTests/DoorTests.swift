@@ -319,7 +319,7 @@ struct DoorTests {
         #expect(try Vellum.run(command + ["--dry-run"]).text.hasPrefix("would \(plan)"))
         #expect(try Vellum.run(command + ["--yes"]).errors.hasPrefix(outcome + "\n"))
         let restored =
-            words.contains("--in") ? "restored the deadlines of 2 entries, 4 B" : "restored 2 entries, 4 B"
+            words.contains("--in") ? "restored the expiry times of 2 entries, 4 B" : "restored 2 entries, 4 B"
         #expect(try store.done("undo", "A").errors.hasPrefix(restored))
         try fill()
         let picture = try screen("<enter>M\(keys)")

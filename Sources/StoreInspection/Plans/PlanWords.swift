@@ -1,14 +1,14 @@
 import ArchiveQuery
 import StorageEngine
 
-/// What both faces say of a person's action before and after it; `amount` is how many entries it is about.
+/// Wording of a change for both front ends, before and after it; `amount` is the number of its entries.
 extension PlannedAction {
-    /// What one says yes to.
+    /// The button that confirms it.
     package var verb: String {
         switch self {
         case .delete: "delete"
         case .expireNow, .expireIdle: "expire"
-        case .setLifetime: "change deadlines"
+        case .setLifetime: "change expiry times"
         }
     }
 
@@ -36,12 +36,12 @@ extension PlannedAction {
         return infinitive(amount).beginningLarge + when + "?"
     }
 
-    /// While it is carried out, before how many.
+    /// During the change, before the number of entries.
     package var progress: String {
         switch self {
         case .delete: "deleting"
         case .expireNow, .expireIdle: "expiring"
-        case .setLifetime: "changing the deadlines of"
+        case .setLifetime: "changing the expiry times of"
         }
     }
 
@@ -60,7 +60,7 @@ extension PlannedAction {
 
     package var isOfDeadlines: Bool { if case .setLifetime = self { true } else { false } }
 
-    /// How many bytes may be written until it can't be undone any more; nil: however much is written.
+    /// Bytes that may be written before it can't be undone any more; nil: any number.
     package func undoRoom(in status: ArchiveStatus, entries: Int, bytes: UInt64) -> UInt64? {
         let budget = status.undoBudget
         if isOfDeadlines { return min(budget.values, budget.room) }
@@ -76,7 +76,7 @@ extension PlannedAction {
 }
 
 extension ArchiveRates {
-    /// How long so many bytes take to be written at this rate, in seconds: an estimate, for keys and frames aren't counted.
+    /// Estimated time in seconds until this number of bytes is written at this rate. Doesn't count keys and frames.
     package func seconds(toWrite bytes: UInt64, in status: ArchiveStatus) -> Double? {
         let value = status.entries > 0 ? Double(status.diskBytes) / Double(status.entries) : 0
         let rate = records * (value + 100) + (deletes + evictions + expirations) * 50
@@ -89,25 +89,25 @@ extension ReversibleAction {
     package func ending(in archive: String, at now: Timestamp) -> String {
         let what =
             kind == .deadline
-            ? "the change of deadlines of" : kind == .expire ? "the expiry of" : "the delete of"
+            ? "the change of expiry times of" : kind == .expire ? "the expiry of" : "the delete of"
         let why =
             if now >= end { "ten minutes have passed" } else if bytesLeft != nil {
-                "as much has been written since as it could bear"
-            } else { "somebody undid it, or the disk was full" }
+                "the writes since then exceed its undo space"
+            } else { "it was undone, or the disk was full" }
         return
             "\(what) \(Figures.count(entries, "entry", "entries")) in \(archive) can't be undone any more: \(why)"
     }
 }
 
 extension PlanOutcome {
-    /// What was planned and didn't happen, a line each, with the first `most` keys.
+    /// Planned entries that were left unchanged, a line each, with the first `most` keys.
     package func remarks(listing most: Int) -> [String] {
         var lines = skips.prefix(most).map { skip in
             "\(TerminalSafe.quoted(skip.key)) \(skip.reason.past)"
         }
         if skips.count > most { lines.append("and \(Figures.count(skips.count - most, "other", "others"))") }
         if unchanged > 0 {
-            lines.append("\(Figures.count(unchanged, "entry", "entries")) had no deadline any more")
+            lines.append("\(Figures.count(unchanged, "entry", "entries")) had no expiry time any more")
         }
         return lines
     }
@@ -115,12 +115,12 @@ extension PlanOutcome {
     /// Why what it did can't be undone; `nil`: it can, or there is nothing to undo.
     package var finality: String? {
         if entries > 0, isFinal {
-            return "the disk is full: this can't be undone, and neither can what was deleted before it"
+            return "the disk is full: neither this change nor earlier deletions can be undone"
         }
         return entries == 0 || action != nil
             ? nil
-            : "this can't be undone: what was before is not kept, for it was in a process' memory only, the disk has no "
-                + "room for it, or others have written too much since"
+            : "this can't be undone: the previous values were only in a process' memory, don't fit on the disk, or were "
+                + "overwritten by later writes"
     }
 }
 
@@ -128,10 +128,10 @@ extension UndoOutcome {
     /// `restored 3 entries, 593 B; 1 was skipped; 2 had no room`
     package var summary: String {
         let amount = Figures.amount(entries, bytes: bytes)
-        var parts = ["restored \(action.kind == .deadline ? "the deadlines of " : "")\(amount)"]
+        var parts = ["restored \(action.kind == .deadline ? "the expiry times of " : "")\(amount)"]
         if entries == 0 { parts = ["nothing was restored"] }
         if skippedCount > 0 { parts.append("\(Figures.count(skippedCount, "was", "were")) skipped") }
-        if expired > 0 { parts.append("\(Figures.count(expired, "has", "have")) expired meanwhile") }
+        if expired > 0 { parts.append("\(Figures.count(expired, "has", "have")) expired since then") }
         if displaced > 0 { parts.append("\(Figures.count(displaced)) had no room") }
         if evicted > 0 {
             parts.append(
@@ -140,11 +140,11 @@ extension UndoOutcome {
         return parts.joined(separator: "; ")
     }
 
-    /// What wasn't restored, a line each, with the first `most` keys.
+    /// Entries that weren't restored, a line each, with the first `most` keys.
     package func remarks(listing most: Int) -> [String] {
         let shown = skipped.prefix(most)
         var lines = shown.map {
-            "\(TerminalSafe.quoted($0)) was recorded, changed or evicted meanwhile; what is there stays as it is"
+            "\(TerminalSafe.quoted($0)) was stored, changed or evicted since then, and is left unchanged"
         }
         let rest = skippedCount - shown.count
         if rest > 0 { lines.append("and \(Figures.count(rest, "other", "others"))") }

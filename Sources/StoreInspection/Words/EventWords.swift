@@ -5,8 +5,8 @@ extension EventKind {
     package var word: String { words.word }
     /// For people, within nine columns.
     package var label: String { words.label }
-    /// Of an entry, in a sentence.
-    package var participle: String { self == .deadline ? "given another deadline" : words.label }
+    /// Predicate of a sentence about an entry.
+    package var participle: String { self == .deadline ? "expiry time changed" : words.label }
 
     private var words: (word: String, label: String) {
         switch self {
@@ -17,7 +17,7 @@ extension EventKind {
         case .expiry: ("expiry", "expired")
         case .delete: ("delete", "deleted")
         case .rejection: ("rejection", "rejected")
-        case .deadline: ("deadline", "deadline")
+        case .deadline: ("deadline", "TTL set")
         case .restore: ("restore", "restored")
         case .append: ("append", "appended")
         case .resize: ("resize", "resized")
@@ -35,10 +35,10 @@ extension EventCause {
         case .none: nil
         case .request: ("request", nil, nil)
         case .limit: ("limit", "disk limit", "the disk limit left no room")
-        case .deadline: ("deadline", "its time was over", "its deadline passed")
+        case .deadline: ("deadline", "expiry time", "its expiry time passed")
         case .idle: ("idle", "idle", "it was idle for longer than was asked")
         case .owner: ("owner", "with its owner", "with all entries of its owner")
-        case .person: ("person", "by a person", nil)
+        case .person: ("person", "by a user", nil)
         case .tooLarge: ("tooLarge", "over the limit", "it is larger than the limit")
         case .damage: ("damage", "damaged", "its bytes could not be read")
         case .processEnded:
@@ -57,7 +57,7 @@ extension EventCause {
     /// What stands beside an event of that kind.
     package func label(of kind: EventKind) -> String? {
         switch (self, kind) {
-        // A deadline that was set has no cause worth telling, and what is restored was undone.
+        // The kinds of these events imply their causes.
         case (.deadline, let kind) where kind != .expiry: nil
         case (.undo, .restore): nil
         default: words?.label
@@ -90,8 +90,8 @@ extension ArchiveEvent {
     package func sentence(by process: String?) -> String {
         let what = kind.participle + (isAboutAll ? " with all entries" : "")
         if let reason = cause.reason { return "\(what): \(reason)" + (process.map { ", by \($0)" } ?? "") }
-        guard let process else { return what + (cause == .person ? " by a person" : "") }
-        return what + (cause == .person ? " by a person, with " : " by ") + process
+        guard let process else { return what + (cause == .person ? " by a user" : "") }
+        return what + (cause == .person ? " by a user, with " : " by ") + process
     }
 }
 
@@ -119,15 +119,15 @@ extension PlanSkip.Reason {
     /// Behind the key of an entry that was left alone.
     package var past: String {
         switch self {
-        case .changed: "changed after the plan was made, and was left alone"
-        case .absent: "is gone already"
-        case .used: "was used after the plan was made, and was left alone"
+        case .changed: "changed after the plan was made; left unchanged"
+        case .absent: "no longer exists"
+        case .used: "was accessed after the plan was made; left unchanged"
         }
     }
 }
 
 extension ValueEncoding {
-    /// For a person; nil where nothing is said.
+    /// On screen; nil if unknown.
     package var label: String? {
         switch self {
         case .unknown: nil
