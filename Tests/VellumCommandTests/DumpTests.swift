@@ -138,7 +138,7 @@ struct DumpTests {
         // Where there is something already nothing is restored.
         try store.done("dump", new)
         let taken = try Vellum.run(["restore", new, old])
-        #expect(taken.status == 2 && taken.errors.contains("exists already"), "\(taken.errors)")
+        #expect(taken.status == 2 && taken.errors.contains("already exists"), "\(taken.errors)")
         #expect(try String(contentsOfFile: old, encoding: .utf8) == "old")
         // As a dump, but from standard input and of nothing.
         let empty = try Vellum.run(["restore", "-", store.folder / "target"], input: "")

@@ -112,10 +112,9 @@ extension QueryCursor {
     /// False: keys are texts.
     public var spellsKeys: Bool { false }
 
-    /// States that the entries are damaged, and that a check finds them.
+    /// Reports damaged entries, which a check locates.
     public func damageWarning(_ count: Int) -> String {
-        "\(count) entr\(count == 1 ? "y is" : "ies are") damaged: what is in \(count == 1 ? "it" : "them") could not be "
-            + "queried; a check tells where"
+        "\(count) damaged entr\(count == 1 ? "y was" : "ies were") left out; run a check to locate the damage"
     }
 
     /// Calls ``load()`` and returns the key.

@@ -53,9 +53,9 @@ extension EngineSource {
                     progress(Double(step.done) / Double(max(1, step.total)))
                 }
             }
-            guard let copied else { throw SourceError("It was stopped; \(name) stays as it is.") }
+            guard let copied else { throw SourceError("Stopped; \(name) is unchanged.") }
             guard copied.report.damaged.isEmpty else {
-                throw SourceError("\(new) has the readable part; \(name) stays, for some of it is damaged.")
+                throw SourceError("\(name) is damaged and stays; \(new) has its readable entries.")
             }
             version = copied.version
         } else if !now.isSame(as: seen) {

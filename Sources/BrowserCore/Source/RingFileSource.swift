@@ -58,7 +58,7 @@ package final class RingFileSource: StoreSource {
             summary.problem = error.description
         }
         var figures = StoreFigures(
-            archives: [summary], absence: "A ring file doesn't tell who has it open.")
+            archives: [summary], absence: "A ring file has no list of processes.")
         figures.isRingFile = true
         return figures
     }

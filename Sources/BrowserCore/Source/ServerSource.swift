@@ -283,7 +283,7 @@ package final class ServerSource: QueriedSource {
     private func changes(in archive: ArchiveAddress) throws(SourceError) -> ServerChanges {
         guard let undoFolder else {
             throw SourceError(
-                "there is no folder for what is deleted: neither XDG_STATE_HOME nor HOME names one")
+                "there is no folder for undo records: neither XDG_STATE_HOME nor HOME is set")
         }
         return ServerChanges(address, database: try database(archive), undoFolder: undoFolder)
     }

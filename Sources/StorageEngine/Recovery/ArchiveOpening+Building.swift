@@ -11,7 +11,7 @@ extension ArchiveOpening {
         if purpose == .looking, try isLogJustWritten() {
             throw .busy(
                 archive: descriptor.name, process: 0,
-                reason: "it has no right index and was written just now; somebody may still be copying it")
+                reason: "it has no valid index and changed just now; it may still be being copied; try again")
         }
         try forgetUnwrittenBytes()
         do throws(StorageError) {

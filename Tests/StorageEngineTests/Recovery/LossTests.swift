@@ -71,7 +71,7 @@ import Testing
         for _ in 0..<2 {
             let report = try check(folder)
             #expect(report.entries < LossTests.entries && report.remarks.count == 1, "\(report)")
-            #expect(report.remarks.first?.hasPrefix("\(names[1]) to \(names[2]) aren't there; ") == true)
+            #expect(report.remarks.first?.hasPrefix("\(names[1]) to \(names[2]) are missing; ") == true)
             // Without an index that knew them nothing tells what they were.
             #expect(report.clean)
             try Store.open(at: folder.store).archive(named: "A").close()
@@ -207,7 +207,7 @@ import Testing
         #expect(!report.clean)
         if kind == .cache {
             #expect(
-                report.problems.contains { $0.hasSuffix("\(names[1]): the segment is gone") }, "\(report)")
+                report.problems.contains { $0.hasSuffix("\(names[1]): the segment is missing") }, "\(report)")
         }
         // And when the index is given up, because the newest goes as well.
         try apply(.removed, to: folder)
@@ -225,7 +225,7 @@ import Testing
         let names = try segments(folder)
         try remove(names[0], folder)
         let report = try check(folder)
-        #expect(report.problems.contains { $0.hasSuffix("\(names[0]): the segment is gone") }, "\(report)")
+        #expect(report.problems.contains { $0.hasSuffix("\(names[0]): the segment is missing") }, "\(report)")
         // Without its mark the index is added up, and that doesn't work out.
         try folder.remark("A", clean: false)
         try look(folder, .readWrite)

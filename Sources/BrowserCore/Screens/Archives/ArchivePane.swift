@@ -59,7 +59,7 @@ struct ArchivePane {
         let isDamaged = archive.damagedPlaces > 0
         if isDamaged {
             let places = Figures.count(archive.damagedPlaces, "place", "places")
-            rows.insert(("damaged", "\(places): vellum check tells where"), at: 0)
+            rows.insert(("damaged", "\(places); run vellum check"), at: 0)
         }
         for (index, row) in rows.enumerated() {
             let line = rect.line(index + (rect.rows >= rows.count + 3 ? 3 : 2))
