@@ -248,12 +248,12 @@ struct ActionTests {
     @Test(arguments: [
         (
             "jj<enter>/!1<enter>", "tail Trace --lines 60",
-            "This prints all messages; the filter has no command."
+            "Prints all messages; the filter has no command."
         ),
-        ("jE/ja<enter>", "watch --from-start", "This prints all events; the filter has no command."),
-        ("jT", "stats City --watch", "No command draws graphs: it prints the figures"),
+        ("jE/ja<enter>", "watch --from-start", "Prints all events; the filter has no command."),
+        ("jT", "stats City --watch", "Prints the figures of each second; no command draws graphs."),
         ("j<enter>M", "--dry-run", "It has 100 of the 117 marked keys."),
-        ("j<enter>/é<enter>", "query City 'find @key icontains \"é\"'", "It finds whole characters"),
+        ("j<enter>/é<enter>", "query City 'find @key icontains \"é\"'", "Finds whole characters"),
     ])
     func theCommandLineSaysWhatIsOtherwise(keys: String, words: String, remark: String) throws {
         let source = Fixture.source()
@@ -385,7 +385,7 @@ struct ActionTests {
         #expect(onStore.model.screen == .stores)
         #expect(onStore.frame.plainText.contains("thumbnails"))
         onStore.press([Key(.escape)])
-        #expect(onStore.frame.plainText.contains("This is the first screen; q leaves the browser."))
+        #expect(onStore.frame.plainText.contains("This is the first screen; q quits."))
         onStore.press([.character("q"), .character("j")])
         #expect(onStore.exit == .quit)
     }

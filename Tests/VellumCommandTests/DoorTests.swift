@@ -199,7 +199,7 @@ struct DoorTests {
         for kind in kinds { #expect(picture.contains(" \(kind.label) "), "\(kind): \(picture)") }
         #expect(picture.contains(try #require(EventCause.tooLarge.label(of: .rejection))))
         let (_, story) = try PseudoTerminal.run("why A k --store '\(store.path)'")
-        for kind in kinds.dropLast() { #expect(story.contains("  \(kind.participle)"), "\(story)") }
+        for kind in kinds.dropLast() { #expect(story.contains("  \(kind.label)"), "\(story)") }
     }
 
     // MARK: Results of queries

@@ -1,9 +1,8 @@
 import ArchiveQuery
 import StorageEngine
 
-/// Wording of a change for both front ends, before and after it; `amount` is the number of its entries.
+/// Texts of an action before and after it; `amount` is the number of entries.
 extension PlannedAction {
-    /// The button that confirms it.
     package var verb: String {
         switch self {
         case .delete: "delete"
@@ -12,7 +11,6 @@ extension PlannedAction {
         }
     }
 
-    /// After the answer no, and when it failed.
     package var refusal: String {
         switch self {
         case .delete: "nothing was deleted"
@@ -21,7 +19,6 @@ extension PlannedAction {
         }
     }
 
-    /// Behind `would`.
     package func infinitive(_ amount: String) -> String {
         switch self {
         case .delete, .expireNow, .expireIdle: "\(verb) \(amount)"
@@ -36,12 +33,11 @@ extension PlannedAction {
         return infinitive(amount).beginningLarge + when + "?"
     }
 
-    /// During the change, before the number of entries.
     package var progress: String {
         switch self {
         case .delete: "deleting"
         case .expireNow, .expireIdle: "expiring"
-        case .setLifetime: "changing the expiry times of"
+        case .setLifetime: "changing expiry times of"
         }
     }
 
@@ -60,7 +56,7 @@ extension PlannedAction {
 
     package var isOfDeadlines: Bool { if case .setLifetime = self { true } else { false } }
 
-    /// Bytes that may be written before it can't be undone any more; nil: any number.
+    /// Bytes that may be written until it can't be undone; nil for no limit.
     package func undoRoom(in status: ArchiveStatus, entries: Int, bytes: UInt64) -> UInt64? {
         let budget = status.undoBudget
         if isOfDeadlines { return min(budget.values, budget.room) }
@@ -68,7 +64,6 @@ extension PlannedAction {
         return max(64 << 10, (status.configuration.diskLimit ?? status.diskBytes) / 20)
     }
 
-    /// How long it can be undone, behind `undone`.
     package static func grace(room: UInt64?) -> String {
         let written = room.map { "\(Figures.bytes($0)) are written, or " } ?? ""
         return "for ten minutes, or until \(written)the disk is full"
@@ -76,7 +71,7 @@ extension PlannedAction {
 }
 
 extension ArchiveRates {
-    /// Estimated time in seconds until this number of bytes is written at this rate. Doesn't count keys and frames.
+    /// Estimated seconds until that number of bytes is written at this rate, without keys and frames.
     package func seconds(toWrite bytes: UInt64, in status: ArchiveStatus) -> Double? {
         let value = status.entries > 0 ? Double(status.diskBytes) / Double(status.entries) : 0
         let rate = records * (value + 100) + (deletes + evictions + expirations) * 50
@@ -85,7 +80,6 @@ extension ArchiveRates {
 }
 
 extension ReversibleAction {
-    /// Why it can't be undone any more, as far as that is known.
     package func ending(in archive: String, at now: Timestamp) -> String {
         let what =
             kind == .deadline
@@ -100,51 +94,50 @@ extension ReversibleAction {
 }
 
 extension PlanOutcome {
-    /// Planned entries that were left unchanged, a line each, with the first `most` keys.
+    /// Skipped entries, one line each for the first `most` keys.
     package func remarks(listing most: Int) -> [String] {
         var lines = skips.prefix(most).map { skip in
             "\(TerminalSafe.quoted(skip.key)) \(skip.reason.past)"
         }
         if skips.count > most { lines.append("and \(Figures.count(skips.count - most, "other", "others"))") }
         if unchanged > 0 {
-            lines.append("\(Figures.count(unchanged, "entry", "entries")) had no expiry time any more")
+            lines.append("\(Figures.count(unchanged, "entry", "entries")) no longer had an expiry time")
         }
         return lines
     }
 
-    /// Why what it did can't be undone; `nil`: it can, or there is nothing to undo.
+    /// Why the change can't be undone; nil if it can.
     package var finality: String? {
         if entries > 0, isFinal {
-            return "the disk is full: neither this change nor earlier deletions can be undone"
+            return "the disk is full: this and earlier deletions can't be undone"
         }
         return entries == 0 || action != nil
             ? nil
-            : "this can't be undone: the previous values were only in a process' memory, don't fit on the disk, or were "
-                + "overwritten by later writes"
+            : "this can't be undone: the old values were only in a process' memory, didn't fit on the disk, or too "
+                + "much was written since"
     }
 }
 
 extension UndoOutcome {
-    /// `restored 3 entries, 593 B; 1 was skipped; 2 had no room`
+    /// `restored 3 entries, 593 B; 1 was skipped; 2 didn't fit the limit`
     package var summary: String {
         let amount = Figures.amount(entries, bytes: bytes)
         var parts = ["restored \(action.kind == .deadline ? "the expiry times of " : "")\(amount)"]
         if entries == 0 { parts = ["nothing was restored"] }
         if skippedCount > 0 { parts.append("\(Figures.count(skippedCount, "was", "were")) skipped") }
-        if expired > 0 { parts.append("\(Figures.count(expired, "has", "have")) expired since then") }
-        if displaced > 0 { parts.append("\(Figures.count(displaced)) had no room") }
+        if expired > 0 { parts.append("\(Figures.count(expired)) expired since") }
+        if displaced > 0 { parts.append("\(Figures.count(displaced)) didn't fit the limit") }
         if evicted > 0 {
-            parts.append(
-                "\(Figures.count(evicted, "entry that was", "entries that were")) here evicted to make room")
+            parts.append("\(Figures.count(evicted, "present entry", "present entries")) evicted to make room")
         }
         return parts.joined(separator: "; ")
     }
 
-    /// Entries that weren't restored, a line each, with the first `most` keys.
+    /// Entries that weren't restored, one line each for the first `most` keys.
     package func remarks(listing most: Int) -> [String] {
         let shown = skipped.prefix(most)
         var lines = shown.map {
-            "\(TerminalSafe.quoted($0)) was stored, changed or evicted since then, and is left unchanged"
+            "\(TerminalSafe.quoted($0)) was recorded, changed or evicted since; skipped"
         }
         let rest = skippedCount - shown.count
         if rest > 0 { lines.append("and \(Figures.count(rest, "other", "others"))") }
@@ -158,6 +151,5 @@ extension UndoOutcome {
 
 extension String {
     package var beginningLarge: String { prefix(1).uppercased() + dropFirst() }
-    /// With a capital letter and a full stop.
     package var asSentence: String { beginningLarge + "." }
 }

@@ -2,7 +2,7 @@ import CBOR
 import StorageEngine
 import TerminalKit
 
-/// Sendable value type. One value of a row: for people, for programs, and as JSON.
+/// One value of a row: for people, for programs, and as JSON.
 package enum Cell: Sendable {
     case text(String)
     case bytes(UInt64)

@@ -1,6 +1,6 @@
 import CBOR
 
-/// Sendable value type. Rows of CSV (RFC 4180, section 2) or TSV (IANA text/tab-separated-values, which has no quotes), spelled
+/// Rows of CSV (RFC 4180, section 2) or TSV (IANA text/tab-separated-values, which has no quotes), spelled
 /// so that ``FieldValue`` reads their values back equal. Compared by bytes, for a quote that a combining mark follows is one too.
 package struct DelimitedText: Sendable {
     let separator: UInt8

@@ -1,6 +1,6 @@
 import CBOR
 
-/// Sendable value type. What a field of a table spells when it stands without quotes.
+/// What a field of a table spells when it stands without quotes.
 package enum FieldKind: Sendable, Hashable {
     /// An integer as JSON spells it, which is spelled the same when it is written again.
     case integer

@@ -1,6 +1,6 @@
 import CBOR
 
-/// Stateless; safe from any thread. What a field of a CSV or TSV file means as a JSON value, and which spellings say
+/// What a field of a CSV or TSV file means as a JSON value, and which spellings say
 /// something else than themselves. What ``DelimitedText`` writes, this reads back equal.
 ///
 /// | field | value |

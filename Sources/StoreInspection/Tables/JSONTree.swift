@@ -1,7 +1,7 @@
 import CBOR
 import TerminalKit
 
-/// Sendable value type. JSON of what the program itself has to say: the one writer of its objects.
+/// JSON of what the program itself has to say: the one writer of its objects.
 package indirect enum JSONTree: Sendable {
     case cell(Cell)
     case flag(Bool)

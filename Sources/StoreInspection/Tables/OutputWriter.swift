@@ -1,7 +1,7 @@
 import CBOR
 import SystemC
 
-/// For one thread. Collects a command's results and writes them to a file descriptor, standard output unless told
+/// Collects a command's results and writes them to a file descriptor, standard output unless told
 /// otherwise, 64 KiB at a time. What was written last goes out with ``flush()``.
 package final class OutputWriter {
     private static let bufferedBytes = 1 << 16

@@ -27,7 +27,7 @@ package struct ObjectFields {
 }
 
 /// Collects the names of all properties of some objects, as columns. A new name comes behind the one that it follows in its
-/// object, so that objects of a common order have their columns in that order. For one thread.
+/// object, so that objects of a common order have their columns in that order.
 package struct PropertyColumns {
     /// In the order in which they were seen, and for each the next one of the table: a name may come between two others.
     private var seen: [String] = []
@@ -92,7 +92,7 @@ package struct PropertyColumns {
     }
 }
 
-/// Rows of objects under the names of their properties. Immutable; safe to share between threads.
+/// Rows of objects under the names of their properties.
 package struct PropertyTable: Sendable {
     package let names: [String]
     /// The columns that have both texts and what is none, arrays and objects aside.

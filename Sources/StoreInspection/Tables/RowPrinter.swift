@@ -1,6 +1,6 @@
 import TerminalKit
 
-/// Sendable value type. One column of what a look-up prints.
+/// One column of what a look-up prints.
 package struct Column: Sendable {
     /// The name in JSON.
     package let name: String
@@ -24,7 +24,7 @@ package struct Column: Sendable {
     }
 }
 
-/// Sendable value type. How rows are laid out.
+/// How rows are laid out.
 package enum RowLayout: Sendable {
     /// Aligned columns under titles, for a terminal.
     case table
@@ -39,7 +39,7 @@ package enum RowLayout: Sendable {
     }
 }
 
-/// Prints rows as they come, aligned for the first 1,000. For one thread.
+/// Prints rows as they come, aligned for the first 1,000.
 package struct RowPrinter {
     private static let alignedRows = 1000
 

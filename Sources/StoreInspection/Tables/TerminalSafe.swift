@@ -1,6 +1,6 @@
 import TerminalKit
 
-/// Stateless; safe from any thread. Text that comes from a store, harmless to a terminal.
+/// Text that comes from a store, harmless to a terminal.
 package enum TerminalSafe {
     /// A key or name within a sentence, on one line wherever it goes.
     package static func quoted(_ text: String) -> String { "\"\(TerminalText.sanitized(text))\"" }

@@ -43,6 +43,8 @@ enum WorkerCommand: String {
     case evict
     /// Changes a limit, and dies at a named point.
     case resize
+    /// Stores until the disk is full, and dies at a named point.
+    case discard
     /// Lives on a small file system that it mounts for itself.
     case smallDisk
     /// Applies numbered batches, and is stopped at a point of one of them.
@@ -83,6 +85,7 @@ enum WorkerCommand: String {
             case .apply: try apply(arguments)
             case .evict: try evict(arguments)
             case .resize: try resize(arguments)
+            case .discard: try discard(arguments)
             case .smallDisk: try liveOnASmallDisk(arguments)
             case .batches: try applyBatches(arguments)
             case .watchBatches: try watchBatches(arguments)
