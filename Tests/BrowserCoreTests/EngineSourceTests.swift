@@ -458,7 +458,7 @@ struct EngineSourceTests {
         #expect(browser.frame.plainText.contains("4 entries") && browser.frame.plainText.contains(words))
         browser.press(try Key.script("hQcount<enter>"))
         #expect(browser.frame.plainText.contains("1 row  \(words)"))
-        var speaker = Speaker()
+        var speaker = AccessibilityOutput()
         #expect(speaker.lines(browser.model, browser.frame).contains { $0.contains(words) })
         browser.press(try Key.script("w<ctrl+u>\(folder.path)/count.ndjson<enter>"))
         let said = speaker.lines(browser.model, browser.frame)

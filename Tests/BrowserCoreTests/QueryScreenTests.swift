@@ -55,7 +55,7 @@ struct QueryScreenTests {
     /// What broke: the keyboard stays with a query that finds nothing, and no word of it was said in lines.
     @Test func aQueryThatFindsNothingIsSaid() throws {
         var browser = try browser("<enter>Q")
-        var speaker = Speaker()
+        var speaker = AccessibilityOutput()
         _ = speaker.lines(browser.model, browser.frame)
         browser.press(try Key.script("find number > 100<enter>"))
         let said = speaker.lines(browser.model, browser.frame)

@@ -21,7 +21,7 @@ extension WorkerCommand {
     }
 
     /// `peek STORE ARCHIVE SEED POINT KEY [PASSING]`: says how many bytes it found. Opens for reading only: a writer's
-    /// housekeeping could hold the lock at the moment at which all of the process is stopped.
+    /// maintenance could hold the lock at the moment at which all of the process is stopped.
     func peek(_ arguments: WorkerArguments) throws {
         guard let point = CrashPoint(rawValue: arguments.word(4)) else { exit(2) }
         let archive = try arguments.open(.readOnly)

@@ -4,8 +4,8 @@ import TerminalKit
 import Testing
 
 /// What the browser says instead of drawing.
-struct SpeakerTests {
-    private var speaker = Speaker()
+struct AccessibilityOutputTests {
+    private var speaker = AccessibilityOutput()
     private var browser: HeadlessBrowser
     private let source = Fixture.source()
 
