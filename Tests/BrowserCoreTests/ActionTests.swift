@@ -89,6 +89,23 @@ struct ActionTests {
         #expect(browser.frame.lines[23].contains("y Yes  n No"), "\(browser.frame.plainText)")
     }
 
+    @Test("the footer of an empty list names only keys that have an effect")
+    func footerOfAnEmptyList() throws {
+        let browser = try Fixture.browser(Fixture.source(), keys: "j<enter>/zz<enter>")
+        let footer = browser.frame.lines[23]
+        #expect(footer.contains("/ Filter") && !footer.contains("Open"), "\(footer)")
+        #expect(!footer.contains("Mark") && !footer.contains("Delete"), "\(footer)")
+    }
+
+    @Test("a value on a narrow screen leaves out whole facts", arguments: [40, 60, 80])
+    func wholeFactsOfAValue(columns: Int) throws {
+        let browser = try Fixture.browser(
+            Fixture.source(), columns: columns, rows: 24, keys: "j<enter>jj<enter>")
+        let line = browser.frame.lines[1]
+        #expect(line.hasPrefix(" JSON, 199 B  ") && line.hasSuffix("tree text hex"), "\(line)")
+        #expect(!line.contains("…") && line.contains("74 hits"), "\(line)")
+    }
+
     @Test("Only a list in the order of use says that it follows")
     func sortedListIsLive() throws {
         let list = try Fixture.browser(Fixture.source(), keys: "j<enter>")

@@ -203,7 +203,7 @@ struct EngineSourceTests {
         _ = try archive.access("city 3")
         browser.press([.character("y")])
         #expect(browser.frame.plainText.contains("Expired 19 entries"))
-        #expect(browser.frame.plainText.contains("was used after the plan was made"))
+        #expect(browser.frame.plainText.contains("was accessed after the plan was made"))
         #expect(try archive.entries().count == 1 && archive.peek("city 3") != nil)
     }
 

@@ -89,7 +89,7 @@ struct FindTests {
         #expect(effects.map(\.description) == ["find \"n\" in Blob/picture.png"])
         let now = Fixture.start.adding(seconds: 1)
         test.send(.clock(now))
-        #expect(test.text.contains("0.0% finding \"n\", Esc stops"))
+        #expect(test.text.contains("0.0% searching \"n\", Esc stops"))
         let stopping = test.press(Key(.escape), source, settling: false)
         #expect(stopping.map(\.description) == ["stop"])
         // What it has to say comes too late.

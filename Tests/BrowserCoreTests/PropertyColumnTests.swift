@@ -37,7 +37,7 @@ struct PropertyColumnTests {
     /// What broke: a long title ran over the corner of its box.
     @Test func aTitleIsCutOffWithASign() throws {
         let browser = try Fixture.browser(Fixture.source(), columns: 40, keys: "j<enter>C")
-        let top = try #require(lines(browser).first { $0.contains("Columns, with") })
+        let top = try #require(lines(browser).first { $0.contains("Columns (") })
         #expect(top.contains("…") && top.contains("┐"), "\(top)")
     }
 

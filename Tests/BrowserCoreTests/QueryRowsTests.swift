@@ -88,7 +88,7 @@ extension QueryScreenTests {
         let own = column(1)
         #expect(CommandLine.lines(for: browser.model).count == 1)
         browser.press(try Key.script("s"))
-        #expect(CommandLine.lines(for: browser.model).last?.contains("in the order of the query") == true)
+        #expect(CommandLine.lines(for: browser.model).last?.contains("in the query's order") == true)
         #expect(
             column(1) == ["0", "1", "10", "11", "2", "3", "4", "5", "6", "7", "8", "9"], "keys are texts")
         browser.press(try Key.script("s"))

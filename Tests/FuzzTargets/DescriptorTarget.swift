@@ -1,6 +1,6 @@
 import StorageEngine
 
-/// Arbitrary bytes as an archive's descriptor. The first byte's lowest bit says whether the checksum is mended.
+/// Arbitrary bytes as an archive's descriptor. The first byte's lowest bit says whether the checksum is fixed.
 package struct DescriptorTarget: FuzzTarget {
     package static let name = "descriptor"
     private let store: FuzzStore

@@ -2,10 +2,10 @@ import CPlatform
 import Foundation
 import StorageEngine
 
-/// Frames with right checksums and absurd fields, some of them damaged afterwards, as the log of an archive.
+/// Frames with valid checksums and extreme fields, some of them damaged afterwards, as the log of an archive.
 ///
-/// Each frame is made of a few bytes of the input, so every input is an archive. What readers and writers of it find is held
-/// against ``PlainReader``, and the time and the room that they take against the input's size (R14).
+/// Each frame is made of a few bytes of the input, so every input is an archive. The results of readers and writers are
+/// compared with ``PlainReader``, and their time and space with the input's size (R14).
 package struct FramesTarget: FuzzTarget {
     package static let name = "frames"
     private let store: FuzzStore
@@ -20,7 +20,7 @@ package struct FramesTarget: FuzzTarget {
         let observed = visit.look(mode: .readOnly)
         let rebuilt = visit.look(mode: .readWrite)
         if let observed, let rebuilt, observed != rebuilt {
-            // What is more than the limit is evicted by who writes, and not by who looks.
+            // Writers evict entries above the limit; observers don't.
             guard visit.evictions > 0, rebuilt.allSatisfy({ observed[$0.key] == $0.value }) else {
                 return "an observer lists other entries than a writer"
             }
@@ -36,7 +36,7 @@ package struct FramesTarget: FuzzTarget {
         visit.use()
         visit.look(mode: .readOnly)
         visit.repair()
-        // The promise is 100 ms and 1 µs a byte, in a release build, for one of these.
+        // The bound is 100 ms and 1 µs a byte, in a release build, for each operation.
         let seconds = Self.processorTime() - start
         if seconds > 5 + 20e-6 * Double(log.bytes) { return "\(log.bytes) bytes took \(seconds) s" }
         if store.indexBytes > 4 * log.bytes + (4 << 20) {
@@ -45,7 +45,7 @@ package struct FramesTarget: FuzzTarget {
         return visit.objection
     }
 
-    /// Of this thread: others of the process may be at other tests.
+    /// Of this thread, since others may run other tests.
     private static func processorTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -65,7 +65,7 @@ package struct FramesTarget: FuzzTarget {
     }
 }
 
-/// An archive's files, made frame by frame of an input's bytes.
+/// Files of an archive, made of an input's bytes.
 struct HandmadeLog {
     private(set) var files: [String: [UInt8]] = [:]
     private(set) var bytes = 0
@@ -102,7 +102,8 @@ struct HandmadeLog {
         reader.finish(segments)
     }
 
-    /// Puts and deletes as one change; of some the first frame says too much or too little, some are damaged, or lack frames.
+    /// Appends puts and deletes as one change. Some first frames have a wrong size; some batches are damaged or
+    /// incomplete.
     private mutating func appendBatch(
         _ cursor: inout InputCursor, to segment: inout [UInt8], _ number: UInt32
     ) {
@@ -142,7 +143,7 @@ struct HandmadeLog {
         (48 + frame.parts.count + frame.key.count + frame.value.count + 7) & ~7
     }
 
-    /// Writes a frame, with the words from offset 16 on, and tells the reader of it.
+    /// Writes a frame, with the words from offset 16 on, and passes it to the reader.
     private mutating func add(
         _ frame: PlainBatches.Frame, _ words: [UInt64], damagedAt damage: Int?, to segment: inout [UInt8],
         _ number: UInt32
@@ -176,7 +177,7 @@ struct HandmadeLog {
             guard fields & bit != 0 else { return usual }
             return Self.absurd[Int(fields &+ choice) % Self.absurd.count]
         }
-        // Now and then no key, which most frames need.
+        // Sometimes no key, which most frames need.
         let hasKey = ![3, 4, 7, 8, 10].contains(kind) && fields != 9
         let key = hasKey ? Array("key \(cursor.byte() & 15)".utf8) : []
         let size = Int(cursor.byte())
@@ -192,7 +193,7 @@ struct HandmadeLog {
             damagedAt: isDamaged ? Int(choice) : nil, to: &segment, number)
     }
 
-    /// Parts of an extension: what frames of that kind have, or anything.
+    /// Parts of an extension: those of that kind, or any.
     private func parts(_ cursor: inout InputCursor, _ kind: UInt8) -> [UInt8] {
         var parts: [UInt8] = []
         for _ in 0..<(cursor.byte() & 3) {

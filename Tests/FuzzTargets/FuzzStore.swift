@@ -2,10 +2,10 @@ import CPlatform
 import Foundation
 import StorageEngine
 
-/// A store in memory-backed files, of one archive `A`, whose files are set anew for every input. For one thread.
+/// A store in memory-backed files with one archive `A`, whose files are replaced for every input. For one thread.
 final class FuzzStore {
     static let archive = "A"
-    /// Fixed, so that an input means the same in every process.
+    /// Fixed, so that an input has the same effect in every process.
     static let identity = [UInt8]((1...16).map { UInt8($0) })
 
     let path: String
@@ -22,7 +22,7 @@ final class FuzzStore {
 
     deinit { try? FileManager.default.removeItem(atPath: root) }
 
-    /// Makes the archive these files and no others.
+    /// Replaces all files of the archive.
     func set(_ files: [String: [UInt8]]) throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: folder) where files[name] == nil {
             guard unlink(folder + "/" + name) == 0 else { throw POSIXError(.EIO) }
@@ -40,8 +40,7 @@ final class FuzzStore {
 
     func removeIndex() { unlink(folder + "/index") }
 
-    /// Makes an index that was copied here name its own file, as if it had not been copied. `isMarked`: with a
-    /// clean mark that is right.
+    /// Makes a copied index name its current file, as if it had not been copied. `isMarked`: with a valid clean mark.
     func adoptIndex(isMarked: Bool) throws {
         let index = open(folder + "/index", O_RDWR | O_CLOEXEC)
         guard index >= 0 else { throw POSIXError(.EIO) }
@@ -71,7 +70,7 @@ final class FuzzStore {
         return sealed(bytes)
     }
 
-    /// With the checksum of it all behind.
+    /// Appends the checksum.
     static func sealed(_ bytes: [UInt8]) -> [UInt8] {
         bytes + withUnsafeBytes(of: Checksum.crc32c(bytes).littleEndian) { Array($0) }
     }
@@ -83,7 +82,7 @@ final class FuzzStore {
         return sealed(bytes)
     }
 
-    /// Gives a frame the checksum that is right at that place.
+    /// Sets the checksum that is valid at this location.
     static func seal(_ frame: inout [UInt8], segment: UInt32, offset: Int) {
         let start =
             Checksum.crc32c(identity + little(segment))
@@ -92,7 +91,7 @@ final class FuzzStore {
         frame.replaceSubrange(0..<4, with: little(sum))
     }
 
-    /// Bytes that the index's file takes.
+    /// Allocated bytes of the index file.
     var indexBytes: Int {
         var facts = stat()
         return stat(folder + "/index", &facts) == 0 ? Int(facts.st_blocks) * 512 : 0
@@ -104,8 +103,8 @@ final class FuzzStore {
         withUnsafeBytes(of: word.littleEndian) { bytes.replaceSubrange(offset..<offset + 8, with: $0) }
     }
 
-    /// A new file in the former one's place: the regular work of an archive that was just closed may still look at that for a moment,
-    /// and what is mapped must not be cut.
+    /// Replaces the file by a new one: a background task of the archive may still map the old one, which must not be
+    /// truncated.
     private func write(_ bytes: [UInt8], _ path: String) throws {
         unlink(path)
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

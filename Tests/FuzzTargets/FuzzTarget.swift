@@ -1,19 +1,19 @@
-/// What is fed with arbitrary bytes. The same code runs below libFuzzer (`make fuzz`), in the plain mutation tests and
-/// when an input that once failed is replayed.
+/// Code that processes arbitrary bytes: with libFuzzer (`make fuzz`), in the mutation tests, and in replays of inputs
+/// that failed.
 package protocol FuzzTarget {
     static var name: String { get }
 
-    /// Inputs to begin with, made from what the program itself writes.
+    /// Initial inputs, made by the program.
     static func seeds() throws -> [[UInt8]]
 
-    /// For one thread; what was made ready is used again by the next call.
+    /// For one thread; calls reuse prepared state.
     init() throws
 
-    /// Takes the input. Returns what should not have happened, or nil; a trap is worse and ends the process.
+    /// Processes the input. Returns an objection, or `nil`; a trap ends the process.
     mutating func run(_ input: [UInt8]) throws -> String?
 }
 
-/// All that need no more than the libraries. (Import files are read by the program, see the fuzzers' own package.)
+/// All targets that need only the libraries. (The package of the fuzzers has those of import files.)
 package enum FuzzTargets {
     package static var all: [any FuzzTarget.Type] {
         [
@@ -23,7 +23,7 @@ package enum FuzzTargets {
     }
 }
 
-/// Takes fields from the front of an input; at its end everything is 0.
+/// Reads fields from the front of an input; after its end everything is 0.
 struct InputCursor {
     private(set) var rest: ArraySlice<UInt8>
 

@@ -1,9 +1,9 @@
 import StorageEngine
 
-/// Arbitrary bytes over a closed index that is trusted all the same.
+/// Arbitrary bytes in a closed index that is trusted.
 ///
-/// The first byte says kind of archive (bits 0, 1), and whether the clean mark is right (bit 2 clear) or absent. Then
-/// changes follow: one byte that says where, two of an offset, one of a length up to 15, and the bytes.
+/// The first byte has the kind of archive (bits 0, 1), and whether the clean mark is valid (bit 2 clear) or absent.
+/// Changes follow: one byte for the area, two for the offset, one for the length up to 15, and the bytes.
 package struct IndexTarget: FuzzTarget {
     package static let name = "index"
     private let store: FuzzStore
@@ -21,7 +21,7 @@ package struct IndexTarget: FuzzTarget {
         var files = sample.files
         guard var index = files["index"] else { return "the sample has no index" }
         while !cursor.isAtEnd {
-            // Places that are mostly used: header, process table, live frames, rings, undo table, entries, buckets.
+            // Areas in use: header, process table, live frames, rings, undo table, entries, buckets.
             let bases = [192, 448, 4_096, 12_288, 45_056, 110_592, 241_664, 262_144, 262_144 + 65_536]
             let base = bases[Int(cursor.byte()) % bases.count]
             let span = base < 1_000 ? 560 : base < 262_144 ? 4_096 : base == 262_144 ? 64 * 48 : 20_480

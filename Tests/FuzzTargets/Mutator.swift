@@ -1,4 +1,4 @@
-/// Changes an input as fuzzers without an eye for the code do.
+/// Changes an input like fuzzers without coverage.
 package enum Mutator {
     private static let telling: [UInt8] = [0, 1, 2, 7, 8, 0x20, 0x22, 0x3f, 0x40, 0x7f, 0x80, 0xfe, 0xff]
 

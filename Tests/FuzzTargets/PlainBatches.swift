@@ -1,4 +1,4 @@
-/// Which frames of a log count where there are batches, by the words of OnDiskFormat ("Batches") and nothing else.
+/// Frames of a log that count in the presence of batches, by OnDiskFormat ("Batches") alone.
 struct PlainBatches {
     struct Frame {
         var kind: UInt8
@@ -9,7 +9,7 @@ struct PlainBatches {
         var sequence: UInt64 = 0
     }
 
-    /// A valid frame, or bytes that hold none.
+    /// A valid frame, or other bytes.
     struct Piece {
         var segment: UInt32
         var range: Range<Int>
@@ -18,7 +18,7 @@ struct PlainBatches {
         var place: UInt64 { UInt64(segment) << 32 | UInt64(range.lowerBound / 8) }
         var isVoid: Bool { frame?.kind == 10 }
 
-        /// Location of the first frame of the batch that it is of.
+        /// Location of the first frame of its batch.
         var first: UInt64? {
             guard let frame, frame.flags & 1 != 0, let part = PlainReader.first(8, in: frame.parts),
                 part.count >= 16
@@ -26,7 +26,7 @@ struct PlainBatches {
             return part.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
         }
 
-        /// Bytes of the frames behind it, where it is the first of a batch.
+        /// Bytes of the following frames, if it begins a batch.
         var batchBytes: Int? {
             guard let frame, frame.kind == 12, frame.value.count >= 16 else { return nil }
             let bytes = frame.value[8..<16].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -34,7 +34,7 @@ struct PlainBatches {
         }
     }
 
-    /// A batch that is being read; where its first frame is damaged nobody knows its end.
+    /// A batch being read. If its first frame is damaged, its end is unknown.
     private struct Batch {
         var first: UInt64
         var end: Int?
@@ -42,7 +42,7 @@ struct PlainBatches {
         var isLost = false
         var isDamaged = false
         var isMended = false
-        /// What is missing at its end begins with a checksum.
+        /// Whether the missing end begins with a checksum.
         var endsWritten = false
 
         mutating func note(_ piece: Piece, _ bytes: [UInt8]) {
@@ -53,7 +53,8 @@ struct PlainBatches {
             isLost = isLost || Self.neverCame(piece.range, end: end, bytes)
         }
 
-        /// Whether a stretch of damage begins without a checksum, is zero where it has a sector, or where a page or its batch ends.
+        /// Whether damage begins without a checksum, or has zeros in a whole sector or at the end of a page or of the
+        /// batch.
         static func neverCame(_ range: Range<Int>, end: Int?, _ bytes: [UInt8]) -> Bool {
             func isZero(_ range: Range<Int>) -> Bool {
                 range.allSatisfy { $0 >= bytes.count || bytes[$0] == 0 }
@@ -65,7 +66,7 @@ struct PlainBatches {
             return starts.contains { start in
                 var stop = start / 512 * 512 + 512
                 if stop > upper {
-                    // A frame of the batch that follows in this sector came with it.
+                    // A following frame of the batch in this sector was written with it.
                     guard upper == end else { return false }
                     stop = upper
                 }
@@ -82,7 +83,7 @@ struct PlainBatches {
         func isWhole(upTo reached: Int) -> Bool { !isDamaged && !isMended && reached == end }
     }
 
-    /// The frames that count, in their order.
+    /// Counted frames in order.
     /// - Parameters:
     ///   - pieces: of all segments, without the blank rest of each.
     ///   - bytes: those of each segment.
@@ -120,7 +121,7 @@ struct PlainBatches {
         if let first = piece.first {
             var batch = Batch(first: first)
             let offset = Int(first & 0xffff_ffff) * 8
-            // Else these are the remains of one that was given up.
+            // Otherwise these are the remains of a dropped batch.
             batch.isLost = !before.contains {
                 UInt64($0.segment) == first >> 32 && $0.segment == piece.segment && $0.range.contains(offset)
             }
@@ -132,7 +133,7 @@ struct PlainBatches {
         }
     }
 
-    /// What of a batch follows; gives the damage and `void` frames behind the last of it.
+    /// Reads the rest of a batch. Returns the damage and `void` frames after its last frame.
     private static func take(
         _ batch: inout Batch, _ pieces: [Piece], _ next: inout Int, _ reached: inout Int, _ bytes: [UInt8]
     ) -> [Piece] {
@@ -156,7 +157,7 @@ struct PlainBatches {
         if let end = batch.end, reached < end {
             var tail = pending
             var behind = tail.last?.range.upperBound ?? reached
-            // The rest of the segment is blank, and one with the damage before it.
+            // The rest of the segment is blank, and part of the damage before it.
             if behind < end, next >= pieces.count || pieces[next].segment != own {
                 if let last = tail.last, last.frame == nil {
                     behind = last.range.lowerBound

@@ -1,4 +1,4 @@
-/// What a log means, by the words of OnDiskFormat and nothing else: a map from keys to values. For one thread.
+/// Contents of a log by OnDiskFormat alone: a map from keys to values. For one thread.
 struct PlainReader {
     private struct Entry {
         var value: [UInt8]
@@ -9,9 +9,9 @@ struct PlainReader {
     private let isLog: Bool
     private let isLimited: Bool
     private var entries: [[UInt8]: Entry] = [:]
-    /// Keys of which the page says more than this knows: what is in memory only, has a deadline, or can be undone.
+    /// Keys that this model doesn't decide: in memory only, with expiry times, or undoable.
     private var unsure: Set<[UInt8]> = []
-    /// The numbers of the latest operations that removed a key, and all.
+    /// Sequences of the latest removals by key, and of all keys.
     private var removals: [[UInt8]: UInt64] = [:]
     private var allRemoved: UInt64 = 0
 
@@ -22,7 +22,7 @@ struct PlainReader {
 
     private var pieces: [PlainBatches.Piece] = []
 
-    /// What comes next in the log; damage that follows on damage is one stretch.
+    /// Adds the next piece of the log. Adjacent damage is merged.
     mutating func note(_ piece: PlainBatches.Piece) {
         if let last = pieces.last, last.frame == nil, piece.frame == nil, last.segment == piece.segment,
             last.range.upperBound == piece.range.lowerBound
@@ -33,7 +33,7 @@ struct PlainReader {
         }
     }
 
-    /// At the end of the log, of which `bytes` are the segments.
+    /// Evaluates the log, of which `bytes` are the segments.
     mutating func finish(_ bytes: [UInt32: [UInt8]]) {
         let counted =
             isLog ? pieces.filter { $0.frame != nil } : PlainBatches.frames(of: pieces, bytes: bytes)
@@ -69,13 +69,13 @@ struct PlainReader {
         }
     }
 
-    /// Whether a copy is of a state of its key after which another came.
+    /// Whether a later state of the copy's key exists.
     private func isOutdated(_ copy: PlainBatches.Frame) -> Bool {
         if let present = entries[copy.key] { return present.sequence > copy.sequence }
         return copy.sequence < max(allRemoved, removals[copy.key] ?? 0)
     }
 
-    /// The first part of a tag; a part that is cut off ends the extension.
+    /// The first part with this tag; a truncated part ends the extension.
     static func first(_ tag: UInt8, in parts: [UInt8]) -> ArraySlice<UInt8>? {
         var offset = 0
         while offset + 4 <= parts.count {
@@ -87,7 +87,7 @@ struct PlainReader {
         return nil
     }
 
-    /// The entries that are sure, and the keys that aren't; nil where a limit decides.
+    /// Certain entries and uncertain keys; `nil` if a limit decides.
     var comparable: (entries: [String: [UInt8]], unsure: Set<String>)? {
         guard !isLog, !isLimited else { return nil }
         var sure: [String: [UInt8]] = [:]

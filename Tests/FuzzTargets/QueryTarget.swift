@@ -2,8 +2,8 @@ import ArchiveQuery
 import CBOR
 import StorageEngine
 
-/// Arbitrary text as a query, and what follows a NUL as the one entry that it is asked of: what is read comes back from
-/// what is printed, every error has a place in the text, and no query fails on any value.
+/// Arbitrary text as a query, and the bytes after a NUL as its only entry: printed queries are parsed as the same,
+/// errors have a place in the text, and no query fails on any value.
 package struct QueryTarget: FuzzTarget {
     package static let name = "query"
     package init() {}
@@ -27,7 +27,7 @@ package struct QueryTarget: FuzzTarget {
             _ = try? pipeline.swiftSource()
             let printed = pipeline.description
             guard case .pipeline(let again) = QueryPipeline.parse(printed), again == pipeline else {
-                return "comes back as something else: \(text) as \(printed)"
+                return "is parsed as something else: \(text) as \(printed)"
             }
             return try answer(pipeline, Array(parts.count > 1 ? parts[1] : []))
         }
@@ -43,7 +43,7 @@ package struct QueryTarget: FuzzTarget {
                     return "a row has other columns than the plan: \(pipeline)"
                 }
             } catch is QueryError {
-                // No regular expression.
+                // An invalid regular expression.
             }
         }
         return nil

@@ -1,8 +1,8 @@
 import Foundation
 import StorageEngine
 
-/// A small closed archive that has something of everything: entries of many sizes, replaced, deleted, evicted, set
-/// aside, with deadlines and owners, one only in memory; or messages.
+/// A small closed archive with entries of many sizes: overwritten, deleted, evicted, tombstoned, with expiry times and
+/// owners, one in memory only; or with messages.
 struct Sample {
     let files: [String: [UInt8]]
     static let keys = (0..<40).map { "key \($0)" }

@@ -3,9 +3,8 @@ import StorageEngine
 
 /// Arbitrary bytes as the frames of a log.
 ///
-/// The first byte says kind of archive (bits 0, 1), whether frames' lengths and checksums are mended, so that code
-/// behind the checksum is reached (bit 2 clear), and in how many segments the frames are (bits 3, 4). The rest are
-/// frames, one behind another.
+/// The first byte has the kind of archive (bits 0, 1), whether lengths and checksums of frames are fixed, so that code
+/// behind the checksum is reached (bit 2 clear), and the number of segments (bits 3, 4). The frames follow.
 package struct SegmentTarget: FuzzTarget {
     package static let name = "segment"
     private static let most = 48 << 10
@@ -16,7 +15,7 @@ package struct SegmentTarget: FuzzTarget {
     package mutating func run(_ input: [UInt8]) throws -> String? {
         try store.set(Self.files(of: input))
         let found = Visit(store)
-        // An observer reads the log into its own memory; whatever it finds, a writer's rebuild must find as well.
+        // An observer replays the log in memory, and must find the same entries as a writer's rebuild.
         let observed = found.look(mode: .readOnly)
         let rebuilt = found.look(mode: .readWrite)
         if let observed, let rebuilt, observed != rebuilt {
@@ -30,7 +29,7 @@ package struct SegmentTarget: FuzzTarget {
         return found.objection
     }
 
-    /// The archive's files that an input stands for.
+    /// Files of the archive that an input describes.
     static func files(of input: [UInt8]) -> [String: [UInt8]] {
         let flags = input.first ?? 0
         var frames = Array(input.dropFirst().prefix(most))
@@ -42,19 +41,19 @@ package struct SegmentTarget: FuzzTarget {
             let share = segment == count ? frames.count : frames.count / Int(count - segment + 1) & ~7
             var bytes = FuzzStore.header(segment: segment, oldest: 1) + frames.prefix(share)
             frames.removeFirst(min(share, frames.count))
-            if flags & 4 == 0 { mend(&bytes, segment: segment) }
+            if flags & 4 == 0 { fixFrames(&bytes, segment: segment) }
             bytes += [UInt8](repeating: 0, count: max(0, (64 << 10) - bytes.count))
             files["0000000\(segment).segment"] = bytes
         }
         return files
     }
 
-    /// Makes what stands there frames, as far as it can be. Layout: OnDiskFormat, "Frames".
-    private static func mend(_ bytes: inout [UInt8], segment: UInt32) {
+    /// Turns the bytes into frames where possible. Layout: OnDiskFormat, "Frames".
+    private static func fixFrames(_ bytes: inout [UInt8], segment: UInt32) {
         let seed = Checksum.crc32c(FuzzStore.identity + FuzzStore.little(segment))
         var offset = 64
         while offset + 48 <= bytes.count {
-            // Lengths that fit; a value no longer than what is left.
+            // Lengths that fit.
             bytes[offset + 9] &= 0x03
             let key = Int(bytes[offset + 8]) | Int(bytes[offset + 9]) << 8
             let ext = Int(bytes[offset + 10]) | Int(bytes[offset + 11]) << 8

@@ -1,6 +1,6 @@
 import TerminalKit
 
-/// Arbitrary bytes as what a terminal sends: the same events come in whatever pieces, and nothing is left waiting.
+/// Arbitrary bytes as terminal input: the same events in any pieces, and no pending input after a flush.
 package struct TerminalTarget: FuzzTarget {
     package static let name = "terminal"
     package init() {}
@@ -16,7 +16,7 @@ package struct TerminalTarget: FuzzTarget {
             other += pieces.feed(bytes[start..<min(bytes.count, start + piece)])
         }
         other += pieces.flush()
-        if events != other { return "in pieces of \(piece) other events come" }
+        if events != other { return "in pieces of \(piece) events differ" }
         if whole.deadline != nil || pieces.deadline != nil { return "something waits after a flush" }
         var clicks = ClickRecognizer()
         for (time, event) in events.enumerated() {

@@ -1,7 +1,7 @@
 import CBOR
 import Foundation
 
-/// A struct with a property of every kind that the decoder reads in a way of its own.
+/// A struct with a property of every kind that the decoder handles separately.
 private struct TypedSample: Codable {
     var name: String
     var small: Int8
@@ -30,7 +30,7 @@ private indirect enum TypedTree: Codable {
     case named(String, TypedTree)
 }
 
-/// Arbitrary bytes as CBOR: all readers agree, and what is read comes back.
+/// Arbitrary bytes as CBOR: all readers agree, and values survive a round trip.
 package struct CBORTarget: FuzzTarget {
     package static let name = "cbor"
     package init() {}
@@ -56,7 +56,7 @@ package struct CBORTarget: FuzzTarget {
             return "printed JSON is not read: \(text)"
         }
         guard let printed = try? JSONPrinter.text(of: json) else { return "transcoded JSON is not printed" }
-        // What JSON does not have is gone after the first time.
+        // Values that JSON lacks are lost the first time.
         guard let twice = read(printed), twice == json else {
             return "JSON changes at the second time: \(text) and \(printed)"
         }
@@ -67,7 +67,7 @@ package struct CBORTarget: FuzzTarget {
         return nil
     }
 
-    /// The same bytes as values of types. What decodes comes back from its own encoding, which stays the same then.
+    /// The same bytes as values of types. Decoded values survive a round trip, with a stable encoding.
     private func decodeTyped(_ input: [UInt8]) -> String? {
         func objection<Value: Codable>(_ type: Value.Type) -> String? {
             guard let value = try? CBORDecoder().decode(type, from: input) else { return nil }
@@ -108,7 +108,7 @@ package struct CBORTarget: FuzzTarget {
     }
 }
 
-/// Arbitrary bytes as JSON text: what is read is well-formed, and comes back from what is printed.
+/// Arbitrary bytes as JSON text: results are well-formed and survive a round trip.
 package struct JSONTarget: FuzzTarget {
     package static let name = "json"
     package init() {}
@@ -118,13 +118,13 @@ package struct JSONTarget: FuzzTarget {
         guard input.withUnsafeBytes({ (try? JSONTranscoder.transcode($0, into: &writer)) != nil }) else {
             return nil
         }
-        guard CBORReader.isWellFormed(writer.bytes) else { return "transcoded to what is not CBOR" }
+        guard CBORReader.isWellFormed(writer.bytes) else { return "transcoded to invalid CBOR" }
         for layout in [JSONLayout.compact, .pretty] {
             guard let text = try? JSONPrinter.text(of: writer.bytes, layout: layout) else {
                 return "not printed"
             }
             guard let again = try? JSONTranscoder.cbor(from: text), again == writer.bytes else {
-                return "comes back as something else: \(text)"
+                return "is read as something else: \(text)"
             }
         }
         return nil

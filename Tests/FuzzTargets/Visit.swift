@@ -1,10 +1,10 @@
 import StorageEngine
 
-/// What people do to an archive, done to one that is damaged. Errors are fine; what is found must hold together.
+/// Uses a damaged archive in all ways. Errors are fine; results must be consistent.
 final class Visit {
     private let store: FuzzStore
     private(set) var objection: String?
-    /// What the archive had evicted when it was looked at last.
+    /// Evictions at the last look.
     private(set) var evictions: UInt64 = 0
 
     init(_ store: FuzzStore) { self.store = store }
@@ -20,7 +20,7 @@ final class Visit {
         try? body(store, archive)
     }
 
-    /// Looks at everything. Returns the entries without a deadline; nil if they could not be listed.
+    /// Reads everything. Returns the entries without expiry times; `nil` if they can't be listed.
     @discardableResult
     func look(mode: AccessMode, trusting: Bool = false) -> [String: [UInt8]]? {
         var entries: [String: [UInt8]]?
@@ -53,7 +53,7 @@ final class Visit {
 
     private func readMessages(_ archive: Archive) {
         var cursor: MessageCursor?
-        // So many can't be in the log of an input.
+        // More than the log of an input can hold.
         for _ in 0..<2000 {
             guard let batch = try? archive.messages(after: cursor, most: 50), !batch.messages.isEmpty else {
                 return
@@ -63,7 +63,7 @@ final class Visit {
         object("messages have no end")
     }
 
-    /// Uses all operations that change something.
+    /// Runs all changing operations.
     func use(trusting: Bool = false) {
         with(.readWrite) { _, archive in
             let list = try archive.entries()
@@ -73,13 +73,13 @@ final class Visit {
             for (number, key) in (keys.prefix(6) + ["new", "new too"]).enumerated() {
                 let value = [UInt8](repeating: UInt8(number), count: 100 * number)
                 guard (try? archive.put(value, forKey: key)) != nil else { continue }
-                if let found = try? archive.peek(key), found != value { object("\(key) is not what was put") }
+                if let found = try? archive.peek(key), found != value { object("\(key) has another value") }
             }
             if let key = keys.last {
                 _ = try? archive.setLifetime(.seconds(60), forKey: key)
                 let isGone = (try? archive.delete(key)) != nil
                 if isGone, !trusting, let left = try? archive.peek(key), !left.isEmpty {
-                    object("\(key) was deleted and is there")
+                    object("\(key) is present after its deletion")
                 }
             }
             _ = try? archive.removeExpired()
@@ -100,7 +100,7 @@ final class Visit {
         }
     }
 
-    /// Whether a problem is a stretch that no frame fits into. Only forged checksums leave one: a damaged frame is longer.
+    /// Whether a problem is shorter than any frame. Only forged checksums leave one.
     private static func isTooShort(_ problem: String) -> Bool {
         let words = problem.split(separator: " ")
         guard let place = words.firstIndex(of: "bytes"), words.count > place + 3,
@@ -109,7 +109,7 @@ final class Visit {
         return to - from < 48
     }
 
-    /// After a repair nothing is wrong.
+    /// Repairs, and expects a clean check.
     func repair() {
         guard let store = try? Store.open(at: store.path) else { return object("the store won't open") }
         defer { store.close() }
@@ -124,7 +124,7 @@ final class Visit {
                 object("repair counted \(report.entries), check \(check.entries)")
             }
         } catch {
-            // A file that claims to be of a later format is left alone.
+            // A repair leaves files of later formats alone.
             switch error {
             case .unsupportedVersion: return
             default: break

@@ -3,7 +3,7 @@ import Foundation
 import FuzzTargets
 import Testing
 
-/// What the fuzzers do (`make fuzz`), without libFuzzer: inputs from real stores with a few random changes.
+/// Runs the fuzz targets without libFuzzer: inputs from real stores with a few random changes.
 @Suite struct FuzzTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     private static let names = FuzzTargets.all.map { $0.name }
@@ -33,7 +33,7 @@ import Testing
         #expect(!seeds.isEmpty)
     }
 
-    /// Archives of frames with right checksums and absurd fields, for as long as a soak gives; each a new one.
+    /// Archives of frames with valid checksums and extreme fields, a new one each time.
     @Test(.enabled(if: Soak.seconds > 0, "runs in a soak")) func framesSoak() throws {
         var random = SeededGenerator(seed: Soak.seed)
         var target: any FuzzTarget = try FramesTarget()
@@ -57,7 +57,7 @@ import Testing
         figures.report()
     }
 
-    /// Every file in `Inputs/TARGET` once failed; its name says how.
+    /// Every file in `Inputs/TARGET` failed once; its name describes how.
     @Test(arguments: names) func inputsThatOnceFailed(name: String) throws {
         let folder = Self.folder.appendingPathComponent("Inputs/\(name)")
         let files =

@@ -1,9 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, because a program below libFuzzer has no `main`; built by `make fuzz` with --sanitize=fuzzer.
-// Its modules are the package's own sources (`.package` is a link to its root), so that the fuzzers reach what only
-// the package may, and all of it is watched by the fuzzer. `Sources/Import` links to the readers of import files.
+// A separate package, because a program with libFuzzer has no `main`; built by `make fuzz` with --sanitize=fuzzer. Its
+// modules are the package's sources (`.package` links to its root), so that fuzzers reach package symbols and all code
+// is instrumented. `Sources/Import` links to the readers of import files.
 let package = Package(
     name: "VellumFuzzers",
     platforms: [.macOS(.v15)],

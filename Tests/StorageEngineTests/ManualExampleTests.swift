@@ -6,7 +6,7 @@ import Testing
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    @Test func theExampleIsTheOneThatIsCompiledHere() throws {
+    @Test("the manual shows the compiled example") func exampleText() throws {
         let page = try String(
             contentsOf: Self.root.appending(path: "Assets/manual/Library.md"), encoding: .utf8)
         let source = try String(
@@ -17,7 +17,7 @@ import Testing
         #expect(page.contains("```swift\n\(code)```\n"))
     }
 
-    @Test func theExampleDoesWhatItSays() throws {
+    @Test("the example has the documented effects") func exampleResult() throws {
         let folder = try TemporaryFolder()
         try example(in: folder.store)
         let store = try Store.open(at: folder.store, mode: .readOnly)

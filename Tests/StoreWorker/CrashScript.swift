@@ -1,16 +1,16 @@
 import StorageEngine
 
-/// Operations on one archive that are said before and after, with what they change, so that a test knows what may be
-/// found whenever the process dies. What each line means: `CrashJournal`.
+/// Operations on one archive that are printed before and after with their changes, so that a test knows the allowed
+/// states whenever the process dies. Output: `CrashJournal`.
 struct CrashScript {
     let archive: Archive
     private var version: UInt64 = 0
-    /// Version and size of what is there.
+    /// Version and size of each present value.
     private(set) var present: [String: (version: UInt64, size: Int)] = [:]
 
     init(_ archive: Archive) { self.archive = archive }
 
-    /// How much of it may have happened when the process dies meanwhile.
+    /// Extent to which it may have happened when the process dies.
     enum Scope: String {
         /// All or nothing.
         case whole
@@ -20,34 +20,34 @@ struct CrashScript {
 
     mutating func put(_ key: String, _ size: Int, _ attributes: EntryAttributes = .none) throws {
         version += 1
-        StoreWorker.say("> \(key) \(version) \(size)")
+        say("> \(key) \(version) \(size)")
         try archive.put(
             StoreWorker.value(version: version, size: size), forKey: key, attributes: attributes)
         present[key] = (version, size)
-        StoreWorker.say("<")
+        say("<")
     }
 
     mutating func delete(_ key: String, by operation: (String) throws -> Void) throws {
-        StoreWorker.say("> \(key) delete 0")
+        say("> \(key) delete 0")
         try operation(key)
         present[key] = nil
-        StoreWorker.say("<")
+        say("<")
     }
 
-    /// An operation after which these keys are gone; gives what was there.
+    /// Runs an operation that removes these keys, and returns their former entries.
     mutating func remove<Value>(
         _ keys: [String], _ scope: Scope, by operation: () throws -> Value
     ) throws -> (taken: [String: (version: UInt64, size: Int)], value: Value) {
         let taken = present.filter { keys.contains($0.key) }
-        for key in taken.keys.sorted() { StoreWorker.say("= \(key) delete 0") }
-        StoreWorker.say("> @ \(scope.rawValue) 0")
+        for key in taken.keys.sorted() { say("= \(key) delete 0") }
+        say("> @ \(scope.rawValue) 0")
         let value = try operation()
         for key in taken.keys { present[key] = nil }
-        StoreWorker.say("<")
+        say("<")
         return (taken, value)
     }
 
-    /// Does something reversibly after which these keys are gone.
+    /// Removes these keys with a reversible action.
     mutating func act(
         _ action: PlannedAction, on keys: [String], _ scope: Scope
     ) throws -> (taken: [String: (version: UInt64, size: Int)], id: UInt32) {
@@ -61,19 +61,19 @@ struct CrashScript {
         return (taken, outcome.action?.id ?? 0)
     }
 
-    /// Takes it back: everything that it took has to return.
+    /// Undoes the action, which must restore all of its entries.
     mutating func undo(
         _ done: (taken: [String: (version: UInt64, size: Int)], id: UInt32), _ scope: Scope
     ) throws {
         for (key, value) in done.taken.sorted(by: { $0.key < $1.key }) {
-            StoreWorker.say("= \(key) \(value.version) \(value.size)")
+            say("= \(key) \(value.version) \(value.size)")
         }
-        StoreWorker.say("> @ \(scope.rawValue) \(done.id)")
+        say("> @ \(scope.rawValue) \(done.id)")
         guard let outcome = try archive.undo(done.id), outcome.entries == done.taken.count else {
-            return StoreWorker.say("! action \(done.id) brought back less than it took")
+            return say("! action \(done.id) brought back less than it took")
         }
         present.merge(done.taken) { $1 }
-        StoreWorker.say("<")
+        say("<")
     }
 
     /// Puts and deletes as one change.
@@ -82,25 +82,25 @@ struct CrashScript {
         var stored: [String: (version: UInt64, size: Int)] = [:]
         for key in puts {
             version += 1
-            StoreWorker.say("= \(key) \(version) \(size)")
+            say("= \(key) \(version) \(size)")
             batch.put(StoreWorker.value(version: version, size: size), forKey: key)
             stored[key] = (version, size)
         }
         for key in deletes {
-            StoreWorker.say("= \(key) delete 0")
+            say("= \(key) delete 0")
             batch.delete(key)
         }
-        StoreWorker.say("> @ whole 0")
+        say("> @ whole 0")
         try archive.apply(batch)
         for key in deletes { present[key] = nil }
         present.merge(stored) { $1 }
-        StoreWorker.say("<")
+        say("<")
     }
 
     mutating func deleteAll() throws {
-        StoreWorker.say("> * delete 0")
+        say("> * delete 0")
         try archive.deleteAll()
         present = [:]
-        StoreWorker.say("<")
+        say("<")
     }
 }

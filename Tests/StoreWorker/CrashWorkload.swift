@@ -1,15 +1,15 @@
 import Foundation
 import StorageEngine
 
-/// A workload that comes past every crash point of the operations, and says what it is about to do and what was
-/// acknowledged. Its operations are the same every time: what differs is where it dies.
+/// A workload that passes every crash point of the operations, and says each change and acknowledgement. The operations
+/// are always the same; only the point of death differs.
 enum CrashWorkload {
     /// STORE ARCHIVE run|recover POINT PASSING robust|file
     static func main(_ arguments: [String]) throws {
         guard arguments.count == 6, let passing = Int(arguments[4]),
             let point = CrashPoint(rawValue: arguments[3])
         else {
-            StoreWorker.say("! usage: StoreWorker crash STORE ARCHIVE run|recover POINT PASSING robust|file")
+            say("! usage: StoreWorker crash STORE ARCHIVE run|recover POINT PASSING robust|file")
             exit(2)
         }
         CrashPoint.arm(point, passing: passing)
@@ -30,7 +30,7 @@ enum CrashWorkload {
             try makeAndRemove(store, arguments[1] + " gone")
         }
         store.close()
-        StoreWorker.say("done")
+        say("done")
     }
 
     private static func makeAndRemove(_ store: Store, _ name: String) throws {
@@ -40,8 +40,8 @@ enum CrashWorkload {
         try store.removeArchive(named: name)
     }
 
-    /// Evictions, by puts and by a smaller limit; many small entries that go for a large one, so that the index gets
-    /// smaller; and an entry that is in memory only.
+    /// Evictions by puts and by a smaller limit; many small entries evicted for a large one, which shrinks the index;
+    /// and an entry in memory only.
     private static func fill(_ cache: Archive) throws {
         for number in 0..<8_300 { try cache.put([UInt8(number & 255)], forKey: "tiny \(number)") }
         let tiny = try (8_000..<8_020).compactMap { number in
@@ -53,20 +53,20 @@ enum CrashWorkload {
         var version: UInt64 = 0
         func put(_ key: String, _ size: Int) throws {
             version += 1
-            StoreWorker.say("? \(key) \(version) \(size)")
+            say("? \(key) \(version) \(size)")
             try cache.put(StoreWorker.value(version: version, size: size), forKey: key)
         }
         try put("cached 0", 19_900)
         for number in 0..<30 { try put("cached \(number % 25)", 2000) }
-        // An undo for which others have to go first.
+        // An undo that evicts others.
         let removed = try cache.deleteAllReversibly()
-        // Under other keys: what is recorded anew would stay out, and leave room.
+        // Under other keys: keys stored again would not be restored.
         for number in 5..<10 { try put("cached \(number)", 2000) }
         _ = try cache.undo(removed.action?.id)
         var batch = Batch()
         for number in 0..<3 {
             version += 1
-            StoreWorker.say("? cached \(number) \(version) 3000")
+            say("? cached \(number) \(version) 3000")
             batch.put(StoreWorker.value(version: version, size: 3000), forKey: "cached \(number)")
         }
         try cache.apply(batch)
@@ -76,27 +76,27 @@ enum CrashWorkload {
         try cache.setLimits(disk: 10_000, memory: nil)
     }
 
-    /// A ring that goes round, and gets smaller.
+    /// A ring that wraps around and shrinks.
     private static func append(to log: Archive) throws {
         var version: UInt64 = 0
         func append(_ count: Int) throws {
             for _ in 0..<count {
                 version += 1
                 let size = 300 + 100 * Int(version % 9)
-                StoreWorker.say("m> \(version) \(size)")
+                say("m> \(version) \(size)")
                 try log.append(StoreWorker.value(version: version, size: size))
-                StoreWorker.say("m<")
+                say("m<")
             }
         }
         try append(230)
-        StoreWorker.say("l> 10000")
+        say("l> 10000")
         try log.setLimits(disk: 10_000, memory: nil)
-        StoreWorker.say("m<")
+        say("m<")
         try append(20)
     }
 
-    /// On a disk that is full until a file is removed: the oldest segments go, and an index that nobody trusts makes room
-    /// for the next.
+    /// A disk that is full until a file is removed: the oldest segments are dropped, and a stale index frees space for
+    /// the next.
     private static func storeOnAFullDisk(_ store: Store, _ name: String) throws {
         let folder = store.path + "/" + name.replacingOccurrences(of: " ", with: "%20") + ".archive"
         let plan = FaultPlan(.fails(ENOSPC), call: .allocate, under: folder, number: 1, isLasting: true)
@@ -129,7 +129,7 @@ enum CrashWorkload {
                 puts: (0..<8).map { "old \(5 + 2 * $0 + round % 2)" } + ["fresh \(round)"],
                 deletes: ["old \(21 + round)", "fresh \(round - 1)"], 400)
         }
-        // Segments are begun, extended, reclaimed and removed.
+        // Segments are created, extended, reclaimed and removed.
         for number in 0..<45 {
             try script.put("large \(number % 5)", 50_000)
             try script.put("kept \(number)", 200)
@@ -149,7 +149,7 @@ enum CrashWorkload {
         for number in 0..<3 { try script.put("last \(number)", 100) }
     }
 
-    /// What is deleted so that it can be brought back lies all over the log, and segments are reclaimed meanwhile.
+    /// Deletes entries all over the log and undoes it, while segments are reclaimed.
     private static func runReversibly(_ script: inout CrashScript) throws {
         let kept = (0..<45).map { "kept \($0)" }
         for round in 0..<6 {
@@ -157,12 +157,12 @@ enum CrashWorkload {
             for number in 0..<2 { try script.put("large \((2 * round + number) % 5)", 20_000) }
             try script.undo(done, .whole)
         }
-        // Their grace ends with what is written.
+        // Further writes end their undo window.
         _ = try script.act(.delete, on: Array(kept[..<10]), .whole)
         for number in 0..<8 { try script.put("large \(number % 5)", 50_000) }
         let expired = try script.act(.expireNow, on: Array(kept[10..<20]), .whole)
         try script.undo(expired, .whole)
-        // Another value of one key in between: the first action no longer brings that one back, the second does.
+        // A later value of one key: the first action no longer restores that key, the second does.
         let first = try script.act(.delete, on: ["kept 20", "kept 21"], .whole)
         try script.put("kept 20", 77)
         let second = try script.act(.delete, on: ["kept 20"], .whole)

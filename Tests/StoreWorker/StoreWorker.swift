@@ -1,11 +1,9 @@
 import Foundation
 import StorageEngine
+import TestSupport
 
-// `write` alone would be this program's own function of that name.
-private let systemWrite: @Sendable (Int32, UnsafeRawPointer?, Int) -> Int = { write($0, $1, $2) }
-
-/// A process for tests to start and to kill: it changes a store and says on its standard output what it is
-/// about to do (`> …`) and what was acknowledged (`< …`), unbuffered, so that its last words are known.
+/// A process for tests to start and kill. It changes a store and prints, unbuffered, each change before it (`> …`) and
+/// each acknowledgement (`< …`).
 @main
 struct StoreWorker {
     static func main() {
@@ -42,7 +40,7 @@ struct StoreWorker {
         }
     }
 
-    /// A test run that is ended from outside must not leave its workers behind.
+    /// Ends with the test run, also if that is killed.
     private static func endWithParent() {
         let parent = getppid()
         Thread.detachNewThread {
@@ -51,11 +49,11 @@ struct StoreWorker {
         }
     }
 
-    /// Puts and deletes keys of its own in a collection until it is killed.
+    /// Puts and deletes separate keys of a collection until it is killed.
     private static func write(_ store: Store, _ name: String, seed: UInt64) throws {
         let archive = try store.archive(
             named: name, orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
-        var random = Generator(state: seed)
+        var random = SeededGenerator(seed: seed)
         var version = UInt64(0)
         var present: [String: (version: UInt64, size: Int)] = [:]
         while true {
@@ -73,7 +71,7 @@ struct StoreWorker {
                 let action = try archive.carryOut(.delete, on: plan).action
                 say("<")
                 guard let action, version % 4 == 0 else { continue }
-                // What others write may have ended the grace: then nothing happens.
+                // Writes of others may have ended the undo window; then nothing changes.
                 say("> \(key) \(value.version) \(value.size)")
                 let outcome = try archive.undo(action.id)
                 guard outcome?.entries == 1 else {
@@ -94,10 +92,10 @@ struct StoreWorker {
         }
     }
 
-    /// Accesses, puts and deletes skewed keys of a cache until a file appears, then says how many.
+    /// Accesses, puts and deletes skewed keys of a cache until a file appears, then says their number.
     private static func churn(_ store: Store, _ name: String, seed: UInt64, stopFile: String) throws {
         let archive = try store.archive(named: name)
-        var random = Generator(state: seed)
+        var random = SeededGenerator(seed: seed)
         var operations = 0
         while operations % 256 != 255 || access(stopFile, F_OK) != 0 {
             let key = "key \(min(random.next() % 2000, random.next() % 2000))"
@@ -118,7 +116,7 @@ struct StoreWorker {
         say("done \(operations)")
     }
 
-    /// Holds an entry in memory that is also on disk, and one that is nowhere else, until it is killed.
+    /// Holds an entry in memory that is also on disk, and one in memory only, until it is killed.
     private static func hold(_ store: Store, _ name: String, seed: UInt64) throws {
         let archive = try store.archive(named: name)
         try archive.put([1], forKey: "on disk \(seed)")
@@ -134,20 +132,5 @@ struct StoreWorker {
     static func value(version: UInt64, size: Int) -> [UInt8] {
         withUnsafeBytes(of: version.littleEndian) { Array($0) }
             + [UInt8](repeating: UInt8(truncatingIfNeeded: version), count: size)
-    }
-
-    static func say(_ line: String) {
-        let bytes = Array((line + "\n").utf8)
-        let written = bytes.withUnsafeBytes { systemWrite(1, $0.baseAddress, $0.count) }
-        guard written == bytes.count else { exit(3) }
-    }
-
-    private struct Generator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return (state ^ (state >> 29)) >> 16
-        }
     }
 }

@@ -91,7 +91,7 @@ package final class ChildProcess {
         Self.forget(pid)
     }
 
-    /// Those whose end nobody has noticed. The run may end before their objects are released.
+    /// Processes without a reported end. The run may end before their objects are released.
     private static let living = Mutex<Set<pid_t>>([])
     private static let parent = getpid()
     private static let endsThem: Void = {
@@ -211,7 +211,7 @@ package final class ChildProcess {
         }
     }
 
-    /// The status that `waitpid` reports now; `nil` if there is none.
+    /// The status that `waitpid` reports now, or `nil`.
     private func look(_ options: Int32) -> Report? {
         var reported: Int32 = 0
         guard waitpid(pid, &reported, options) == pid else { return nil }

@@ -11,8 +11,8 @@ package final class Emulator {
     private let environment: [String: String]
 
     /// - Parameters:
-    ///   - command: what the shell runs there, between a line `before` and one with `ended` and the exit status.
-    ///   - type: the terminal's type, as the program is told.
+    ///   - command: A shell command, run between a line `before` and one with `ended` and the exit status.
+    ///   - type: The terminal's type.
     package init(
         _ command: String, columns: Int, rows: Int, type: String = "tmux-256color",
         environment: [String: String] = [:]
@@ -34,16 +34,16 @@ package final class Emulator {
         return result.output
     }
 
-    /// Keys by tmux' names, such as `Enter`; what is none is typed.
+    /// Presses keys by tmux' names, such as `Enter`, and types other text.
     package func press(_ keys: String...) throws {
         for key in keys {
-            // The browser takes keys that come faster than typing for pasted text.
+            // The browser takes faster keys for pasted text.
             usleep(40_000)
             try tmux("send-keys", "-t", "0", key)
         }
     }
 
-    /// The screen's lines, without what trails.
+    /// The screen's lines, without trailing spaces.
     package func lines() throws -> [String] {
         try tmux("capture-pane", "-p", "-t", "0").split(separator: "\n", omittingEmptySubsequences: false)
             .dropLast()

@@ -10,7 +10,7 @@ package enum Soak {
     /// The seed of a long run: a new one each time, or `VELLUM_SEED`.
     package static let seed = UInt64(environment["VELLUM_SEED"] ?? "") ?? UInt64.random(in: 0...UInt64.max)
 
-    /// Tells when a long test with this share of the run is over.
+    /// Returns the end of a long test with this share of the run.
     package static func end(share: Double) -> Date { Date().addingTimeInterval(seconds * share) }
 
     fileprivate static let report = environment["VELLUM_SOAK_REPORT"]

@@ -12,15 +12,14 @@ package enum FileSystem {
     }()
 }
 
-/// Removes what a test has made and is done with. What lies in the folder that `make test` removes behind the last test is left
-/// to it: ext4 passes over every inode that was removed in the last minutes when it looks for a free one, which takes a twentieth
-/// of all tests' time. What is that large that it might fill a disk goes at once.
+/// Removes files of a finished test. `make test` itself removes small ones in its folder at the end: ext4 skips
+/// recently removed inodes when it looks for a free one, which takes a twentieth of all tests' time.
 package func discard(_ path: String) {
-    if let folder = removedBehindTheTests, path.hasPrefix(folder + "/"), isSmall(path) { return }
+    if let folder = folderOfRun, path.hasPrefix(folder + "/"), isSmall(path) { return }
     try? FileManager.default.removeItem(atPath: path)
 }
 
-private let removedBehindTheTests = ProcessInfo.processInfo.environment["VELLUM_TEST_FOLDER"]
+private let folderOfRun = ProcessInfo.processInfo.environment["VELLUM_TEST_FOLDER"]
 
 private func isSmall(_ path: String) -> Bool {
     guard let files = FileManager.default.enumerator(atPath: path) else { return false }

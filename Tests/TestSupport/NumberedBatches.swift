@@ -20,8 +20,7 @@ package struct NumberedBatches {
             + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: size)
     }
 
-    /// The lowest batch number that the value of `key` allows, if the batch is at least `least`; `nil` if there is
-    /// none.
+    /// The lowest batch number that the value of `key` allows, at least `least`; `nil` if impossible.
     package static func least(
         _ key: String, found: UInt64?, atLeast least: UInt64
     ) -> UInt64? {

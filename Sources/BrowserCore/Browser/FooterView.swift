@@ -4,8 +4,7 @@ enum FooterView {
     /// The most used actions, which are named first.
     private static let mostUsed: [ActionID] = [
         .editValue, .copy, .pager, .open, .fold, .edit, .filter, .find, .search, .sort, .mark, .delete,
-        .expire,
-        .query,
+        .expire, .query,
     ]
 
     static func hints(_ model: Model) -> [KeyHint<ActionID>] {

@@ -79,7 +79,7 @@ extension AccessibilityOutput {
         return (words + signs).joined(separator: ", ")
     }
 
-    // MARK: What has no rows
+    // MARK: Screens without rows
 
     private mutating func sayWithoutTable(_ model: Model, _ frame: Frame, in list: Rect) -> [String] {
         if model.screen == .monitor {

@@ -226,7 +226,7 @@ package struct AccessibilityOutput: Sendable {
         return rows.first { $0.range.contains(places[current].lowerBound) }?.text
     }
 
-    // MARK: What is chosen and found
+    // MARK: Marks and matches
 
     /// The order, marks and matches of a list.
     private mutating func sayList(_ model: Model) -> [String] {

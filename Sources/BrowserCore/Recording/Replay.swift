@@ -113,7 +113,7 @@ package struct Replay: Sendable {
         }
     }
 
-    // MARK: What is shown
+    // MARK: Drawing
 
     package var frame: Frame { reader.frame }
 

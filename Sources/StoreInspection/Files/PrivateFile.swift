@@ -11,7 +11,7 @@ package final class PrivateFile: Sendable {
     private let lock: Int32
     private let isKept = Mutex(false)
 
-    /// - Parameter name: the file's name; its extension tells an editor the format.
+    /// - Parameter name: the file's name with the extension of its format.
     package init(named name: String, in parent: String) throws(SourceError) {
         let start = parent + (parent.hasSuffix("/") ? "" : "/") + PrivateFile.prefix
         var (folder, lock) = ("", -1 as Int32)

@@ -214,7 +214,7 @@ package final class WholeFile {
         return descriptor
     }
 
-    // MARK: What went wrong
+    // MARK: Errors
 
     /// Throws if the file would be inside a store; `path` is named in the error.
     static func refuse(inStore target: String, named path: String) throws(SourceError) {

@@ -50,7 +50,7 @@ struct TextScan {
         }
     }
 
-    // MARK: Writing anew
+    // MARK: Normalization
 
     /// Normalizes complete characters, partly in place.
     /// - Returns: the number of consumed bytes.

@@ -4,7 +4,7 @@ import Darwin
 import Glibc
 #endif
 
-// What the readers of import files need of the command, without the command.
+// The parts of the command that the readers of import files need.
 
 struct CommandFailure: Error {
     let message: String?

@@ -1,8 +1,8 @@
 import Foundation
 import FuzzTargets
 
-/// What libFuzzer calls. `VELLUM_FUZZ_TARGET` names the target; with `VELLUM_FUZZ_SEEDS` its seeds are written into
-/// that folder first. Single-threaded, as libFuzzer is.
+/// The entry points of libFuzzer. `VELLUM_FUZZ_TARGET` names the target; with `VELLUM_FUZZ_SEEDS` its seeds are written
+/// into that folder first. Single-threaded.
 private struct Fuzzer {
     var target: any FuzzTarget
 

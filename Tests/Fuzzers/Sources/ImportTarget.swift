@@ -2,8 +2,8 @@ import CBOR
 import Foundation
 import FuzzTargets
 
-/// Arbitrary bytes as an import file. The first byte says its format (bits 0 to 2) and in what pieces it is read: the
-/// same records come whatever the pieces, and every record is well-formed.
+/// Arbitrary bytes as an import file. The first byte has its format (bits 0 to 2) and the size of pieces: records are
+/// well-formed, and the same for all sizes.
 struct ImportTarget: FuzzTarget {
     static let name = "import"
 
@@ -15,17 +15,17 @@ struct ImportTarget: FuzzTarget {
         for case let record in whole where record.cbor.map({ !CBORReader.isWellFormed($0) }) == true {
             return "a record that is not CBOR, of line \(record.line)"
         }
-        if whole != pieces { return "in pieces other records come: \(whole) and \(pieces)" }
+        if whole != pieces { return "in pieces records differ: \(whole) and \(pieces)" }
         return nil
     }
 
     struct Record: Equatable {
         let line: Int
-        /// Nil for a bad one.
+        /// `nil` for an invalid one.
         let cbor: [UInt8]?
     }
 
-    /// Standard input is a socket that gives one piece with each read.
+    /// Standard input is a socket that returns one piece with each read.
     private static func records(_ bytes: [UInt8], format: UInt8, piece: Int) throws -> [Record] {
         var ends: [Int32] = [0, 0]
         guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) == 0 else {

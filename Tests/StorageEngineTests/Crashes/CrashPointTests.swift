@@ -4,8 +4,8 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// R2: a process dies at a named point of an operation, the next one at a point of recovery, and so does the one
-/// after it: nothing acknowledged is lost, nothing deleted is back.
+/// R2: kills a process at a named point of an operation, and two more during recovery. Acknowledged changes survive,
+/// and deletions stay.
 @Suite(.oneAtATime) struct CrashPointTests {
     static let inRepair: [CrashPoint] = [.repairBegun, .repairRelinked, .repairReplayed, .repairSorted]
     static let inRebuild: [CrashPoint] = [.indexFileMade, .rebuildSegmentDone, .indexBuilt, .indexRenamed]
@@ -13,7 +13,7 @@ import Testing
         !(inRepair + [.rebuildSegmentDone]).contains($0)
     }
 
-    /// Later in an operation: halfway through what an undo does key by key, or between its parts.
+    /// Later passes of a point: partway through an undo, or between its parts.
     static let halfway: [(CrashPoint, passing: Int)] = [
         (.deadlineWritten, 7), (.deadlineSet, 5), (.deadlineSet, 8), (.restoreCommitted, 10),
         (.restoreSettled, 20),
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// Does what the plan says, checks what is left, and gives the points at which processes died.
+    /// Runs the plan, verifies the store and returns the points at which processes were killed.
     private func follow(_ plan: Plan) async throws -> Set<CrashPoint> {
         let folder = try TemporaryFolder(inMemory: true)
         var died: Set<CrashPoint> = []
@@ -75,7 +75,7 @@ import Testing
             found[key] = try archive.peek(key)
             #expect(journal.allows(found[key], under: key), "\(comment): \(key)")
         }
-        #expect(!journal.isTorn(found), "\(comment): a part was done")
+        #expect(!journal.isTorn(found), "\(comment): a change is partial")
         let known = journal.keys
         #expect(try archive.entries().keys.allSatisfy(known.contains), "\(comment)")
         #expect(
@@ -92,11 +92,11 @@ import Testing
             if name == "A cache" { try verify(cache: archive, journal, comment) }
             if name == "A log" { try verify(log: archive, journal, comment) }
         }
-        // The workload gives other deadlines to four entries at once; a change that is replayed is no further one.
+        // The workload changes four expiry times at once; replay must not count them twice.
         for action in try archive.reversibleActions() where action.kind == .deadline {
             #expect(action.entries <= 4, "\(comment)")
         }
-        // An undo that was not acknowledged can be done again, and then all is back.
+        // An unacknowledged undo can be repeated, and then restores everything.
         if let undo = journal.underWay, undo.undone != 0 {
             _ = try archive.undo(undo.undone)
             for (key, value) in undo.changes {
@@ -104,7 +104,7 @@ import Testing
             }
         }
         guard comment.hasSuffix("rebuilt") else { return }
-        // Whatever can be undone: the index and the log go on agreeing.
+        // Index and log agree after each undo.
         var undone = 0
         while undone < 64, try archive.undo() != nil { undone += 1 }
         let report = try archive.check()
@@ -138,20 +138,19 @@ import Testing
             locking: number % 2 == 0 ? "robust" : "file")
     }
 
-    /// Every point is come to, with both kinds of lock in turn, and three processes die one after the other.
-    @Test func everyPoint() async throws {
+    @Test("recovers from a crash at every point and from two more during recovery")
+    func everyPoint() async throws {
         var died: Set<CrashPoint> = []
         let first = CrashPointTests.inOperations.map { ($0, passing: 1) }
         for (number, (point, passing)) in (first + CrashPointTests.halfway).enumerated() {
             died.formUnion(try await follow(plan(number, point: point, passing: passing)))
         }
         let missed = CrashPoint.allCases.filter { !died.contains($0) }.map(\.rawValue)
-        #expect(missed == [], "points at which nobody died")
+        #expect(missed == [], "points that no process reached")
     }
 
-    /// Whoever only looks, after a death between the removal of a segment and that of its entries: these are gone, and
-    /// nothing is damaged.
-    @Test func whatWasBeingGivenUpIsGone() async throws {
+    @Test("an observer hides the entries of a segment whose removal was interrupted")
+    func interruptedRemoval() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let worker = try Worker(
             ["crash", folder.store, "A", "run", CrashPoint.segmentGivenUp.rawValue, "1", "robust"], in: folder

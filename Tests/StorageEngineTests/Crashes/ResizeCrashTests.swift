@@ -4,12 +4,11 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// A limit that is changed by a process that dies on the way. What broke: the descriptor had the new limit and the index
-/// the old one, so that others went on storing up to the old one, four times what the archive said was its limit.
+/// A process that dies while it changes a limit leaves one limit in descriptor and index.
 @Suite(.oneAtATime) struct ResizeCrashTests {
     private static let limits: (before: UInt64, after: UInt64) = (2_000_000, 500_000)
 
-    /// The points that a resize comes past, and one that it doesn't (it ends well).
+    /// Points that a resize passes, and one that it doesn't reach.
     static let points: [(point: CrashPoint, passing: Int)] = [
         (.descriptorWritten, 1), (.bareFrameWritten, 1), (.evictionRemoved, 1), (.evictionRemoved, 700),
         (.bareApplied, 1), (.bareApplied, 2), (.descriptorRenamed, 1), (.limitsSet, 1),
@@ -20,7 +19,7 @@ import Testing
     private func verifyOneLimit(_ archive: Archive, _ comment: String) throws {
         let said = try #require(try archive.configuration().diskLimit)
         #expect(said == Self.limits.before || said == Self.limits.after, "\(comment)")
-        #expect(try archive.diskLimit() == said, "\(comment): the limit that holds is the one that is said")
+        #expect(try archive.diskLimit() == said, "\(comment): effective and configured limit differ")
         #expect(try archive.status().diskBytes <= said, "\(comment)")
     }
 

@@ -4,7 +4,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// What each level of durability syncs, and when. One at a time: the thread in the background is one for all.
+/// Syncs of each durability level. Serialized: all archives share one background thread.
 @Suite(.serialized, .oneAtATime) struct DurabilityTests {
     private func archive(
         _ folder: TemporaryFolder, _ durability: Durability, kind: ArchiveKind = .collection
@@ -15,7 +15,7 @@ import Testing
         return (store, try store.archive(named: "A", orCreate: configuration))
     }
 
-    @Test func eachLevelSyncsWhenItSays() throws {
+    @Test("syncs as the durability level says") func eachLevel() throws {
         for durability in [Durability.process, .interval(seconds: 6000), .full] {
             let folder = try TemporaryFolder(inMemory: true)
             let (store, archive) = try archive(folder, durability)
@@ -25,7 +25,7 @@ import Testing
             try archive.delete("2")
             #expect(log.syncedSegments == (durability == .full ? 7 : 0), "\(durability)")
             try archive.deleteAll()
-            // The old segments go, and the frame that hides what is in them comes first.
+            // The frame that hides the old segments is synced before their removal.
             #expect((log.syncedSegments == 0) == (durability == .process), "\(durability)")
             log.clear()
             try archive.put([1], forKey: "a")
@@ -36,13 +36,13 @@ import Testing
             #expect(log.syncedSegments == (durability == .full ? before : 1), "nothing new to sync")
             _ = try archive.access("a")
             _ = try archive.delete("no such key")
-            #expect(log.syncedSegments == (durability == .full ? before : 1), "looking syncs nothing")
+            #expect(log.syncedSegments == (durability == .full ? before : 1), "reads sync nothing")
             store.close()
         }
     }
 
-    /// A segment's name must last as its bytes do: the folder is synced when segments were begun.
-    @Test func acknowledgedMeansSyncedWithItsName() throws {
+    @Test("syncs the folder before it acknowledges a put into a new segment")
+    func syncedSegmentName() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let (_, archive) = try archive(folder, .full)
         let log = EventLog(under: folder.path)
@@ -64,8 +64,10 @@ import Testing
         }
     }
 
-    @Test(arguments: [Durability.interval(seconds: 6000), .full])
-    func syncedBeforeSegmentsGo(durability: Durability) throws {
+    @Test(
+        "syncs moved entries before it removes their segment",
+        arguments: [Durability.interval(seconds: 6000), .full])
+    func syncedBeforeRemoval(durability: Durability) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let (_, archive) = try archive(folder, durability)
         let log = EventLog(under: folder.path)
@@ -79,9 +81,9 @@ import Testing
             switch event {
             case .synced(let path) where path.hasSuffix(".segment"): isSynced = true
             case .unlinked(let path) where path.hasSuffix(".segment"):
-                // A name is also cleared before a segment is made.
+                // A name is also unlinked before a segment is created.
                 if place + 1 < events.count, events[place + 1] == .created(path: path) { continue }
-                #expect(isSynced, "\(path) went before what was moved out of it was synced")
+                #expect(isSynced, "\(path) was removed before its moved entries were synced")
                 removed += 1
             case .created: isSynced = false
             default: break
@@ -90,8 +92,7 @@ import Testing
         #expect(removed > 5)
     }
 
-    /// While one syncs, seven others store: one more sync is enough for all of them.
-    @Test func callersShareASync() async throws {
+    @Test("writers that wait for a sync share the next one") func sharedSync() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let (_, archive) = try archive(folder, .full)
         try archive.put([0], forKey: "first")
@@ -130,8 +131,7 @@ import Testing
         store.close()
     }
 
-    /// What hastens it may be just what it looked for in vain; it came after hours otherwise, or at the next poll.
-    @Test func aDutyThatIsHastenedWhileItRunsRunsAgain() async throws {
+    @Test("a background task that is hastened while it runs runs again") func hastenedTask() async throws {
         let state = Mutex<(ticket: Upkeep.Ticket?, runs: Int)>((nil, 0))
         let ticket = try Upkeep.shared.register(after: 0) {
             while state.withLock({ $0.ticket }) == nil { usleep(100) }
@@ -146,8 +146,7 @@ import Testing
         try await wait("second run") { state.withLock { $0.runs } == 2 }
     }
 
-    /// A program that has closed an archive may cut its files, at which the duty looks through a mapping.
-    @Test func endingADutyWaitsForItsRun() async throws {
+    @Test("cancelling a background task waits for its current run") func cancelWaits() async throws {
         let state = Mutex((hasBegun: false, mayEnd: false, hasEnded: false))
         let ticket = try Upkeep.shared.register(after: 0) {
             state.withLock { $0.hasBegun = true }
@@ -156,13 +155,13 @@ import Testing
             return nil
         }
         try await wait("first run") { state.withLock { $0.hasBegun } }
-        #expect(!Upkeep.shared.cancel(ticket, within: 1_000_000), "it runs until it is told to end")
+        #expect(!Upkeep.shared.cancel(ticket, within: 1_000_000), "still running")
         state.withLock { $0.mayEnd = true }
         #expect(Upkeep.shared.cancel(ticket, within: 60_000_000_000))
         #expect(state.withLock { $0.hasEnded })
     }
 
-    @Test func aDutyEndsItselfWithoutWaiting() async throws {
+    @Test("a background task cancels itself without waiting") func cancelFromTask() async throws {
         let state = Mutex<(ticket: Upkeep.Ticket?, runs: Int, hasWaited: Bool?)>((nil, 0, nil))
         let ticket = try Upkeep.shared.register(after: 0) {
             while state.withLock({ $0.ticket }) == nil { usleep(100) }
@@ -181,19 +180,19 @@ import Testing
         #expect(state.withLock { $0.runs } == 1 && state.withLock { $0.hasWaited } == false)
     }
 
-    @Test func theThreadEndsWithTheLastArchive() async throws {
+    @Test("the background thread ends with the last archive") func threadEnd() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let (status, lines) = try await Worker(["rest", folder.store, "A"], in: folder).finish()
         #expect(status == 0 && lines == ["open true", "closed false"])
     }
 
-    @Test func aClosedArchivesFilesAreLookedAtByNobody() async throws {
+    @Test("no background task reads the files of a closed archive") func closedFiles() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let (status, lines) = try await Worker(["cut", folder.store, "A", "0", "300"], in: folder).finish()
         #expect(status == 0 && lines == ["rounds 300"])
     }
 
-    @Test func closingAnIntervalSyncsTheRest() throws {
+    @Test("closing an archive syncs its last changes") func closeSyncs() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let (store, archive) = try archive(folder, .interval(seconds: 6000))
         let log = EventLog(under: folder.path)
@@ -203,7 +202,7 @@ import Testing
         #expect(log.syncedSegments == 1)
     }
 
-    @Test func upkeepKeepsNoArchiveAlive() async throws {
+    @Test("a background task doesn't keep its archive alive") func weakArchive() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         weak var forgotten: Archive?
         do {
@@ -214,8 +213,7 @@ import Testing
         try await wait("end of the archive") { forgotten == nil }
     }
 
-    /// Bytes 12 to 15 of a descriptor were the kind alone; with zeros there an old one reads as `process`.
-    @Test func descriptorsKeepTheLevel() throws {
+    @Test("stores the level in bytes 12 to 15 of the descriptor") func levelField() throws {
         for (durability, bytes) in [
             (Durability.process, [2, 0, 0, 0]), (.interval(seconds: 30), [2, 1, 44, 1]),
             (.full, [2, 2, 0, 0]),
@@ -229,13 +227,13 @@ import Testing
         }
     }
 
-    @Test func levelIsKeptAndChangesForAll() async throws {
+    @Test("a changed level syncs earlier changes and survives a rebuild") func changedLevel() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let (store, archive) = try archive(folder, .process)
         try archive.put([1], forKey: "a")
         let log = EventLog(under: folder.path)
         try archive.setDurability(.full)
-        #expect(log.syncedSegments == 1, "what was stored before is brought along")
+        #expect(log.syncedSegments == 1, "earlier changes are synced")
         try archive.put([2], forKey: "a")
         #expect(log.syncedSegments == 2)
         #expect(try archive.configuration().durability == .full)
@@ -255,9 +253,7 @@ import Testing
         }
     }
 
-    /// A process that was stopped while it synced one archive kept the only background thread of others for ten seconds at
-    /// a time, so that no archive of theirs was synced; and each put that had to reclaim waited as well.
-    @Test func stoppedSyncOfOneArchiveHoldsUpNoOther() async throws {
+    @Test("a stalled sync of one archive delays no other archive") func stalledSync() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         let configuration = ArchiveConfiguration(
@@ -270,7 +266,7 @@ import Testing
         defer { close(file) }
         #expect(flock(file, LOCK_EX | LOCK_NB) == 0)
         try stopped.put([2], forKey: "a")
-        // The duty of that archive is due by now.
+        // The background task of that archive is due by now.
         try await Task.sleep(for: .milliseconds(300))
         let log = EventLog(under: folder.store + "/B.archive")
         try other.put([3], forKey: "b")
@@ -295,9 +291,8 @@ import Testing
         }
     }
 
-    /// A sync that failed once may succeed the next time without having written anything; going on after it lost
-    /// what had been acknowledged.
-    @Test func failedSyncStopsTheArchive() async throws {
+    @Test("a failed sync stops changes until every process has closed the archive")
+    func failedSync() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let (store, archive) = try archive(folder, .full)
         try archive.put([1], forKey: "before")

@@ -3,11 +3,9 @@ import StorageEngine
 import Synchronization
 import Testing
 
-/// What broke: of a store at a path of which several folders were missing, the names of the new ones above it were never
-/// on the medium: a power loss took the whole store, whatever its durability.
 @Suite(.oneAtATime) struct NewFolderTests {
-    @Test(arguments: ["a/b/c/store", "a//b/store/"])
-    func namesOfNewFoldersAboveAStoreAreSynced(path: String) throws {
+    @Test("syncs each new folder above a store", arguments: ["a/b/c/store", "a//b/store/"])
+    func newFolders(path: String) throws {
         let folder = try TemporaryFolder()
         let events = Mutex<[SystemEvent]>([])
         let number = SystemFaults.observe(under: folder.path) { event in events.withLock { $0.append(event) }

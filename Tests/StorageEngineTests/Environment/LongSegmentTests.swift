@@ -2,8 +2,7 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// A segment's file that was longer than 64 MiB was mapped over its neighbours: reading them was SIGBUS, or their
-/// entries were not found and the check said that all was well.
+/// A segment file longer than 64 MiB must not be mapped over its neighbours.
 @Suite struct LongSegmentTests {
     private let folder: TemporaryFolder
     private let segments: [String]
@@ -25,8 +24,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [0, 1, -1], [false, true])
-    func neighboursStayAndTheCheckTellsOfIt(place: Int, rebuilding: Bool) throws {
+    @Test("reports an overlong segment and keeps all entries", arguments: [0, 1, -1], [false, true])
+    func longSegment(place: Int, rebuilding: Bool) throws {
         try #require(segments.count > 3)
         let name = place < 0 ? segments[segments.count + place] : segments[place]
         #expect(truncate(folder.archivePath("A", name), 300 << 20) == 0)
@@ -51,11 +50,11 @@ import Testing
     }
 }
 
-/// A segment's file of a copied store that was cut where a frame had ended: there was nothing to see at its end, and the
-/// check said that all was well.
+/// Segments of a copied store that were cut at the end of a frame.
 @Suite struct CutSegmentTests {
-    @Test(arguments: [true, false], [AccessMode.readOnly, .readWrite])
-    func whatIsCutAtAFrameIsKnown(behindHeader: Bool, mode: AccessMode) throws {
+    @Test(
+        "reports a segment cut between frames", arguments: [true, false], [AccessMode.readOnly, .readWrite])
+    func cutBetweenFrames(behindHeader: Bool, mode: AccessMode) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let making = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))

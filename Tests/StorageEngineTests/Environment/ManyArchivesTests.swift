@@ -3,8 +3,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// Whoever looked at all archives of a store kept them open, so that statistics and backups of some hundred archives failed
-/// in a process that may have 1,024 files.
+/// Operations on all archives of a store have few files open, whatever the number of archives.
 @Suite(.oneAtATime) struct ManyArchivesTests {
     private let folder: TemporaryFolder
 
@@ -16,7 +15,7 @@ import Testing
         }
         store.close()
         #if os(Linux)
-        // The background thread may still be at work for archives that are closed.
+        // The background thread may still work for closed archives.
         try #require(try holds { try openFiles(of: "A") == 0 })
         #endif
     }
@@ -35,8 +34,8 @@ import Testing
     }
 
     #if os(Linux)
-    @Test(arguments: [AccessMode.readOnly, .readWrite])
-    func aWalkHasOneOpenAtATime(mode: AccessMode) throws {
+    @Test("a walk has one archive open at a time", arguments: [AccessMode.readOnly, .readWrite])
+    func oneOpenInWalk(mode: AccessMode) throws {
         let store = try Store.open(at: folder.store, mode: mode)
         let kept = try store.archive(named: "A3")
         func isOfOthers(_ name: String) -> Bool { name.hasPrefix("A") && !name.hasPrefix("A3.archive") }
@@ -52,7 +51,7 @@ import Testing
         }
         #expect(try names == store.archiveNames() && names.count == 12)
         #expect(most <= before.count + 4, "\(most) and \(before)")
-        // The background thread, which looks after the kept one, may have a folder open for a moment.
+        // The background thread may have a folder of the open archive open for a moment.
         var after: [String] = []
         #expect(
             try holds(within: 10) {
@@ -62,7 +61,7 @@ import Testing
         #expect(try kept.peek("a") == [1])
     }
 
-    @Test func aBackupHasOneOpenAtATime() throws {
+    @Test("a backup has one archive open at a time") func oneOpenInBackup() throws {
         let store = try Store.open(at: folder.store, mode: .readOnly)
         var most = 0
         let report = try #require(
@@ -75,15 +74,14 @@ import Testing
         #expect(try openFiles(of: "A") == 0)
     }
 
-    /// What broke: an archive that was opened for writing and closed kept its descriptors as long as its store.
-    @Test func aClosedArchiveKeepsNothingOpen() throws {
+    @Test("a closed archive keeps no descriptor") func closedDescriptors() throws {
         let store = try Store.open(at: folder.store)
         for number in 0..<12 { try store.archive(named: "A\(number)").close() }
         #expect(try holds { try openFiles(of: "A") == 0 })
     }
     #endif
 
-    @Test func whatCannotBeReadHidesNothing() throws {
+    @Test("an unreadable archive doesn't hide the others") func unreadableArchive() throws {
         let store = try Store.open(at: folder.store, mode: .readOnly)
         try FileManager.default.removeItem(atPath: folder.archivePath("A5", "descriptor"))
         var seen = 0
@@ -96,8 +94,7 @@ import Testing
         #expect(seen == 11 && unreadable == ["A5"])
     }
 
-    /// What broke: an archive into whose folder this user may not look made the list of all fail, or was left out.
-    @Test func aFolderThatMayNotBeLookedIntoIsListed() throws {
+    @Test("lists an archive whose folder isn't accessible") func inaccessibleFolder() throws {
         let store = try Store.open(at: folder.store, mode: .readOnly)
         let plan = FaultPlan(
             .fails(EACCES), call: .exists, under: folder.archivePath("A5", ""), number: 1, isLasting: true)
@@ -109,8 +106,7 @@ import Testing
         }
     }
 
-    /// What broke: an archive that could not be looked for, since no descriptor was free, was said not to be there.
-    @Test func wantOfDescriptorsIsNoAbsence() throws {
+    @Test("reports an archive as absent only after looking") func noDescriptor() throws {
         let store = try Store.open(at: folder.store, mode: .readOnly)
         try FileManager.default.createDirectory(
             atPath: folder.store + "/New.archive", withIntermediateDirectories: false,
@@ -131,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func whatStoresThereAreIsNotGuessed() throws {
+    @Test("reports an error if it can't decide whether a folder is a store") func undecidedStore() throws {
         #expect(try Store.isStore(at: folder.store))
         #expect(try !Store.isStore(at: folder.path))
         #expect(try !Store.isStore(at: folder.path + "/none"))

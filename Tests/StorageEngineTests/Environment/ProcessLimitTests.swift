@@ -3,9 +3,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// A process that could have no more addresses took what it couldn't map for what isn't there: puts were acknowledged
-/// into an archive whose entries it had lost sight of, and were gone after the next rebuild; an index was made without
-/// them. And an archive took 272 GiB of addresses, so that 505 of them were more than a process can have.
+/// Limits on addresses, descriptors and file sizes cause errors, never a loss of entries.
 @Suite(.oneAtATime) struct ProcessLimitTests {
     private func fill(_ folder: TemporaryFolder, archives: Int, entries: Int, bytes: Int) throws {
         let store = try Store.open(at: folder.store)
@@ -20,10 +18,8 @@ import Testing
         store.close()
     }
 
-    /// What broke: where a process had been started without standard streams, files of the store got their numbers, and what it
-    /// printed was written over entries.
-    @Test(arguments: ["<&- >&- 2>&-", ">&- 2>&-", "<&- >&-"])
-    func whatIsPrintedGoesIntoNoFileOfTheStore(closed: String) throws {
+    @Test("prints nothing into store files", arguments: ["<&- >&- 2>&-", ">&- 2>&-", "<&- >&-"])
+    func closedStreams(closed: String) throws {
         let folder = try TemporaryFolder(inMemory: true)
         try fill(folder, archives: 1, entries: 50, bytes: 20)
         let worker = try ChildProcess(
@@ -43,8 +39,7 @@ import Testing
     private func run(
         _ folder: TemporaryFolder, _ limit: String, _ amount: Int, archives: Int, bytes: Int = 20
     ) async throws -> [String] {
-        // One heap for all threads of glibc: the store's own may allocate for the first time when there are no addresses
-        // for another, and the language ends a process whose runtime gets no memory.
+        // One malloc arena: without addresses for a second one, the runtime would end the process.
         let worker = try Worker(
             ["limited", folder.store, "A", String(bytes), limit, String(amount), String(archives)],
             in: folder,
@@ -55,7 +50,7 @@ import Testing
         return lines
     }
 
-    /// All that was there before, and all that was acknowledged.
+    /// Expects all earlier and all acknowledged entries.
     private func expectWhole(
         _ folder: TemporaryFolder, archive: Int = 0, entries: Int, stored: Set<String>, _ comment: String
     ) throws {
@@ -88,7 +83,7 @@ import Testing
     @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"))
     func thousandArchivesSoak() async throws { try await openMany(1500) }
 
-    @Test func archivesThatFindNoDescriptorSaySo() async throws {
+    @Test("reports the descriptor limit and loses no entry") func descriptorLimit() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         try fill(folder, archives: 20, entries: 2, bytes: 100)
         let lines = try await run(folder, "descriptors", 30, archives: 20)
@@ -100,7 +95,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true])
+    @Test("reports the address limit and loses no entry", arguments: [false, true])
     func addressesThatAreNotGrantedLoseNothing(rebuilding: Bool) async throws {
         let folder = try TemporaryFolder(inMemory: true)
         try fill(folder, archives: 1, entries: 2000, bytes: 1500)
@@ -111,7 +106,7 @@ import Testing
             let amount = kibibytes << 10
             let lines = try await run(folder, "addresses", amount, archives: 1)
             if lines.contains("stored A0") { stored.insert("limited \(amount)") }
-            // Nothing is read short: it is all there, or that is an error.
+            // Reads are complete or fail.
             for line in lines where line.hasPrefix("read") {
                 let words = line.split(separator: " ")
                 #expect(words[1] == words[3] && Int(words[3]) ?? 0 > 2000, "\(kibibytes) KiB: \(line)")
@@ -123,8 +118,7 @@ import Testing
         #expect(!stored.isEmpty && errors.allSatisfy { $0.contains("ulimit -v") }, "\(errors)")
     }
 
-    /// A file that would become longer than the process may write ended it by SIGXFSZ.
-    @Test func fileThatMayNotGrowIsAnError() async throws {
+    @Test("reports the file size limit") func fileSizeLimit() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         try fill(folder, archives: 1, entries: 100, bytes: 500)
         for (kibibytes, bytes) in [(100, 200_000), (30, 5000), (1, 100)] {

@@ -3,8 +3,7 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// Numbers of segments must grow: what was stored under a number below that of an older segment counted as left over,
-/// and was gone with the next index. Behind the highest number of all the next one was 0.
+/// Segment numbers grow up to the highest number.
 @Suite struct SegmentNumberTests {
     private func fill(_ folder: TemporaryFolder, count: Int = 200) throws {
         let store = try Store.open(at: folder.store)
@@ -28,7 +27,7 @@ import Testing
         for place in 0..<4 { bytes[offset + place] = UInt8(truncatingIfNeeded: value >> (8 * UInt32(place))) }
     }
 
-    /// Makes a segment's file one of another number, by the words of the format page.
+    /// Copies a segment file to another number, as the format document says.
     private func renumber(_ folder: TemporaryFolder, _ name: String, to number: UInt32) throws -> String {
         let url = URL(fileURLWithPath: folder.archivePath("A", name))
         var bytes = try [UInt8](Data(contentsOf: url))
@@ -55,9 +54,8 @@ import Testing
         try folder.files(inArchive: "A").filter { $0.hasSuffix(".segment") }
     }
 
-    /// The newest segment has a number some below the highest.
-    @Test(arguments: [UInt32.max - 1, UInt32.max - 3, UInt32.max - 60])
-    func highestNumberIsTheLast(number: UInt32) throws {
+    @Test("stops puts at the last number", arguments: [UInt32.max - 1, UInt32.max - 3, UInt32.max - 60])
+    func lastNumber(number: UInt32) throws {
         let folder = try TemporaryFolder(inMemory: true)
         try fill(folder, count: 30)
         let old = try segments(folder)
@@ -84,7 +82,7 @@ import Testing
             Issue.record("\(String(describing: refusal))")
         }
         #expect(refusal?.description.contains("export") == true)
-        // What makes room still goes.
+        // Deletes still succeed.
         try archive.delete("key 0")
         #expect(try archive.check().clean)
         store.close()
@@ -96,7 +94,7 @@ import Testing
         again.close()
     }
 
-    @Test func segmentAboveTheHeadIsNotForgotten() throws {
+    @Test("continues after the highest existing segment number") func higherNumber() throws {
         let folder = try TemporaryFolder(inMemory: true)
         try fill(folder)
         let newest = try #require(segments(folder).last)

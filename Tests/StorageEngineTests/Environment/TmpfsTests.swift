@@ -2,8 +2,7 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// On tmpfs a page of a hole takes room when it is read, so whoever still had more of an index in view than there was
-/// after its blocks had been given back was ended by SIGBUS once the file system was full.
+/// On tmpfs, reading a hole allocates a page: on a full file system, readers of an index with holes would get SIGBUS.
 @Suite struct TmpfsTests {
     private func allocated(_ path: String) -> (blocks: Int, bytes: Int) {
         var facts = stat()
@@ -12,7 +11,7 @@ import Testing
     }
 
     @Test(.enabled(if: FileManager.default.isWritableFile(atPath: "/dev/shm"), "needs a tmpfs"))
-    func indexThatIsOpenGetsNoHoles() throws {
+    func openIndexGetsNoHoles() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 100_000))
@@ -24,7 +23,7 @@ import Testing
         let (blocks, bytes) = allocated(index)
         #expect(blocks >= bytes)
         store.close()
-        // The last who leaves gives it back.
+        // The last process to close it releases the space.
         #expect(allocated(index).blocks < blocks / 2)
         let again = try Store.open(at: folder.store)
         let archiveAgain = try again.archive(named: "A")

@@ -3,8 +3,8 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// R5: whichever call to the system fails, with whatever errno, once or from then on: a clear error, nothing
-/// acknowledged before is lost, and the store is usable when the fault ends.
+/// R5: any system call fails, with any errno, once or from then on: the error is clear, acknowledged changes survive,
+/// and the store works after the fault.
 @Suite(.oneAtATime) struct FaultTests {
     static let codes: [Int32] = [ENOSPC, EIO, EINTR, EMFILE, ENOMEM, EDQUOT]
 
@@ -38,8 +38,7 @@ import Testing
         return workload
     }
 
-    /// Calls fail in their turn, every eleventh; which errno they meet goes round from call to call. Every call with
-    /// every errno: the soak form.
+    /// Every eleventh call fails, with alternating errnos. The soak test covers all combinations.
     @Test(arguments: [false, true])
     func anyCallFails(isLasting: Bool) throws {
         let count = try calls(of: nil, locking: .automatic)
@@ -50,7 +49,6 @@ import Testing
         }
     }
 
-    /// A full disk at every allocation, once and lasting.
     @Test(arguments: [false, true])
     func fullDiskAtEveryAllocation(isLasting: Bool) throws {
         let count = try calls(of: .allocate, locking: .fileLock)
@@ -64,19 +62,18 @@ import Testing
                 }, "\(workload.errors)")
             failures += workload.errors.isEmpty ? 0 : 1
         }
-        // Not all: a segment that can't be begun may have been one that only reclaiming wanted.
+        // Not all: some segments are begun only for reclaiming.
         #expect(failures > count / 2)
     }
 
-    /// The index's size could not be asked for when an entry was looked up, which was taken for "there is none": the
-    /// calls of an opening and the first look-up behind it, one by one.
-    @Test func firstLookUpsAfterOpening() throws {
+    @Test("a look-up fails rather than reports absence if the index can't be read")
+    func firstLookups() throws {
         for number in 300...330 {
             _ = try fail(.fails(EIO), nil, number: number, isLasting: true, locking: .automatic)
         }
     }
 
-    @Test func interruptedCallsAreMadeAgain() throws {
+    @Test("repeats interrupted calls") func interruptedCalls() throws {
         for number in stride(from: 1, through: try calls(of: nil, locking: .fileLock), by: 37) {
             let workload = try fail(
                 .fails(EINTR), nil, number: number, isLasting: false, locking: .fileLock)
@@ -90,16 +87,14 @@ import Testing
             let workload = try fail(.isShort, call, number: number, isLasting: false, locking: .automatic)
             #expect(workload.errors == [])
         }
-        // Writing a segment byte by byte would take as many calls.
+        // Lasting short writes would take one call per byte of a segment.
         guard call == .read else { return }
         let workload = try fail(.isShort, call, number: 1, isLasting: true, locking: .automatic)
         #expect(workload.errors == [])
     }
 
-    /// All calls, all errnos, once and lasting, from a random place on.
-    /// A first put that meets a full disk left an archive that could not be opened: a descriptor alone.
-    @Test(arguments: [SystemCall.allocate, .write, .sync, .map])
-    func creationOnAFullDisk(call: SystemCall) throws {
+    @Test("leaves no partial archive", arguments: [SystemCall.allocate, .write, .sync, .map])
+    func fullDiskCreation(call: SystemCall) throws {
         for number in 1...40 {
             let folder = try TemporaryFolder(inMemory: true)
             let store = try Store.open(at: folder.store)
@@ -110,7 +105,7 @@ import Testing
             let isStored = made.map { (try? $0.put([1], forKey: "a")) != nil } ?? false
             SystemFaults.remove(plan)
             if made == nil {
-                #expect(try store.archiveNames() == [], "call \(number): nothing half made is listed")
+                #expect(try store.archiveNames() == [], "call \(number): a partial archive is listed")
             }
             let archive = try store.archive(named: "New", orCreate: ArchiveConfiguration())
             #expect(try archive.peek("a") == (isStored ? [1] : nil), "call \(number)")
@@ -118,13 +113,11 @@ import Testing
             #expect(try archive.check().clean, "call \(number)")
             if plan.injected == 0 { return }
         }
-        Issue.record("making an archive takes more calls than were let fail")
+        Issue.record("creating an archive made more than 40 calls")
     }
 
-    /// A large entry evicts many small ones, and the index gets smaller, while no file can be opened or made longer:
-    /// a segment that could not be opened then made the index contradict itself.
-    @Test(arguments: [SystemCall.open, .allocate, .map])
-    func theIndexGetsSmallerMeanwhile(call: SystemCall) throws {
+    @Test("shrinks the index while system calls fail", arguments: [SystemCall.open, .allocate, .map])
+    func shrinkingIndex(call: SystemCall) throws {
         for number in 1...2 {
             let folder = try TemporaryFolder(inMemory: true)
             let configuration = ArchiveConfiguration(diskLimit: 300_000)
@@ -170,7 +163,7 @@ import Testing
         }
         var report = Figures("R5 faults")
         report.add("injected", done)
-        report.add("errors told", errors)
+        report.add("errors reported", errors)
         report.add("seed", text: "\(Soak.seed)")
         report.report()
     }

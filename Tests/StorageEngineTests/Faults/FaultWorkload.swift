@@ -2,9 +2,9 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// A fixed workload that goes on past every error, and what may be found afterwards.
+/// Fixed workload that continues after errors, with the allowed outcomes.
 final class FaultWorkload {
-    /// What may be found under a key: what was acknowledged last, and what failed calls may have left instead.
+    /// Allowed values of a key: the last acknowledged one, and those of failed calls.
     struct Expectation {
         var allowed: Set<Data?> = [nil]
     }
@@ -12,11 +12,11 @@ final class FaultWorkload {
     private let folder: TemporaryFolder
     private let options: StoreOptions
     private(set) var collection: [String: Expectation] = [:]
-    /// Every value ever stored, or tried to be, in the cache, whose entries may be evicted at any time.
+    /// Every value stored or attempted in the cache, whose entries may be evicted at any time.
     private(set) var everCached: [String: Set<Data>] = [:]
     private(set) var deletedFromCache: Set<String> = []
     private(set) var errors: [StorageError] = []
-    /// Every message that was appended, or tried to be, oldest first.
+    /// Every message appended or attempted, oldest first.
     private(set) var messages: [(bytes: [UInt8], isAcknowledged: Bool)] = []
     private var store: Store?
 
@@ -83,7 +83,7 @@ final class FaultWorkload {
 
     // MARK: Several keys at once
 
-    /// Those of the keys of which it is known what is there.
+    /// Values of the keys that have exactly one allowed value.
     private func certain(_ keys: [String]) -> [String: Data] {
         var found: [String: Data] = [:]
         for key in keys {
@@ -94,7 +94,7 @@ final class FaultWorkload {
         return found
     }
 
-    /// An operation after which these keys have these values, or none.
+    /// Runs an operation that sets these keys to these values or removes them.
     private func change(_ changes: [String: Data?], by body: () throws(StorageError) -> Void) -> Bool {
         let isDone = attempt(body)
         for (key, value) in changes {
@@ -107,7 +107,7 @@ final class FaultWorkload {
         return isDone
     }
 
-    /// Several keys at once, all with this value or as they were.
+    /// Sets several keys to one value in a batch.
     private func apply(_ value: [UInt8]) {
         var batch = Batch()
         for key in Self.batchKeys { batch.put(value, forKey: key) }
@@ -119,7 +119,7 @@ final class FaultWorkload {
 
     private static let batchKeys = ["batched 0", "batched 1", "batched 2"]
 
-    /// What a snapshot says is what look-ups find.
+    /// Compares a snapshot with look-ups.
     private func compareSnapshot() {
         _ = attempt { () throws(StorageError) in
             let archive = try archive("Collection")
@@ -131,8 +131,8 @@ final class FaultWorkload {
         }
     }
 
-    /// Acts on entries reversibly, so that they are gone, and takes it back.
-    private func thereAndBack(_ action: PlannedAction, _ keys: [String]) {
+    /// Removes entries with a reversible action and undoes it.
+    private func removeAndUndo(_ action: PlannedAction, _ keys: [String]) {
         let taken = certain(keys)
         var id: ReversibleAction.ID?
         let isDone = change(taken.mapValues { _ in nil }) { () throws(StorageError) in
@@ -150,7 +150,7 @@ final class FaultWorkload {
         guard !change(back, by: { () throws(StorageError) in _ = try archive("Collection").undo(id) }) else {
             return
         }
-        // What failed halfway can be done again.
+        // An undo that failed partway can be repeated.
         _ = change(back) { () throws(StorageError) in _ = try archive("Collection").undo(id) }
     }
 
@@ -164,7 +164,7 @@ final class FaultWorkload {
     /// Entries with lifetimes and owners, reversible actions, and messages.
     private func live() {
         let keys = (0..<6).map { "key \($0)" }
-        for action in [PlannedAction.delete, .expireNow, .setLifetime(.zero)] { thereAndBack(action, keys) }
+        for action in [PlannedAction.delete, .expireNow, .setLifetime(.zero)] { removeAndUndo(action, keys) }
         for number in 0..<4 {
             put([UInt8](repeating: 5, count: 40), "owned \(number)", EntryAttributes(owner: "someone"))
         }
@@ -198,8 +198,8 @@ final class FaultWorkload {
         if removingIndex { try? folder.removeIndex("Collection") }
     }
 
-    /// Opens a new store; puts new, overwriting and evicting entries; deletes; reopens; rebuilds; sets limits;
-    /// and writes so much that segments are begun, extended, reclaimed and removed.
+    /// Creates a store; puts new, overwriting and evicting entries; deletes; reopens; rebuilds; sets limits; and writes
+    /// enough to begin, extend, reclaim and remove segments.
     func run() {
         for number in 0..<6 { put([UInt8](repeating: UInt8(number), count: 300), "key \(number)") }
         for number in 0..<8 { cache([UInt8](repeating: UInt8(number), count: 20_000), "key \(number % 5)") }
@@ -207,8 +207,8 @@ final class FaultWorkload {
         uncache("key 2")
         live()
         reopen(removingIndex: false)
-        thereAndBack(.delete, ["key 0", "key 2", "key 4"])
-        // More than a collection may take that holds as much: the oldest segments are reclaimed.
+        removeAndUndo(.delete, ["key 0", "key 2", "key 4"])
+        // More than the log of a collection may hold: the oldest segments are reclaimed.
         for number in 0..<36 {
             put([UInt8](repeating: UInt8(number), count: 50_000 + number), "large \(number % 4)")
         }
@@ -225,8 +225,8 @@ final class FaultWorkload {
         _ = attempt { () throws(StorageError) in _ = try archive("Cache").entries() }
     }
 
-    /// After the fault ended: the same handle works, nothing acknowledged is lost, all is consistent, also when
-    /// the index is made anew.
+    /// After the fault: the handle works, acknowledged changes are present, and all is consistent, also after a
+    /// rebuild.
     func verify(_ comment: String) throws {
         put([1, 2, 3], "after")
         #expect(
@@ -247,7 +247,7 @@ final class FaultWorkload {
                     "\(comment), \(pass): \(key) has \(found.map { "\($0.count) bytes" } ?? "nothing")")
             }
             let batched = try Self.batchKeys.map { (key) throws(StorageError) in try archive.peek(key) }
-            #expect(Set(batched).count == 1, "\(comment), \(pass): a batch is there in part")
+            #expect(Set(batched).count == 1, "\(comment), \(pass): a batch is partial")
             let cache = try self.archive("Cache")
             let limit = try cache.configuration().diskLimit ?? 0
             #expect(try cache.status().diskBytes <= limit, "\(comment), \(pass)")
@@ -268,7 +268,7 @@ final class FaultWorkload {
         }
     }
 
-    /// What was acknowledged is there in its order, unless the ring had no room for it.
+    /// Acknowledged messages are present in order, unless the ring dropped them.
     private func verify(_ log: Archive, _ comment: String) throws {
         let found = try log.messages(most: .max).messages.map(\.bytes)
         let total = found.reduce(0) { $0 + $1.count }
@@ -280,7 +280,7 @@ final class FaultWorkload {
             if rest.last == bytes {
                 rest.removeLast()
             } else if isAcknowledged, since <= Int(FaultWorkload.logLimit) {
-                Issue.record("\(comment): a message of \(bytes.count) bytes is gone")
+                Issue.record("\(comment): a message of \(bytes.count) bytes is missing")
             } else if isAcknowledged {
                 break
             }

@@ -2,16 +2,7 @@ import Foundation
 import StorageEngine
 import Testing
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
-/// A smaller limit is what frees a full disk. What broke: the descriptor, which is replaced whole, could not be written
-/// there, so the limit stayed.
+/// A full disk must not prevent a smaller limit, although the descriptor is replaced by a new file.
 @Suite(.oneAtATime) struct FullDiskResizeTests {
     private func filled(
         _ folder: TemporaryFolder, _ kind: ArchiveKind, entries: Int, bytes: Int
@@ -25,8 +16,7 @@ import Darwin
         return archive
     }
 
-    /// Nothing can be written where there are no blocks yet: no file of the archive gets longer, until a segment is
-    /// removed, and a new descriptor has none.
+    /// Fails every allocation until a segment is removed, and every write of a new descriptor.
     private func onAFullDisk(_ folder: TemporaryFolder, _ body: () throws -> Void) rethrows {
         let longer = FaultPlan(
             .fails(ENOSPC), call: .allocate, under: folder.path, number: 1, isLasting: true)
@@ -44,8 +34,8 @@ import Darwin
         try body()
     }
 
-    @Test(arguments: [ArchiveKind.cache, .log])
-    func aLimitIsMadeSmaller(kind: ArchiveKind) throws {
+    @Test("sets a smaller limit on a full disk", arguments: [ArchiveKind.cache, .log])
+    func smallerLimit(kind: ArchiveKind) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try filled(folder, kind, entries: 400, bytes: 10_000)
         let before = try archive.status()
@@ -61,19 +51,17 @@ import Darwin
         #expect(try again.configuration().diskLimit == 300_000)
     }
 
-    /// More small entries go than one frame may name where only the reserve is left.
-    @Test func manySmallEntriesGo() throws {
+    @Test("evicts more entries than one frame can name") func manySmallEntries() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try filled(folder, .cache, entries: 30_000, bytes: 100)
         let newest = try archive.entries().prefix(1_000).map(\.recency)
         try onAFullDisk(folder) { try archive.setLimits(disk: 100_000, memory: nil) }
-        #expect(try archive.entries().map { $0.recency } == newest, "the least recent went, and no more")
+        #expect(try archive.entries().map { $0.recency } == newest, "only the least recent are evicted")
         #expect(try archive.invariantViolations() == [])
         #expect(try archive.check().clean)
     }
 
-    /// Without the spare file there is no room: nothing changes, and it is said why.
-    @Test func withoutRoomNothingChanges() throws {
+    @Test("reports a full disk and changes nothing without the spare file") func noSpareFile() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try filled(folder, .cache, entries: 100, bytes: 10_000)
         let spare = folder.archivePath("A", "descriptor.spare")
@@ -90,7 +78,7 @@ import Darwin
             }
             #expect(try archive.configuration().diskLimit == 5_000_000)
             #expect(try archive.status().entries == 100)
-            // With room again, the next one finds a spare file.
+            // With free space, the next call recreates the spare file.
             try archive.setLimits(disk: 5_000_000, memory: nil)
             #expect(FileManager.default.fileExists(atPath: spare))
         }

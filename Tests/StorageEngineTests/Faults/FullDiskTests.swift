@@ -2,21 +2,13 @@ import Foundation
 import StorageEngine
 import Testing
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
-/// A disk on which no block is free until a file is removed, and then until it is filled again.
+/// A disk without free blocks until a file is removed.
 final class FullDisk {
     private let folder: TemporaryFolder
     private let plan: FaultPlan
     private var observer = 0
 
-    /// `freedBy`: how the names end of the files whose removal makes room.
+    /// `freedBy`: suffix of the files whose removal frees space.
     init(_ folder: TemporaryFolder, freedBy suffix: String?) {
         self.folder = folder
         let plan = FaultPlan(.fails(ENOSPC), call: .allocate, under: folder.path, number: 1, isLasting: true)
@@ -24,7 +16,7 @@ final class FullDisk {
         SystemFaults.install(plan)
         observer = SystemFaults.observe(under: folder.path) { event in
             var facts = stat()
-            // What could not be made has no room to give back.
+            // A file without blocks frees no space.
             guard let suffix, case .unlinked(let path) = event, path.hasSuffix(suffix),
                 stat(path, &facts) == 0,
                 facts.st_blocks > 0
@@ -33,13 +25,12 @@ final class FullDisk {
         }
     }
 
-    /// It is full again.
     func fill() {
         SystemFaults.remove(plan)
         SystemFaults.install(plan)
     }
 
-    /// It has room for good.
+    /// Ends the shortage.
     func empty() { SystemFaults.remove(plan) }
 
     deinit {
@@ -48,9 +39,7 @@ final class FullDisk {
     }
 }
 
-/// Whoever comes to make room on a full disk always can. What broke: an index that could not be trusted was built anew
-/// beside the old one, for which there was no room, so that nothing could be deleted any more; and a cache refused what
-/// it was given instead of evicting.
+/// Operations that free space work on a full disk.
 @Suite(.oneAtATime) struct FullDiskTests {
     private func filled(
         _ folder: TemporaryFolder, _ kind: ArchiveKind, entries: Int = 600, limit: UInt64 = 20_000_000
@@ -72,9 +61,7 @@ final class FullDisk {
         try file.write(contentsOf: [3, 0, 0, 0])
     }
 
-    /// What broke: room was made past a missing segment without noting where the log begins since. When the segment was there
-    /// again, so was what had been deleted.
-    @Test func whatIsGivenUpPastAMissingSegmentStaysAway() throws {
+    @Test("a deletion stays after segments are dropped past a missing one") func missingSegment() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let value = [UInt8](repeating: 1, count: 9_000)
         func names() throws -> [String] {
@@ -130,8 +117,8 @@ final class FullDisk {
 
     // MARK: Opening
 
-    @Test(arguments: [ArchiveKind.cache, .collection, .log])
-    func staleIndexMakesRoomForTheNew(kind: ArchiveKind) throws {
+    @Test("rebuilds a stale index in its own space", arguments: [ArchiveKind.cache, .collection, .log])
+    func staleIndex(kind: ArchiveKind) throws {
         let folder = try TemporaryFolder(inMemory: true)
         try filled(folder, kind).close()
         try makeStale(folder)
@@ -144,9 +131,7 @@ final class FullDisk {
         #expect(try archive.status().entries == 0)
     }
 
-    /// A collection whose index is gone and can't be built: one process has it to itself, deletes, and all is right when
-    /// there is room again.
-    @Test func collectionWithoutAnIndex() throws {
+    @Test("opens a collection for one process if no index can be built") func noIndex() throws {
         let folder = try TemporaryFolder(inMemory: true)
         try filled(folder, .collection).close()
         try folder.removeIndex("A")
@@ -168,15 +153,14 @@ final class FullDisk {
         #expect(try archive.check().clean)
     }
 
-    /// A cache evicts for the room of its index; an observer that comes first must not.
-    @Test(arguments: [ArchiveKind.cache, .log])
-    func evictsForItsIndex(kind: ArchiveKind) throws {
+    @Test("evicts entries for its index; observers don't", arguments: [ArchiveKind.cache, .log])
+    func evictsForIndex(kind: ArchiveKind) throws {
         let folder = try TemporaryFolder(inMemory: true)
         try filled(folder, kind).close()
         try folder.removeIndex("A")
         let disk = FullDisk(folder, freedBy: ".segment")
         let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
-        #expect(try observer.status().entries == 600, "who only looks gives up nothing")
+        #expect(try observer.status().entries == 600, "observers evict nothing")
         observer.close()
         let archive = try Store.open(at: folder.store).archive(named: "A")
         disk.fill()
@@ -286,9 +270,7 @@ final class FullDisk {
 
     // MARK: Storing
 
-    /// Again and again on a disk that stays full: what was stored last is there, what goes is the oldest, and it is said
-    /// why.
-    @Test func aCacheEvictsInsteadOfRefusing() throws {
+    @Test("a cache evicts its oldest entries instead of refusing puts") func cacheEvicts() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try filled(folder, .cache)
         let first = try archive.nextEvent()
@@ -315,9 +297,7 @@ final class FullDisk {
         #expect(try again.entries().keys.sorted() == before.sorted())
     }
 
-    /// What broke: where the oldest segment couldn't be mapped to be given up, the log began behind it all the same, and what
-    /// lived in it was gone when the index was made anew.
-    @Test func whatCannotBeGivenUpStays() throws {
+    @Test("keeps the entries of a segment that can't be mapped") func unmappableSegment() throws {
         for number in 1...40 {
             let folder = try TemporaryFolder(inMemory: true)
             let archive = try Store.open(at: folder.store).archive(
@@ -340,12 +320,10 @@ final class FullDisk {
                 "call \(number)")
             if plan.injected == 0 { return }
         }
-        Issue.record("a put takes more calls than were let fail")
+        Issue.record("a put made more than 40 calls")
     }
 
-    /// What broke: while the oldest segment was being removed, and for as long as whoever did it was stopped, lists had entries that
-    /// no look-up found, and commands said of those that the log was damaged.
-    @Test func whatIsBeingGivenUpIsNotListed() throws {
+    @Test("lists no entries of a segment that is being removed") func segmentInRemoval() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try filled(folder, .cache)
         let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
@@ -369,10 +347,8 @@ final class FullDisk {
         for look in looks { #expect(look.listed == look.snapshot && look.missing == 0) }
     }
 
-    /// A full disk that doesn't let go of a file either. What broke: the entries left the index before their file did; a key
-    /// that was then deleted was "not there", and back when the index was made anew.
-    @Test(arguments: [ArchiveKind.cache, .log])
-    func whatCannotBeRemovedStays(kind: ArchiveKind) throws {
+    @Test("keeps the entries of a segment that can't be removed", arguments: [ArchiveKind.cache, .log])
+    func unremovableSegment(kind: ArchiveKind) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try filled(folder, kind)
         try #require(try folder.files(inArchive: "A").count { $0.hasSuffix(".segment") } > 2)
@@ -406,7 +382,7 @@ final class FullDisk {
         #expect(try again.check().problems == [])
     }
 
-    @Test func aLogGivesUpItsOldest() throws {
+    @Test("a log drops its oldest messages on a full disk") func logDropsOldest() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try filled(folder, .log)
         let first = try archive.nextEvent()
@@ -426,8 +402,7 @@ final class FullDisk {
         #expect(try archive.check().clean)
     }
 
-    /// S4 for a disk: what doesn't fit even then costs nothing.
-    @Test func whatDoesNotFitEvictsNothing() throws {
+    @Test("an entry that can't fit evicts nothing") func tooLarge() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try filled(folder, .cache)
         let disk = FullDisk(folder, freedBy: nil)
@@ -439,8 +414,7 @@ final class FullDisk {
         #expect(try archive.check().clean)
     }
 
-    /// A collection loses nothing, and says why it refuses; deleting goes on, up to deleting all.
-    @Test func aCollectionRefuses() throws {
+    @Test("a collection refuses puts on a full disk and keeps its entries") func collectionRefuses() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try filled(folder, .collection)
         let disk = FullDisk(folder, freedBy: ".segment")
@@ -453,7 +427,7 @@ final class FullDisk {
         }
         #expect(try archive.status().entries == stored)
         #expect(try archive.check().clean)
-        // More deletes than the reserve has room for: the last bytes of it are for deleting all.
+        // More deletes than the reserve has space for; its last bytes are for deleting all.
         var deleted = 0
         while deleted < stored, (try? archive.delete("\(stored - 1 - deleted)")) == true { deleted += 1 }
         #expect(deleted >= 40)

@@ -2,9 +2,7 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// A segment that could not be opened for the moment, because no descriptor was free, was taken for one that is
-/// gone: an index was made without its entries, and reclaiming dropped it with all that was live in it. Now the
-/// operation fails, or leaves the segment for later.
+/// Without a free descriptor, operations fail or defer a segment. They don't treat it as missing.
 @Suite(.oneAtATime) struct ScarceDescriptorTests {
     private func expectKept(_ archive: Archive, _ comment: String) throws {
         for number in 0..<10 {
@@ -33,7 +31,7 @@ import Testing
         store.close()
     }
 
-    /// Lets the `number`-th opening of a segment fail while `body` runs; `false` when there were not so many.
+    /// Fails the opening of a segment with this number during `body`; returns `false` if there were fewer.
     private func withoutDescriptor(
         _ folder: TemporaryFolder, number: Int, _ body: () throws -> Void
     ) rethrows -> Bool {
@@ -46,7 +44,7 @@ import Testing
         return plan.injected > 0
     }
 
-    @Test func rebuildingLeavesNoSegmentOut() throws {
+    @Test("a rebuild leaves no segment out") func rebuild() throws {
         let folder = try TemporaryFolder(inMemory: true)
         try fill(folder, large: 8)
         for number in 1...100 {
@@ -64,12 +62,10 @@ import Testing
             store.close()
             if !isHit { return }
         }
-        Issue.record("rebuilding opens segments more often than was tried")
+        Issue.record("a rebuild opened more than 100 segments")
     }
 
-    /// A process that was just being started (between fork and exec) held a copy of a closed archive's lock, and
-    /// the archive, whose index was to be made anew, was called busy.
-    @Test func lockThatIsJustBeingLetGo() throws {
+    @Test("opens an archive whose lock a starting process still holds") func lockOfChild() throws {
         let folder = try TemporaryFolder(inMemory: true)
         try fill(folder, large: 1)
         try folder.removeIndex("A")
@@ -83,9 +79,7 @@ import Testing
         try expectKept(try archive(store), "opened")
     }
 
-    /// A sync that could not open a segment, or a folder above, was taken for one that the medium refused: nobody could
-    /// change the archive any more until all had closed it, and the disk was to be checked.
-    @Test func syncingFailsForTheMomentOnly() throws {
+    @Test("a sync without a descriptor fails and can be repeated") func syncWithoutDescriptor() throws {
         for number in 1...40 {
             let folder = try TemporaryFolder(inMemory: true)
             try fill(folder, large: 8)
@@ -108,10 +102,10 @@ import Testing
                 return
             }
         }
-        Issue.record("a sync opens more files than were let fail")
+        Issue.record("a sync opened more than 40 files")
     }
 
-    @Test func reclaimingDropsNothingLive() throws {
+    @Test("reclaiming drops no live entry") func reclaim() throws {
         for number in 1...100 {
             let folder = try TemporaryFolder(inMemory: true)
             try fill(folder, large: 40)
@@ -128,6 +122,6 @@ import Testing
             store.close()
             if !isHit { return }
         }
-        Issue.record("reclaiming opens segments more often than was tried")
+        Issue.record("reclaiming opened more than 100 segments")
     }
 }

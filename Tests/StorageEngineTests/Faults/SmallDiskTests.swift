@@ -3,12 +3,11 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// Archives on real file systems that are full, mounted for one process alone: what the system does there is more than
-/// an errno (files that got half of what they asked for, blocks that a removal frees late).
+/// Archives on full file systems, mounted for one process. Real ones allocate partially and free blocks late.
 @Suite(.oneAtATime) struct SmallDiskTests {
     static let kinds = ["tmpfs", "ext4"]
 
-    /// The lines that the worker said, by their first word. Where no such file system may be mounted the test is a skipped one.
+    /// Output of the worker, grouped by first word. Cancels the test if no such file system can be mounted.
     private func live(_ scenario: String, on kind: String) async throws -> [String: [String]] {
         let folder = try TemporaryFolder()
         try FileManager.default.createDirectory(atPath: folder.store, withIntermediateDirectories: true)
@@ -23,8 +22,7 @@ import Testing
             .mapValues { $0.map { String($0.drop { $0 != " " }.dropFirst()) } }
     }
 
-    /// Six times what there is room for, without one refusal.
-    @Test(arguments: kinds, ["cache", "log"])
+    @Test("stores six times the disk's space without a refusal", arguments: kinds, ["cache", "log"])
     func staysFull(kind: String, scenario: String) async throws {
         let said = try await live(scenario, on: kind)
         #expect(said["refused"] == ["0"], "\(kind), \(scenario): \(said)")
@@ -40,7 +38,7 @@ import Testing
         #expect(said["holds"] == ["\(stored)", "\(stored - 20)", "1"], "\(said)")
     }
 
-    @Test("deletes all that was chosen on a full disk, and can undo it", arguments: kinds)
+    @Test("deletes all planned entries on a full disk and undoes it", arguments: kinds)
     func removesToTheEnd(kind: String) async throws {
         let said = try await live("remove", on: kind)
         let planned = said["planned"]?.first

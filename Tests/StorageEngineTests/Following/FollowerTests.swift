@@ -5,9 +5,6 @@ import TestSupport
 import Testing
 
 /// Followers of events that block no thread.
-///
-/// What broke: each loop over changes blocked a thread of the global queue, on which Linux also runs Swift's tasks. Two
-/// loops made every asynchronous call 200 ms slow; and each waited for 100 ms at a time, so that idle ones cost as well.
 @Suite(.oneAtATime) struct FollowerTests {
     private final class Counter: Sendable {
         private let count = Atomic<Int>(0)
@@ -24,7 +21,7 @@ import Testing
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
     }
 
-    @Test func athousandShareOneThreadAndSeeEachEvent() async throws {
+    @Test("a thousand followers share one thread and see each event") func thousandFollowers() async throws {
         let folder = try TemporaryFolder()
         let store = try Store.open(at: folder.store)
         let archives = try (0..<4).map {
@@ -56,11 +53,10 @@ import Testing
         #expect(archives[0].followers.waiting == 0)
         #expect(
             try await eventually(within: 5) { !archives[0].followers.isActive },
-            "the thread goes with the last")
+            "the thread ends with the last follower")
     }
 
-    /// As many as the pool has threads, and more: none of them may be held.
-    @Test func waitingHoldsNoThreadOfThePool() async throws {
+    @Test("waiting followers block no thread of the pool") func blockedThreads() async throws {
         let folder = try TemporaryFolder()
         let archive = try archive(folder)
         let before = threads
@@ -73,14 +69,14 @@ import Testing
         }
         #expect(try await eventually(within: 20) { archive.followers.waiting == 200 })
         #expect(threads - before <= 32, "\(threads) threads, \(before) before")
-        // An unrelated task runs while all of them wait, on the threads where they would.
+        // An unrelated task runs while all of them wait.
         #expect(await Task.detached(priority: Task.currentPriority) { 7 }.value == 7)
         for task in tasks { task.cancel() }
         for task in tasks { #expect(try await task.value) }
         #expect(archive.followers.waiting == 0)
     }
 
-    @Test func closingEndsAllWithAReason() async throws {
+    @Test("closing an archive ends its followers with an error") func closingEndsFollowers() async throws {
         let folder = try TemporaryFolder()
         let archive = try archive(folder)
         let count = 10_000
@@ -104,8 +100,8 @@ import Testing
         #expect(throws: StorageError.closed(name: "F")) { try archive.follow() }
     }
 
-    @Test(arguments: [true, false])
-    func aRemovedArchiveEndsThem(byOther: Bool) async throws {
+    @Test("a removed archive ends its followers", arguments: [true, false])
+    func removalEndsFollowers(byOther: Bool) async throws {
         let folder = try TemporaryFolder()
         let archive = try archive(folder)
         let other = try Store.open(at: folder.store)
@@ -123,7 +119,6 @@ import Testing
         if byOther {
             try other.removeArchive(named: "F")
         } else {
-            // As here the archive that ends.
             try removeFolderInUse(folder.store)
         }
         #expect(await task.value == .closed(name: "F"))
@@ -136,8 +131,7 @@ import Testing
         return interest
     }
 
-    /// What broke: each event woke all followers, also those that then found out that it was none of their business.
-    @Test func onlyWhatConcernsAFollowerWakesIt() async throws {
+    @Test("only events that concern a follower wake it") func interests() async throws {
         let folder = try TemporaryFolder()
         let archive = try archive(folder)
         let interests = [
@@ -151,7 +145,7 @@ import Testing
             }
         }
         #expect(try await eventually(within: 20) { archive.followers.waiting == 4 })
-        // One after the other, for each is to be looked at by itself.
+        // One by one, so that followers check each event separately.
         var everything = try archive.follow().makeAsyncIterator()
         for key in ["a", "bb", "b", "az", "ball", "w", "y", "x"] {
             try archive.put([1], forKey: key)
@@ -160,13 +154,12 @@ import Testing
         for (task, key) in zip(tasks, ["b", "ball", "x"]) {
             #expect(try await task.value?.events.map(\.key) == [key])
         }
-        #expect(archive.followers.waiting == 1, "nothing concerns the last")
+        #expect(archive.followers.waiting == 1, "no event concerns the last follower")
         tasks[3].cancel()
         #expect(try await tasks[3].value == nil)
     }
 
-    /// Each key and prefix is found wherever it stands among others, as plain comparison finds it.
-    @Test func aBatchKnowsWhomItConcerns() throws {
+    @Test("matches keys and prefixes as plain comparison does") func matching() throws {
         var random = SeededGenerator.announced("interests of followers")
         func text() -> String {
             String(
@@ -197,8 +190,7 @@ import Testing
         #expect(changed.concern(interest(prefix: "abcd")) && !changed.concern(interest(key: "abd")))
     }
 
-    /// What one loses by its slowness nobody else loses, and it is told.
-    @Test func oneThatIsSlowHoldsUpNobody() async throws {
+    @Test("a slow follower loses events and delays no other") func slowFollower() async throws {
         let folder = try TemporaryFolder()
         let archive = try archive(folder)
         var slow = try archive.follow().makeAsyncIterator()
@@ -227,9 +219,7 @@ import Testing
     }
 
     #if DEBUG
-    /// What broke: of a change that evicts more than 64 entries the events that were still to come were told as lost to whoever
-    /// looked just then.
-    @Test func manyEventsOfOneChangeAreWaitedFor() async throws {
+    @Test("doesn't report events as lost that are still being written") func pendingEvents() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try Store.open(at: folder.store)
             .archive(named: "F", orCreate: ArchiveConfiguration(diskLimit: 50_000))
@@ -249,8 +239,8 @@ import Testing
     }
     #endif
 
-    @Test(arguments: [AccessMode.readWrite, .readOnly])
-    func anotherProcessIsFollowed(mode: AccessMode) async throws {
+    @Test("sees each event of another process or its loss", arguments: [AccessMode.readWrite, .readOnly])
+    func otherProcess(mode: AccessMode) async throws {
         let folder = try TemporaryFolder()
         let own = try Store.open(at: folder.store)
         try own.archive(named: "Churn", orCreate: ArchiveConfiguration(diskLimit: 50_000)).close()
@@ -260,7 +250,7 @@ import Testing
         var seen = 0
         var next: UInt64?
         while seen < 500, let batch = try await events.next() {
-            // Each event is there or was lost; some may be overwritten between two that are read.
+            // Each event was received or reported as lost.
             if let next { #expect(batch.next == next + UInt64(batch.events.count) + batch.lost) }
             let numbers = batch.events.map(\.sequence)
             #expect(zip([next ?? 0] + numbers.map { $0 + 1 }, numbers).allSatisfy { $0 <= $1 })
@@ -276,8 +266,7 @@ import Testing
                 == (mode == .readWrite), "an observer leaves no trace")
     }
 
-    /// Whoever is killed amid ringing must not leave the next event unheard: another writer finds the mark as it was.
-    @Test func eventsAfterAKillAreHeard() async throws {
+    @Test("sees events after a writer was killed") func killedWriter() async throws {
         let folder = try TemporaryFolder()
         let archive = try archive(folder, "Kill")
         for round in 0..<5 {
@@ -297,8 +286,7 @@ import Testing
         }
     }
 
-    /// A doorbell that can't be had, or that somebody removes, costs time and loses nothing.
-    @Test func withoutADoorbellTheyLookBySelf() async throws {
+    @Test("sees events without a doorbell file") func noDoorbell() async throws {
         let folder = try TemporaryFolder()
         let archive = try archive(folder)
         let bell = folder.store + "/vellum-store.doorbell"

@@ -4,7 +4,7 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// Pieces of the format against published values and against its document.
+/// Parts of the format, compared with published values and the format document.
 @Suite struct FormatTests {
     @Test func crc32cOfTheStandardCheckString() {
         #expect(Checksum.crc32c(Array("123456789".utf8)) == 0xE306_9283)
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// Keys of every length against the paper's description, a byte at a time.
+    /// Compares with a bytewise implementation.
     @Test func sipHashOfEveryLength() {
         let hash = KeyHash(k0: 0x0706_0504_0302_0100, k1: 0x0f0e_0d0c_0b0a_0908)
         for length in 0..<70 {
@@ -44,17 +44,19 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        "City", "a b", "Array<City>", "日本", "..", "%", "a/b", String(repeating: "é", count: 40),
-    ])
-    func archiveNamesBecomeFoldersAndBack(name: String) {
+    @Test(
+        "archive names map to folders and back",
+        arguments: [
+            "City", "a b", "Array<City>", "日本", "..", "%", "a/b", String(repeating: "é", count: 40),
+        ])
+    func folderNames(name: String) {
         let folder = ArchiveName.folder(for: name)
         #expect(!folder.contains("/") && folder.utf8.count <= 255)
         #expect(ArchiveName.name(ofFolder: folder) == name)
     }
 
     @Test(arguments: ["City", ".archive", "%4.archive", "%zz.archive", "%43ity.archive", "a b.archive"])
-    func otherFoldersAreNoArchives(folder: String) {
+    func otherFoldersAreNotArchives(folder: String) {
         #expect(ArchiveName.name(ofFolder: folder) == nil)
     }
 
@@ -68,7 +70,7 @@ import Testing
         let segment = try Data(contentsOf: URL(fileURLWithPath: folder.archivePath("A", "00000001.segment")))
         #expect(Array(segment[0..<8]) == Array("VLMSEGMT".utf8))
         #expect(Array(segment[68..<80]) == [2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0])
-        // The number of the operation begins with the time.
+        // The sequence begins with the time.
         let sequence = segment[80..<88].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         #expect(abs(Date().timeIntervalSince1970 - Double(sequence) / 1_000_000) < 600)
         #expect(Array(segment[112..<120]) == Array("ahi".utf8) + [0, 0, 0, 0, 0])

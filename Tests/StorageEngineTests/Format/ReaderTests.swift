@@ -3,7 +3,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// What a program in another language, written from OnDiskFormat alone, reads is what the engine has.
+/// A Python reader, written from OnDiskFormat alone, reads the same entries as the engine.
 @Suite struct ReaderTests {
     private static let python = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":")
         .map { $0 + "/python3" }.first(where: FileManager.default.isExecutableFile(atPath:))
@@ -32,7 +32,7 @@ import Testing
         return try lines.map { try JSONDecoder().decode(Entry.self, from: Data($0.utf8)) }
     }
 
-    /// As the engine has them when it reads the log without an index: the recency is the frames' own.
+    /// Entries that the engine reads without an index, with the recency of the frames.
     private func engine(_ folder: TemporaryFolder) throws -> [Entry] {
         try? folder.removeIndex("A")
         let store = try Store.open(at: folder.store)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// Entries stored anew, updated, deleted, evicted and moved by reclaiming, in several segments.
+    /// Stores, updates, deletes, evicts and moves entries, in several segments.
     private func fill(_ folder: TemporaryFolder, kind: ArchiveKind) throws {
         let store = try Store.open(at: folder.store)
         defer { store.close() }
@@ -72,7 +72,7 @@ import Testing
         try archive.put([], forKey: "empty", encoding: .text)
     }
 
-    /// Keys that are there and others, some of which go.
+    /// Puts and deletes of existing and new keys.
     private func batch(_ number: Int) -> Batch {
         var batch = Batch()
         for place in 0..<12 {
@@ -86,7 +86,7 @@ import Testing
         return batch
     }
 
-    /// Without the least recent, where there is a limit.
+    /// Entries without the least recent ones above the limit.
     private func fitting(_ entries: [Entry], kind: ArchiveKind) -> [Entry] {
         guard kind == .cache else { return entries }
         var bytes = entries.reduce(0) { $0 + $1.value.count / 2 }
@@ -97,9 +97,8 @@ import Testing
             })
     }
 
-    /// A log that ends within a batch, or lacks pages, sectors or bytes of one with something behind it.
-    @Test(.enabled(if: python != nil, "needs python3"))
-    func readsWhatIsLeftOfBatches() async throws {
+    @Test("reads damaged batches as the engine does", .enabled(if: python != nil, "needs python3"))
+    func damagedBatches() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         let archive = try store.archive(
@@ -135,13 +134,13 @@ import Testing
     }
 
     @Test(.enabled(if: python != nil, "needs python3"), arguments: [ArchiveKind.cache, .collection])
-    func readsWhatTheEngineReads(kind: ArchiveKind) async throws {
+    func readsSameEntries(kind: ArchiveKind) async throws {
         let folder = try TemporaryFolder()
         try fill(folder, kind: kind)
         let entries = try engine(folder)
         #expect(entries.count > 50)
         #expect(try await read(folder) == entries)
-        // Past damage as well.
+        // Also past damage.
         let segment = try #require(try folder.files(inArchive: "A").last { $0.hasSuffix(".segment") })
         let url = URL(fileURLWithPath: folder.archivePath("A", segment))
         var data = try Data(contentsOf: url)
@@ -150,7 +149,7 @@ import Testing
         try data.write(to: url)
         let past = try await read(folder)
         #expect(past != entries)
-        // Without the frames that evicted them there may be more than fits.
+        // Without the frames that evicted them, the entries may exceed the limit.
         #expect(try fitting(past, kind: kind) == engine(folder))
     }
 }

@@ -2,16 +2,16 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// Stores of every format version that there was open, with what was in them (F10).
+/// Opens stores of every format version with all entries (F10).
 ///
-/// `Fixtures/format-1` is kept for ever as it is. `VELLUM_RENEW_GOLDEN=1 swift test --filter ReleasedFormatTests`
-/// makes it anew, which is right only until the version is released.
+/// `Fixtures/format-1` must not change. `VELLUM_RENEW_GOLDEN=1 swift test --filter ReleasedFormatTests` recreates it,
+/// before the release of the version only.
 @Suite struct ReleasedFormatTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Fixtures")
     private static let renews = ProcessInfo.processInfo.environment["VELLUM_RENEW_GOLDEN"] == "1"
 
-    /// What a store is expected to hold; `entries` with the least recent first.
+    /// Expected contents of a store; `entries` with the least recent first.
     private struct Manifest: Codable, Equatable {
         struct Entry: Codable, Equatable {
             var key: String
@@ -77,7 +77,7 @@ import Testing
             try collection.put(Array("value \(number)".utf8), forKey: "key \(number)", encoding: encoding)
         }
         try collection.put([], forKey: String(repeating: "k", count: 1024))
-        // Written over and over beside one entry that stays, until that one has been moved.
+        // Overwritten beside one live entry, until reclaiming has moved that entry.
         let moved = try store.archive(
             named: "Moved", orCreate: ArchiveConfiguration(kind: .cache, diskLimit: 20_000, memoryLimit: 0))
         try moved.put(Array("stays".utf8), forKey: "stays")
@@ -100,8 +100,8 @@ import Testing
         #expect(try store.repair(archiveNamed: "Voided").damaged == 1)
     }
 
-    /// The files that are kept: segments without their blank rest, no index, no locks, nothing kept aside. Of
-    /// "Moved" the newest segment holds both entries; the others are as if they had been reclaimed too.
+    /// Copies the files to keep: segments without trailing zeros, no index, no locks. Of "Moved", only the newest
+    /// segment, which holds both entries.
     private func keep(_ folder: TemporaryFolder, in kept: URL) throws {
         let files = FileManager.default
         try? files.removeItem(at: kept)
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    /// A store of the files that are kept, the segments with a blank rest again: whole pages long.
+    /// A store of the kept files, with segments padded to whole pages.
     private func store(from kept: URL) throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
         try FileManager.default.copyItem(atPath: kept.path, toPath: folder.store)
@@ -138,7 +138,7 @@ import Testing
         return folder
     }
 
-    @Test func formatOneOpensWithAllThatWasInIt() throws {
+    @Test("opens format 1 with all entries") func formatOne() throws {
         let kept = ReleasedFormatTests.folder.appendingPathComponent("format-1")
         let expectation = ReleasedFormatTests.folder.appendingPathComponent("format-1.json")
         if ReleasedFormatTests.renews {

@@ -2,17 +2,14 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// R14: frames with right checksums and absurd fields. Everything that reads them goes on, and adds nothing up that
-/// doesn't fit.
+/// R14: frames with valid checksums and extreme fields. Readers continue and don't overflow.
 @Suite(.serialized) struct AbsurdFieldTests {
     static let stamps: [UInt64] = [
         .max, .max - 1, .max - 2, .max - 63, .max - 2048, 1 << 63, 1 << 62, 1 << 61, (1 << 61) - 1, 0,
     ]
 
-    /// A recency near 2⁶⁴ was believed: the next stamp wrapped round, and the ring of touches trapped at a range that ended
-    /// before it began, in a store that a check called clean.
-    @Test(arguments: stamps)
-    func absurdStampsLeaveAnArchiveInUse(stamp: UInt64) throws {
+    @Test("an archive with extreme stamps stays usable", arguments: stamps)
+    func extremeStamps(stamp: UInt64) throws {
         let archive = try HandmadeArchive(kind: 1, limit: 3_000)
         try archive.write([
             .put("a", stamp: 1), .put("b", stamp: stamp), .put("c", stamp: stamp), .put("d", stamp: 2),
@@ -26,7 +23,7 @@ import Testing
                 try opened.put([UInt8](repeating: 1, count: 2), forKey: "n\(number % 5)")
             }
             #expect(try opened.access("b") != nil)
-            // The least recent goes first: what was used just now stays.
+            // The least recent is evicted first; recently accessed entries stay.
             try opened.put([UInt8](repeating: 1, count: 2_985), forKey: "large \(round)")
             #expect(try opened.peek("b") == [1, 2, 3] || opened.peek("n4") != nil)
             try opened.delete("large \(round)")
@@ -39,9 +36,9 @@ import Testing
         }
     }
 
-    /// Times at both ends of what a number can be: ages, idle times and dates of them are what they are, and no trap.
+    /// Times at both ends of the range: no operation traps.
     @Test(arguments: [Int64.min, Int64.min + 1, -1, 0, Int64.max - 1, Int64.max])
-    func absurdTimesAreShown(time: Int64) throws {
+    func extremeTimes(time: Int64) throws {
         let bits = UInt64(bitPattern: time)
         let archive = try HandmadeArchive(kind: 1)
         let owner = HandmadeFrame.part(4, Array("someone".utf8))
@@ -80,8 +77,7 @@ import Testing
         #expect(try opened.invariantViolations() == [])
     }
 
-    /// Sequences as well: the next operation's number has to be a larger one.
-    @Test func absurdSequencesLeaveAnArchiveInUse() throws {
+    @Test("an archive with extreme sequences stays usable") func extremeSequences() throws {
         let archive = try HandmadeArchive()
         try archive.write([
             HandmadeFrame(key: [65], value: [1], sequence: .max),
@@ -95,9 +91,7 @@ import Testing
         #expect(try opened.check().clean)
     }
 
-    /// What broke: puts in a log, which mean nothing there, had its index made for as many entries; making it smaller again
-    /// took the messages for entries, and trapped.
-    @Test func putsInALogAreNoEntriesOfIt() throws {
+    @Test("ignores put frames in a log") func putsInLog() throws {
         let archive = try HandmadeArchive(kind: 3, limit: 1_000)
         var frames = (0..<20_000).map { HandmadeFrame.put("k\($0)", [], stamp: UInt64($0 + 1)) }
         for number in 0..<3 {
@@ -114,9 +108,8 @@ import Testing
         #expect(archive.indexBytes < 1 << 20)
     }
 
-    /// A last message that claims that messages behind it are the oldest had a snapshot leave out all, or never be taken.
-    @Test(arguments: [0x1_0000_1000, 0x4d_0000_0008, UInt64.max])
-    func snapshotOfALogGoesByItsMessages(claimed: UInt64) throws {
+    @Test("ignores a false oldest message", arguments: [0x1_0000_1000, 0x4d_0000_0008, UInt64.max])
+    func falseOldest(claimed: UInt64) throws {
         let archive = try HandmadeArchive(kind: 3, limit: 1_000_000)
         var frames: [HandmadeFrame] = []
         for (number, oldest) in [0, 0x1_0000_0008, claimed].enumerated() {
@@ -134,9 +127,8 @@ import Testing
         #expect(try opened.check().clean)
     }
 
-    /// A segment's header that has the log begin behind it hid the whole log, and no repair brought it back.
-    @Test(arguments: [UInt8(1), 3])
-    func headersThatHaveTheLogBeginBehindThemAreWrong(kind: UInt8) throws {
+    @Test("ignores a header that begins the log after itself", arguments: [UInt8(1), 3])
+    func falseBeginning(kind: UInt8) throws {
         let archive = try HandmadeArchive(kind: kind, limit: 1_000_000)
         for number in UInt32(1)...3 {
             let message = HandmadeFrame(

@@ -3,10 +3,10 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// R14: whatever n bytes an archive's files hold, nothing that is done with it costs more than 1 µs × n + 100 ms of
-/// processor time, nor more than 64 MiB of memory beyond the files.
+/// R14: operations on an archive of n hostile bytes cost at most 1 µs × n + 100 ms of processor time, and 64 MiB of
+/// memory beyond the files.
 @Suite(.serialized) struct AdversarialCostTests {
-    /// Bytes that the files below an archive's store take; holes are none.
+    /// Allocated bytes of the files below an archive's store.
     private static func bytes(of archive: HandmadeArchive) -> Int {
         let files = FileManager.default.enumerator(atPath: archive.folder.path)?.allObjects ?? []
         return files.reduce(0) { sum, name in
@@ -22,7 +22,7 @@ import Testing
         costs.measure(name, bytes: Self.bytes(of: archive), what, body)
     }
 
-    /// Some segments of `size` bytes in all, and now and then a file that is nearly nothing but a hole.
+    /// Segments of `size` bytes in all, and sometimes a file that is mostly a hole.
     private func make(seed: UInt64, size: Int) throws -> (archive: HandmadeArchive, what: String) {
         var random = SeededGenerator(seed: seed)
         let kind: UInt8 = [2, 1, 3, 2][Int(seed % 4)]
@@ -51,12 +51,12 @@ import Testing
         return (archive, "seed \(seed), size \(size), kind \(kind), \(used.prefix(6))")
     }
 
-    /// Everything that people and programs do with an archive, each measured by itself.
+    /// Measures each operation on an archive.
     private func use(_ archive: HandmadeArchive, _ what: String, _ costs: Costs) throws {
         let name = HandmadeArchive.name
         for mode in [AccessMode.readOnly, .readWrite] {
             let isWriter = mode == .readWrite
-            // Who observes has made an index, if it may.
+            // The observer may have created an index.
             if isWriter { try? archive.folder.removeIndex(name) }
             var opened: Archive?
             measure(costs, isWriter ? "open" : "observe", archive, what) { opened = try archive.open(mode) }
@@ -110,8 +110,7 @@ import Testing
         }
     }
 
-    /// On a busy machine as well: of processor time five times what is promised.
-    @Test func smallOnes() throws {
+    @Test("small hostile archives cost at most five times the bound") func smallArchives() throws {
         let costs = Costs(clock: CLOCK_THREAD_CPUTIME_ID, measuresMemory: false)
         for seed in UInt64(1)...12 {
             let (archive, what) = try make(seed: seed, size: 150_000)
@@ -121,7 +120,7 @@ import Testing
         for (name, worst) in costs.worst { #expect(worst.time < 5, "\(name): \(worst.what)") }
     }
 
-    /// Each one new; for a machine that does nothing else. `VELLUM_SOAK_BYTES`: the size of the largest.
+    /// For an idle machine. `VELLUM_SOAK_BYTES`: size of the largest archive.
     @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"))
     func adversarialSoak() throws {
         let largest = ProcessInfo.processInfo.environment["VELLUM_SOAK_BYTES"].flatMap(Int.init) ?? 8 << 20
@@ -129,7 +128,7 @@ import Testing
         let costs = Costs(clock: CLOCK_PROCESS_CPUTIME_ID, measuresMemory: true)
         var seed = Soak.seed
         var count = 0
-        // A trap leaves no other word; VELLUM_SOAK_TELLS has each archive's seed and size said before it is used.
+        // VELLUM_SOAK_TELLS prints each archive's seed and size first, since a trap prints nothing.
         let isTold = ProcessInfo.processInfo.environment["VELLUM_SOAK_TELLS"] != nil
         print("R14 adversarial bytes: seed \(seed)")
         while Date() < end {

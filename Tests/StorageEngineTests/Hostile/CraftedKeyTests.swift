@@ -2,12 +2,10 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// R11, R14: keys that collide because whoever made them knows the secret.
+/// R11, R14: keys that collide because their author knows the secret.
 @Suite(.serialized) struct CraftedKeyTests {
-    /// A walk along a chain ended after 4,096 entries as if the chain did: what was behind wasn't found, and a check called
-    /// that clean.
-    @Test func nothingInALongChainIsAbsent() throws {
-        // One bucket for all, told apart by their other bits.
+    @Test("finds every key of a long chain") func longChain() throws {
+        // One bucket for all keys; their other bits differ.
         try KeyHash.$maskInTests.withValue(~0xffff) {
             let folder = try TemporaryFolder(inMemory: true)
             let archive = try Store.open(at: folder.store).archive(
@@ -25,8 +23,7 @@ import Testing
         }
     }
 
-    /// The secret travels with a copied store, and keys that were made to collide collided in each copy, for good.
-    @Test func anIndexMadeAnewHasAnotherSalt() throws {
+    @Test("a rebuilt index has another salt") func newSalt() throws {
         let folder = try TemporaryFolder(inMemory: true)
         var salts: Set<[UInt8]> = []
         for round in 0..<3 {

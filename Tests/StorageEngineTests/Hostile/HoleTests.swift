@@ -7,7 +7,7 @@ import Testing
 @Suite struct HoleTests {
     private static let count = 60
 
-    /// Zeros, with something at both ends of every third.
+    /// Zeros. Every third value has other bytes at both ends.
     private func value(_ number: Int) -> [UInt8] {
         var value = [UInt8](repeating: 0, count: 200_000 + 8 * number)
         if number.isMultiple(of: 3) {
@@ -17,7 +17,7 @@ import Testing
         return value
     }
 
-    /// The file anew, without the pages that are zero. Returns whether that makes it one that is mostly holes.
+    /// Recreates the file without its zero pages. Returns whether most of it is holes.
     private func makeSparse(_ path: String) throws -> Bool {
         let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
         try FileManager.default.removeItem(atPath: path)
@@ -41,9 +41,7 @@ import Testing
         }
     }
 
-    /// Values over holes are read, found again by a rebuild, moved by reclaiming and copied by a snapshot as if there were none;
-    /// what is damaged is told from them.
-    @Test func valuesOverHolesStayWhatTheyAre() async throws {
+    @Test("reads, rebuilds, reclaims and copies values over holes") func valuesOverHoles() async throws {
         let folder = try TemporaryFolder()
         var store = try Store.open(at: folder.store)
         let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
@@ -61,19 +59,19 @@ import Testing
         #expect(try archive.check().clean)
         let snapshot = try archive.snapshot()
         #expect(try snapshot.value("k30") == value(30))
-        // Most of each segment goes, so that the rest is moved out of the holes.
+        // Deletes most of each segment, so that the rest is reclaimed.
         for number in 0..<HoleTests.count where number % 10 != 0 { try archive.delete("k\(number)") }
         let rest = stride(from: 0, to: HoleTests.count, by: 10)
         #expect(try await eventually { try archive.status().footprint < 10_000_000 })
         try compare(archive, rest)
-        // Its files have no names any more.
+        // The files of the snapshot have been removed.
         for number in 0..<HoleTests.count {
             #expect(try snapshot.value("k\(number)") == value(number), "\(number) of the snapshot")
         }
         #expect(try archive.check().clean && archive.invariantViolations() == [])
         store.close()
 
-        // What was moved is in the log as anything else is.
+        // The log has the reclaimed entries.
         try folder.removeIndex("A")
         store = try Store.open(at: folder.store)
         archive = try store.archive(named: "A")
@@ -81,9 +79,7 @@ import Testing
         try compare(archive, rest)
     }
 
-    /// What broke: where a file had holes was asked once, and who appends fills them without making the file longer. Messages
-    /// in what had been a hole were taken for damage.
-    @Test func whatIsWrittenIntoAHoleIsThere() throws {
+    @Test("reads messages that were written into a hole") func filledHole() throws {
         let folder = try TemporaryFolder()
         var store = try Store.open(at: folder.store)
         let configuration = ArchiveConfiguration(kind: .log, diskLimit: 100_000_000)
@@ -106,8 +102,7 @@ import Testing
         #expect(try log.check().clean)
     }
 
-    /// A bit that differs within a frame that is mostly hole makes it damaged, where a log is gone through.
-    @Test func aBitBesideAHoleIsDamage() throws {
+    @Test("a changed bit beside a hole is damage") func bitBesideHole() throws {
         let folder = try TemporaryFolder()
         let store = try Store.open(at: folder.store)
         let archive = try store.archive(

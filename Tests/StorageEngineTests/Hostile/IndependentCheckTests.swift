@@ -2,11 +2,9 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// What a check sees that the engine, going by the same index and the same mapping, didn't.
+/// Errors of index or mapping that a check finds, although the engine relies on both.
 @Suite(.serialized) struct IndependentCheckTests {
-    /// A check compared a list of the index with the log, and never looked a key up: with a bucket that had lost its entries
-    /// it said clean.
-    @Test func anEntryThatNoLookUpFindsIsReported() throws {
+    @Test("a check reports an entry that no look-up finds") func lostCell() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try Store.open(at: folder.store).archive(named: "A", orCreate: ArchiveConfiguration())
         for number in 0..<40 { try archive.put([1], forKey: "k\(number)") }
@@ -14,7 +12,7 @@ import Testing
         archive.close()
         let path = folder.archivePath("A", "index")
         var index = try Data(contentsOf: URL(fileURLWithPath: path))
-        // The first cell that is in use.
+        // The first cell in use.
         let cell = try #require(
             stride(from: 262_144 + 65_536, to: index.count, by: 64).first { place in
                 index[place..<place + 8].contains { $0 != 0 }
@@ -30,9 +28,7 @@ import Testing
         #expect(!report.clean)
     }
 
-    /// A segment that reaches into the numbers of the next was mapped over it, and a check, which went by the mapping, said
-    /// clean.
-    @Test func aSegmentLongerThanItsNumberIsReported() throws {
+    @Test("a check reports a segment longer than its addresses") func longSegment() throws {
         let archive = try HandmadeArchive()
         try archive.write([.put("a")], segment: 1)
         try archive.write([.put("b", stamp: 2)], segment: 2)
@@ -46,8 +42,7 @@ import Testing
             })
     }
 
-    /// A folder that was renamed shows an archive of another name: a check says so, and a repair takes the folder's.
-    @Test func aFolderWithAnothersNameIsReportedAndMended() throws {
+    @Test("a check reports a renamed folder, and a repair adopts its name") func renamedFolder() throws {
         let archive = try HandmadeArchive()
         try archive.write([.put("a")])
         let store = archive.folder.store
@@ -60,14 +55,13 @@ import Testing
         #expect(try observed.check().clean && observed.peek("a") == [1, 2, 3])
     }
 
-    /// What the format page says of frames that say nothing here: passed over, by readers and by a check.
-    @Test func framesWithoutMeaningArePassedOver() throws {
+    @Test("readers and checks skip frames without meaning") func meaninglessFrames() throws {
         let archive = try HandmadeArchive(kind: 2)
         let place = HandmadeFrame.part(1, little(UInt64(1) << 32 | 8))
         try archive.write([
             .put("a"), HandmadeFrame(kind: 1), HandmadeFrame(kind: 8, value: [1]),
             HandmadeFrame(kind: 200, key: [65]),
-            // A part that is cut off, and what is behind it.
+            // A truncated part, and the bytes after it.
             HandmadeFrame(kind: 4, parts: [1, 0, 200, 0] + little(UInt64(1) << 32 | 8)),
             // The first of a tag counts, and an empty first names nothing.
             HandmadeFrame(kind: 4, parts: HandmadeFrame.part(1, []) + place),
@@ -79,8 +73,7 @@ import Testing
         }
     }
 
-    /// A frame of kind 0 is none, whatever its checksum says.
-    @Test func aFrameOfKindZeroIsDamage() throws {
+    @Test("a frame of kind 0 is damage") func kindZero() throws {
         let archive = try HandmadeArchive(kind: 2)
         try archive.write([.put("a"), HandmadeFrame(kind: 0, key: [65], value: [1]), .put("b", stamp: 2)])
         let opened = try archive.open()
@@ -92,10 +85,8 @@ import Testing
         #expect(try archive.open().check().clean)
     }
 
-    /// What a check did not see: another owner in an entry's line than in its frame, and an end of the log inside its last
-    /// frame, over which the next change would write.
-    @Test(arguments: [(262_144 + 60, "another owner"), (512, "ends inside")])
-    func wordsOfAnOpenIndexAreHeldAgainstTheLog(offset: Int, words: String) throws {
+    @Test("compares index and log", arguments: [(262_144 + 60, "another owner"), (512, "ends inside")])
+    func indexAgainstLog(offset: Int, words: String) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try Store.open(at: folder.store).archive(named: "A", orCreate: ArchiveConfiguration())
         try archive.put([1], forKey: "k", attributes: EntryAttributes(owner: "someone"))

@@ -2,12 +2,11 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// While the oldest segment is replayed the index has no head yet, and a cell's 25 bits of the segment's number are taken for
-/// a number near 0: of a log whose oldest segment is above 4,096 the cells lead to segments that don't exist.
+/// During the replay of the oldest segment the index has no log tail, and a cell's 25 bits of a segment number must not
+/// be taken for a number near 0.
 @Suite(.serialized) struct LateSegmentTests {
-    /// What someone deletes so that it can be undone, and stores anew.
     @Test(arguments: [1, 4_096, 4_097, 5_000, 1 << 24, (1 << 25) + 5_000] as [UInt32])
-    func aKeyThatWasSetAsideAndStoredAnewIsReplayed(segment: UInt32) throws {
+    func tombstonedAndStoredAgain(segment: UInt32) throws {
         let archive = try HandmadeArchive()
         let note = HandmadeFrame.part(
             5, little(UInt32(1)) + [6, 1, 1, 0] + little(Int64(1_700_000_000_000_000)))
@@ -26,9 +25,8 @@ import Testing
         }
     }
 
-    /// Two keys whose cells look alike, and time: each look-up of a key that is there went round fifty times first.
-    @Test(arguments: [4_096, 4_097] as [UInt32])
-    func keysOfTheOldestSegmentAreFound(segment: UInt32) throws {
+    @Test("finds keys of the oldest segment in linear time", arguments: [4_096, 4_097] as [UInt32])
+    func oldestSegment(segment: UInt32) throws {
         let archive = try HandmadeArchive()
         var frames: [HandmadeFrame] = []
         for stamp in 1...20_000 { frames.append(.put("k\(stamp % 10_000)", stamp: UInt64(stamp))) }
@@ -39,10 +37,9 @@ import Testing
         #expect(Date().timeIntervalSince(start) < 5)
     }
 
-    /// What broke: two segments of one slot kept each other out, and every command said that a reader had one of them; later
-    /// one file that someone put there kept everyone from the archive, and no repair mended it.
-    @Test(arguments: [4_097, 5_000, 1 << 31, UInt32.max] as [UInt32], [true, false])
-    func theLogIsWithoutAStray(segment: UInt32, holdsFrame: Bool) throws {
+    @Test(
+        "ignores a stray segment", arguments: [4_097, 5_000, 1 << 31, UInt32.max] as [UInt32], [true, false])
+    func straySegment(segment: UInt32, holdsFrame: Bool) throws {
         let archive = try HandmadeArchive()
         try archive.write([.put("a", stamp: 1)])
         try archive.write(holdsFrame ? [.put("b", stamp: 9)] : [], segment: segment, oldest: 1)
@@ -68,9 +65,8 @@ import Testing
         store.close()
     }
 
-    /// Where headers don't tell which of the two is the log, nothing is opened, and a repair goes by where an index knew the
-    /// log to end, or by what they hold.
-    @Test(arguments: [true, false]) func segmentsOfNoOneLogAreTold(isKnown: Bool) throws {
+    @Test("a repair decides between segments of two logs", arguments: [true, false])
+    func ambiguousLog(isKnown: Bool) throws {
         let archive = try HandmadeArchive()
         try archive.write([.put("a", stamp: 1)])
         if isKnown { try archive.open().close() }
@@ -81,7 +77,7 @@ import Testing
         var bytes = HandmadeArchive.segment(far, oldest: 1, frames)
         bytes.replaceSubrange(0..<64, with: [UInt8](repeating: 0xee, count: 64))
         try archive.write(bytes, HandmadeArchive.segmentName(far))
-        // A look goes by the index, if there is one.
+        // An observer uses the index, if there is one.
         for mode in isKnown ? [AccessMode.readWrite] : [.readOnly, .readWrite] {
             let error = #expect(throws: StorageError.self) { _ = try archive.open(mode) }
             #expect(error?.description.contains("repair") == true, "\(String(describing: error))")
@@ -99,8 +95,7 @@ import Testing
         store.close()
     }
 
-    /// One large file under a far number that is no segment at all had a repair take the good log away.
-    @Test func whatIsNoSegmentTakesNothingAway() throws {
+    @Test("a repair keeps the log beside large files that are no segments") func foreignFiles() throws {
         let archive = try HandmadeArchive()
         try archive.write([.put("a", stamp: 1)])
         try archive.write([UInt8](repeating: 0xaa, count: 1 << 20), "ffff0000.segment")

@@ -3,12 +3,11 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// A replay of the log and a check's account of it once said different things of forged frames, of batches that are not
-/// whole, and of what is set aside: both go by the format page now.
+/// A replay and a check agree on forged frames, incomplete batches and tombstoned entries.
 @Suite struct ReplayAgreementTests {
     private static func place(_ offset: Int) -> UInt64 { 1 << 32 | UInt64(offset / 8) }
 
-    /// Frames one behind another, of which each knows where it will be.
+    /// Frames appended one by one, each with its offset.
     private struct Log {
         var bytes = HandmadeArchive.header(1)
 
@@ -29,7 +28,7 @@ import Testing
             return add(put, damagedAt: damage)
         }
 
-        /// The first frame of a batch of so many bytes behind it.
+        /// Begins a batch with `size` bytes of further frames.
         mutating func begin(_ size: Int) -> Int {
             let value = little(UInt32(2)) + little(UInt32(0)) + little(UInt64(size))
             return add(HandmadeFrame(kind: 12, value: value))
@@ -39,7 +38,7 @@ import Testing
     /// A put of a batch with a key of one byte and eight of value.
     private static let putBytes = 80
 
-    /// What readers, writers and a repaired archive find; a check finds the index in line with the log, whatever damage.
+    /// Keys that readers, writers and a repaired archive find. The check finds no difference between index and log.
     private func found(_ bytes: [UInt8], behind: [UInt8]? = nil, kind: UInt8 = 2) throws -> Set<String> {
         let archive = try HandmadeArchive(kind: kind)
         try archive.write(bytes + [UInt8](repeating: 0, count: 8192), HandmadeArchive.segmentName(1))
@@ -63,9 +62,7 @@ import Testing
         return keys ?? []
     }
 
-    /// What stands in a message's value may look like the frames that were once there, and a later message may say that the
-    /// oldest is one of them.
-    @Test func aMessageIsNotReadForFrames() throws {
+    @Test("frames inside a message's value aren't read") func framesInMessage() throws {
         let archive = try HandmadeArchive(kind: 3)
         let inner = HandmadeFrame(kind: 8, value: [5, 5], created: 0)
         var value = [UInt8](repeating: 0, count: 400)
@@ -85,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func aBatchThatIsNotWholeAtTheEnd() throws {
+    @Test("drops an incomplete batch at the end") func incompleteBatch() throws {
         var log = Log()
         log.add(.put("a"))
         let first = log.begin(2 * Self.putBytes)
@@ -93,8 +90,8 @@ import Testing
         #expect(try found(log.bytes) == ["a"])
     }
 
-    /// Its last frame tells that it was whole once, or the checksum of that, which is written last.
-    @Test(arguments: [60, 2]) func aBatchThatWasDamagedAtTheEnd(byte: Int) throws {
+    @Test("damage in a complete batch loses one entry", arguments: [60, 2])
+    func damagedBatch(byte: Int) throws {
         for place in 0..<3 {
             var log = Log()
             log.add(.put("a"))
@@ -111,8 +108,7 @@ import Testing
         }
     }
 
-    /// The damaged last frame of a batch at the end of a segment costs that frame, though zeros follow in the file.
-    @Test func damageAtTheEndOfASegment() throws {
+    @Test("damage at the end of a segment loses one entry") func damagedSegmentEnd() throws {
         var log = Log()
         let first = log.begin(2 * Self.putBytes)
         log.add("b", of: first)
@@ -121,8 +117,7 @@ import Testing
         #expect(try found(log.bytes, behind: behind) == ["b", "d"])
     }
 
-    /// What of the last page of a segment never came is lost, and the batch with it.
-    @Test func lossAtTheEndOfASegment() throws {
+    @Test("drops a batch whose end was lost with its page") func lostSegmentEnd() throws {
         var log = Log()
         log.add(.put("a"))
         let first = log.begin(2 * Self.putBytes)
@@ -131,7 +126,7 @@ import Testing
         #expect(try found(log.bytes, behind: behind) == ["a", "d"])
     }
 
-    @Test func aPageIsMissingInTheMiddle() throws {
+    @Test("drops a batch with a missing page") func missingPage() throws {
         var log = Log()
         log.add(.put("a"))
         let size = 48 + 20 + 1 + 6000 + 3
@@ -143,8 +138,7 @@ import Testing
         #expect(try found(log.bytes) == ["a", "d"])
     }
 
-    /// Frames of a batch whose first frame is nowhere are what is left of one that was given up: they cost nothing before.
-    @Test func framesOfABatchThatIsNowhere() throws {
+    @Test("ignores frames of a batch without its first frame") func orphanFrames() throws {
         var log = Log()
         log.add(.put("a"))
         log.add("b", of: 64)
@@ -168,9 +162,7 @@ import Testing
                 + (group == 0 ? [] : note(group, time: time)))
     }
 
-    /// What broke: what had been copied while its first frame was still there was counted twice with its action, and its undo
-    /// told of entries that it had left out.
-    @Test func copiesCountOnceWithTheirAction() throws {
+    @Test("counts copied entries once with their action") func copiesCountOnce() throws {
         let archive = try HandmadeArchive(kind: 2)
         var log = Log()
         let now = UInt64(Date().timeIntervalSince1970 * 1_000_000)
@@ -193,7 +185,7 @@ import Testing
         #expect(try opened.check().clean)
     }
 
-    /// A number that comes again after its `restore`, or 64 later; copies beside a present entry; what was given up.
+    /// Reused action numbers, numbers 64 apart, copies beside a present entry, and evicted entries.
     @Test func absurdActions() throws {
         var log = Log()
         let restore = { HandmadeFrame(kind: 7, parts: Self.note($0, keepsOut: $1)) }
@@ -224,9 +216,8 @@ import Testing
         #expect(try found(log.bytes) == ["back"])
     }
 
-    /// Restores once looked at all that is set aside, and copies at all copies of their key: 20,000 and 5,000 took minutes.
-    @Test(arguments: [false, true])
-    func restoresAmongManyCopiesAreLinear(isOneKey: Bool) throws {
+    @Test("restores among many copies take linear time", arguments: [false, true])
+    func manyCopies(isOneKey: Bool) throws {
         let archive = try HandmadeArchive(kind: 2)
         var log = Log()
         for number in 0..<20_000 {

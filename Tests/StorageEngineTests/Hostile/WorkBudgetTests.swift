@@ -3,22 +3,19 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// R14: no bytes cost more time and room than their number explains. Budgets here are some ten times what is promised,
-/// and a hundredth of what was taken before.
+/// R14: time and space are linear in the number of bytes. Budgets are about ten times the expected cost.
 @Suite(.serialized) struct WorkBudgetTests {
-    /// Of this thread's processor time: what else goes on is no part of it.
+    /// Processor time of this thread.
     private func seconds(_ body: () throws -> Void) rethrows -> Double {
         let start = processorSeconds()
         try body()
         return processorSeconds() - start
     }
 
-    /// Behind damage every eighth byte was believed to begin a frame, and the checksum taken of all that it claimed: a value
-    /// of nothing but lengths, with one flipped bit, took 99 s for 8 MB.
-    @Test func damagedValueOfLengthsIsPassedOverInLinearTime() throws {
+    @Test("skips a damaged value full of headers in linear time") func valueOfLengths() throws {
         let archive = try HandmadeArchive()
         let size = 3 << 20
-        // At each eighth byte a header that claims nearly everything that is left.
+        // A header at every eighth byte that claims nearly all remaining bytes.
         var value: [UInt8] = []
         value.reserveCapacity(size)
         while value.count < size {
@@ -38,16 +35,14 @@ import Testing
         #expect(time < 8, "\(time) s")
     }
 
-    /// Each damaged stretch was followed by a search of its own that could go to the end of the file: thousands of them
-    /// were as costly as one hostile value.
-    @Test func manyDamagedFramesThatClaimMuchAreLinear() throws {
+    @Test("skips damaged frames with large claims in linear time") func largeClaims() throws {
         let archive = try HandmadeArchive()
         var bytes = HandmadeArchive.header(1)
         let count = 6_000
         for number in 0..<count {
             bytes += HandmadeFrame.put("k\(number)", stamp: UInt64(number + 1)).bytes(
                 segment: 1, offset: bytes.count)
-            // A header without a right checksum, of a value that reaches far.
+            // A header with an invalid checksum and a long value.
             var bogus = HandmadeFrame(key: [65]).bytes(segment: 1, offset: 8)
             bogus.replaceSubrange(4..<8, with: little(UInt32((count - number) * 56)))
             bytes += bogus
@@ -61,8 +56,7 @@ import Testing
         #expect(time < 5, "\(time) s")
     }
 
-    /// In a log archive each message that was replayed had the first one's checksum taken again.
-    @Test func manyMessagesBehindALongOneAreLinear() throws {
+    @Test("replays messages after a long one in linear time") func manyMessages() throws {
         let archive = try HandmadeArchive(kind: 3)
         var frames = [HandmadeFrame(kind: 8, value: [UInt8](repeating: 9, count: 4 << 20), created: 0)]
         for number in 0..<8_000 {
@@ -77,9 +71,7 @@ import Testing
         #expect(time < 5, "\(time) s")
     }
 
-    /// The index was made for as many entries as headers could be counted in two segments, times the number of segments,
-    /// without a look at any checksum: 34 MB made an index of 10 GB.
-    @Test func indexGrowsWithEntriesAndNotWithClaims() throws {
+    @Test("the index grows with entries, not with claims") func indexSize() throws {
         let archive = try HandmadeArchive()
         var bytes = HandmadeArchive.header(1, oldest: 1)
         while bytes.count < 1 << 20 { bytes += HandmadeFrame(key: [65]).bytes(segment: 9, offset: 8) }
@@ -90,9 +82,7 @@ import Testing
         #expect(archive.indexBytes < 4 << 20)
     }
 
-    /// A log in which the same few keys are stored again and again had an index made for as many entries as puts: a rebuild
-    /// took more room than S3 grants.
-    @Test func rebuildOfFewKeysStoredOftenStaysSmall() throws {
+    @Test("a rebuilt index grows with keys, not with puts") func rebuiltIndexSize() throws {
         let folder = try TemporaryFolder(inMemory: true)
         var archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .cache, diskLimit: 2_000_000))
@@ -106,8 +96,7 @@ import Testing
         #expect(Double(status.footprint) <= bound, "\(status.footprint) of \(bound)")
     }
 
-    /// A foreign segment was read into memory up to 2 GiB, and files of holes are as long as one says.
-    @Test func giantSparseFilesAreNotRead() throws {
+    @Test("doesn't read giant sparse files") func sparseFiles() throws {
         let archive = try HandmadeArchive()
         try archive.write([.put("a")])
         for name in ["00000002.segment", "00000003.segment"] {
@@ -124,8 +113,7 @@ import Testing
     }
 
     #if os(Linux)
-    /// Frames that claim a gigabyte of hole had it gone through, page by page: forty of them took 14 GB and minutes.
-    @Test func claimsOverHolesAreNotGoneThrough() throws {
+    @Test("doesn't read holes that frames claim") func claimedHoles() throws {
         for kind in [UInt8(2), 3] {
             let archive = try HandmadeArchive(kind: kind, limit: kind == 3 ? 1_000_000 : .max)
             for number in UInt32(1)...6 {
@@ -153,9 +141,7 @@ import Testing
         }
     }
 
-    /// Segments that are nothing but a header and a hole were gone through page by page: twenty of them, of 140 KB on the
-    /// medium, took 1.3 GB of memory and two seconds.
-    @Test func holesBehindHeadersAreNotGoneThrough() throws {
+    @Test("doesn't read holes after headers") func trailingHoles() throws {
         let archive = try HandmadeArchive()
         try archive.write([.put("a")], segment: 1, oldest: 1)
         for number in UInt32(2)...9 {
@@ -172,13 +158,12 @@ import Testing
         let before = faults()
         let opened = try archive.open(.readOnly)
         #expect(try opened.peek("a") == [1, 2, 3])
-        // Each brings at most sixteen pages; gone through, the holes are 131,072.
+        // Each segment causes at most sixteen page faults; the holes have 131,072 pages.
         #expect(faults() - before < 2_000)
     }
     #endif
 
-    /// What is kept of a damaged segment for the next search must not hide what was appended to it since.
-    @Test func messagesBehindDamageInALivingLogAreFound() throws {
+    @Test("finds messages that were appended after damage") func appendedAfterDamage() throws {
         let archive = try HandmadeArchive(kind: 3)
         var bytes = HandmadeArchive.header(1)
         for number in 0..<4 {

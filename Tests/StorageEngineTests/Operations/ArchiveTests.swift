@@ -3,7 +3,7 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// What each operation promises, one at a time.
+/// Effects of each operation.
 @Suite struct ArchiveTests {
     private func archive(
         _ folder: TemporaryFolder, limit: UInt64? = 10_000, kind: ArchiveKind = .cache
@@ -14,7 +14,7 @@ import Testing
 
     private func bytes(_ count: Int, _ byte: UInt8 = 1) -> [UInt8] { [UInt8](repeating: byte, count: count) }
 
-    @Test func accessMakesMostRecentAndPeekLeavesNoTrace() throws {
+    @Test("an access makes an entry most recent; a peek doesn't") func recency() throws {
         let folder = try TemporaryFolder()
         let archive = try archive(folder)
         for key in ["a", "b", "c"] { try archive.put(bytes(10), forKey: key) }
@@ -30,8 +30,7 @@ import Testing
         #expect(try archive.entries().metadata(at: 0)?.rank == 1)
     }
 
-    /// S3, S5: the least recent go, exactly as many as must.
-    @Test func evictsLeastRecentUntilItFits() throws {
+    @Test("evicts least recent entries until the new one fits") func eviction() throws {
         let folder = try TemporaryFolder()
         let archive = try archive(folder, limit: 100)
         for number in 0..<10 { try archive.put(bytes(10), forKey: "\(number)") }
@@ -45,8 +44,7 @@ import Testing
         #expect(try archive.entries().keys == ["4"])
     }
 
-    /// S4: a value that alone exceeds the limit is refused, and everything stays.
-    @Test func refusesWhatCannotFit() throws {
+    @Test("refuses a value above the limit and keeps everything") func tooLarge() throws {
         let folder = try TemporaryFolder()
         let archive = try archive(folder, limit: 100)
         for number in 0..<10 { try archive.put(bytes(10), forKey: "\(number)") }
@@ -60,8 +58,7 @@ import Testing
         #expect(try archive.entries().keys == ["fits"])
     }
 
-    /// One frame can name some 8,000 evictions; a large value may need more.
-    @Test func oneValueEvictsTensOfThousands() throws {
+    @Test("one value evicts tens of thousands of entries") func massEviction() throws {
         let folder = try TemporaryFolder()
         let archive = try archive(folder, limit: 20_000)
         for number in 0..<20_000 { try archive.put(bytes(1), forKey: "\(number)") }
@@ -72,14 +69,14 @@ import Testing
             ])
         #expect(try archive.invariantViolations() == [])
         #expect(try archive.check().clean)
-        // And the log says the same without the index.
+        // The log has the same entries without the index.
         archive.close()
         try folder.removeIndex("A")
         let again = try Store.open(at: folder.store).archive(named: "A")
         #expect(try again.entries().count == 11)
     }
 
-    /// S3, with each entry stored anew again and again at random: the worst for a log.
+    /// S3, with random overwrites: the worst case for a log.
     @Test(arguments: [
         (10_000_000, 5000), (10_000_000, 300_000), (3_000_000, 200), (1_000_000, 40_000), (300_000, 50),
     ])
@@ -102,7 +99,7 @@ import Testing
         #expect(try archive.invariantViolations() == [])
     }
 
-    @Test func updateKeepsCreationAndPutDoesNot() throws {
+    @Test("an update keeps the creation time; a put doesn't") func creationTime() throws {
         let folder = try TemporaryFolder()
         let archive = try archive(folder)
         try archive.put(bytes(1), forKey: "k")
@@ -129,7 +126,7 @@ import Testing
         #expect(try !archive.delete("k"))
     }
 
-    @Test func deleteAllFreesTheFilesAndStaysDone() throws {
+    @Test("deleting all entries removes their files and survives a rebuild") func deletingAll() throws {
         let folder = try TemporaryFolder()
         let archive = try archive(folder, limit: 4_000_000)
         for number in 0..<3000 { try archive.put(bytes(1000), forKey: "\(number)") }
@@ -145,7 +142,7 @@ import Testing
         #expect(try Store.open(at: folder.store).archive(named: "A").entries().keys == ["after"])
     }
 
-    @Test func smallerLimitEvictsAtOnceAndIsKept() throws {
+    @Test("a smaller limit evicts at once and persists") func smallerLimit() throws {
         let folder = try TemporaryFolder()
         let archive = try archive(folder, limit: 1000)
         for number in 0..<100 { try archive.put(bytes(10), forKey: "\(number)") }
@@ -155,8 +152,7 @@ import Testing
         #expect(throws: StorageError.self) { try archive.put(bytes(56), forKey: "x") }
     }
 
-    /// A value larger than a segment's stride of addresses takes several.
-    @Test func hugeValues() throws {
+    @Test("stores a value larger than a segment's address range") func hugeValues() throws {
         let folder = try TemporaryFolder()
         let archive = try archive(folder, limit: nil, kind: .collection)
         var huge = bytes(70_000_000, 7)
@@ -195,8 +191,7 @@ import Testing
         #expect(try archive.peek("empty value") == [])
     }
 
-    /// A maker that was killed left the folder without a descriptor, and every other opener failed on it.
-    @Test func halfMadeArchivesAreNone() throws {
+    @Test("an archive without a descriptor doesn't exist") func partialArchive() throws {
         let folder = try TemporaryFolder()
         let store = try Store.open(at: folder.store)
         try FileManager.default.createDirectory(
@@ -209,7 +204,7 @@ import Testing
         #expect(try store.archiveNames() == ["A"])
     }
 
-    @Test func removedArchivesAreGoneForAllHandles() throws {
+    @Test("a removed archive is closed for all handles") func removedArchive() throws {
         let folder = try TemporaryFolder()
         let archive = try archive(folder)
         try archive.put(bytes(1), forKey: "k")
@@ -224,8 +219,7 @@ import Testing
         }
     }
 
-    /// R11: keys are hashed under a secret, and many entries with few hash bits in common stay found.
-    @Test func growsToManyEntries() throws {
+    @Test("grows to many entries and finds each") func manyEntries() throws {
         let folder = try TemporaryFolder()
         let archive = try archive(folder, limit: nil, kind: .collection)
         for number in 0..<30_000 { try archive.put(bytes(4, UInt8(number & 255)), forKey: "n\(number)") }

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A copy of the files of a store in use may miss entries without a word; a backup is whole.
+/// Unlike a copy of files in use, a backup is complete.
 @Suite(.oneAtATime) struct BackupTests {
     private let folder: TemporaryFolder
     private let store: Store
@@ -15,7 +15,7 @@ import Testing
         store = try Store.open(at: folder.store)
     }
 
-    /// Makes a folder what a killed backup leaves.
+    /// Marks a folder as a killed backup does.
     private func mark(_ path: String) throws {
         let inode = try #require(
             FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? UInt64)
@@ -23,21 +23,18 @@ import Testing
             to: URL(fileURLWithPath: path + "/vellum-store.backup"))
     }
 
-    /// What broke: a slash and a mark after it are one character, so the name was sought in a folder that isn't.
-    @Test func aNameMayBeginWithAMark() throws {
+    @Test("a backup's name may begin with a combining mark") func combiningMark() throws {
         try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
         let place = folder.path + "/\u{301}backup"
         _ = try store.backUp(to: place + "//")
         #expect(try Store.open(at: place).archive(named: "A").peek("a") == [1])
     }
 
-    /// What broke: what a killed backup had left was removed in any order, the marker that tells what it is perhaps first;
-    /// killed in that, a backup left a folder that every later one refused.
-    @Test func whatIsLeftOfAnotherBackupIsKnownHoweverFarItsRemovalGot() throws {
+    @Test("replaces a killed backup, however far its removal got") func partialRemoval() throws {
         let archive = try store.archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
         try archive.put([1], forKey: "a")
-        // On a medium, where a folder's names come in an order of their own.
+        // On a disk, where folders list names in no particular order.
         let folder = try TemporaryFolder()
         let place = folder.path + "/backup"
         for number in 1...60 {
@@ -53,17 +50,15 @@ import Testing
             _ = try? store.backUp(to: place)
             SystemFaults.remove(plan)
             if plan.injected == 0 { return }
-            // All that failed may have been the end of it, when it had its name.
+            // The failed calls may have followed the final rename.
             if !FileManager.default.fileExists(atPath: place) { _ = try store.backUp(to: place) }
             #expect(try Store.open(at: place).archive(named: "A").peek("a") == [1], "\(number)")
             try removeFolderInUse(place)
         }
-        Issue.record("a removal takes more calls than were let fail")
+        Issue.record("a removal made more than 60 calls")
     }
 
-    /// What broke: a backup that waited for another one to the same place emptied that if it was killed just after it had taken
-    /// its name, and told to remove it if not.
-    @Test func whatTookItsNameMeanwhileIsLeftAlone() throws {
+    @Test("leaves a backup alone that took its name first") func concurrentBackup() throws {
         try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
         let other = try Store.open(at: place + ".partial")
         try other.archive(named: "B", orCreate: ArchiveConfiguration()).put([2], forKey: "b")
@@ -84,14 +79,12 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: place + ".partial"))
     }
 
-    /// What broke: killed between two of its last steps a backup left a whole store under the name of an unfinished one, which
-    /// every later one refused. Its mark goes last now, when it means nothing any more.
-    @Test func killedAtTheEndItIsFinished() throws {
+    @Test("a complete backup with a leftover mark is a store") func leftoverMark() throws {
         try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
         _ = try store.backUp(to: place)
         #expect(!FileManager.default.fileExists(atPath: place + "/vellum-store.backup"))
         try mark(place)
-        // As it was left.
+        // With the mark.
         for mode in [AccessMode.readOnly, .readWrite] {
             #expect(try Store.open(at: place, mode: mode).archive(named: "A").peek("a") == [1])
         }
@@ -99,8 +92,7 @@ import Testing
         #expect(throws: StorageError.backupExists(path: place)) { try store.backUp(to: place) }
     }
 
-    /// What broke: any store that was called like what a killed backup leaves was taken for that, and removed.
-    @Test func aStoreOfThatNameStays() throws {
+    @Test("a store whose name ends in .partial stays") func storeNamedPartial() throws {
         try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
         let mine = try Store.open(at: place + ".partial")
         try mine.archive(named: "Mine", orCreate: ArchiveConfiguration()).put([2], forKey: "b")
@@ -109,9 +101,7 @@ import Testing
         #expect(try Store.open(at: place + ".partial").archive(named: "Mine").peek("b") == [2])
     }
 
-    /// What broke: a copy of an unfinished backup, or a store with a file of that name in it, was removed, even the very
-    /// store that was to be copied; and somebody could go on in an unfinished one as in a store.
-    @Test func onlyTheFolderItselfIsAnUnfinishedBackup() throws {
+    @Test("only the marked folder itself is an unfinished backup") func copiedMark() throws {
         try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
         let partial = place + ".partial"
         func make() throws -> Store {
@@ -141,8 +131,7 @@ import Testing
         #expect(try Store.open(at: place).archiveNames() == ["A"])
     }
 
-    /// What broke: an archive that was named twice was copied twice, the messages of a log one behind the other.
-    @Test func eachArchiveIsCopiedOnce() throws {
+    @Test("copies an archive once that is named twice") func copiedOnce() throws {
         let log = try store.archive(
             named: "L", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 20_000))
         for number in 0..<20 { try log.append([UInt8](repeating: UInt8(number), count: 1000)) }
@@ -151,8 +140,7 @@ import Testing
         #expect(try Store.open(at: place).archive(named: "L").status().entries == 20)
     }
 
-    /// What broke: what is at the place of the unfinished backup was called damaged, or another user's store.
-    @Test func whatIsInTheWayIsNamed() throws {
+    @Test("names the file that prevents a backup") func obstacle() throws {
         let partial = place + ".partial"
         try Data().write(to: URL(fileURLWithPath: partial))
         #expect(throws: StorageError.backupExists(path: partial)) { try store.backUp(to: place) }
@@ -161,8 +149,7 @@ import Testing
         #expect(throws: StorageError.backupExists(path: partial)) { try store.backUp(to: place) }
     }
 
-    /// What broke: where the last sync failed, the backup that had its name already was emptied.
-    @Test func whatHasItsNameStays() throws {
+    @Test("a complete backup stays if its last sync fails") func failedLastSync() throws {
         try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
         for number in 1...60 {
             let plan = FaultPlan(
@@ -171,7 +158,7 @@ import Testing
             let outcome = Result { () throws(StorageError) in try store.backUp(to: place) }
             SystemFaults.remove(plan)
             if FileManager.default.fileExists(atPath: place) {
-                // Of one that is whole it is said, under the name that it has.
+                // The error names the complete backup.
                 if case .failure(let error) = outcome {
                     #expect("\(error)".contains("sync the complete backup \(place): "), "\(error)")
                 }
@@ -180,10 +167,10 @@ import Testing
             }
             if plan.injected == 0 { return }
         }
-        Issue.record("a backup takes more calls than were let fail")
+        Issue.record("a backup made more than 60 syncs")
     }
 
-    /// All that is known of the entries, the most recent first.
+    /// Metadata of all entries, the most recent first.
     private func facts(_ archive: Archive) throws -> [EntryMetadata] {
         let list = try archive.entries()
         return try list.indices.compactMap { try list.metadata(at: $0) }
@@ -199,7 +186,7 @@ import Testing
         #expect(try copy.invariantViolations() == [], "\(comment)")
     }
 
-    @Test func everythingIsInIt() throws {
+    @Test("a backup has all entries, settings and messages") func completeCopy() throws {
         let cache = try store.archive(
             named: "Städte/1",
             orCreate: ArchiveConfiguration(
@@ -248,14 +235,14 @@ import Testing
                 try FileManager.default.removeItem(atPath: place + "/" + name + "/index")
             }
         }
-        // It goes on as a store of its own.
+        // The copy works as a separate store.
         let copied = try Store.open(at: place)
         try copied.archive(named: "C").put([1], forKey: "new")
         #expect(try copied.archive(named: "L").append([1]) > 200)
         #expect(try collection.peek("new") == nil)
     }
 
-    @Test func itReplacesNothingAndLeavesNothing() throws {
+    @Test("a backup replaces nothing and leaves nothing behind") func existingFiles() throws {
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration())
         try archive.put([1], forKey: "a")
         #expect(throws: StorageError.backupExists(path: folder.store)) {
@@ -269,7 +256,7 @@ import Testing
         #expect(throws: StorageError.self) { try store.backUp(archives: ["None"], to: place) }
         #expect(try store.backUp(to: place) { _ in false } == nil)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["store"])
-        // What a killed backup left is used again; what is none of a backup's stays.
+        // Leftovers of a killed backup are replaced; other files stay.
         for name in ["A.archive", "0123456789abcdef.removed"] {
             try FileManager.default.createDirectory(
                 atPath: place + ".partial/" + name, withIntermediateDirectories: true)
@@ -289,10 +276,8 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: other + ".partial/mine"))
     }
 
-    /// What broke: where the index was made from a damaged log, as that of a copied store is, nothing said any more that
-    /// entries were missing: a backup lacked them without a word.
-    @Test(arguments: [AccessMode.readOnly, .readWrite])
-    func whatWasMissingBeforeIsSaid(mode: AccessMode) throws {
+    @Test("reports entries that a rebuilt index lacks", arguments: [AccessMode.readOnly, .readWrite])
+    func damagedSource(mode: AccessMode) throws {
         var archive = try store.archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
         for number in 0..<10 { try archive.put(Array("value \(number)".utf8), forKey: "k\(number)") }
@@ -315,8 +300,7 @@ import Testing
         #expect(try store.archive(named: "A").status().damagedPlaces == 0)
     }
 
-    /// The same where zeros stand in place of the last messages of a segment, which looks as if it had ended there.
-    @Test func messagesThatOnlyTheIndexKnowsAreTold() throws {
+    @Test("reports messages that only the index counts") func missingMessages() throws {
         let log = try store.archive(
             named: "L", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 100_000))
         // Of 64 bytes with their headers.
@@ -336,8 +320,8 @@ import Testing
         #expect(report.damaged[0].contains("the index counts 3000 messages, the log has 2979"))
     }
 
-    /// What broke: damaged messages of a log were left out without a word, as long as its index was trusted.
-    @Test(arguments: ["message 7 ", "message 999 "]) func damagedMessagesAreTold(text: String) throws {
+    @Test("reports damaged messages", arguments: ["message 7 ", "message 999 "])
+    func damagedMessages(text: String) throws {
         let log = try store.archive(
             named: "L", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 100_000))
         for number in 0..<1000 { try log.append(Array("message \(number) ".utf8)) }
@@ -359,8 +343,7 @@ import Testing
         #expect(report.damaged.first?.contains("\(path) is damaged at byte") == true)
     }
 
-    /// A damaged entry costs itself, and is named.
-    @Test func damageIsTold() throws {
+    @Test("reports a damaged entry and copies the others") func damagedEntry() throws {
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration())
         for number in 0..<10 {
             try archive.put([UInt8](repeating: UInt8(number), count: 300), forKey: "\(number)")
@@ -374,8 +357,7 @@ import Testing
         #expect(report.damaged.count == 1 && report.archives.first?.entries == 9)
     }
 
-    /// Every batch is in it whole, from a store that is written to all the while.
-    @Test func ofALiveStore() throws {
+    @Test("a backup of a busy store contains whole batches") func liveStore() throws {
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 80_000))
         let end = Date().addingTimeInterval(0.5)
         let isOver = Mutex(false)
@@ -409,8 +391,7 @@ import Testing
         try writer.wait()
     }
 
-    /// A backup of a whole store failed when anybody removed an archive meanwhile.
-    @Test func archivesAreRemovedMeanwhile() throws {
+    @Test("a backup succeeds while archives are removed") func removedArchives() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         for name in ["A", "B", "C", "D"] {
@@ -428,7 +409,7 @@ import Testing
                 return true
             })
         #expect(removed)
-        // The one that was just copied is there as a whole, or not at all.
+        // The archive being copied is complete or absent.
         let names = report.archives.map(\.name)
         #expect(names == ["A", "B", "D"] || names == ["B", "D"])
         #expect(report.archives.allSatisfy { $0.entries == 3000 } && report.damaged == [])

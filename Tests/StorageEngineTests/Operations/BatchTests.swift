@@ -3,7 +3,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// S15: several changes are one, with all that a change of its own would have.
+/// S15: a batch is one change.
 @Suite struct BatchTests {
     private let folder: TemporaryFolder
     private let store: Store
@@ -15,7 +15,7 @@ import Testing
 
     private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-    /// Whether the archive says the same after its index was made anew from the log.
+    /// Checks the archive before and after a rebuild of its index.
     private func survivesRebuild(_ name: String, _ check: (Archive) throws -> Void) throws {
         try check(try store.archive(named: name))
         store.close()
@@ -29,8 +29,7 @@ import Testing
         #expect(try archive.invariantViolations() == [])
     }
 
-    /// What broke: a check that reads the log once for each part of the keys remembered all of a batch all the same.
-    @Test func aCheckInPartsSeesLargeBatches() throws {
+    @Test("a check in parts handles large batches") func checkInParts() throws {
         let archive = try store.archive(
             named: "P", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
         for number in 0..<2_000 { try archive.put(bytes("old \(number)"), forKey: "\(number)") }
@@ -89,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func anEmptyBatchAndOneOfAbsentKeysChangeNothing() throws {
+    @Test("empty batches and deletes of absent keys change nothing") func noChange() throws {
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration())
         #expect(try archive.apply(Batch()) == [])
         var batch = Batch()
@@ -105,8 +104,7 @@ import Testing
         #expect(throws: StorageError.self) { try log.apply(batch) }
     }
 
-    /// Keys are bytes: two that Swift takes for the same text are two entries.
-    @Test func keysThatLookAlikeAreTwo() throws {
+    @Test("keys with equal text but other bytes are two entries") func equalText() throws {
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration())
         var batch = Batch()
         batch.put([1], forKey: "caf\u{e9}")
@@ -116,9 +114,7 @@ import Testing
         #expect(try archive.peek("cafe\u{301}") == [2])
     }
 
-    /// S3, S4: the limit holds for the whole, what goes for it is the least recent that the batch doesn't change, and a
-    /// batch that can't fit is refused before anything is evicted.
-    @Test func theLimitHoldsForTheWhole() throws {
+    @Test("the limit applies to the batch as a whole") func limitOfBatch() throws {
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 10_000))
         for number in 0..<10 { try archive.put([UInt8](repeating: 1, count: 1000), forKey: "\(number)") }
         var tooMuch = Batch()
@@ -140,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func manyChangesAndMoreThanFit() throws {
+    @Test("applies large batches and refuses too large ones") func largeBatches() throws {
         let archive = try store.archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
         var batch = Batch()
@@ -159,8 +155,7 @@ import Testing
         }
     }
 
-    /// What a batch stored is read, moved, deleted and evicted later as anything else.
-    @Test func segmentsOfBatchesAreReclaimed() throws {
+    @Test("segments of batches are reclaimed") func reclaimedBatches() throws {
         let archive = try store.archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
         for round in 0..<60 {
@@ -178,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func eventsTellOfEachChange() throws {
+    @Test("each change of a batch has its event") func batchEvents() throws {
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 10))
         try archive.put([1, 2, 3, 4, 5], forKey: "evicted")
         try archive.put([1], forKey: "deleted")
@@ -191,7 +186,7 @@ import Testing
         #expect(events.compactMap(\.key) == ["evicted", "stored", "deleted"])
     }
 
-    /// The same batches, single changes and a plain dictionary, through rebuilds.
+    /// Batches and accesses against a plain model, through rebuilds.
     @Test(arguments: [UInt64(1), 2, 3])
     func againstAModel(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

@@ -3,7 +3,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// Changes that depend on what is there, and uses that leave the value alone.
+/// Conditional changes, and accesses without the value.
 @Suite struct ChangeTests {
     private let folder: TemporaryFolder
     private let archive: Archive
@@ -14,10 +14,10 @@ import Testing
             named: "A", orCreate: ArchiveConfiguration(diskLimit: 100_000))
     }
 
-    @Test func aPutOnACondition() throws {
+    @Test("a conditional put requires the expected sequence") func conditionalPut() throws {
         let first = try archive.put([1], forKey: "a", ifSequence: nil)
         guard case .stored(let sequence) = first else {
-            Issue.record("nothing was there, and it was not stored")
+            Issue.record("not stored, although absent")
             return
         }
         #expect(try archive.current("a")?.sequence == sequence)
@@ -30,15 +30,13 @@ import Testing
         try archive.delete("a")
         #expect(try archive.put([3], forKey: "a", ifSequence: sequence) == .changed)
         #expect(try archive.put([4], forKey: "a", ifSequence: nil) != .changed)
-        // What has expired is not there.
+        // An expired entry is absent.
         try archive.setLifetime(.zero, forKey: "a")
         #expect(try archive.put([5], forKey: "a", ifSequence: nil) != .changed)
         #expect(try archive.peek("a") == [5])
     }
 
-    /// What broke: what only the memory of this process held was none to the look and one to the put, so that a change was
-    /// tried for ten seconds, and others were blamed.
-    @Test func whatIsInMemoryOnlyIsNoEntryToChange() throws {
+    @Test("a key that is only in memory counts as absent") func inMemoryOnly() throws {
         for key in ["a", "b"] {
             _ = try archive.withHashed(key) { (key) throws(StorageError) in
                 try archive.recordInMemoryOnly(key, bytes: 100)
@@ -51,7 +49,7 @@ import Testing
         #expect(try archive.peek("b") == [2])
     }
 
-    @Test func aChangeKeepsWhatItDoesNotName() throws {
+    @Test("a change keeps the fields that it doesn't name") func keptFields() throws {
         try archive.put(
             [1], forKey: "a", encoding: .cbor,
             attributes: EntryAttributes(lifetime: .seconds(1000), owner: "me"))
@@ -71,8 +69,7 @@ import Testing
         #expect(try archive.peek("a") == nil)
     }
 
-    /// A body may use the archive, also change the entry: then it is asked again, and nothing deadlocks.
-    @Test func aBodyMayUseTheArchive() throws {
+    @Test("a body may change the entry, and is then called again") func reentrantBody() throws {
         try archive.put([1], forKey: "a")
         var calls = 0
         let archive = archive
@@ -101,7 +98,7 @@ import Testing
         #expect(try archive.peek("counter") == [UInt8(2000 >> 8), UInt8(2000 & 255)])
     }
 
-    @Test func aTouchIsAnAccessWithoutTheValue() throws {
+    @Test("a touch is an access without the value") func touch() throws {
         for key in ["a", "b", "c"] { try archive.put([1], forKey: key) }
         #expect(try archive.touch("a"))
         #expect(try archive.touch("never") == false)

@@ -3,7 +3,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// R11: keys that collide, and keys that only look alike.
+/// R11: colliding and similar keys.
 @Suite(.serialized) struct CollisionTests {
     @inline(__always)
     private func tag(_ key: String, _ hash: KeyHash) -> UInt32 {
@@ -16,7 +16,7 @@ import Testing
             named: "Collide", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
     }
 
-    /// Keys whose tags are equal under the mask, found by trying.
+    /// Keys with equal tags under the mask.
     private func colliding(_ count: Int, mask: UInt32, _ hash: KeyHash, prefix: String = "c") -> [String] {
         let wanted = tag("\(prefix)0", hash) & mask
         var keys: [String] = []
@@ -29,7 +29,7 @@ import Testing
         return keys
     }
 
-    /// Keys whose hashes agree in all 32 bits that the index uses, found by trying: pairs, at most.
+    /// Pairs of keys whose hashes agree in all 32 bits that the index uses.
     private func equal(among count: Int, _ hash: KeyHash) -> [String] {
         let tags = (0..<count).map { (tag: tag("c\($0)", hash), number: $0) }.sorted { $0.tag < $1.tag }
         var keys: [String] = []
@@ -40,9 +40,9 @@ import Testing
     }
 
     enum Collision: CaseIterable {
-        /// One bucket for all, so that there is a long chain.
+        /// One bucket for all keys, with a long chain.
         case bucket
-        /// Bucket and mark: only the keys themselves tell such entries apart.
+        /// Equal bucket and tag: only the keys differ.
         case wholeTag
     }
 
@@ -53,7 +53,7 @@ import Testing
 
     @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"), arguments: Collision.allCases)
     func collidingKeysSoak(_ collision: Collision) throws {
-        // Finding the keys takes its time.
+        // Finding the keys takes a while, so the time starts afterwards.
         var end: Date?
         let operations = try operate(on: collision, seed: Soak.seed) { _ in
             let until = end ?? Soak.end(share: 0.02)
@@ -68,19 +68,19 @@ import Testing
         figures.report()
     }
 
-    /// Random operations against a dictionary; the first wrong answer ends the test. Returns how many there were.
-    private func operate(on collision: Collision, seed: UInt64, goesOn: (Int) -> Bool) throws -> Int {
+    /// Runs random operations against a dictionary, up to the first difference. Returns the number of operations.
+    private func operate(on collision: Collision, seed: UInt64, shouldContinue: (Int) -> Bool) throws -> Int {
         let folder = try TemporaryFolder()
         let archive = try archive(folder)
         let hash = try folder.hash(of: "Collide")
         let keys =
             collision == .bucket ? colliding(200, mask: 0x3ff, hash) : equal(among: 300_000, hash)
-        // Fewer than one pair among so many has a probability of e⁻¹⁰.
+        // The probability of fewer than one pair is e⁻¹⁰.
         try #require(keys.count >= 2)
         var model: [String: [UInt8]] = [:]
         var random = SeededGenerator(seed: seed)
         var step = 0
-        while goesOn(step) {
+        while shouldContinue(step) {
             defer { step += 1 }
             let key = keys[Int.random(in: 0..<keys.count, using: &random)]
             switch Int.random(in: 0..<10, using: &random) {
@@ -107,9 +107,7 @@ import Testing
         return step
     }
 
-    /// What broke: once entries had got other numbers, and what a list had seen was reclaimed, a list took the other key of an
-    /// entry's tag for it: keys stood there twice, deleted ones were there, and metadata were another key's.
-    @Test func listsDontTakeOneForTheOther() throws {
+    @Test("lists don't confuse colliding keys") func listsOfColliding() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try archive(folder)
         for number in 0..<6_000 { try archive.put([1], forKey: "first \(number)") }
@@ -121,7 +119,7 @@ import Testing
         let list = try archive.entries(order: .leastRecentFirst)
         let listed = try list.indices.map { try #require(try list.key(at: $0)) }
         for number in 0..<6_000 { try archive.delete("first \(number)") }
-        // Of the first pair one goes, of the second one is used, of the third both, and so on.
+        // One key of the first pair is deleted, one of the second accessed, both of the fourth, and so on.
         for (pair, place) in stride(from: 0, to: keys.count, by: 2).enumerated() {
             if pair % 4 == 0 { try archive.delete(keys[place]) }
             if pair % 4 == 1 { _ = try archive.access(keys[place]) }
@@ -141,13 +139,13 @@ import Testing
             }
             if metadata != nil { found += 1 }
         }
-        // All that are there, but for pairs that were both used and have one size.
+        // All present keys, except pairs of equal size that were both accessed.
         let deleted = (keys.count / 2 + 3) / 4
         let alike = (0..<keys.count / 2).count { $0 % 4 == 3 && $0 % 2 == 0 }
         #expect(found >= keys.count - deleted - 2 * alike, "\(found) of \(keys.count)")
     }
 
-    /// Keys that an attacker can make: alike in every way but under the secret hash.
+    /// Similar keys that an attacker can produce without the secret.
     private static let families: [(name: String, key: @Sendable (Int) -> String)] = [
         ("same long prefix", { String(repeating: "p", count: 200) + "\($0 + 100_000)" }),
         ("same long ending", { "\($0 + 100_000)" + String(repeating: "s", count: 200) }),
@@ -168,8 +166,8 @@ import Testing
         ("multiples of a power of two", { "\($0 << 20)" }),
     ]
 
-    /// Compared with random keys of the same lengths: longer keys take longer to hash, whatever they are.
-    @Test func keysThatLookAlikeCostNoMore() throws {
+    /// Compared with random keys of equal lengths, since longer keys hash slower.
+    @Test("similar keys cost no more than random ones") func similarKeys() throws {
         var figures = Figures("R11 look-alike keys")
         figures.add("keys", CollisionTests.keyCount)
         for family in CollisionTests.families {
@@ -192,8 +190,7 @@ import Testing
 
     private static let keyCount = 2000
 
-    /// The p99 of look-ups of either, taken in turns, in nanoseconds; and, which no noise touches, how many of `keys`
-    /// share the fullest of 512 buckets.
+    /// The p99 of alternating look-ups in nanoseconds, and the number of `keys` in the fullest of 512 buckets.
     private func lookUps(
         of keys: [String], besides plain: [String]
     ) throws -> (alike: UInt64, usual: UInt64, fullest: Int) {
@@ -216,7 +213,7 @@ import Testing
         return (alike.percentile(0.99), usual.percentile(0.99), buckets.values.max() ?? 0)
     }
 
-    /// With the secret an attacker could make chains; this says what that costs.
+    /// Reports the cost of collisions made with the secret.
     @Test func costOfTrueCollisions() throws {
         let folder = try TemporaryFolder()
         let archive = try archive(folder)
@@ -237,8 +234,7 @@ import Testing
         figures.report()
     }
 
-    /// The secret is random for each archive, so keys that collide in one do not in another.
-    @Test func secretsDiffer() throws {
+    @Test("each archive has its own random secret") func secretsDiffer() throws {
         let one = try TemporaryFolder()
         let other = try TemporaryFolder()
         _ = try archive(one)

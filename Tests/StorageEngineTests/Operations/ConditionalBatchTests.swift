@@ -1,7 +1,7 @@
 import StorageEngine
 import Testing
 
-/// A batch could not depend on what its maker had read: another process could change that before it was applied.
+/// Batches that depend on entries that the caller has read.
 @Suite struct ConditionalBatchTests {
     private let folder: TemporaryFolder
 
@@ -15,7 +15,7 @@ import Testing
         try archive.current(key)?.sequence
     }
 
-    @Test func itIsMadeOnlyIfWhatWasSeenIsStillThere() throws {
+    @Test("applies a batch only if the entries seen are unchanged") func unchangedEntries() throws {
         let archive = try archive()
         let other = try self.archive()
         try archive.put([1], forKey: "seen")
@@ -29,20 +29,20 @@ import Testing
         batch.put([2], forKey: "b")
         batch.delete("seen")
         try other.delete("gone")
-        #expect(try archive.apply(batch, ifUnchanged: seen + [gone]) == nil, "it is gone")
+        #expect(try archive.apply(batch, ifUnchanged: seen + [gone]) == nil, "deleted")
         try other.put([1], forKey: "absent")
-        #expect(try archive.apply(batch, ifUnchanged: seen) == nil, "it has come")
+        #expect(try archive.apply(batch, ifUnchanged: seen) == nil, "added")
         try other.delete("absent")
         try other.put([1], forKey: "expired", attributes: EntryAttributes(lifetime: .zero))
         #expect(try archive.peek("b") == nil && archive.peek("seen") == [1])
         let expired = SeenEntry(key: "expired", sequence: nil)
         #expect(try archive.apply(batch, ifUnchanged: seen + [expired]) == [.stored, .deleted])
-        #expect(try archive.apply(batch, ifUnchanged: seen) == nil, "by this batch itself")
+        #expect(try archive.apply(batch, ifUnchanged: seen) == nil, "changed by this batch")
         #expect(try archive.apply(Batch(), ifUnchanged: [SeenEntry(key: "seen", sequence: nil)]) == [])
         #expect(try archive.check().clean)
     }
 
-    @Test func termsThatAreKeptAreThoseOfTheEntryThatIsThere() throws {
+    @Test("keeps attributes of the present entry") func keptAttributes() throws {
         let archive = try archive()
         try archive.put(
             [1], forKey: "a",
@@ -60,7 +60,7 @@ import Testing
         #expect(after.owner == "ada" && after.expires == before.expires && after.created == before.created)
         #expect(try archive.access(toHold: "a")?.memoryInterval == 5_000_000)
         let new = try #require(try archive.metadata("new"))
-        #expect(new.owner == "bob" && new.expires != nil, "there was nothing to keep")
+        #expect(new.owner == "bob" && new.expires != nil, "no attributes to keep")
         #expect(try archive.check().clean)
     }
 }

@@ -3,7 +3,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// Copying an archive under another name, beside others that use the store.
+/// Copies of an archive under another name, in a store in use.
 @Suite struct CopyTests {
     private let folder: TemporaryFolder
     private let store: Store
@@ -20,8 +20,7 @@ import Testing
         return all.filter { !$0.hasPrefix("vellum-store") }.sorted()
     }
 
-    /// Whoever opens a store removes what was left of removals and copies, but not a copy that is being made.
-    @Test func aStoreIsOpenedDuringTheCopy() throws {
+    @Test("opening the store keeps a copy in progress") func openedDuringCopy() throws {
         var opened = 0
         let report = try store.copyArchive(named: "A", to: store, as: "B") { _ in
             let other = try? Store.open(at: folder.store)
@@ -36,9 +35,7 @@ import Testing
         #expect(try store.bytesOfRemovedArchives() == 0)
     }
 
-    /// What broke: of two that copied to one name at once the second replayed its entries into the archive of the first, and
-    /// one that failed removed what the other had made.
-    @Test func ofTwoThatTakeTheSameNameTheSecondIsRefused() throws {
+    @Test("refuses a copy whose name was taken during the copy") func sameName() throws {
         var isMade = false
         #expect(throws: StorageError.self) {
             try store.copyArchive(named: "A", to: store, as: "B") { _ in
@@ -54,14 +51,14 @@ import Testing
         #expect(try names() == ["A.archive", "B.archive"])
     }
 
-    @Test func aCopyThatIsStoppedLeavesNothing() throws {
+    @Test("a stopped copy leaves nothing behind") func stoppedCopy() throws {
         #expect(try store.copyArchive(named: "A", to: store, as: "B") { $0.done < 500 } == nil)
         #expect(try names() == ["A.archive"])
         #expect(throws: StorageError.self) { try store.copyArchive(named: "None", to: store, as: "B") }
         #expect(try names() == ["A.archive"])
     }
 
-    @Test func whatAKilledCopyLeftIsRemovedByTheNextOpening() throws {
+    @Test("the next opening removes a killed copy") func killedCopy() throws {
         let left = try Store.open(at: folder.store + "/0123456789abcdef.removed")
         let copied = try left.archive(named: "B", orCreate: ArchiveConfiguration())
         try copied.put([UInt8](repeating: 1, count: 10_000), forKey: "b")
@@ -72,8 +69,7 @@ import Testing
         #expect(try names() == ["A.archive"])
     }
 
-    /// What another process stores between the copy and the removal of a renamed archive isn't lost.
-    @Test func anArchiveThatChangedIsNotRemoved() throws {
+    @Test("doesn't remove an archive that changed since the copy") func changedArchive() throws {
         let archive = try store.archive(named: "A")
         let version = try copied("B")
         try archive.put([1], forKey: "late")
@@ -83,8 +79,7 @@ import Testing
         #expect(try names() == ["B.archive", "C.archive"])
     }
 
-    /// What broke: an entry that expired while an archive was renamed kept the old one beside the copy.
-    @Test func whatExpiresMeanwhileIsNoChange() throws {
+    @Test("an expiry doesn't count as a change") func expiryIsNoChange() throws {
         let hand = ClockHand()
         try Clock.$hand.withValue(hand) {
             let archive = try store.archive(named: "A")
@@ -113,9 +108,7 @@ import Testing
         try #require(try store.copyVersion(ofArchive: "A", to: store, as: name) { _ in true }).version
     }
 
-    /// What broke: numbers of events begin anew with a new archive, and one with as many was taken for the one that was
-    /// copied, and removed.
-    @Test func anArchiveThatWasMadeAnewIsNotRemoved() throws {
+    @Test("doesn't remove a recreated archive") func recreatedArchive() throws {
         let version = try copied("B")
         try store.removeArchive(named: "A")
         let other = try store.archive(named: "A", orCreate: ArchiveConfiguration())
@@ -124,8 +117,7 @@ import Testing
         #expect(try other.peek("k7") == [9])
     }
 
-    /// What broke: emptying a log left no event, so that a copy made before counted as whole.
-    @Test func aLogThatWasEmptiedIsAnotherVersion() throws {
+    @Test("an emptied log counts as changed") func emptiedLog() throws {
         let configuration = ArchiveConfiguration(kind: .log, diskLimit: 1_000_000)
         let log = try store.archive(named: "L", orCreate: configuration)
         for number in 0..<10 { try log.append([UInt8(number)]) }
@@ -137,8 +129,7 @@ import Testing
         #expect(events.map(\.kind) == [.delete] && events.first?.key == nil)
     }
 
-    /// What broke: the copy was made by the store's path, where another store may be by then.
-    @Test func aStoreThatWasMovedIsCopiedInto() throws {
+    @Test("copies into a store that was moved") func movedStore() throws {
         let moved = folder.path + "/moved"
         try FileManager.default.moveItem(atPath: folder.store, toPath: moved)
         let report = try store.copyArchive(named: "A", to: store, as: "B")
@@ -147,8 +138,7 @@ import Testing
         #expect(try Store.open(at: moved, mode: .readOnly).archiveNames() == ["A", "B"])
     }
 
-    /// What broke: an emptied log kept its newest segment, and deleting 7.5 million messages held the lock for 2.7 s.
-    @Test func anEmptiedLogGivesItsRoomBack() throws {
+    @Test("an emptied log releases its space") func emptiedLogSpace() throws {
         let log = try store.archive(
             named: "L", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 100_000_000))
         for _ in 0..<300 { try log.append([UInt8](repeating: 1, count: 10_000)) }
@@ -158,7 +148,7 @@ import Testing
         #expect(try log.status().entries == 1 && log.check().clean)
     }
 
-    @Test func noStoreIsMadeInsideAnArchive() throws {
+    @Test("creates no store inside an archive") func storeInArchive() throws {
         #expect(throws: StorageError.self) { try Store.open(at: folder.archivePath("A", "inside")) }
         #expect(!FileManager.default.fileExists(atPath: folder.archivePath("A", "inside/vellum-store")))
     }

@@ -2,7 +2,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// Expired entries: in the order of their deadlines, gone without anyone asking, counted nowhere.
+/// Expired entries are removed in the order of their expiry times, and counted nowhere.
 @Suite struct DeadlineOrderTests {
     private func withArchive(
         _ kind: ArchiveKind = .collection, _ body: (TemporaryFolder, ClockHand, Archive) throws -> Void
@@ -17,8 +17,8 @@ import Testing
         }
     }
 
-    /// What broke: each passing deadline cost a walk over the whole index. Work is counted in rows of 32 entries.
-    @Test func whatExpiresCostsItsOwnRowsAlone() throws {
+    /// Work is counted in rows of 32 entries.
+    @Test("an expiry visits only its own rows") func expiryCost() throws {
         try withArchive { _, hand, archive in
             for number in 0..<40_000 {
                 try archive.put(
@@ -35,9 +35,7 @@ import Testing
         }
     }
 
-    /// What broke: expired entries that nobody touched were in `ls`, `check` and `stats` for good; for observers of a
-    /// store that nobody writes they still are in the files, and nowhere else.
-    @Test func noFigureCountsWhatHasExpired() throws {
+    @Test("no count includes expired entries") func expiredAreNotCounted() throws {
         try withArchive { folder, hand, archive in
             for number in 0..<300 {
                 try archive.put(
@@ -61,8 +59,7 @@ import Testing
         }
     }
 
-    /// Bounds stay right when entries get other numbers, deadlines come nearer and go, and values are stored anew.
-    @Test func boundsFollowEveryChange() throws {
+    @Test("bounds of expiry times stay valid through every change") func bounds() throws {
         try withArchive(.cache) { folder, hand, archive in
             for number in 0..<9_000 {
                 try archive.put(
@@ -84,8 +81,7 @@ import Testing
         }
     }
 
-    /// With the real clock: a process that only has the archive open, and changes nothing, removes what expires.
-    @Test func whoeverHasItOpenRemovesIt() async throws {
+    @Test("a process with the archive open removes expired entries") func idleProcess() async throws {
         let folder = try TemporaryFolder()
         let store = try Store.open(at: folder.store)
         let first = try store.archive(named: "Life", orCreate: ArchiveConfiguration())

@@ -2,7 +2,7 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// The ring of events (S13), and what it knows of a key.
+/// The ring of events (S13) and the history of a key.
 @Suite(.oneAtATime) struct EventTests {
     @Test func eachOperationLeavesItsEvent() throws {
         let hand = ClockHand()
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func aSlowFollowerLearnsWhatItLost() throws {
+    @Test("a slow follower gets the number of lost events") func slowFollower() throws {
         let folder = try TemporaryFolder()
         let archive = try Store.open(at: folder.store).archive(named: "E", orCreate: ArchiveConfiguration())
         for number in 0..<3_000 { try archive.put([1], forKey: "k\(number)") }
@@ -52,12 +52,12 @@ import Testing
         #expect(batch.lost == 3_000 - 2_048)
         #expect(batch.events.count == 2_048)
         #expect(batch.events.last?.key == "k2999")
-        #expect(try archive.events().lost == 0, "whoever did not follow has lost nothing")
+        #expect(try archive.events().lost == 0, "a new follower has lost nothing")
         #expect(try archive.history(of: "k0").isCutOff)
     }
 
-    @Test(arguments: [AccessMode.readWrite, .readOnly])
-    func followersSeeWhatAnotherProcessDoes(mode: AccessMode) async throws {
+    @Test("followers see the events of another process", arguments: [AccessMode.readWrite, .readOnly])
+    func otherProcess(mode: AccessMode) async throws {
         let folder = try TemporaryFolder()
         let own = try Store.open(at: folder.store)
         try own.archive(named: "Churn", orCreate: ArchiveConfiguration(diskLimit: 50_000)).close()
@@ -82,7 +82,7 @@ import Testing
         #expect(try await worker.finish().status == 0)
     }
 
-    @Test func waitingEndsWhenTheTimeIsOver() throws {
+    @Test("waiting ends at its timeout") func timeout() throws {
         let folder = try TemporaryFolder()
         let archive = try Store.open(at: folder.store).archive(named: "E", orCreate: ArchiveConfiguration())
         let batch = try archive.waitForEvents(from: 0, atMost: .milliseconds(20))
@@ -90,7 +90,7 @@ import Testing
         #expect(batch.next == 0)
     }
 
-    @Test func threadsThatNoteEventsAtOnceLoseNone() async throws {
+    @Test("concurrent events are all recorded") func concurrentEvents() async throws {
         let folder = try TemporaryFolder()
         let archive = try Store.open(at: folder.store).archive(named: "E", orCreate: ArchiveConfiguration())
         for key in 0..<4 { try archive.put([1], forKey: "\(key)") }
@@ -111,9 +111,7 @@ import Testing
         }
     }
 
-    /// What broke: of a long key an event notes 24 bytes, and one that ends within a character matched no key that somebody
-    /// waited for, once the entry had been moved.
-    @Test func aKeyThatIsCutWithinACharacterConcernsWhoWaitsForIt() throws {
+    @Test("a key truncated within a character concerns its followers") func truncatedKey() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try Store.open(at: folder.store).archive(
             named: "E", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
@@ -133,9 +131,8 @@ import Testing
         #expect(!ChangedKeys(batch).concern(other))
     }
 
-    /// What broke: an index that is made anew numbers its events from 0 again, so an observer took them for those it knew.
-    @Test(arguments: [(1, 1), (5, 5), (10, 20)])
-    func anObserverLearnsThatTheIndexWasMadeAnew(before: Int, after: Int) throws {
+    @Test("an observer notices a rebuilt index", arguments: [(1, 1), (5, 5), (10, 20)])
+    func rebuiltIndex(before: Int, after: Int) throws {
         let folder = try TemporaryFolder(inMemory: true)
         func write(_ count: Int, _ name: String) throws {
             let store = try Store.open(at: folder.store)
@@ -155,8 +152,7 @@ import Testing
         #expect(try observer.nextEvent() == batch.next)
     }
 
-    /// What broke: an archive that was met in the making was said to have lost an event.
-    @Test func ofAnArchiveThatWasMetBeforeItsIndexNothingIsMissed() throws {
+    @Test("an observer without an index misses no event") func noIndexYet() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         let archive = try store.archive(named: "E", orCreate: ArchiveConfiguration())
@@ -172,7 +168,7 @@ import Testing
         #expect(batch.events.map(\.key) == ["new"])
     }
 
-    /// Puts 100 entries, opens an observer, has the index made anew and puts 5 more.
+    /// Puts 100 entries, opens an observer, rebuilds the index and puts 5 more.
     private func observerOfANewIndex(_ folder: TemporaryFolder) throws -> (observer: Archive, writer: Store) {
         func write(_ count: Int) throws -> Store {
             let store = try Store.open(at: folder.store)
@@ -187,9 +183,8 @@ import Testing
         return (observer, try write(5))
     }
 
-    /// What broke: a number of the next event near 2⁶⁴ in a damaged index ended the observer's process.
     @Test(arguments: [UInt64.max, UInt64.max - 1, UInt64.max - 101, UInt64(1) << 63])
-    func anyNumberOfTheNextEventIsHarmless(number: UInt64) throws {
+    func anyEventNumberIsHarmless(number: UInt64) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let (observer, writer) = try observerOfANewIndex(folder)
         #expect(try observer.nextEvent() == 106)
@@ -203,8 +198,7 @@ import Testing
         writer.close()
     }
 
-    /// What broke: a check that found something forgot the observer's numbers, and followers got old events again.
-    @Test func aCheckKeepsTheNumbersOfEvents() throws {
+    @Test("a check keeps the observer's event numbers") func numbersAfterCheck() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let (observer, writer) = try observerOfANewIndex(folder)
         let next = try observer.nextEvent()

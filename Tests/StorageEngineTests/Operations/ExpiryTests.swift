@@ -2,7 +2,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// Lifetimes (S6, S8): what an expired entry is to each operation, and what clocks may do to it.
+/// TTLs (S6, S8): expired entries in each operation, and changes of the clocks.
 @Suite struct ExpiryTests {
     private func withArchive(
         limit: UInt64 = 100_000, _ body: (TemporaryFolder, ClockHand, Archive) throws -> Void
@@ -21,7 +21,7 @@ import Testing
         return try Store.open(at: folder.store).archive(named: "Life")
     }
 
-    @Test func anExpiredEntryIsNone() throws {
+    @Test("an expired entry is absent") func expiredEntry() throws {
         try withArchive { _, hand, archive in
             try archive.put([1], forKey: "a", attributes: EntryAttributes(lifetime: .seconds(60)))
             try archive.put([2], forKey: "b")
@@ -32,7 +32,7 @@ import Testing
             #expect(try archive.peek("a") == nil)
             #expect(try archive.metadata("a") == nil)
             #expect(try archive.entries().keys == ["b"])
-            // Peeking removes nothing, yet nobody counts it; an access is a miss and removes it.
+            // A peek doesn't remove it, but no count includes it; an access is a miss and removes it.
             #expect(try archive.status().entries == 1)
             #expect(try archive.status().diskBytes == 1)
             #expect(try archive.check().entries == 1)
@@ -59,12 +59,12 @@ import Testing
             try archive.update([2], forKey: "b")
             let metadata = try #require(try archive.metadata("b"))
             #expect(metadata.expires == nil)
-            #expect(metadata.created > created, "what has expired has no creation time to keep")
+            #expect(metadata.created > created, "an expired entry has no creation time to keep")
             #expect(try archive.entries().keys == ["b"])
         }
     }
 
-    @Test func sweepingRemovesAllThatExpiredAndKnowsTheNext() throws {
+    @Test("removes all expired entries and knows the next") func removeExpired() throws {
         try withArchive { _, hand, archive in
             for number in 0..<500 {
                 try archive.put(
@@ -75,7 +75,7 @@ import Testing
             hand.pass(.seconds(100))
             #expect(try archive.removeExpired() == Removal(entries: 100, bytes: 1000))
             #expect(try archive.removeExpired().entries == 0)
-            // One that is given while others wait must not be forgotten.
+            // A nearer expiry time that is set later must be noticed.
             try archive.setLifetime(.milliseconds(500), forKey: "k499")
             hand.pass(.seconds(1))
             #expect(try archive.removeExpired().entries == 2)
@@ -84,8 +84,7 @@ import Testing
         }
     }
 
-    /// With the real clock: nobody looks the entries up.
-    @Test func expiredEntriesGoInTheBackground() async throws {
+    @Test("expired entries are removed in the background") func expiryInBackground() async throws {
         let folder = try TemporaryFolder()
         let archive = try Store.open(at: folder.store).archive(
             named: "Life", orCreate: ArchiveConfiguration())
@@ -94,7 +93,7 @@ import Testing
             try archive.put([1], forKey: "brief \(number)", attributes: attributes)
         }
         try archive.put([1], forKey: "stays")
-        // Not counted as entries from the moment on at which they expire, and as expired when they are removed.
+        // Not counted as entries once expired; counted as expirations once removed.
         #expect(try await eventually(within: 10) { try archive.status().expirations == 100 })
         let status = try archive.status()
         #expect(status.entries == 1)
@@ -121,8 +120,7 @@ import Testing
         }
     }
 
-    /// The wall clock is set by years while entries wait to expire, also between closing and opening, and also
-    /// when the index has to be made anew (R9).
+    /// Sets the wall clock by years, also between closing and opening, and before a rebuild (R9).
     @Test(arguments: [Int64(-10), -1, 1, 10], [false, true])
     func settingTheWallClockMovesNoDeadline(years: Int64, removingIndex: Bool) throws {
         try withArchive { folder, hand, archive in
@@ -147,7 +145,7 @@ import Testing
             try archive.put([1], forKey: "longest", attributes: attributes)
             try archive.put([1], forKey: "gone", attributes: EntryAttributes(lifetime: .seconds(-5)))
             try archive.put([1], forKey: "zero", attributes: EntryAttributes(lifetime: .zero))
-            // Of a duration beyond 64 bits of seconds the seconds could not be asked for.
+            // Durations beyond 64 bits of seconds must not trap.
             let beyond = Duration.seconds(Int64.max) * 2
             try archive.put([1], forKey: "gone", attributes: EntryAttributes(lifetime: .zero - beyond))
             #expect(try archive.entries().keys == ["longest"])
@@ -159,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func idleEntriesAreThoseLastAccessedLongerAgo() throws {
+    @Test("idle entries are those not accessed for longer") func idleEntries() throws {
         try withArchive { _, hand, archive in
             try archive.put([1], forKey: "old")
             try archive.put([1], forKey: "used")
@@ -179,7 +177,7 @@ import Testing
             for number in 0..<400 {
                 try archive.put([UInt8](repeating: 1, count: 10_000), forKey: "k\(number % 10)")
             }
-            // The first segment, with the entry's first frame, has been reclaimed by then.
+            // By now the first segment, with the entry's first frame, is reclaimed.
             #expect(try !folder.files(inArchive: "Life").contains("00000001.segment"))
             let metadata = try #require(try archive.metadata("kept"))
             #expect(metadata.owner == "me")

@@ -3,7 +3,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// A ring holds as much as its limit allows, and gives up no more than that asks for.
+/// A ring holds as much as its limit allows, and drops no more than necessary.
 @Suite struct FullRingTests {
     private static let limit = 300_000
 
@@ -21,10 +21,7 @@ import Testing
         messages.compactMap { Int(String(decoding: $0.bytes.prefix { $0 != 0x20 }, as: UTF8.self)) }
     }
 
-    /// Whoever had mapped a segment before another process made its file longer took the rest of it for empty once the
-    /// next one was begun: appending left the messages there out and dropped others instead of them, and followers
-    /// skipped them.
-    @Test func segmentsThatOthersMadeLongerAreReadToTheirEnd() throws {
+    @Test("reads segments that other processes extended to their end") func extendedSegments() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let first = try open(folder)
         let second = try open(folder)
@@ -32,7 +29,7 @@ import Testing
         var cursor: MessageCursor?
         var followed: [Int] = []
         for number in 0..<1_000 {
-            // In turns of different length, so that each has seen each segment while it was short.
+            // Alternating runs of different lengths, so that each handle maps each segment while it is short.
             try (number % 70 < 23 ? first : second).append(message(number))
             if number % 47 == 0 || number == 999 {
                 let batch = try follower.messages(after: cursor, most: .max)
@@ -48,9 +45,7 @@ import Testing
         }
     }
 
-    /// The bytes of a damaged message stayed in the totals after the ring had passed it, so the ring was smaller by them
-    /// for ever.
-    @Test func damageIsNotCountedForEver() throws {
+    @Test("a damaged message doesn't reduce the ring's capacity for good") func damagedTotal() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try open(folder)
         for number in 0..<5 { try archive.append(message(number)) }
@@ -64,9 +59,8 @@ import Testing
         #expect(try archive.status().entries == 300)
     }
 
-    /// A total that was too large had the whole ring dropped with the next message.
-    @Test(arguments: [UInt64(1) << 40, 400_000])
-    func aWrongTotalIsCountedAnew(total: UInt64) throws {
+    @Test("recounts a wrong total", arguments: [UInt64(1) << 40, 400_000])
+    func wrongTotal(total: UInt64) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try open(folder)
         for number in 0..<250 { try archive.append(message(number)) }
@@ -81,16 +75,14 @@ import Testing
         #expect(try archive.status().entries == 100)
     }
 
-    /// A segment that couldn't be opened for the moment was taken for one without messages where the last of them were
-    /// counted, so others were shown as well. Nor may it be dropped or skipped for that.
-    @Test func aLackOfDescriptorsHidesNoMessages() throws {
+    @Test("a lack of descriptors hides no messages") func lackOfDescriptors() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try open(folder)
         var number = 0
         for opening in 1...40 {
             let other = try open(folder)
             let reader = try open(folder)
-            // All segments are younger than what they have mapped.
+            // All segments are newer than the mapped ones.
             for _ in 0..<330 {
                 try archive.append(message(number))
                 number += 1
@@ -111,7 +103,7 @@ import Testing
             reader.close()
             if plan.injected == 0 { return }
         }
-        Issue.record("there is no end of openings")
+        Issue.record("reading opened more than 40 segments")
     }
 
     private func spoil(_ folder: TemporaryFolder, _ text: String) throws {

@@ -4,12 +4,10 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// Who changes many entries lets others in between, every few hundred entries. What broke: a delete of everything removed the
-/// files of the whole log, and gave back the blocks of the whole index, while all others waited.
+/// Changes of many entries release the lock every few hundred entries.
 @Suite struct HoldTests {
     private static let count = 12_000
-    /// Entries that are handled before others get in; and of a log that is being copied, the frames in 64 KiB and a batch of
-    /// 16 behind them.
+    /// Entries between two releases of the lock; while a log is copied, the frames in 64 KiB and a batch of 16.
     private static let slice = 256
     private static let copied = 65_536 / 64 + 16
 
@@ -22,7 +20,7 @@ import Testing
             named: "A", orCreate: ArchiveConfiguration(diskLimit: 8_000_000))
     }
 
-    /// The most that was handled at a time, with some to spare where old segments are copied besides.
+    /// Expects the largest slice within its limit, with a margin for reclaimed segments.
     private func expectSlices(
         _ archive: Archive, _ what: String, entries: Int = slice + copied
     ) throws {
@@ -50,7 +48,7 @@ import Testing
         #expect(try archive.status().entries == Self.count)
     }
 
-    /// By a clock that is moved by hand, so that nothing expires in the background.
+    /// With a manual clock, so that nothing expires in the background.
     @Test func expiring() throws {
         let hand = ClockHand()
         try Clock.$hand.withValue(hand) {
@@ -64,14 +62,14 @@ import Testing
         }
     }
 
-    @Test func deletingAnOwners() throws {
+    @Test func deletingAnOwner() throws {
         try fill(archive, owner: "one")
         #expect(try archive.deleteEntries(ofOwner: "one").entries == Self.count)
         try expectSlices(archive, "owner")
         #expect(try archive.invariantViolations() == [])
     }
 
-    /// All lines are cleared at once, because all go in one step; what takes its time with the file system isn't.
+    /// All slots are cleared in one step; the work of the file system is sliced.
     @Test func deletingAll() throws {
         try fill(archive)
         for number in 0..<40 {
@@ -85,13 +83,12 @@ import Testing
         #expect(most.chunks <= 32, "\(most.chunks) chunks")
         #expect(
             try archive.status().footprint < min(before / 4, 2_000_000),
-            "the room is given back when it returns")
+            "the space is released on return")
         #expect(try archive.invariantViolations() == [])
         #expect(try archive.check().clean)
     }
 
-    /// A ring that gets smaller drops its messages in slices, too, and their files one by one.
-    @Test func shorteningARing() throws {
+    @Test("a shrinking ring drops messages in slices and files one by one") func shrinkingRing() throws {
         let log = try Store.open(at: folder.store).archive(
             named: "Ring", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 4_000_000))
         for number in 0..<10_000 { try log.append([UInt8](repeating: UInt8(number & 255), count: 380)) }

@@ -2,7 +2,7 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// Keys by prefix and owner, and what owners come to, without their values being read.
+/// Keys by prefix and owner, and sums per owner, without reading values.
 @Suite struct KeyTests {
     private func fill(_ folder: TemporaryFolder, count: Int = 300) throws -> Archive {
         let archive = try Store.open(at: folder.store).archive(named: "K", orCreate: ArchiveConfiguration())
@@ -19,7 +19,7 @@ import Testing
         keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    @Test func pagesTogetherAreAllKeysInOrder() throws {
+    @Test("pages contain all keys in order") func pages() throws {
         let folder = try TemporaryFolder()
         let archive = try fill(folder)
         let all = sorted(try archive.entries().keys)
@@ -39,7 +39,7 @@ import Testing
         #expect(try archive.keys(KeyQuery(limit: 0)) == KeyPage(keys: [], hasMore: true, unreadable: 0))
     }
 
-    @Test func bytesDecideWhatAPrefixIs() throws {
+    @Test("prefixes are compared as bytes") func prefixes() throws {
         let folder = try TemporaryFolder()
         let archive = try fill(folder, count: 12)
         for key in ["é1", "e\u{301}2", "e", "日本", "日"] { try archive.put([1], forKey: key) }
@@ -51,7 +51,7 @@ import Testing
         #expect(try keys("none") == [])
     }
 
-    @Test func recencyEndsAtTheLimit() throws {
+    @Test("a query by recency ends at its limit") func recencyLimit() throws {
         let folder = try TemporaryFolder()
         let archive = try fill(folder)
         _ = try archive.access("a/3")
@@ -59,9 +59,7 @@ import Testing
         #expect(page == KeyPage(keys: ["a/3", "a/297", "a/294"], hasMore: true, unreadable: 0))
     }
 
-    /// What broke: names were compared as characters, and an entry whose bytes could not be read was counted with those
-    /// that have no owner.
-    @Test func ownersAreExact() throws {
+    @Test("owners are compared as bytes") func owners() throws {
         let folder = try TemporaryFolder()
         let archive = try fill(folder)
         let owners = try archive.owners()
@@ -81,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeReadIsSaid() throws {
+    @Test("reports unreadable entries") func unreadable() throws {
         let folder = try TemporaryFolder()
         let archive = try fill(folder, count: 20)
         let segment = folder.archivePath("K", "00000001.segment")

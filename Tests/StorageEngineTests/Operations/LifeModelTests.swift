@@ -4,35 +4,35 @@ import TestSupport
 import Synchronization
 import Testing
 
-/// Deadlines, owners, plans and undo against a plain model, with a clock that the test moves and with the index
-/// removed now and then.
+/// Expiry times, owners, plans and undo against a plain model, with a manual clock and occasional removals of the
+/// index.
 @Suite struct LifeModelTests {
     struct Life: Equatable {
         var value: [UInt8]
         var stamp: Int
-        /// When it was stored, in the order of everything.
+        /// Number of the put in the order of all operations.
         let recorded: Int
-        /// On the test's clock; nil: never.
+        /// On the test's clock; `nil`: never.
         var deadline: Int64?
         var owner: String?
     }
 
     struct Action {
         var removed: [String: Life] = [:]
-        /// What it changed, with the deadline that it set and the one before.
+        /// Changed entries with their new and previous expiry times.
         var changed: [String: (new: Int64?, old: Int64?)] = [:]
-        /// When it was done; what was stored later stays as it is.
+        /// Time of the action. Later puts stay unchanged.
         var moment = 0
-        /// What expired by the deadline that it set, as it was.
+        /// Entries that expired by the action's expiry time, in their earlier state.
         var expired: [String: Life] = [:]
-        /// Keys that were recorded anew since they went: they stay out, also when that newer entry is gone.
+        /// Keys stored again since their removal: an undo skips them.
         var keptOut: Set<String> = []
 
-        /// What would come back.
+        /// Whether an undo restores the key.
         func comesBack(_ key: String) -> Bool { !keptOut.contains(key) }
     }
 
-    /// A cache whose entries expire, without any engine.
+    /// Plain model of a cache with expiring entries.
     struct Model {
         var limit: Int
         var lives: [String: Life] = [:]
@@ -40,7 +40,7 @@ import Testing
         var now: Int64 = 0
         var stamps = 0
 
-        /// Least recent first; those that have expired and wait to be removed included.
+        /// Least recent first, with expired entries that aren't removed yet.
         var order: [String] { lives.sorted { $0.value.stamp < $1.value.stamp }.map(\.key) }
         var bytes: Int { lives.values.reduce(0) { $0 + $1.value.count } }
         var visible: [String] { order.filter { !isExpired($0) } }
@@ -81,7 +81,7 @@ import Testing
             }
         }
 
-        /// Values and deletes as one change; what it changes stays, whatever else has to go.
+        /// Applies puts and deletes as one change and evicts others for the limit.
         mutating func apply(
             _ changes: [(key: String, life: (value: [UInt8], lifetime: Int64?, owner: String?)?)]
         ) {
@@ -96,11 +96,11 @@ import Testing
             for key in order where bytes > limit && !changed.contains(key) { lives[key] = nil }
         }
 
-        /// Removes an expired entry; one that an action gave its deadline, while that can be undone, is part of it.
+        /// Removes an expired entry. If an undoable action set its expiry time, the entry joins that action.
         mutating func expire(_ key: String, _ reversible: Set<UInt32>) {
             guard let life = lives.removeValue(forKey: key) else { return }
             for (id, action) in actions where reversible.contains(id) {
-                // What was recorded since has its own deadline, even where it is the same.
+                // Later puts have their own expiry time, even an equal one.
                 guard let change = action.changed[key], let deadline = change.new, deadline == life.deadline,
                     life.recorded < action.moment
                 else { continue }
@@ -128,7 +128,7 @@ import Testing
         var random: SeededGenerator
         let seed: UInt64
         let keys: [String]
-        /// What the last action let entries live for, and when, on the test's clock.
+        /// TTL that the last action set, and its time on the test's clock.
         var set: (lifetime: Int64, moment: Int64)?
 
         mutating func chance(_ of: Int) -> Bool { Int.random(in: 0..<of, using: &random) == 0 }
@@ -176,7 +176,7 @@ import Testing
         let place: Comment = "seed \(bench.seed) step \(step)"
         let key = bench.keys[Int.random(in: 0..<bench.keys.count, using: &bench.random)]
         var lifetime: Int64? = bench.chance(3) ? Int64.random(in: 0...3_000_000, using: &bench.random) : nil
-        // Now and then the very deadline that an action has just set.
+        // Sometimes the expiry time that an action has just set.
         if let set = bench.set, set.moment == bench.model.now, bench.chance(3) { lifetime = set.lifetime }
         switch Int.random(in: 0..<1000, using: &bench.random) {
         case 0..<60: try applyBatch(&bench, place)
@@ -197,7 +197,7 @@ import Testing
             let expected = bench.model.isExpired(key) ? nil : bench.model.lives[key]?.value
             #expect(try bench.archive.peek(key) == expected, place)
         case 600..<650:
-            // Given so, the deadline of an action is the action's: nothing tells them apart.
+            // An equal expiry time would count as the action's.
             if let set = bench.set, lifetime == set.lifetime { lifetime = nil }
             let isThere = bench.model.lives[key] != nil && !bench.model.isExpired(key)
             #expect(
@@ -223,13 +223,13 @@ import Testing
         case 740..<780: try undo(&bench, place)
         case 780..<790: try reopen(&bench, removingIndex: bench.chance(2), options: options, place)
         case 790..<800:
-            // A clock that someone sets moves no deadline.
+            // Setting the wall clock moves no expiry time.
             bench.hand.setWallClock(by: Int64.random(in: -10...10, using: &bench.random) * 31_557_600_000_000)
         default: try compare(bench, place)
         }
     }
 
-    /// Values with lifetimes and owners, and deletes, as one change.
+    /// Values with TTLs and owners, and deletes, as one change.
     private func applyBatch(_ bench: inout Bench, _ place: Comment) throws {
         var batch = Batch()
         var changes: [(key: String, life: (value: [UInt8], lifetime: Int64?, owner: String?)?)] = []
@@ -278,7 +278,7 @@ import Testing
             outcome = try bench.archive.carryOut(.expireNow, on: planned)
             for key in visible { action.removed[key] = bench.model.lives.removeValue(forKey: key) }
         default:
-            // No two actions set the same moment: the clock stands still between them.
+            // Each action sets a different time, since the clock stands still.
             bench.model.stamps += 1
             action.moment = bench.model.stamps
             let lifetime: Int64? = bench.chance(2) ? nil : 1_000_000 + Int64(bench.model.stamps)
@@ -287,7 +287,7 @@ import Testing
                 .setLifetime(lifetime.map { .microseconds($0) }), on: planned)
             for key in visible {
                 let new = lifetime.map { bench.model.now + $0 }
-                // To take away a deadline that an entry doesn't have is to do nothing.
+                // Clearing an absent expiry time changes nothing.
                 let old = bench.model.lives[key]?.deadline
                 guard old != nil || new != nil else { continue }
                 action.changed[key] = (new, old)
@@ -327,7 +327,7 @@ import Testing
             back.append(life)
             returned.insert(key)
         }
-        // Those that have their former deadlines already.
+        // Entries that already have their previous expiry time.
         var asBefore = 0
         for (key, change) in action.changed where action.expired[key] == nil {
             guard let life = bench.model.lives[key], life.recorded < action.moment else { continue }
@@ -348,15 +348,15 @@ import Testing
             #expect(outcome.expired == expired, place)
             #expect(outcome.skippedCount == done - back.count, place)
         } else {
-            // Of a change of deadlines the engine counts among the skipped what goes for the limit on its way back.
+            // The engine counts entries that are evicted during an undo of expiry times among the skipped.
             #expect(outcome.entries <= back.count - expired && outcome.expired <= expired, place)
             #expect(outcome.entries + outcome.expired + outcome.skippedCount == done, place)
         }
-        // What comes back goes last.
+        // Restored entries are evicted last.
         let evicted = bench.model.evict(sparing: returned)
         let displaced = bench.model.evict()
         #expect(outcome.evicted == evicted, place)
-        #expect(outcome.displaced <= displaced, "\(place): those that had expired count as such")
+        #expect(outcome.displaced <= displaced, "\(place): expired entries count as expired")
     }
 
     private func reopen(
@@ -367,7 +367,7 @@ import Testing
         bench.store = try Store.open(at: bench.folder.store, options: options)
         bench.archive = try bench.store.archive(named: "Lives")
         guard removingIndex else { return }
-        // Recency since the last write of each entry is lost with the index, and nothing else.
+        // Only the accesses since the last write of each entry are lost with the index.
         let order = try bench.archive.entries(order: .leastRecentFirst).keys
         #expect(Set(order) == Set(bench.model.visible), place)
         let hidden = bench.model.order.filter(bench.model.isExpired)
@@ -381,13 +381,13 @@ import Testing
             for (key, _) in action.removed { bench.model.actions[id]?.removed[key]?.stamp = 0 }
         }
         bench.model.actions = bench.model.actions.filter { $0.value.removed.isEmpty }
-        // Their places are not known to the model any more, so these are undone now and compared as a set.
+        // The model lost their positions: undo them now and compare as sets.
         while try !bench.archive.reversibleActions().isEmpty { try undoAsSet(&bench) }
     }
 
     private func undoAsSet(_ bench: inout Bench) throws {
         _ = try bench.archive.undo()
-        // Some have expired since they were removed, and no list shows them.
+        // Lists omit entries that expired since their removal.
         try bench.archive.removeExpired()
         let list = try bench.archive.entries(order: .leastRecentFirst)
         let listed = try list.keys
@@ -418,7 +418,7 @@ import Testing
             let metadata = try #require(try list.metadata(at: index), place)
             let life = try #require(bench.model.lives[metadata.key], place)
             #expect(metadata.owner == life.owner, place)
-            // To the microsecond: the test's clocks stand still, and what an undo gives back is what there was.
+            // Exact to the microsecond: the test's clocks stand still.
             let left = metadata.expires.map { $0.microseconds - bench.hand.wall.load(ordering: .relaxed) }
             #expect(left == life.deadline.map { $0 - bench.model.now }, place)
             #expect(try bench.archive.peek(metadata.key) == life.value, place)

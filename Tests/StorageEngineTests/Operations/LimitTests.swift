@@ -3,8 +3,8 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// R10: limits under sizes chosen against them (S3). After every call the values fit the limit; the files' blocks
-/// stay within the bound, seen from inside after calls and from another process at any time.
+/// R10: adversarial sizes against limits (S3). Values fit the limit after each call. File blocks stay within the bound,
+/// measured here and in another process.
 @Suite(.serialized, .oneAtATime) struct LimitTests {
     enum Pattern: String, CaseIterable {
         /// 0, 1, limit − 1, limit, limit + 1.
@@ -12,14 +12,14 @@ import Testing
         /// One entry that grows and shrinks among others.
         case growing
         case tinyAndHuge
-        /// Many tiny ones, and then one that takes it all.
+        /// Many tiny entries, then one of the whole limit.
         case manyTinyThenHuge
         case random
         case longKeys
         case movingLimit
     }
 
-    /// The worst that was seen, as parts of what is allowed.
+    /// Worst ratios seen.
     private struct Worst {
         var size = 0.0
         var footprint = 0.0
@@ -27,8 +27,7 @@ import Testing
     }
 
     private static func bound(limit: Int, entries: Int, keyBytes: Int) -> Double {
-        // Frame header, index line and padding of an entry with a key of up to eight bytes fit into 128; what a key is
-        // longer comes on top.
+        // 128 bytes cover frame header, slot and padding of an entry with a key of up to eight bytes.
         let each = 128 + max(0, keyBytes - 8)
         return 1.25 * Double(limit + entries * each) + 1_048_576
     }
@@ -121,7 +120,9 @@ import Testing
         try await attack(pattern, limit: limit, seed: Soak.seed) { _ in Date() < end }
     }
 
-    private func attack(_ pattern: Pattern, limit: Int, seed: UInt64, goesOn: (Int) -> Bool) async throws {
+    private func attack(_ pattern: Pattern, limit: Int, seed: UInt64, shouldContinue: (Int) -> Bool)
+        async throws
+    {
         let folder = try TemporaryFolder()
         let archive = try Store.open(at: folder.store).archive(
             named: "Limits", orCreate: ArchiveConfiguration(diskLimit: UInt64(limit)))
@@ -130,7 +131,7 @@ import Testing
             ["sample", folder.store, "Limits", "\(attack.keyBytes)", folder.stopFile, "\(limit)"], in: folder)
         #expect(try await sampler.hasSaid("ready"))
         var step = 0
-        while goesOn(step) {
+        while shouldContinue(step) {
             try attack.step(step)
             step += 1
         }
@@ -166,8 +167,7 @@ import Testing
         #expect(try archive.check().clean)
     }
 
-    /// The index kept its blocks when all entries went.
-    @Test(givesIndexBlocksBack) func deleteAllGivesTheIndexBack() throws {
+    @Test(givesIndexBlocksBack) func deleteAllShrinksIndex() throws {
         let folder = try TemporaryFolder()
         let archive = try Store.open(at: folder.store).archive(
             named: "Limits", orCreate: ArchiveConfiguration(diskLimit: 100_000))
@@ -180,7 +180,7 @@ import Testing
             try archive.deleteAll()
             let footprint = try archive.status().footprint
             #expect(Double(footprint) <= LimitTests.bound(limit: 100_000, entries: 0, keyBytes: 8))
-            // What another handle knew of the index is gone, and it can go on.
+            // The other handle forgets the old index and continues.
             #expect(try other.peek("\(round) 29999") == nil && list.metadata(at: 0) == nil)
             try other.put([2], forKey: "other")
             #expect(try archive.peek("other") == [2])
@@ -188,10 +188,8 @@ import Testing
         }
     }
 
-    /// What broke: the newest segment's file, made long for a large limit, kept its room under a small one.
-    /// Of a log that no message is left of, too; while some are, their file stays.
-    @Test(arguments: [false, true])
-    func aSmallerLimitLeavesTheLongSegmentOfAnEmptyLog(compacting: Bool) throws {
+    @Test("a smaller limit shrinks the long segment of an empty log", arguments: [false, true])
+    func emptyLog(compacting: Bool) throws {
         let folder = try TemporaryFolder()
         let log = try Store.open(at: folder.store).archive(
             named: "L", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 1_000_000_000))
@@ -212,7 +210,7 @@ import Testing
         #expect(try again.check().clean)
     }
 
-    @Test func aSmallerLimitLeavesTheLongSegment() throws {
+    @Test("a smaller limit shrinks a long segment") func longSegment() throws {
         let folder = try TemporaryFolder()
         let archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(diskLimit: 1_000_000_000))
@@ -233,7 +231,7 @@ import Testing
         #expect(try again.check().clean)
     }
 
-    /// A collection has no limit: half as much again as its values stands in its place.
+    /// A collection has no limit; its bound is 1.5 times its values.
     @Test func collectionsKeepTheirOwnBound() throws {
         let folder = try TemporaryFolder()
         let archive = try Store.open(at: folder.store).archive(
@@ -260,10 +258,8 @@ import Testing
         #expect(worst <= 1)
     }
 
-    /// What broke: blocks of the index were given back chunk by chunk, and the kernel took half of them again; and what a
-    /// batch removes was no reason to make the index smaller.
-    @Test(givesIndexBlocksBack, arguments: [1, 500])
-    func footprintFallsWithWhatIsDeleted(atOnce: Int) throws {
+    @Test("disk usage shrinks with deletions", givesIndexBlocksBack, arguments: [1, 500])
+    func footprintShrinks(atOnce: Int) throws {
         let folder = try TemporaryFolder()
         let archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))

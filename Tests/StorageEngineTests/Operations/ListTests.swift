@@ -4,10 +4,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A list that was made beside a writer left out what was stored anew or given another number meanwhile, and had twice what
-/// was deleted and stored again.
 @Suite struct ListTests {
-    @Test func besideAWriterEachIsThereOnce() throws {
+    @Test("lists each entry once beside a writer") func besideAWriter() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         let archive = try store.archive(
@@ -25,7 +23,7 @@ import Testing
                     try archive.delete(other)
                     try archive.put([3], forKey: other)
                 }
-                // So many that entries get other numbers.
+                // Enough to renumber entries.
                 for number in 0..<3_000 { try archive.delete("t\(number)") }
             }
         }
@@ -37,9 +35,9 @@ import Testing
                 let keys = try list.indices.compactMap { try list.key(at: $0) }
                 let steady = keys.count { $0.hasPrefix("s") }
                 #expect(Set(keys).count == keys.count)
-                // Those whose bytes were reclaimed since have no key any more.
-                let gone = list.count - keys.count
-                #expect(steady + gone >= stable, "\(steady) of \(stable), \(gone) gone")
+                // Entries whose bytes were reclaimed since have no key.
+                let keyless = list.count - keys.count
+                #expect(steady + keyless >= stable, "\(steady) of \(stable), \(keyless) without a key")
                 lists += 1
             }
         }
@@ -48,8 +46,8 @@ import Testing
         #expect(lists > 10)
     }
 
-    /// What a large archive begins with, to be shown while all of it is listed.
-    @Test(arguments: [0, 1, 100, 5_000]) func theMostRecentAreTheListsFirst(most: Int) throws {
+    @Test("recent entries are the first of the list", arguments: [0, 1, 100, 5_000])
+    func recentEntries(most: Int) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
@@ -61,7 +59,7 @@ import Testing
                 attributes: EntryAttributes(lifetime: number % 7 == 0 ? .seconds(1_000_000) : nil))
         }
         for number in 2_950..<2_990 { try archive.delete("k\(number)") }
-        // Some of these uses are applied to the order, and the latest are not.
+        // Some of these accesses are applied to the order, the latest are not.
         for number in stride(from: 0, to: 2_000, by: 3) { _ = try archive.access("k\(number)") }
         let all = try archive.entries()
         let first = try archive.recentEntries(most)
@@ -69,14 +67,12 @@ import Testing
         #expect(Array(first) == Array(all.prefix(most)))
     }
 
-    /// What broke: what reclaiming had moved since a list was made counted as gone. Lists of keys, exports and removals of
-    /// an owner's entries left out thousands of a busy archive, without a word.
-    @Test(arguments: [false, true])
-    func whatWasMovedIsThere(isRenumbered: Bool) throws {
+    @Test("a list finds entries that reclaiming moved", arguments: [false, true])
+    func movedEntries(isRenumbered: Bool) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
-        // They have the lowest numbers, or the highest, which others give up.
+        // Entries with the lowest numbers, or with the highest, which change.
         if isRenumbered { for number in 0..<6_000 { try archive.put([1], forKey: "first \(number)") } }
         let value = [UInt8](repeating: 7, count: 500)
         for number in 0..<400 {
@@ -114,9 +110,7 @@ import Testing
         }
     }
 
-    /// What broke: an entry that a walk had reached under a new number, and that reclaiming moved before it was read, was taken
-    /// for gone: the walk had already been given that number.
-    @Test func aRenumberedEntryIsReadWhereItWasMoved() throws {
+    @Test("a scan reads a renumbered entry that reclaiming moved") func renumberedEntry() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
@@ -139,10 +133,7 @@ import Testing
         #expect(found == 391)
     }
 
-    /// What broke: of a version that was under way when a list began, or came while it was made, the list had the former one's
-    /// size and last use, and the new one's metadata and sequence: a removal that was planned by what the list said removed a
-    /// version that nobody had seen.
-    @Test func aListedEntryIsOfOneVersion() throws {
+    @Test("a listed entry is of one version") func oneVersion() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
@@ -150,7 +141,7 @@ import Testing
         let writer = Background {
             var size = 0
             while !isOver.load(ordering: .relaxed) {
-                // Never the same twice.
+                // Each size is used once.
                 size += 1
                 var batch = Batch()
                 let keys = size % 3 == 0 ? 1 : 2_000

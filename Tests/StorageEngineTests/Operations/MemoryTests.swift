@@ -3,7 +3,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// What a tier of objects in memory asks of the engine (S9, S11).
+/// Calls of the engine for objects in memory (S9, S11).
 @Suite struct MemoryTests {
     private func handles(_ folder: TemporaryFolder) throws -> (Archive, Archive) {
         let configuration = ArchiveConfiguration(diskLimit: 1_000)
@@ -22,7 +22,7 @@ import Testing
         return held
     }
 
-    @Test func whatAnotherHandleDoesIsSeenAtTheNextCall() throws {
+    @Test("the next call notices changes by another handle") func otherHandle() throws {
         let folder = try TemporaryFolder()
         let (one, two) = try handles(folder)
         for change in ["delete", "put", "update", "deleteAll", "expire", "evict", "limits"] {
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func anObjectInMemoryKeepsItsDiskCopyRecent() throws {
+    @Test("an access in memory keeps the disk copy recent") func recentInMemory() throws {
         let folder = try TemporaryFolder()
         let (one, _) = try handles(folder)
         for key in ["a", "b", "c"] { try one.put([1], forKey: key) }
@@ -57,7 +57,7 @@ import Testing
         #expect(try one.metadata("a")?.hits == 2)
     }
 
-    @Test func othersSeeWhereObjectsAre() throws {
+    @Test("other processes see the tier of each entry") func tiers() throws {
         let folder = try TemporaryFolder()
         let (one, two) = try handles(folder)
         try one.put([1], forKey: "a")
@@ -71,10 +71,10 @@ import Testing
         #expect(try two.metadata("a")?.tier == .disk)
         _ = try hold("a", one)
         try two.put([2], forKey: "a")
-        #expect(try two.metadata("a")?.tier == .disk, "nobody holds the new value")
+        #expect(try two.metadata("a")?.tier == .disk, "no process holds the new value")
     }
 
-    @Test func whatOnlyOneProcessHoldsVanishesWithIt() throws {
+    @Test("an entry in memory only ends with its process") func memoryOnly() throws {
         let folder = try TemporaryFolder()
         let (one, two) = try handles(folder)
         try one.put([9], forKey: "a")
@@ -82,7 +82,7 @@ import Testing
             try one.recordInMemoryOnly(key, bytes: 5_000, attributes: EntryAttributes(owner: "o"))
         }
         #expect(try one.access(held))
-        #expect(try two.access("a") == nil, "its bytes are nowhere else")
+        #expect(try two.access("a") == nil, "its bytes are not on disk")
         let metadata = try #require(try two.metadata("a"))
         #expect(metadata.tier == .memory)
         #expect(metadata.valueBytes == 5_000)
@@ -93,7 +93,7 @@ import Testing
         let status = try two.status()
         #expect(status.entries == 1)
         #expect(status.diskBytes == 0)
-        // It takes no room on disk, so no limit evicts it.
+        // It needs no disk space, so no limit evicts it.
         for number in 0..<20 { try two.put([UInt8](repeating: 0, count: 300), forKey: "k\(number)") }
         #expect(try one.access(held))
         one.close()
@@ -104,7 +104,7 @@ import Testing
         two.close()
         try folder.removeIndex("M")
         let again = try Store.open(at: folder.store).archive(named: "M")
-        #expect(try again.peek("a") == nil, "neither does the value that it replaced come back")
+        #expect(try again.peek("a") == nil, "the replaced value stays deleted")
     }
 
     private func record(_ key: String, _ archive: Archive, bytes: UInt64 = 10) throws -> HeldEntry {
@@ -113,8 +113,7 @@ import Testing
         }
     }
 
-    /// What broke: an entry that only memory held was one for all processes, so another's of the same key made it vanish.
-    @Test func eachProcessHasItsOwn() throws {
+    @Test("each process has its own entries in memory") func ownEntries() throws {
         let folder = try TemporaryFolder()
         let (one, two) = try handles(folder)
         let mine = try record("k", one, bytes: 11)
@@ -128,13 +127,13 @@ import Testing
         #expect(list.map(\.valueBytes).sorted() == [11, 22])
         #expect(list.indices.map { list.holders(at: $0) } == [[getpid()], [getpid()]])
         #expect(try one.keys().keys == ["k"])
-        // Recorded anew it takes the place of its own, and of no other.
+        // A new record replaces the process' own entry only.
         let again = try record("k", one, bytes: 12)
         #expect(try one.access(mine) == false)
         #expect(try one.access(again))
         #expect(try two.access(theirs))
         #expect(try one.entries().count == 2)
-        // One that leaves its memory lets the other's be.
+        // A release affects the own entry only.
         try one.release(again, forKey: "k")
         try one.remove(again, forKey: "k")
         #expect(try two.access(theirs))
@@ -143,8 +142,7 @@ import Testing
         #expect(try two.check().clean)
     }
 
-    /// S9: nobody returns what another has deleted, replaced or let expire.
-    @Test func whatSupersedesAKeyEndsAllOfThem() throws {
+    @Test("a change of a key ends its entries in all memories") func changedKeys() throws {
         let folder = try TemporaryFolder()
         let (one, two) = try handles(folder)
         for change in ["put", "delete", "deleteAll", "expire", "owner", "plan"] {
@@ -171,8 +169,7 @@ import Testing
         }
     }
 
-    /// Two processes, the other killed while it has an entry of the same key in its memory.
-    @Test func anotherProcessOfTheSameKeyTakesNothing() async throws {
+    @Test("a killed process doesn't affect entries of the same key") func killedHolder() async throws {
         let folder = try TemporaryFolder()
         let (one, _) = try handles(folder)
         let mine = try record("worker 7", one, bytes: 99)
@@ -199,12 +196,11 @@ import Testing
         #expect(try third.check().clean)
     }
 
-    /// Their frames are moved like others, and each process finds its own again.
-    @Test func movingFramesLeavesThemAlone() throws {
+    @Test("reclaiming keeps entries in memory") func movedFrames() throws {
         let folder = try TemporaryFolder()
         let (one, two) = try handles(folder)
         let held = try (0..<5).map { ("k\($0)", try record("k\($0)", one), try record("k\($0)", two)) }
-        // Each of these is dead at once, so segments are reclaimed again and again.
+        // Each of these is evicted at once, so segments are reclaimed repeatedly.
         for number in 0..<2_000 { try two.put([UInt8](repeating: 1, count: 900), forKey: "x\(number)") }
         for (key, mine, theirs) in held {
             let (a, b) = try one.withHashed(key) { (key) throws(StorageError) in
@@ -218,9 +214,7 @@ import Testing
     }
 
     #if DEBUG
-    /// What broke: an entry whose process died before it had marked it as its own was counted until somebody looked it
-    /// up. One that has marked it is not counted either, although it is there until the next process comes.
-    @Test func whatTheDeadHeldIsNotCounted() async throws {
+    @Test("doesn't count the entries of a crashed process") func crashedHolder() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let worker = try Worker(
             ["crash", folder.store, "A", "run", CrashPoint.residentRecorded.rawValue, "1", "robust"],
@@ -237,7 +231,7 @@ import Testing
     }
     #endif
 
-    @Test func theDeadAreCleanedUpAfter() async throws {
+    @Test("the next process releases the slots of a killed one") func releasedSlots() async throws {
         let folder = try TemporaryFolder()
         let (one, _) = try handles(folder)
         let worker = try Worker(["hold", folder.store, "M", "7"], in: folder)
@@ -248,7 +242,7 @@ import Testing
         _ = try await worker.finish()
         #expect(try one.metadata("worker 7") == nil)
         #expect(try one.metadata("on disk 7")?.tier == .disk)
-        // The next that attaches takes what is left of it away, and keeps its counts.
+        // The next process removes its entries and keeps its counters.
         let hits = try one.status().hits
         let third = try Store.open(at: folder.store).archive(named: "M")
         #expect(try third.processes().count == 2)

@@ -16,9 +16,9 @@ import Testing
         }
     }
 
-    /// Random messages against a plain queue, reopened and rebuilt on the way.
-    @Test(arguments: [UInt64(1), 2, 3, 4])
-    func theOldestGoFirst(seed: UInt64) throws {
+    /// Random messages against a plain queue, with reopenings and rebuilds.
+    @Test("drops the oldest messages first", arguments: [UInt64(1), 2, 3, 4])
+    func oldestFirst(seed: UInt64) throws {
         let folder = try TemporaryFolder()
         var random = SeededGenerator(seed: seed)
         let limit = Int.random(in: 1_000...2_000_000, using: &random)
@@ -57,7 +57,7 @@ import Testing
         #expect(zip(appended, appended.dropFirst()).allSatisfy { $0 < $1 })
     }
 
-    @Test func followersReadOnAndLearnWhatTheyMissed() throws {
+    @Test("followers continue and learn of lost messages") func follow() throws {
         let folder = try TemporaryFolder()
         let archive = try open(folder, limit: 100)
         for number in 0..<10 { try archive.append(Array("message \(number)".utf8)) }
@@ -76,10 +76,8 @@ import Testing
         #expect(late.messages.last?.bytes == Array("flood 99".utf8))
     }
 
-    /// Finding the last messages ended at the first damage, so that the newest were taken for all; and what was damaged
-    /// was said to have been dropped, or, at the end of the log, was not told at all.
-    @Test(arguments: [(3, 8), (3, 0), (9, 8), (9, 80)])
-    func damageIsPassedOverAndToldOf(message: Int, byte: Int) throws {
+    @Test("skips damaged messages and reports them", arguments: [(3, 8), (3, 0), (9, 8), (9, 80)])
+    func damage(message: Int, byte: Int) throws {
         let folder = try TemporaryFolder()
         let archive = try open(folder)
         for number in 0..<10 { try archive.append(Array("message \(number)".utf8)) }
@@ -99,19 +97,19 @@ import Testing
             let cursor = try archive.cursor(beforeLast: last)
             let batch = try archive.messages(after: cursor, most: .max)
             let found = batch.messages.map { String(decoding: $0.bytes, as: UTF8.self) }
-            // What is damaged behind its header still counts as one.
+            // Damage after a header still counts as one message.
             #expect(found == left.suffix(last) || found == left.suffix(last - 1), "\(last): \(found)")
             #expect(batch.someAreDamaged == batch.someAreLost, "\(last)")
             if last > 7 || message == 9 { #expect(batch.someAreDamaged, "\(last)") }
         }
     }
 
-    @Test func kindsAreKeptApart() throws {
+    @Test("refuses operations of other kinds") func kinds() throws {
         let folder = try TemporaryFolder()
         let log = try open(folder)
         let cache = try Store.open(at: folder.store).archive(named: "Cache", orCreate: ArchiveConfiguration())
         #expect(throws: StorageError.self) { try log.put([1], forKey: "a") }
-        // These passed for changes of entries that aren't there.
+        // These passed as changes of absent entries.
         func isRefused(_ change: () throws -> Void) -> Bool {
             do { try change() } catch StorageError.wrongKind { return true } catch {}
             return false
@@ -128,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func emptiedAndMadeSmaller() throws {
+    @Test("empties and shrinks a ring") func emptiedRing() throws {
         let folder = try TemporaryFolder()
         let archive = try open(folder)
         for _ in 0..<50 { try archive.append([UInt8](repeating: 1, count: 100)) }
@@ -142,10 +140,8 @@ import Testing
         #expect(try texts(try open(folder)) == ["again"])
     }
 
-    /// What broke: what a smaller limit had dropped was nowhere in the log. It was back with the next index if the limit was
-    /// larger by then; and an empty ring was called damaged, for good.
-    @Test(arguments: [UInt64(1), 250, 1_000, 2_999])
-    func whatASmallerLimitDropsStaysOut(limit: UInt64) throws {
+    @Test("messages that a smaller limit dropped stay away", arguments: [UInt64(1), 250, 1_000, 2_999])
+    func droppedMessages(limit: UInt64) throws {
         let folder = try TemporaryFolder()
         var archive = try open(folder)
         for number in 0..<30 { try archive.append([UInt8](repeating: UInt8(number), count: 100)) }
@@ -179,10 +175,8 @@ import Testing
         #expect(try archive.check().clean)
     }
 
-    /// What broke: a reader that looked between the emptying and the next message was never told that it had missed some;
-    /// and one that had read all was told that it had.
-    @Test(arguments: [false, true], [false, true])
-    func whoHasNotReadAllIsTold(hasReadAll: Bool, looksWhileEmpty: Bool) throws {
+    @Test("a reader learns of lost messages once", arguments: [false, true], [false, true])
+    func lostMessages(hasReadAll: Bool, looksWhileEmpty: Bool) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try open(folder)
         for number in 0..<4 { try archive.append([UInt8(number)]) }
@@ -203,9 +197,8 @@ import Testing
         #expect(batch.someAreLost == (!hasReadAll && !looksWhileEmpty))
     }
 
-    /// What broke: one that read while another emptied or shortened the ring wasn't told of what it had missed, or was told of
-    /// damage where there was none.
-    @Test(arguments: [false, true]) func whoReadsWhileTheRingIsShortenedIsTold(isEmptied: Bool) async throws {
+    @Test("a reader learns of messages lost while it reads", arguments: [false, true])
+    func concurrentReader(isEmptied: Bool) async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try open(folder)
         let (isOver, written) = (Guarded(false), Guarded(0))
@@ -232,13 +225,13 @@ import Testing
             }
             group.addTask {
                 var (cursor, latest, isTold): (MessageCursor?, Int, Bool) = (nil, 0, false)
-                var goesOn = true
-                while goesOn {
-                    // Once more after the end.
-                    goesOn = !isOver.withLock { $0 }
+                var shouldContinue = true
+                while shouldContinue {
+                    // Reads once more after the end.
+                    shouldContinue = !isOver.withLock { $0 }
                     let batch = try observer.messages(after: cursor, most: 100)
                     #expect(!batch.someAreDamaged)
-                    // Told of a batch: anywhere in it, or behind it.
+                    // The loss may be anywhere in the batch, or after it.
                     isTold = isTold || batch.someAreLost
                     for message in batch.messages {
                         let number = try #require(
@@ -256,8 +249,8 @@ import Testing
         #expect(try archive.check().clean)
     }
 
-    /// What broke: who had read all was told of losses, where the frames that shortened the ring fill more than one segment.
-    @Test(arguments: [1, 3]) func whoHasReadAllIsToldOfNoLoss(steps: Int) throws {
+    @Test("reports no loss to a reader that has read all", arguments: [1, 3])
+    func noFalseLoss(steps: Int) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try Store.open(at: folder.store).archive(
             named: "Large", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 20_000_000))
@@ -269,7 +262,7 @@ import Testing
         #expect(batch.messages.map(\.bytes) == [[9]] && !batch.someAreLost)
     }
 
-    @Test func whoHasReadAllMissesNothingByASmallerLimit() throws {
+    @Test("a smaller limit loses nothing for a reader that has read all") func noLossBySmallerLimit() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try open(folder)
         for number in 0..<4 { try archive.append([UInt8](repeating: UInt8(number), count: 100)) }
@@ -280,9 +273,7 @@ import Testing
         #expect(batch.messages.map(\.bytes) == [[9]] && !batch.someAreLost)
     }
 
-    /// What broke: an observer went on in the log that was made under the name of the one that it had read, at the place
-    /// where it had been, and left out what stood before it.
-    @Test func anotherLogIsReadFromItsBeginning() throws {
+    @Test("reads a recreated log from its beginning") func otherLog() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         let configuration = ArchiveConfiguration(kind: .log, diskLimit: 10_000)
@@ -305,8 +296,7 @@ import Testing
         #expect(try other.messages(before: cursor).messages.isEmpty)
     }
 
-    /// A thousand messages were held at once, however large.
-    @Test func asManyAreReadAsHaveSoManyBytes() throws {
+    @Test("a read ends at its limit of bytes") func byteLimit() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try open(folder, limit: 1_000_000)
         for number in 0..<20 { try archive.append([UInt8](repeating: UInt8(number), count: 1_000)) }
@@ -324,9 +314,7 @@ import Testing
         #expect(seen == Array(0..<20) && rounds == 7)
     }
 
-    /// What broke: whoever followed a log that is written fast was told of damage, or got an error, when a segment went while
-    /// it was looked at.
-    @Test func whatIsDroppedMeanwhileIsNeitherDamagedNorAnError() async throws {
+    @Test("segments dropped during a read cause no damage and no error") func droppedSegments() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let writer = try open(folder, limit: 200_000)
         let reader = try Store.open(at: folder.store, mode: .readOnly).archive(named: "Ring")

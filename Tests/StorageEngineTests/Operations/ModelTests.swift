@@ -3,9 +3,9 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// The engine against a plain dictionary with an LRU list: same answers, same order, same victims.
+/// The engine against a plain dictionary with an LRU list: equal results, order and evictions.
 @Suite struct ModelTests {
-    /// What a cache is, without any engine.
+    /// Plain model of a cache.
     struct PlainCache {
         var limit: Int
         var values: [String: [UInt8]] = [:]
@@ -29,12 +29,12 @@ import Testing
             return true
         }
 
-        /// All or nothing; what goes for the limit goes once all is there, and is nothing that was just stored.
+        /// Applies all changes or none, then evicts entries that the batch doesn't store.
         mutating func apply(_ changes: [(key: String, value: [UInt8]?)]) -> Bool {
             var last: [String: [UInt8]?] = [:]
             for change in changes { last[change.key] = .some(change.value) }
             guard last.values.reduce(0, { $0 + ($1?.count ?? 0) }) <= limit else { return false }
-            // Of several changes of one key the last counts, in its place.
+            // The last change of a key counts.
             for (place, change) in changes.enumerated()
             where !changes[(place + 1)...].contains(where: { $0.key == change.key }) {
                 guard let value = change.value else {

@@ -2,11 +2,9 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// Names of archives and folders, where bytes decide.
+/// Names of archives and folders, compared as bytes.
 @Suite struct NameTests {
-    /// What broke: a store kept its archives under Swift's idea of equal names, so that of two names that look alike, in
-    /// one scalar and in two, the second led to the first one's archive.
-    @Test func namesThatLookAlikeAreTwoArchives() throws {
+    @Test("names with equal text but other bytes are two archives") func equalText() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         try store.archive(named: "caf\u{e9}", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
@@ -17,9 +15,7 @@ import Testing
         #expect(ExactText("caf\u{e9}") != ExactText("cafe\u{301}"))
     }
 
-    /// What broke: the configuration of a collection with nothing else said had the default limit of a cache, and was
-    /// refused for it.
-    @Test func aCollectionNeedsNoLimitToBeSaid() throws {
+    @Test("a collection has no default limit") func defaultLimits() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection))
@@ -28,9 +24,7 @@ import Testing
         #expect(ArchiveConfiguration(kind: .log).diskLimit == 2_000_000)
     }
 
-    /// What broke: a folder that was renamed was listed under the name in its descriptor, under which nothing could be
-    /// opened, and a check called it clean.
-    @Test func aRenamedFolderHasItsNewNameAndIsToldOf() throws {
+    @Test("a renamed folder has its new name and is reported") func renamedFolder() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         try store.archive(named: "Old", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
@@ -50,9 +44,7 @@ import Testing
         #expect(try other.archive(named: "New").peek("a") == [1])
     }
 
-    /// What broke: a folder whose name spells a line feed passed as an archive, and wrote lines of its own into what a
-    /// check says.
-    @Test func noArchiveHasAControlCharacterInItsName() throws {
+    @Test("names of archives have no control characters") func controlCharacters() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
@@ -65,9 +57,7 @@ import Testing
         #expect(stray.count == 4)
         #expect(!stray.joined().utf8.contains { $0 < 0x20 || $0 == 0x7f })
     }
-    /// What broke: a link where an archive's folder should be was called damaged, a check pointed at a repair and that at a
-    /// check; and of a file in its place a check said nothing at all.
-    @Test func linksAndFilesInTheirPlacesAreTold() throws {
+    @Test("reports links and files in place of archive folders") func linksAndFiles() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         for name in ["A", "B"] {

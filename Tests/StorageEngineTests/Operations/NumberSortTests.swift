@@ -9,8 +9,8 @@ import Testing
         { Int64.random(in: 1_700_000_000_000_000...1_800_000_000_000_000, using: &$0) },
     ]
 
-    @Test(arguments: [0, 1, 2, 1_000, 70_000], [false, true])
-    func itIsStableInBothDirections(count: Int, descending: Bool) throws {
+    @Test("is stable in both directions", arguments: [0, 1, 2, 1_000, 70_000], [false, true])
+    func stableSort(count: Int, descending: Bool) throws {
         var random = SeededGenerator(seed: UInt64(count))
         for kind in NumberSortTests.kinds {
             let numbers = (0..<count).map { _ in kind(&random) }
@@ -27,9 +27,8 @@ import Testing
         }
     }
 
-    /// A list of entries is sorted so: a million by their stamps.
-    @Test(arguments: [0, 1, 2, 3, 5_000])
-    func elementsAreSortedInPlace(count: Int) throws {
+    @Test("sorts elements in place", arguments: [0, 1, 2, 3, 5_000])
+    func sortInPlace(count: Int) throws {
         struct Element: Equatable {
             var number: Int64
             var place: Int
@@ -52,7 +51,7 @@ import Testing
 
     private struct Stopped: Error {}
 
-    @Test func itCanBeStopped() {
+    @Test("can be stopped") func cancellation() {
         let numbers = (0..<200_000).map { Int64($0 % 1_000) }
         #expect(throws: Stopped.self) {
             try NumberSort.positions(of: numbers, descending: false) { (share) throws(Stopped) in

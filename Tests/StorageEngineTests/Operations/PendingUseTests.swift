@@ -4,12 +4,12 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Puts of keys that exist leave their place in the order to whoever applies pending uses: nobody may see that.
+/// Overwrites change the order only when pending accesses are applied. Results must not show that.
 @Suite struct PendingUseTests {
     private struct Plain {
         var order: [String] = []
         var hits: [String: UInt32] = [:]
-        /// Least recently stored first: what a log tells of the order.
+        /// Least recently stored first: the order of the log.
         var stored: [String] = []
 
         mutating func use(_ key: String) {
@@ -34,9 +34,9 @@ import Testing
         }
     }
 
-    /// `steps` without any look between them, so that uses stay pending, or are so many that they must be applied.
+    /// Runs `steps` operations without a read between them, so that accesses stay pending or must be applied.
     @Test(arguments: [UInt64(1), 2, 3, 4, 5], [1, 7, 300, 1_500])
-    func orderAndHitsAreShownAsIfApplied(seed: UInt64, steps: Int) throws {
+    func pendingAccesses(seed: UInt64, steps: Int) throws {
         let folder = try TemporaryFolder(inMemory: true)
         var random = SeededGenerator(seed: seed)
         let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
@@ -78,8 +78,7 @@ import Testing
         #expect(try rebuilt.entries(order: .leastRecentFirst).keys == plain.stored)
     }
 
-    /// Uses that were applied while a list was made counted twice, in the line and as pending ones.
-    @Test func whatIsAppliedMeanwhileCountsOnce() throws {
+    @Test("counts accesses once that are applied during a list") func appliedDuringList() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 100_000))
@@ -111,12 +110,12 @@ import Testing
     }
 
     #if DEBUG
-    /// What a put that was under way leaves behind comes after everything that was pending.
     @Test(
+        "an interrupted put is later than pending accesses",
         arguments: [
             CrashPoint.putFrameWritten, .putIndexChanged, .putCommitted, .entryAllocated,
         ], ["new", "d"])
-    func orderAfterADeath(point: CrashPoint, key: String) async throws {
+    func orderAfterCrash(point: CrashPoint, key: String) async throws {
         guard point != .entryAllocated || key == "new" else { return }
         let folder = try TemporaryFolder(inMemory: true)
         let worker = try Worker(["reorder", folder.store, "A", point.rawValue, key], in: folder)

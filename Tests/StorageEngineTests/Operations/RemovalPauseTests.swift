@@ -4,9 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Who removes many entries at once holds up nobody for long. What broke: making the index smaller, and reclaiming what the
-/// removal had become a reason for, were one hold of the lock each, and slices of a removal left others no time to get in:
-/// beside a removal from a million small entries a put waited for up to four seconds.
+/// Removals of many entries delay others only briefly.
 @Suite(.oneAtATime) struct RemovalPauseTests {
     @Test(
         .enabled(if: Soak.seconds > 0, "runs in a soak"),

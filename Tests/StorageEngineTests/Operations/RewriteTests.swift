@@ -4,8 +4,7 @@ import Testing
 
 import StorageEngine
 
-/// A program that brought its values into a new form made each of them the most recent: the ones that were used least went to the
-/// front, and the ones that were used most were evicted next.
+/// Rewriting values in another encoding doesn't change the order of eviction.
 @Suite struct RewriteTests {
     private let folder: TemporaryFolder
 
@@ -21,7 +20,7 @@ import StorageEngine
         return try archive.rewrite(value, forKey: key, ifSequence: sequence, encoding: .cbor)
     }
 
-    @Test func anotherFormIsNoUse() throws {
+    @Test("a rewrite doesn't count as an access") func noAccess() throws {
         let (store, archive) = try open()
         let attributes = EntryAttributes(
             lifetime: .seconds(5_000), memoryLifetime: .seconds(50), owner: "me")
@@ -49,7 +48,7 @@ import StorageEngine
         }
         try expectSame(archive, hits: true)
         store.close()
-        // From the log alone, which knows of no hits.
+        // From the log alone, which has no hits.
         unlink(folder.store + "/A.archive/index")
         let (again, rebuilt) = try open()
         #expect(try rebuilt.entries().keys == order)
@@ -58,7 +57,7 @@ import StorageEngine
         again.close()
     }
 
-    @Test func whatItLeavesNoRoomForGoesAndItselfStays() throws {
+    @Test("a larger form evicts others, not itself") func largerForm() throws {
         let (_, archive) = try open(100)
         for key in ["a", "b", "c"] { try archive.put([UInt8](repeating: 1, count: 30), forKey: key) }
         #expect(try rewrite(archive, "a", [UInt8](repeating: 2, count: 60)))
@@ -67,8 +66,7 @@ import StorageEngine
         #expect(try archive.peek("a")?.count == 60)
     }
 
-    /// What broke: on a full disk each rewrite gave up segments, and with them entries that could all be read as they were.
-    @Test func aFullDiskCostsNothing() throws {
+    @Test("a rewrite on a full disk evicts nothing") func fullDisk() throws {
         let (_, archive) = try open(1_000_000)
         for number in 0..<2_000 { try archive.put([UInt8](repeating: 1, count: 300), forKey: "\(number)") }
         let disk = FullDisk(folder, freedBy: nil)
@@ -87,10 +85,12 @@ import StorageEngine
     }
 
     #if DEBUG
-    @Test(arguments: [
-        CrashPoint.putFrameWritten, .entryNamed, .evictionRemoved, .putIndexChanged, .putCommitted,
-    ])
-    func whoDiesAmidItLeavesOneFormOrTheOther(point: CrashPoint) async throws {
+    @Test(
+        "a crash during a rewrite leaves the old or the new form",
+        arguments: [
+            CrashPoint.putFrameWritten, .entryNamed, .evictionRemoved, .putIndexChanged, .putCommitted,
+        ])
+    func crashDuringRewrite(point: CrashPoint) async throws {
         let (store, archive) = try open(400)
         for number in 0..<10 { try archive.put([UInt8](repeating: 1, count: 30), forKey: "\(number)") }
         for number in [3, 8, 1] { _ = try archive.access("\(number)") }

@@ -3,15 +3,14 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// Room (S14): what was deleted, evicted or expired gives its room back although nobody writes.
+/// S14: deleted, evicted and expired entries release their space without further writes.
 @Suite struct RoomTests {
     private func wait(_ archive: Archive, for footprint: UInt64) async throws {
         #expect(try await eventually(within: 15) { try archive.status().footprint <= footprint })
     }
 
-    /// What broke: a cache of a large limit kept the whole log of entries that had been deleted, one by one.
-    @Test(arguments: [ArchiveKind.cache, .collection])
-    func anEmptiedArchiveGivesItsRoomBack(kind: ArchiveKind) async throws {
+    @Test("an emptied archive releases its space", arguments: [ArchiveKind.cache, .collection])
+    func emptiedArchive(kind: ArchiveKind) async throws {
         let folder = try TemporaryFolder()
         let archive = try Store.open(at: folder.store).archive(
             named: "Room",
@@ -26,7 +25,7 @@ import Testing
         #expect(try archive.check().clean)
     }
 
-    @Test func whatExpiresGivesItsRoomBack() async throws {
+    @Test("expired entries release their space") func expiredSpace() async throws {
         let folder = try TemporaryFolder()
         let archive = try Store.open(at: folder.store).archive(
             named: "Room", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
@@ -40,13 +39,11 @@ import Testing
         #expect(try archive.check().clean)
     }
 
-    /// What broke: a process that had the archive open and did nothing never looked what others had left: neither what they
-    /// had stored with a lifetime and left behind, nor the room of what they had deleted.
-    @Test func whoIsIdleKeepsHouseForOthers() async throws {
+    @Test("an idle process maintains the archive for others") func idleProcess() async throws {
         let folder = try TemporaryFolder()
         let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
         let idle = try Store.open(at: folder.store).archive(named: "A", orCreate: configuration)
-        // As another process would: a handle of its own, closed again.
+        // Like another process: a separate handle, closed again.
         let store = try Store.open(at: folder.store)
         let other = try store.archive(named: "A")
         for number in 0..<2_000 {
@@ -61,8 +58,7 @@ import Testing
         #expect(try idle.status().entries == 1)
     }
 
-    /// What broke: a look-up that removed what had expired owed the room of it for ever, and others left it to that look-up.
-    @Test func whatALookUpOwesTheNextChangePays() async throws {
+    @Test("the next change releases the space of expired entries") func nextChange() async throws {
         let folder = try TemporaryFolder()
         let hand = ClockHand()
         // Without the background thread.
@@ -80,8 +76,8 @@ import Testing
         }
     }
 
-    /// The same where nobody changes anything: the background does it at once, and rests afterwards.
-    @Test func whatALookUpOwesTheBackgroundPays() async throws {
+    @Test("the background thread releases the space of expired entries")
+    func backgroundRelease() async throws {
         let folder = try TemporaryFolder()
         let archive = try withLargeEntry(in: folder, lifetime: .milliseconds(50))
         while try archive.access("large") != nil { usleep(100) }
@@ -102,12 +98,10 @@ import Testing
         return archive
     }
 
-    /// Who had read much held the archive's lock, when it next took it, until all that others had reclaimed meanwhile was
-    /// unmapped: seconds for some hundred megabytes, and `busy` for everyone else.
-    @Test func whatOthersReclaimedIsUnmappedBitByBit() throws {
+    @Test("unmaps segments that others reclaimed step by step") func gradualUnmapping() throws {
         let folder = try TemporaryFolder(inMemory: true)
         func removedAndMapped() throws -> Int {
-            // In pieces: the kernel gives some at a time, and Foundation takes the first for all of a file of no size.
+            // In pieces: Foundation takes the first read for the whole of a file without a size.
             let maps = try #require(FileHandle(forReadingAtPath: "/proc/self/maps"))
             var text = Data()
             while let piece = try maps.read(upToCount: 4096), !piece.isEmpty { text += piece }

@@ -2,10 +2,8 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// What broke: the moment at which an entry expires was made anew from two clocks each time, one of which ticks some
-/// milliseconds at a time, so that it was another from call to call although nothing had changed.
 @Suite struct ShownDeadlineTests {
-    @Test func aDeadlineIsAlwaysShownAsTheSameMoment() throws {
+    @Test("an expiry time is the same in each call") func stableExpiry() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try Store.open(at: folder.store).archive(named: "A", orCreate: ArchiveConfiguration())
         let before = Timestamp.now()
@@ -15,7 +13,7 @@ import Testing
         _ = try archive.carryOut(.delete, on: [PlannedEntry(key: "b", sequence: seen)])
         var expiries: Set<Timestamp?> = []
         var ends: Set<Timestamp?> = []
-        // As long as some ticks of that clock.
+        // Several ticks of the coarse clock.
         let end = Date().addingTimeInterval(0.05)
         while Date() < end {
             expiries.insert(try archive.metadata("a")?.expires)

@@ -32,9 +32,8 @@ import Testing
         try file.write(contentsOf: [byte ^ 64])
     }
 
-    /// What broke: one damaged word of the index made each snapshot and backup fail after 20 seconds, since the archive were
-    /// changed too fast, and checks said nothing. Offsets: OnDiskFormat, "The index".
-    @Test func adamagedIndexIsNoHurry() throws {
+    /// Offsets: OnDiskFormat, "The index".
+    @Test("reports a damaged index instead of retrying") func damagedIndex() throws {
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 200_000))
         try archive.put([1], forKey: "a")
         let done = 800
@@ -54,7 +53,7 @@ import Testing
         #expect(path == folder.archivePath("A", "index"))
     }
 
-    @Test func itStaysWhatItWas() throws {
+    @Test("a snapshot doesn't change") func unchangedSnapshot() throws {
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 200_000))
         try archive.put(
             [1], forKey: "a", encoding: .text,
@@ -66,7 +65,7 @@ import Testing
         _ = try archive.access("a")
         let before = try #require(try archive.metadata("a"))
         let snapshot = try archive.snapshot()
-        // All that it holds goes, and the files it was in.
+        // Replaces all entries of the snapshot and their files.
         for number in 0..<2000 { try archive.put([UInt8](repeating: 7, count: 1000), forKey: "x \(number)") }
         try archive.deleteAll()
         try archive.put([9], forKey: "b")
@@ -85,10 +84,9 @@ import Testing
         #expect(try empty.count == 0 && empty.value("a") == nil)
     }
 
-    /// What changes while it is taken is in it or not as a whole, and what is in it is exactly what there was at one
-    /// moment: every state of the archive is known by the number that each change stores.
-    @Test(arguments: [UInt64(1), 2])
-    func itIsOneMoment(seed: UInt64) throws {
+    /// Each change stores its number, which identifies every state of the archive.
+    @Test("a snapshot shows one moment", arguments: [UInt64(1), 2])
+    func oneMoment(seed: UInt64) throws {
         let archive = try store.archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
         @Sendable func changes(_ number: UInt64) -> [(String, [UInt8]?)] {
@@ -153,8 +151,7 @@ import Testing
         }
     }
 
-    /// A small cache goes round all the time, and evicts; every snapshot is whole.
-    @Test func besideEvictionsAndReclaiming() throws {
+    @Test("snapshots of a busy cache are complete") func busyCache() throws {
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 60_000))
         let end = Date().addingTimeInterval(0.5)
         let writer = Background {

@@ -1,7 +1,7 @@
 import StorageEngine
 import Testing
 
-@Suite("How an entry stands besides its metadata")
+@Suite("Holders and expiry of an entry")
 struct StandingTests {
     let folder: TemporaryFolder
     let store: Store
@@ -13,7 +13,7 @@ struct StandingTests {
         archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 1000))
     }
 
-    @Test func whoHoldsItIsNamedToObservers() throws {
+    @Test("observers see the processes that hold an entry") func holders() throws {
         try archive.put([1], forKey: "k")
         let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
         #expect(try observer.standing(of: "nothing") == nil)
@@ -27,9 +27,9 @@ struct StandingTests {
         #expect(throws: StorageError.self) { try observer.standing(of: "") }
     }
 
-    @Test func whatHasExpiredStandsUntilItIsClearedAway() throws {
+    @Test("an expired entry has a standing until its removal") func expiredEntry() throws {
         var found: EntryStanding?
-        // The archive's own regular work may have cleared it away meanwhile.
+        // A background task may have removed it.
         for _ in 0..<1000 where found == nil {
             try archive.put([1], forKey: "k", attributes: EntryAttributes(lifetime: .zero))
             #expect(try archive.metadata("k") == nil)

@@ -2,10 +2,9 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// Actions of a person that are stopped half way.
+/// Actions of users that are stopped.
 @Suite struct StoppedActionTests {
-    /// What broke: nothing could stop it.
-    @Test func aDeletionOfAllIsStoppedBetweenParts() throws {
+    @Test("a deletion of all entries stops between two parts") func stoppedDeletion() throws {
         let folder = try TemporaryFolder()
         let archive = try Store.open(at: folder.store).archive(named: "A", orCreate: ArchiveConfiguration())
         for number in 0..<5_000 { try archive.put([1], forKey: "\(number)") }

@@ -3,7 +3,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// S5 across processes: whoever takes turns in storing and accessing, the victims are those of one plain list.
+/// S5 across processes: puts and accesses in turns evict the same entries as one plain list.
 @Suite(.serialized, .oneAtATime) struct TurnsTests {
     private struct Totals {
         var runs = 0
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func victimsOfTwoProcesses() async throws {
+    @Test("two processes evict the entries that the model evicts") func victimsOfTwoProcesses() async throws {
         var totals = Totals()
         for seed in [UInt64(11), 12] {
             try await takeTurns(seed: seed, parts: 2, operations: 4000, &totals)
@@ -77,7 +77,7 @@ import Testing
                 _ = model.put([UInt8](repeating: UInt8(truncatingIfNeeded: number), count: size), key)
                 continue
             }
-            // A value that was evicted too early, or too late, shows here.
+            // Shows values that were evicted too early or too late.
             let expected = model.access(key).map { String($0.count) } ?? "-"
             if expected == "-" { misses += 1 }
             if expected != words[3] { wrong.append("\(number) \(key): \(words[3]) instead of \(expected)") }

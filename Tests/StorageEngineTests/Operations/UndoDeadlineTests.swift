@@ -2,7 +2,7 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// Taking back changes of deadlines (S12).
+/// Undo of changes of expiry times (S12).
 @Suite struct UndoDeadlineTests {
     private func with(_ body: (Archive, TemporaryFolder) throws -> Void) throws {
         let folder = try TemporaryFolder(inMemory: true)
@@ -19,8 +19,7 @@ import Testing
         }
     }
 
-    /// What broke: the entry that was recorded anew after the action got the old one's deadline.
-    @Test func whatWasRecordedAnewKeepsItsDeadline() throws {
+    @Test("an undo skips entries that were stored again") func storedAgain() throws {
         try with { archive, _ in
             let hour = EntryAttributes(lifetime: .seconds(3600))
             for key in ["anew", "updated", "same"] { try archive.put([1], forKey: key, attributes: hour) }
@@ -39,8 +38,7 @@ import Testing
         }
     }
 
-    /// What broke: taking away deadlines that nobody had was an action, which was then the one to be undone.
-    @Test func takingAwayWhatIsNotThereIsNoAction() throws {
+    @Test("clearing absent expiry times is no action") func noChange() throws {
         try with { archive, _ in
             try archive.put([1], forKey: "never")
             let none = try archive.carryOut(.setLifetime(nil), on: planned(archive, ["never"]))
@@ -52,8 +50,7 @@ import Testing
         }
     }
 
-    /// What broke: where the entries' frames had been copied behind the action's, an index made anew didn't know the action.
-    @Test func copiesBehindTheActionLoseNothing() throws {
+    @Test("a rebuild finds an action whose entries were copied after it") func copiedEntries() throws {
         try with { archive, folder in
             let keys = ["s1", "s2", "s3"]
             for key in keys { try archive.put([1], forKey: key) }
@@ -75,9 +72,7 @@ import Testing
         }
     }
 
-    /// What broke: the frames of an action of many deadlines in a small archive were more than may be written until its
-    /// grace is over, so it could never be undone.
-    @Test func whatAnActionWritesDoesNotEndItsGrace() throws {
+    @Test("an action's own frames don't end its undo window") func ownFrames() throws {
         try with { archive, folder in
             let keys = (0..<2_000).map { "key \($0)" }
             for key in keys { try archive.put([1], forKey: key) }
@@ -91,9 +86,7 @@ import Testing
         }
     }
 
-    /// What broke: the frames that say what the deadlines of very many small entries were took more than the archive's
-    /// files may, and were reclaimed while the action could still be undone, or seemed to.
-    @Test func whatDeadlinesWereIsKept() throws {
+    @Test("keeps the expiry times of very many entries for an undo") func keptExpiryTimes() throws {
         let hand = ClockHand()
         try Clock.$hand.withValue(hand) {
             try with { archive, _ in
@@ -107,7 +100,7 @@ import Testing
                 }
                 #expect(try archive.undo()?.entries == 30_000)
                 #expect(try archive.metadata("key 0")?.expires == nil)
-                // When the grace of such an action is over, its room is free again.
+                // After the undo window the space is free again.
                 _ = try archive.carryOut(.setLifetime(.seconds(3600)), on: planned(archive, keys))
                 let held = try archive.status().footprint
                 #expect(held > before + 2_000_000)
@@ -121,8 +114,7 @@ import Testing
         }
     }
 
-    /// An undo of many deadlines can be ended, and done to its end later.
-    @Test func anUndoIsEndedAndGoneOnWith() throws {
+    @Test("a stopped undo can be completed later") func stoppedUndo() throws {
         try with { archive, _ in
             let keys = (0..<700).map { "key \($0)" }
             let hour = EntryAttributes(lifetime: .seconds(3600))
@@ -168,9 +160,7 @@ import Testing
         }
     }
 
-    /// Between two parts of an undo others have the archive: what expires then by the deadline that is being taken back
-    /// comes back, and what is recorded anew stays.
-    @Test func whatHappensBetweenTwoPartsIsRight() throws {
+    @Test("handles changes between two parts of an undo") func changesBetweenParts() throws {
         let hand = ClockHand()
         try Clock.$hand.withValue(hand) {
             try with { archive, _ in
@@ -198,9 +188,7 @@ import Testing
         }
     }
 
-    /// What broke: an entry that was recorded after the action, and happened to have the same deadline, came back with
-    /// the undo.
-    @Test func anEntryWithTheSameDeadlineIsNotPartOfTheAction() throws {
+    @Test("an entry with an equal expiry time isn't part of the action") func equalExpiry() throws {
         let hand = ClockHand()
         try Clock.$hand.withValue(hand) {
             try with { archive, _ in
@@ -218,7 +206,7 @@ import Testing
         }
     }
 
-    @Test func anEntryThatIsNamedTwiceCountsOnce() throws {
+    @Test("an entry named twice counts once") func duplicateKeys() throws {
         try with { archive, _ in
             for key in ["a", "b", "c"] { try archive.put([1], forKey: key) }
             for action in [PlannedAction.setLifetime(.seconds(60)), .delete] {
@@ -233,9 +221,10 @@ import Testing
         }
     }
 
-    /// What broke: an error in a later part lost what was known of the earlier ones, and how to take them back.
-    @Test(arguments: [PlannedAction.delete, .setLifetime(.seconds(60))])
-    func whatWasDoneBeforeAnErrorIsTold(action: PlannedAction) throws {
+    @Test(
+        "reports the parts done before an error",
+        arguments: [PlannedAction.delete, .setLifetime(.seconds(60))])
+    func failedPart(action: PlannedAction) throws {
         try with { archive, folder in
             let keys = (0..<700).map { "key \($0)" }
             for key in keys { try archive.put([1], forKey: key) }
@@ -243,7 +232,7 @@ import Testing
             var done = 0
             let outcome = try archive.carryOut(action, on: planned) { reached in
                 done = reached
-                // Somebody takes the archive away in the middle of it.
+                // Another handle removes the archive during the action.
                 try? Store.open(at: folder.store).removeArchive(named: "A")
                 return true
             }
@@ -254,7 +243,7 @@ import Testing
                 Issue.record("\(String(describing: outcome.failure))")
                 return
             }
-            #expect("nothing is done any more") {
+            #expect("the archive is closed") {
                 try archive.carryOut(action, on: planned)
             } throws: {
                 guard case .closed? = $0 as? StorageError else { return false }
@@ -263,9 +252,7 @@ import Testing
         }
     }
 
-    /// Two actions that gave the same deadline could not be told apart by it: what expired by the first came back with the
-    /// second alone.
-    @Test func actionsOfOneMomentAreToldApart() throws {
+    @Test("actions with equal expiry times are kept apart") func equalActions() throws {
         let hand = ClockHand()
         try Clock.$hand.withValue(hand) {
             try with { archive, _ in

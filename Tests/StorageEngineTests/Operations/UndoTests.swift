@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Reversible actions (S12): from any process, for a time or an amount of writing, past reclaiming and rebuilding.
+/// Reversible actions (S12): from any process, within the undo window and byte budget, despite reclaiming and rebuilds.
 @Suite struct UndoTests {
     private struct Setting {
         let folder: TemporaryFolder
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func everythingComesBackInItsPlace() throws {
+    @Test("an undo restores entries with metadata and order") func fullUndo() throws {
         try with(limit: 10_000) { setting in
             let archive = setting.archive
             for key in ["a", "b", "c", "d", "e"] {
@@ -55,10 +55,8 @@ import Testing
         }
     }
 
-    /// What broke: in a small busy cache the grace ended within a second, with a twentieth of the limit. What fits into
-    /// the budget is kept for its ten minutes, however much is written, and that takes no more room than is stated.
-    @Test(arguments: [false, true])
-    func theGraceLastsInASmallBusyCache(removingIndex: Bool) throws {
+    @Test("the undo window lasts in a small busy cache", arguments: [false, true])
+    func smallCache(removingIndex: Bool) throws {
         try with(limit: 1_000_000) { setting in
             var archive = setting.archive
             let value = [UInt8](repeating: 7, count: 2_000)
@@ -79,7 +77,6 @@ import Testing
             }
             let undone = try #require(try archive.undo())
             #expect(undone.entries == 300 && undone.skippedCount == 0 && undone.displaced == 0)
-            // What broke: all that came back was the least recent there was, and made room for itself.
             for key in keys { #expect(try archive.peek(key) == value) }
             #expect(try archive.status().diskBytes <= 1_000_000)
             #expect(try archive.invariantViolations() == [])
@@ -87,8 +84,7 @@ import Testing
         }
     }
 
-    /// An action that is larger than the budget says so, and how much may still be written.
-    @Test func whatIsLargerThanTheBudgetSaysSo() throws {
+    @Test("an action above the budget states its remaining bytes") func largerThanBudget() throws {
         try with(limit: 12_000_000) { setting in
             let archive = setting.archive
             let value = [UInt8](repeating: 7, count: 500_000)
@@ -104,20 +100,17 @@ import Testing
             for number in 0..<10 { try archive.put(value, forKey: "n\(number)") }
             let second = try archive.deleteAllReversibly()
             #expect(second.entries == 24)
-            #expect(second.action?.bytesLeft == 600_000, "what the action itself wrote doesn't count")
+            #expect(second.action?.bytesLeft == 600_000, "the action's own frames don't count")
             try archive.put([UInt8](repeating: 1, count: 600_000), forKey: "b")
-            // The first has its promise.
+            // The first action is within the budget.
             #expect(try archive.reversibleActions().map(\.id) == [first.action?.id])
             #expect(try archive.undo()?.entries == 10)
             #expect(try archive.invariantViolations() == [])
         }
     }
 
-    /// What broke: the frames of a delete of very many small entries were more than may be written until its grace is
-    /// over, so they were given up at once. And what was removed was counted with its frames and held against the limit,
-    /// which counts values: of small entries no archive could be emptied with ten minutes to think.
-    @Test(arguments: [true, false], [1_000_000, 12_000_000])
-    func veryManySmallEntriesComeBack(isWhole: Bool, limit: UInt64) throws {
+    @Test("restores very many small entries", arguments: [true, false], [1_000_000, 12_000_000])
+    func manySmallEntries(isWhole: Bool, limit: UInt64) throws {
         try with(limit: limit) { setting in
             let archive = setting.archive
             let keys = (0..<(limit < 2_000_000 ? 30_000 : 120_000)).map { "key \($0)" }
@@ -139,8 +132,7 @@ import Testing
         }
     }
 
-    /// Values within the limit can be so many that what they take is beyond all measure.
-    @Test func whatWouldTakeFarMoreThanTheLimitSaysSo() throws {
+    @Test("an action on too many small entries states its remaining bytes") func tooManyEntries() throws {
         try with(limit: 1_000_000) { setting in
             let archive = setting.archive
             let batch = 50_000
@@ -152,10 +144,8 @@ import Testing
         }
     }
 
-    /// What broke: a person removed v1, v2 was recorded and deleted by the program, and the undo brought v1 back. A key
-    /// that was recorded anew stays out, whatever became of the newer entry, and the log says the same as the index.
-    @Test(arguments: [false, true], [false, true])
-    func whatWasRecordedAnewStaysOut(removingIndex: Bool, isReclaimed: Bool) throws {
+    @Test("a key stored again stays out of an undo", arguments: [false, true], [false, true])
+    func storedAgain(removingIndex: Bool, isReclaimed: Bool) throws {
         try with(limit: 200_000) { setting in
             var archive = setting.archive
             for key in ["again", "back"] { try archive.put([1], forKey: key) }
@@ -183,8 +173,7 @@ import Testing
         }
     }
 
-    /// What broke: an undo was seen half done. Here others read while it is under way, by lists, scans and look-ups.
-    @Test func anUndoIsSeenWholeOrNotAtAll() throws {
+    @Test("readers see an undo completely or not at all") func atomicUndo() throws {
         let folder = try TemporaryFolder()
         let archive = try Store.open(at: folder.store).archive(
             named: "Undo", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
@@ -212,9 +201,7 @@ import Testing
         #expect(try archive.invariantViolations() == [])
     }
 
-    /// Bulk deletes and undos held the lock from the first entry to the last. A put amid them is no part of either, and
-    /// meets what is back and not settled yet.
-    @Test func othersWorkAmidAnUndo() throws {
+    @Test("others write during an undo") func concurrentWriter() throws {
         let folder = try TemporaryFolder()
         let store = try Store.open(at: folder.store)
         let archive = try store.archive(
@@ -238,7 +225,7 @@ import Testing
             _ = try archive.undo()
             isDone.store(true, ordering: .relaxed)
             try writer.wait()
-            // Since its last write a key may have been removed and brought back by the person, and nothing else.
+            // Since its last write, only the actions may have deleted and restored a key.
             for (key, value) in written.withLock({ $0 }) where value != nil {
                 if let found = try archive.peek(key) { #expect(found == value) }
             }
@@ -247,7 +234,7 @@ import Testing
         }
     }
 
-    @Test func whatChangedSinceThePlanIsLeftAlone() throws {
+    @Test("leaves entries alone that changed since the plan") func changedSincePlan() throws {
         try with(limit: 10_000) { setting in
             let archive = setting.archive
             for key in ["a", "b", "c"] { try archive.put([1], forKey: key) }
@@ -257,7 +244,7 @@ import Testing
             let outcome = try archive.carryOut(.delete, on: plan)
             #expect(outcome.entries == 1)
             #expect(outcome.skipped == ["a", "b"])
-            // A key that was recorded anew keeps its new value.
+            // A key stored again keeps its new value.
             try archive.put([3], forKey: "c")
             let undone = try #require(try archive.undo())
             #expect(undone.entries == 0)
@@ -266,8 +253,7 @@ import Testing
         }
     }
 
-    /// Each has its reason, in the order of the plan.
-    @Test func whyAnEntryWasLeftAloneIsTold() throws {
+    @Test("reports the reason for each skipped entry") func skipReasons() throws {
         try with(limit: 10_000) { setting in
             let archive = setting.archive
             for key in ["changed", "gone", "expired", "idle", "used"] {
@@ -280,7 +266,7 @@ import Testing
             let before = Timestamp.now()
             try archive.put([2], forKey: "changed")
             try archive.delete("gone")
-            // The use waits in the ring of touches: nobody has applied it yet.
+            // The access is still pending in the ring of touches.
             _ = try archive.access("used")
             let outcome = try archive.carryOut(.expireIdle(before: before), on: plan)
             #expect(outcome.entries == 1 && outcome.action?.entries == 1)
@@ -296,8 +282,7 @@ import Testing
         }
     }
 
-    /// An action on what is all in use is none: it takes no number.
-    @Test func whatIsAllInUseTakesNoPlace() throws {
+    @Test("an action on entries that are all in use takes no number") func allInUse() throws {
         try with(limit: 10_000) { setting in
             let archive = setting.archive
             for key in ["a", "b"] { try archive.put([1], forKey: key) }
@@ -311,8 +296,7 @@ import Testing
         }
     }
 
-    /// Others use entries while a plan on many is carried out: whatever had been used when its turn came is there.
-    @Test func usesDuringAPlanSpareTheirEntries() throws {
+    @Test("a plan spares entries that are accessed during it") func usedDuringPlan() throws {
         try with(limit: 1_000_000) { setting in
             let archive = setting.archive
             let keys = (0..<2000).map { "key \($0)" }
@@ -321,7 +305,7 @@ import Testing
             setting.hand.pass(.seconds(1))
             var used: [String] = []
             let outcome = try archive.carryOut(.expireIdle(before: .now()), on: plan) { done in
-                // Between two batches, and so after the plan began.
+                // Between two parts, and so after the plan began.
                 if done < keys.count, (try? archive.access(keys[keys.count - 1 - done / 7])) != nil {
                     used.append(keys[keys.count - 1 - done / 7])
                 }
@@ -334,7 +318,7 @@ import Testing
         }
     }
 
-    @Test func theGraceEndsWithTime() throws {
+    @Test("the undo window ends after ten minutes") func undoWindow() throws {
         try with(limit: 10_000) { setting in
             try setting.archive.put([1], forKey: "a")
             _ = try setting.archive.carryOut(.expireNow, on: setting.planned(["a"]))
@@ -347,13 +331,12 @@ import Testing
         }
     }
 
-    /// The frames of what was deleted are in the oldest segment, which is reclaimed before the undo.
-    @Test(arguments: [false, true])
-    func reclaimingCarriesOnWhatCanBeUndone(removingIndex: Bool) throws {
+    @Test("an undo restores reclaimed entries", arguments: [false, true])
+    func reclaimedEntries(removingIndex: Bool) throws {
         try with(limit: 2_000_000) { setting in
             let archive = setting.archive
             let value = [UInt8](repeating: 7, count: 2_000)
-            // As much as fits, written over and over, so that reclaiming goes on all the time.
+            // As much as fits, overwritten repeatedly to cause reclaiming.
             for number in 0..<3_000 { try archive.put(value, forKey: "k\(number % 900)") }
             let victims = Array(try archive.entries(order: .leastRecentFirst).keys.prefix(400))
             let plan = try setting.planned(victims)
@@ -380,7 +363,7 @@ import Testing
         }
     }
 
-    @Test func evenADeletionOfEverything() throws {
+    @Test("another handle undoes a deletion of all entries") func deletionOfAll() throws {
         try with(limit: nil) { setting in
             let archive = setting.archive
             for number in 0..<5_000 { try archive.put([UInt8(number & 255)], forKey: "k\(number)") }
@@ -396,8 +379,7 @@ import Testing
         }
     }
 
-    /// What had met its deadline meanwhile was counted as back, though nobody found it.
-    @Test func whatHasExpiredMeanwhileIsNotCountedAsBack() throws {
+    @Test("an undo doesn't count expired entries as restored") func expiredInBetween() throws {
         try with(limit: 100_000) { setting in
             let archive = setting.archive
             for key in ["a", "b"] {
@@ -420,9 +402,8 @@ import Testing
         }
     }
 
-    /// What a person lets expire soon is gone after that, and still comes back.
-    @Test(arguments: [false, true])
-    func whatExpiredByAnActionComesBack(removingIndex: Bool) throws {
+    @Test("an undo restores entries that expired by the action", arguments: [false, true])
+    func expiredByAction(removingIndex: Bool) throws {
         try with(limit: 100_000) { setting in
             let archive = setting.archive
             for key in ["a", "b", "c"] {
@@ -454,7 +435,7 @@ import Testing
         }
     }
 
-    @Test func aProgramsDeletionOfEverythingIsFinal() throws {
+    @Test("a deletion of all entries by a program is final") func finalDeletion() throws {
         try with(limit: 100_000) { setting in
             try setting.archive.put([1], forKey: "a")
             _ = try setting.archive.carryOut(.delete, on: setting.planned(["a"]))
@@ -464,8 +445,7 @@ import Testing
         }
     }
 
-    /// What was deleted to make room on a full disk was kept for an undo, and no put went through until that was over.
-    @Test func aFullDiskEndsTheGrace() throws {
+    @Test("a full disk ends the undo window") func fullDisk() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try Store.open(at: folder.store).archive(
             named: "Full", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
@@ -489,7 +469,7 @@ import Testing
         #expect(try archive.check().clean)
     }
 
-    /// Removes entries of 20,000, and calls `interrupt` after the first of them. Everything that was done later can be undone, and a
+    /// Removes entries of 20,000 and calls `interrupt` after the first part. The later parts can be undone, and a
     /// rebuild finds the same entries.
     private func expectContinuation(
         ofAll: Bool = false, _ interrupt: (Archive, TemporaryFolder) -> Void
@@ -503,7 +483,7 @@ import Testing
             try archive.metadata("\(number)").map { PlannedEntry(key: "\(number)", sequence: $0.sequence) }
         }
         var first = 0
-        func goesOn(after done: Int) -> Bool {
+        func shouldContinue(after done: Int) -> Bool {
             if first == 0 {
                 first = done
                 interrupt(archive, folder)
@@ -512,8 +492,8 @@ import Testing
         }
         let outcome =
             ofAll
-            ? try archive.deleteAllReversibly { goesOn(after: $0) }
-            : try archive.carryOut(.delete, on: planned) { goesOn(after: $0) }
+            ? try archive.deleteAllReversibly { shouldContinue(after: $0) }
+            : try archive.carryOut(.delete, on: planned) { shouldContinue(after: $0) }
         #expect(first > 0 && outcome.entries == (ofAll ? 20_000 : planned.count))
         #expect(outcome.action?.entries == outcome.entries - first)
         #expect(try archive.undo(outcome.action?.id)?.entries == outcome.entries - first)
@@ -562,7 +542,7 @@ import Testing
         try expectContinuation { archive, _ in #expect((try? archive.undo()) != nil) }
     }
 
-    @Test func actionsAreUndoneOneByOneOrByNumber() throws {
+    @Test("actions are undone one by one or by number") func byNumber() throws {
         try with(limit: 100_000) { setting in
             let archive = setting.archive
             for key in ["a", "b", "c"] { try archive.put([1], forKey: key) }
@@ -580,7 +560,7 @@ import Testing
         }
     }
 
-    @Test func whatNoLongerFitsIsEvictedAsAlways() throws {
+    @Test("an undo evicts entries that no longer fit") func evictedByUndo() throws {
         try with(limit: 1_000) { setting in
             let archive = setting.archive
             for number in 0..<10 {
@@ -598,10 +578,8 @@ import Testing
         }
     }
 
-    /// What broke: for a value larger than a limit that was made smaller since, everything else was evicted, what could have
-    /// come back, too; then it had no room itself, and the action was used up.
-    @Test(arguments: [true, false])
-    func whatIsLargerThanTheLimitDisplacesNothing(isAll: Bool) throws {
+    @Test("an undo that can't fit evicts nothing and can be repeated", arguments: [true, false])
+    func largeValue(isAll: Bool) throws {
         try with(limit: 200_000) { setting in
             let archive = setting.archive
             let big = [UInt8](repeating: 9, count: 90_000)
@@ -623,8 +601,7 @@ import Testing
         }
     }
 
-    /// What broke: an action on nothing took a number, and with it the place of the oldest that could be undone.
-    @Test func whatDoesNothingTakesNoPlace() throws {
+    @Test("an action on nothing takes no number") func noNumber() throws {
         try with(limit: 1_000_000) { setting in
             let archive = setting.archive
             for number in 0..<64 {

@@ -2,17 +2,17 @@ import TestSupport
 import Foundation
 import StorageEngine
 
-/// A model of the medium below a folder: which bytes and which names a power loss would leave. It follows the
-/// engine through the events of its one door to the system.
+/// Model of the medium below a folder: the bytes and names that a power loss would leave, derived from the engine's
+/// system events.
 ///
-/// A file's bytes become durable when it is synced; a folder's names when the folder is, or earlier, in the order
-/// in which they changed. Of what was written since, a power loss keeps any part: pages of 4 KiB or sectors of
-/// 512 bytes, in no order. Safe from any thread.
+/// Bytes of a file become durable when it is synced. Names of a folder become durable when it is synced, or earlier, in
+/// the order of their changes. A power loss keeps any part of the later writes, in pages of 4 KiB or sectors of 512
+/// bytes. Safe from any thread.
 final class Medium: @unchecked Sendable {
     /// A file, whatever its names.
     private final class Node {
         var durable = Data()
-        /// The bytes at the moment when its last name went; before, they are read from the file.
+        /// Bytes when the last name was removed; until then they are read from the file.
         var last: Data?
     }
 
@@ -26,16 +26,15 @@ final class Medium: @unchecked Sendable {
     private let root: String
     private let lock = NSLock()
     private var observer = 0
-    /// Names as they are now, and as they are on the medium, and what happened in between, in order.
+    /// Current names, durable names, and the changes between them in order.
     private var present: [String: Node] = [:]
     private var durableNames: [String: Node] = [:]
     private var durableFolders: Set<String> = []
     private var pending: [NameChange] = []
-    /// Paths that are being synced need their bytes read while nothing is added, or the model would be kinder
-    /// than the medium; so the workloads of these tests have one thread.
+    /// Bytes of a synced file are read after the sync, so the workload must have one thread.
     init(root: String) {
         self.root = root
-        // What is there already is all on the medium.
+        // All existing files are durable.
         for name in FileManager.default.enumerator(atPath: root)?.allObjects as? [String] ?? [] {
             var isFolder: ObjCBool = false
             let path = root + "/" + name
@@ -86,7 +85,7 @@ final class Medium: @unchecked Sendable {
         }
     }
 
-    /// The names of one folder are durable, and as names are kept in order, so is what came before.
+    /// Makes the names of a folder durable, and all earlier changes.
     private func settle(folder: String) {
         let isInside = { (path: String) in (path as NSString).deletingLastPathComponent == folder }
         let last = pending.lastIndex { change in
@@ -111,8 +110,8 @@ final class Medium: @unchecked Sendable {
         }
     }
 
-    /// What a power loss at this moment leaves, written to the folder `target`, without any index. Returns how
-    /// many blocks that were not synced it kept, how many it lost, and their size.
+    /// Writes the files that a power loss would leave now to the folder `target`, without indexes. Returns the numbers
+    /// of unsynced blocks kept and lost, and their size.
     @discardableResult
     func cutPower(
         into target: String, using random: inout SeededGenerator
@@ -125,7 +124,7 @@ final class Medium: @unchecked Sendable {
             }
             let paths = Dictionary(
                 present.map { (ObjectIdentifier($0.value), $0.key) }, uniquingKeysWith: { first, _ in first })
-            // From none to all of the blocks, mostly somewhere in between.
+            // From none to all blocks, mostly a part.
             let share = [0.0, 0.1, 0.5, 0.9, 1.0].randomElement(using: &random) ?? 0.5
             let block = Bool.random(using: &random) ? 4096 : 512
             var counts = (kept: 0, lost: 0, block: block)
@@ -137,7 +136,7 @@ final class Medium: @unchecked Sendable {
                 if (path as NSString).lastPathComponent.hasPrefix("index") { continue }
                 let now = node.last ?? paths[ObjectIdentifier(node)].map(Medium.bytes) ?? node.durable
                 var image = node.durable
-                // Size is written like a block: the file is as long as before, or as it is now.
+                // A change of size is kept or lost like a block.
                 if now.count > image.count, Double.random(in: 0..<1, using: &random) < share {
                     image += Data(count: now.count - image.count)
                 }

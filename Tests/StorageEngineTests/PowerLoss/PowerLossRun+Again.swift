@@ -3,10 +3,10 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// A power loss, and another one after the store was used again.
+/// A power loss, and another after further changes.
 extension PowerLossRun {
-    /// Batches that change all keys, a power loss, some more of them, and another power loss. Returns 1 where the first one kept
-    /// some of what wasn't synced and lost some.
+    /// Runs batches over all keys, a power loss, further batches and another power loss. Returns 1 if the first loss
+    /// kept some unsynced blocks and lost others.
     static func again(seed: UInt64) throws -> Int {
         var random = SeededGenerator(seed: seed)
         let keys = (0..<6).map { "key \($0)" }
@@ -47,7 +47,7 @@ extension PowerLossRun {
         }
 
         let before = folder.path + "/before"
-        // On the medium when it begins.
+        // Durable from the beginning.
         let store = try Store.open(at: before + "/store")
         try store.archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil)).put(
             [1], forKey: "before")

@@ -2,7 +2,7 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// The part of a log in a power loss.
+/// Messages in a power loss.
 extension PowerLossRun {
     func appendMessage(to archive: Archive) throws {
         if Int.random(in: 0..<12, using: &random) == 0 {
@@ -16,13 +16,13 @@ extension PowerLossRun {
         if durability == .full { durable = acknowledged }
     }
 
-    /// What was to be there is, in its order, but for what the ring dropped.
+    /// Expects the durable messages in order, except those that the ring dropped.
     func verifyMessages(_ archive: Archive, _ comment: String) throws {
         let found = try archive.messages(most: .max).messages.map { Data($0.bytes) }
         let places = found.compactMap { messages.firstIndex(of: $0) }
         #expect(places.count == found.count, "\(comment): a message that was never appended")
         #expect(zip(places, places.dropFirst()).allSatisfy { $0 < $1 }, "\(comment): another order")
-        // What was appended since may have dropped what came before.
+        // Later messages may have dropped earlier ones.
         var room = Int(PowerLossRun.limit)
         let sure = messages.indices.reversed().prefix { place in
             room -= messages[place].count
@@ -30,7 +30,8 @@ extension PowerLossRun {
         }
         if durability != .process {
             for place in sure where place < durable {
-                #expect(places.contains(place), "\(comment): message \(place) of \(messages.count) is gone")
+                #expect(
+                    places.contains(place), "\(comment): message \(place) of \(messages.count) is missing")
             }
         }
         #expect(found.reduce(0) { $0 + $1.count } <= Int(PowerLossRun.limit), "\(comment)")

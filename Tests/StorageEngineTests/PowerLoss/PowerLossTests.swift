@@ -3,8 +3,8 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// R4: wherever the power goes, the store opens, no value is wrong, and what the archive's durability promises
-/// is there.
+/// R4: after a power loss at any moment the store opens, has stored values only, and keeps the promise of its
+/// durability.
 @Suite(.oneAtATime) struct PowerLossTests {
     struct Case: CustomStringConvertible {
         var durability: Durability
@@ -16,13 +16,12 @@ import Testing
         }
     }
 
-    /// Once a deleted value came back here: the undo of its delete was kept, what had replaced it was lost.
-    @Test func undoIsNotKeptWithoutWhatItLeftOut() throws {
+    @Test("an undo isn't kept without the changes that it skipped") func lostReplacement() throws {
         _ = try PowerLossRun(.interval(seconds: 6000), .cache, seed: 10_186_322_294_168_419_383).run()
     }
 
-    @Test(arguments: Case.all)
-    func powerGoesAtAnyMoment(item: Case) throws {
+    @Test("keeps durable values after a power loss at any moment", arguments: Case.all)
+    func anyMoment(item: Case) throws {
         let seed: UInt64 = 20_250_101
         let figures = try PowerLossRun(item.durability, item.kind, seed: seed).run()
         #expect(figures.images > 20 && figures.kept > 0)
@@ -33,12 +32,10 @@ import Testing
                 + "\(figures.evicted) evicted")
     }
 
-    /// What broke: what was cleared after a power loss was cleared in memory alone. Where a batch was written over it and the power
-    /// went again, a page of it that never came held what had been there before the clearing, and what was left of the batch counted.
-    @Test func powerGoesAgain() throws {
+    @Test("a second power loss leaves no part of a batch") func secondLoss() throws {
         var torn = 0
         for seed in UInt64(1)...60 { torn += try PowerLossRun.again(seed: seed) }
-        #expect(torn > 20, "the first loss has to leave something to clear")
+        #expect(torn > 20, "too few first losses leave something to clear")
     }
 
     @Test(.enabled(if: Soak.seconds > 0, "runs for a share of VELLUM_SOAK_SECONDS seconds"))
@@ -69,7 +66,7 @@ extension Durability {
     }
 }
 
-/// One workload, with a power loss now and then after an operation, or in the middle of one.
+/// One workload, with power losses after and during operations.
 final class PowerLossRun: @unchecked Sendable {
     struct Counts {
         var images = 0
@@ -91,14 +88,14 @@ final class PowerLossRun: @unchecked Sendable {
 
     /// Every value ever put under a key.
     private var ever: [String: Set<Data>] = [:]
-    /// What may be found under a key, apart from what is under way.
+    /// Allowed values of a key, apart from the operation in progress.
     private var allowed: [String: Set<Data?>] = [:]
-    /// What the operation under way changes.
+    /// Changes of the operation in progress.
     private var underWay: [String: Data?]?
-    /// What reversible actions took away.
+    /// Entries that reversible actions removed.
     private var taken: [ReversibleAction.ID: [String: Data?]] = [:]
     var batches = PowerLossBatches()
-    /// For a log: every message, the one under way last; how many are acknowledged, and sure to be there.
+    /// For a log: all messages, with the one in progress last, and the numbers of acknowledged and durable ones.
     var messages: [Data] = []
     var acknowledged = 0
     var durable = 0
@@ -124,9 +121,9 @@ final class PowerLossRun: @unchecked Sendable {
         )
         for key in PowerLossRun.keys { allowed[key] = [nil] }
         let thread = pthread_self()
-        // Whatever happens to files and names is a moment for the power to go.
+        // The power may fail at each change of files and names.
         let observer = SystemFaults.observe(under: folder.path) { [self] event in
-            // What is kept up in the background comes at no certain moment.
+            // Background work has no fixed moment.
             guard isRunning, pthread_equal(thread, pthread_self()) != 0 else { return }
             if case .unlinked(let path) = event, path.hasSuffix(".segment"),
                 FileManager.default.fileExists(atPath: path)
@@ -148,7 +145,7 @@ final class PowerLossRun: @unchecked Sendable {
         return figures
     }
 
-    /// Bytes that differ everywhere, so that no mixture of two values passes for one.
+    /// Value with distinct words, so that a mixture of two values is detected.
     func value() -> Data {
         let isLarge = Int.random(in: 0..<3, using: &random) == 0
         let size = Int.random(in: isLarge ? 20_000...50_000 : 8...3000, using: &random)
@@ -162,7 +159,7 @@ final class PowerLossRun: @unchecked Sendable {
         return value
     }
 
-    /// Deletes, expires or lets expire some entries reversibly, or takes one of those actions back.
+    /// Deletes or expires some entries reversibly, or undoes such an action.
     private func act(_ archive: Archive) throws {
         if Bool.random(using: &random), let action = try archive.reversibleActions().first {
             underWay = taken[action.id]
@@ -216,7 +213,7 @@ final class PowerLossRun: @unchecked Sendable {
         let now = try state(of: archive)
         switch durability {
         case .full: allowed = now
-        // Whatever was since the last sync may be found.
+        // Any state since the last sync may be found.
         case .interval, .process: allowed.merge(now) { $0.union($1) }
         }
     }
@@ -235,7 +232,7 @@ final class PowerLossRun: @unchecked Sendable {
                 changes[key] = .some(nil)
                 continue
             }
-            // All of them fit into the cache.
+            // All values fit into the cache.
             let value = value().prefix(8_000)
             note(value, under: key)
             batch.put(Array(value), forKey: key)
@@ -254,11 +251,11 @@ final class PowerLossRun: @unchecked Sendable {
 
     private func allows(_ found: Data?, under key: String) -> Bool {
         if allowed[key]?.contains(found) == true { return true }
-        // The level that promises nothing more promises that much.
+        // Without durability, any value ever stored is allowed.
         if durability == .process { return found.map { ever[key]?.contains($0) == true } ?? true }
         guard let underWay else { return false }
         if let change = underWay[key], found == change { return true }
-        // A put into a cache, or an undo, may be evicting anything.
+        // A put into a cache, or an undo, may evict any entry.
         return kind == .cache && found == nil && underWay.values.contains { $0 != nil }
     }
 
@@ -271,7 +268,7 @@ final class PowerLossRun: @unchecked Sendable {
             figures.lost += counts.lost
             try verify(
                 target, "\(durability.name), \(kind), seed \(seed), image \(figures.images)",
-                // Of what is in sectors alone the last batch is sure to be whole: what was behind it may be damage.
+                // With single sectors, only the last batch is sure to be complete; others may be damaged.
                 isWhole: counts.block == 4096 || durability == .full)
         } catch {
             failure = failure ?? error
@@ -281,7 +278,7 @@ final class PowerLossRun: @unchecked Sendable {
     private func verify(_ image: TemporaryFolder, _ comment: String, isWhole: Bool) throws {
         let store = try Store.open(at: image.store)
         defer { store.close() }
-        // Only the names of what is synced at some time are sure to be there.
+        // Without durability, even names may be missing.
         if durability == .process, try store.archiveNames() == [] { return }
         let archive = try store.archive(named: "A")
         if kind == .log { return try verifyMessages(archive, comment) }
@@ -303,13 +300,13 @@ final class PowerLossRun: @unchecked Sendable {
         _ = try archive.check()
         try archive.put([1, 2, 3], forKey: "after")
         #expect(try archive.peek("after") == [1, 2, 3], "\(comment)")
-        // What was found is what is found from now on, also by who has only the log, in which something follows now.
+        // Reads stay the same from now on, also after a rebuild from the log, which has a further frame now.
         let before = try values(of: archive)
         store.close()
         try image.removeIndex("A")
         let again = try Store.open(at: image.store)
         defer { again.close() }
-        #expect(try values(of: again.archive(named: "A")) == before, "\(comment), made anew")
+        #expect(try values(of: again.archive(named: "A")) == before, "\(comment), rebuilt")
     }
 
     private func values(of archive: Archive) throws -> [String: [UInt8]] {

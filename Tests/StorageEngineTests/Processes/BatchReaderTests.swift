@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// S15: nobody finds a part of a batch, neither beside its writer nor when that is stopped or killed in the middle.
+/// S15: no reader finds a part of a batch, neither beside its writer nor after it was stopped or killed.
 @Suite(.oneAtATime) struct BatchReaderTests {
     private static func batch(_ number: UInt64) -> Batch {
         var batch = Batch()
@@ -24,7 +24,7 @@ import Testing
 
     // MARK: Beside a writer
 
-    /// Looks of three threads and two observing processes, while two writers apply batches.
+    /// Reads of three threads and two observing processes during batches. Returns their number.
     private func readers(forSeconds seconds: Double, seed: UInt64, _ configuration: ArchiveConfiguration)
         async throws -> Int
     {
@@ -78,15 +78,17 @@ import Testing
         return total
     }
 
-    @Test(arguments: [
-        ArchiveConfiguration(kind: .collection, diskLimit: nil), ArchiveConfiguration(diskLimit: 20_000),
-    ])
-    func nobodySeesAPart(configuration: ArchiveConfiguration) async throws {
+    @Test(
+        "readers see complete batches only",
+        arguments: [
+            ArchiveConfiguration(kind: .collection, diskLimit: nil), ArchiveConfiguration(diskLimit: 20_000),
+        ])
+    func completeBatches(configuration: ArchiveConfiguration) async throws {
         #expect(try await readers(forSeconds: 0.7, seed: 1, configuration) > 1000)
     }
 
     @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"))
-    func nobodySeesAPartSoak() async throws {
+    func completeBatchesSoak() async throws {
         let seconds = Double(Soak.seconds) * 0.05
         let looks = try await readers(
             forSeconds: seconds, seed: Soak.seed, ArchiveConfiguration(kind: .collection, diskLimit: nil))
@@ -101,7 +103,7 @@ import Testing
     struct Place: CustomStringConvertible {
         var point: CrashPoint
         var passing: Int
-        /// Whether the batch counts for who reads while its writer is stopped there.
+        /// Whether readers see the batch while its writer is stopped there.
         var isPublished = false
         /// Whether the next writer finishes it.
         var isFinished = true
@@ -127,7 +129,7 @@ import Testing
         return line.split(separator: ")").last?.split(separator: " ").first == "T"
     }
 
-    /// The number that every look has to find: one batch as a whole.
+    /// Expects one complete batch of this number in every read.
     private func expectWhole(_ archive: Archive, _ number: UInt64, _ comment: String) throws {
         for order in [NumberedBatches.all, NumberedBatches.all.reversed()] {
             let (seen, complaint) = try Self.look(archive, order, atLeast: number)
@@ -180,13 +182,13 @@ import Testing
             let start = Date()
             try expectWhole(archive, now, "\(place), stopped")
             try expectWhole(observer, now, "\(place), stopped, observed")
-            // It would wait for ten seconds.
+            // A wait for the stopped writer would take ten seconds.
             #expect(Date().timeIntervalSince(start) < 9, "\(place): a look-up waited for a stopped writer")
             worker.signal(SIGKILL)
             _ = try await worker.finish()
             try expectWhole(archive, now, "\(place), killed")
             try expectWhole(observer, now, "\(place), killed, observed")
-            // Whoever takes the lock next repairs.
+            // The next owner of the lock repairs.
             try archive.delete("nothing")
             let last: UInt64 = place.isFinished ? 4 : 3
             try expectWhole(archive, last, "\(place), repaired")
@@ -195,7 +197,7 @@ import Testing
             let report = try archive.check()
             #expect(report.clean, "\(place): \(report.problems)")
             try archive.apply(Self.batch(5))
-            try expectWhole(archive, 5, "\(place), gone on")
+            try expectWhole(archive, 5, "\(place), continued")
             store.close()
             observing.close()
             try folder.removeIndex("A")

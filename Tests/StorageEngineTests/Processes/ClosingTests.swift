@@ -4,10 +4,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Whoever is in the middle of a call when another thread closes the archive comes to its end or is told that it is
-/// closed; nobody looks at what is no longer mapped.
+/// Calls during a close of the archive complete or fail, and access no unmapped memory.
 @Suite(.oneAtATime) struct ClosingTests {
-    @Test func othersAreAtWorkMeanwhile() throws {
+    @Test("calls during a close complete or report a closed archive") func concurrentCalls() throws {
         let folder = try TemporaryFolder(inMemory: true)
         var told = 0
         for round in 0..<150 {
@@ -32,7 +31,7 @@ import Testing
                     } catch StorageError.closed {
                         return
                     }
-                    Issue.record("nobody closed it")
+                    Issue.record("the archive was not closed")
                 }
             }
             usleep(UInt32(500 + round * 20))
@@ -44,10 +43,8 @@ import Testing
         }
         #expect(told == 450)
     }
-    /// A put that had looked whether the archive is closed, and took the lock after that, wrote into what the next opener
-    /// had taken for its own: acknowledged puts were lost, and batches torn.
-    @Test(arguments: [true, false])
-    func whatWasAcknowledgedWhileItClosedIsThere(store closesStore: Bool) throws {
+    @Test("puts acknowledged during a close are kept", arguments: [true, false])
+    func acknowledgedDuringClose(store closesStore: Bool) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
         func open() throws -> (Store, Archive) {
@@ -70,7 +67,7 @@ import Testing
                     } catch StorageError.closed {
                         continue
                     }
-                    // Nobody else stores under it.
+                    // No other thread stores under this key.
                     do {
                         let found = try archive.peek(key)
                         #expect(found == Array("\(number)".utf8), "\(key)")
@@ -101,8 +98,7 @@ import Testing
         #expect(try archive.invariantViolations() == [] && archive.check().clean)
     }
 
-    /// Each archive that was removed kept descriptors, addresses and a duty of the background thread for good.
-    @Test func removedArchivesKeepNothing() throws {
+    @Test("removed archives keep no descriptors") func removedArchives() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         func round(_ number: Int) throws {
@@ -113,7 +109,7 @@ import Testing
             #expect(throws: StorageError.closed(name: "A\(number)")) { try archive.put([1], forKey: "b") }
         }
         for number in 0..<20 { try round(number) }
-        // What holds it goes with the background thread's next look.
+        // The background thread releases it at its next poll.
         func open() -> [String] {
             let files = FileManager.default
             let names = (try? files.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
@@ -125,8 +121,8 @@ import Testing
         #expect(open() == [])
         #expect(try store.archiveNames() == [])
     }
-    /// What another process had removed went on being answered, and its name led to the dead handle until the process ended.
-    @Test func removedElsewhereIsClosedHereAndCanBeOpenedAgain() throws {
+    @Test("an archive removed by another handle is closed and can be recreated")
+    func removedElsewhere() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         let other = try Store.open(at: folder.store)
@@ -146,15 +142,13 @@ import Testing
         #expect(try store.archive(named: "A").peek("old") == nil)
     }
 
-    /// What broke: whoever went on writing when all files of an archive were removed was told of damage, until the background
-    /// thread looked.
-    @Test func whoWritesWhereAllFilesWereRemovedIsToldSo() throws {
+    @Test("a put after all files were removed reports a closed archive") func removedFiles() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
         let archive = try Store.open(at: folder.store).archive(named: "A", orCreate: configuration)
         try archive.put([1], forKey: "a")
         let other = try Store.open(at: folder.store).archive(named: "A")
-        // The newest segment is another than the one that `archive` has mapped.
+        // `archive` hasn't mapped the newest segment.
         for number in 0..<40 { try other.put([UInt8](repeating: 1, count: 10_000), forKey: "\(number)") }
         for name in try folder.files(inArchive: "A") {
             try FileManager.default.removeItem(atPath: folder.archivePath("A", name))
@@ -162,9 +156,7 @@ import Testing
         #expect(throws: StorageError.closed(name: "A")) { try archive.put([2], forKey: "b") }
     }
 
-    /// A removal that broke off left an archive without its descriptor: listed, damaged, and brought back in part by a repair.
-    /// Whoever opened it while it went heard the same.
-    @Test func aRemovalThatBreaksOffHasRemovedTheArchive() throws {
+    @Test("an interrupted removal has removed the archive") func interruptedRemoval() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
@@ -194,8 +186,7 @@ import Testing
         #expect(try again.archive(named: "A", orCreate: configuration).entries().count == 0)
     }
 
-    /// Who opened an archive while another process removed it heard that its descriptor was missing, or of a file.
-    @Test func openingBesideARemovalSaysThatThereIsNone() throws {
+    @Test("opening during a removal reports an absent archive") func openingDuringRemoval() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
@@ -230,16 +221,14 @@ import Testing
         }
     }
 
-    /// Who waited for the turn to open an archive while it was removed went on in its renamed folder if the remover died, or
-    /// could not remove all: what it then stored was acknowledged, and gone.
-    @Test(arguments: [true, false])
-    func whoWaitedWhileItWasRemovedStoresNothingInIt(makes: Bool) throws {
+    @Test("opening after a removal stores nothing in the old folder", arguments: [true, false])
+    func waitingForRemoval(makes: Bool) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
         let first = try Store.open(at: folder.store)
         try first.archive(named: "A", orCreate: configuration).put([1], forKey: "old")
         first.close()
-        // The remover, which has the turn.
+        // The remover, which holds the open lock.
         let turn = open(folder.archivePath("A", "opening"), O_RDWR)
         try #require(flock(turn, LOCK_EX) == 0)
         let path = folder.store
@@ -266,8 +255,7 @@ import Testing
         if makes { #expect(try again.archive(named: "A").peek("new") == [2]) }
     }
 
-    /// Who removed an archive that others removed and made anew heard of files, and who wanted it made that it was being made.
-    @Test func severalRemoveAndMakeOneArchive() throws {
+    @Test("several threads remove and create one archive") func concurrentRemovals() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let path = folder.store
         let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
@@ -288,7 +276,7 @@ import Testing
                     } catch {
                         switch error {
                         case .closed where number % 3 != worker: continue
-                        // There is none, or not yet.
+                        // Absent, or not created yet.
                         case .noSuchArchive where number % 3 == worker, .busy where number % 3 == worker:
                             continue
                         default: unexpected.withLock { $0.append(error.description) }

@@ -3,7 +3,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// R12: what happens to a store's folder while it is open (OnDiskFormat, "What may happen to a store that is open").
+/// R12: changes of a store's folder while it is open (OnDiskFormat, "What may happen to a store that is open").
 @Suite(.oneAtATime) struct FolderTests {
     private func filled(_ folder: TemporaryFolder, _ locking: LockingMode = .automatic) throws -> Store {
         let store = try Store.open(at: folder.store, options: StoreOptions(locking: locking))
@@ -35,7 +35,7 @@ import Testing
                             mine.append("\(key) at \(step)")
                         }
                         if step % 5 == 4, try !archives[(thread + 1) % 2].delete(key) {
-                            mine.append("\(key) gone")
+                            mine.append("\(key) is missing")
                         }
                     }
                 } catch {
@@ -49,7 +49,7 @@ import Testing
         }
         #expect(try await eventually(within: 30) { seen.withLock { finished } == 4 })
         #expect(seen.withLock { wrong } == [])
-        #expect(try archives[0].status().attachedProcesses == 2, "each store has a line")
+        #expect(try archives[0].status().attachedProcesses == 2, "each store has a slot")
         second.close()
         #expect(throws: StorageError.closed(name: "A")) { try archives[1].peek("key 7") }
         #expect(try archives[0].peek("key 7") == Array("value 7".utf8))
@@ -77,9 +77,7 @@ import Testing
         #expect(try archive.check().clean)
     }
 
-    /// What an open archive stores after its folder is gone has no file any more: the next call that needs one says
-    /// so, and none brings the folder back.
-    @Test func removedWhileOpen() throws {
+    @Test("puts into a removed folder fail and don't recreate it") func removedWhileOpen() throws {
         let folder = try TemporaryFolder()
         let store = try filled(folder)
         let archive = try store.archive(named: "A")
@@ -97,23 +95,21 @@ import Testing
             }
         }
         #expect(refusal == .closed(name: "A"), "after \(stored) puts")
-        // The entries that are mapped stay readable, by this handle; an observer finds that its index is gone.
+        // Mapped entries stay readable through this handle; an observer finds its index removed.
         #expect(try archive.peek("key 7") == Array("value 7".utf8))
         #expect(throws: StorageError.closed(name: "A")) { try archive.status() }
         #expect(throws: StorageError.self) { try observer.peek("key 7") }
         #expect(throws: StorageError.self) { try store.archive(named: "B", orCreate: ArchiveConfiguration()) }
         store.close()
         #expect(!FileManager.default.fileExists(atPath: folder.store))
-        // A new store in the same place is another one.
+        // A new store at the same path is separate.
         let next = try filled(folder).archive(named: "A")
         #expect(try next.entries().count == 200)
         #expect(throws: StorageError.closed(name: "A")) { try archive.peek("key 7") }
     }
 
-    /// A copy opens, and is another store: whatever the files said of themselves while they were copied.
-    /// What broke: of a store whose folder was removed another handle said that it was damaged, and listed the part of its entries
-    /// that it had looked at before as if there were no more.
-    @Test func removedWhileAnotherHasSeenAPart() throws {
+    @Test("a handle of a removed store reports it closed, not damaged")
+    func removedAfterPartialRead() throws {
         let folder = try TemporaryFolder()
         let archive = try filled(folder).archive(named: "A")
         let others = try [AccessMode.readWrite, .readOnly].map {
@@ -124,14 +120,14 @@ import Testing
             try archive.put([UInt8](repeating: 1, count: 1_000), forKey: "late \(number)")
         }
         try FileManager.default.removeItem(atPath: folder.store)
-        // Whoever only reads opens the archive anew where its index has gone, and learns that there is none.
+        // An observer reopens the archive after its index was removed, and finds none.
         func isClosed(_ error: any Error) -> Bool {
             switch error as? StorageError {
             case .closed, .system(_, _, ENOENT): true
             default: false
             }
         }
-        // What its background work has mapped before stays readable: then it is all there.
+        // Entries that background work mapped earlier stay readable; then all are present.
         func isWholeOrClosed(_ look: () throws -> Bool) -> Bool {
             do {
                 return try look()
@@ -142,8 +138,7 @@ import Testing
         }
         for other in others {
             #expect(isWholeOrClosed { try other.entries().count == 3_200 })
-            // What broke: where a chain went on in a part of the index that this handle had never mapped, and couldn't now, the
-            // rest of it counted as absent.
+            // Chains in unmapped parts of the index must not count as absent.
             for number in 0..<3_000 {
                 let isRight = isWholeOrClosed {
                     try other.peek("late \(number)") == [UInt8](repeating: 1, count: 1_000)
@@ -155,11 +150,9 @@ import Testing
         #expect { try others[0].put([1], forKey: "new") } throws: { isClosed($0) }
     }
 
-    /// What broke: who looked at a store that was being copied into its place left an index of the part that was there, and all
-    /// others found no more than that, for good.
-    /// A log whose older segments are still to come looks like one of which these were reclaimed.
+    /// A log without its older segments looks like one whose segments were reclaimed.
     @Test(arguments: [0..<1, 0..<12, 6..<12, 3..<40, 0..<40, 7..<8], [true, false])
-    func whoLooksAtAHalfCopiedStoreHidesNothing(missing: Range<Int>, copiesIndex: Bool) throws {
+    func halfCopiedStore(missing: Range<Int>, copiesIndex: Bool) throws {
         let folder = try TemporaryFolder()
         let store = try Store.open(at: folder.store)
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 40_000_000))
@@ -185,7 +178,7 @@ import Testing
         func entries() throws -> Int {
             try Store.open(at: target, mode: .readOnly).archive(named: "A").entries().count
         }
-        // A copy that pauses for longer than a minute gets an index of what is there.
+        // A copy that pauses for more than a minute gets an index of the files present.
         let hand = ClockHand()
         hand.pass(.seconds(120))
         let early = try Clock.$hand.withValue(hand) { try entries() }
@@ -194,13 +187,11 @@ import Testing
         for _ in 0..<3 { #expect(try entries() == 10_000) }
         let whole = try Store.open(at: target).archive(named: "A")
         #expect(try whole.entries().count == 10_000)
-        // What an early look missed, by an index that says that it was there, stays noted until a repair.
+        // Entries that an early read missed, despite the index, stay reported until a repair.
         #expect(try whole.check().clean || copiesIndex)
     }
 
-    /// What broke: each look at a store that had just been copied took the turn to make an index, wrote its process' number there,
-    /// and then left no index.
-    @Test func lookingAtAStoreJustCopiedChangesNothing() throws {
+    @Test("reading a copied store changes nothing") func copiedStore() throws {
         let folder = try TemporaryFolder()
         let store = try Store.open(at: folder.store)
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection))
@@ -226,9 +217,8 @@ import Testing
         #expect(try state() == before)
     }
 
-    /// What broke: what was mended in the newest segment, the only one of a small archive, wasn't noticed. And an index of such
-    /// a log is kept while nothing is mended.
-    @Test(arguments: [true, false]) func theNewestSegmentIsMended(isAppendedTo: Bool) throws {
+    @Test("notices restored bytes in the newest segment", arguments: [true, false])
+    func restoredBytes(isAppendedTo: Bool) throws {
         let folder = try TemporaryFolder()
         let store = try Store.open(at: folder.store)
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection))
@@ -278,11 +268,10 @@ import Testing
         #expect(try last.check().clean)
     }
 
-    enum Part: CaseIterable { case cut, asLongAsItWillBe, damaged }
+    enum Part: CaseIterable { case cut, fullLength, damaged }
 
-    /// What broke: the same for a segment of which a part was there, then for one that had its length already, or came in the
-    /// place of a damaged one.
-    @Test(arguments: Part.allCases) func whoLooksAtAHalfCopiedSegmentHidesNothing(part: Part) throws {
+    @Test("finds all entries once a partial segment is complete", arguments: Part.allCases)
+    func halfCopiedSegment(part: Part) throws {
         let folder = try TemporaryFolder()
         let store = try Store.open(at: folder.store)
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 40_000_000))
@@ -299,7 +288,7 @@ import Testing
         var present = whole.prefix(half)
         switch part {
         case .cut: break
-        case .asLongAsItWillBe: present.append(Data(count: whole.count - half))
+        case .fullLength: present.append(Data(count: whole.count - half))
         case .damaged:
             present.append(Data(count: 16_384))
             present.append(whole[(half + 16_384)...])
@@ -329,7 +318,7 @@ import Testing
         try await copies(locking) { $0 < 8 || Date() < end }
     }
 
-    private func copies(_ locking: LockingMode, goesOn: (Int) -> Bool) async throws {
+    private func copies(_ locking: LockingMode, shouldContinue: (Int) -> Bool) async throws {
         let folder = try TemporaryFolder()
         let store = try filled(folder, locking)
         let archive = try store.archive(named: "A")
@@ -337,20 +326,19 @@ import Testing
         #expect(try await writer.hasSaid("ready"))
         var round = 0
         var opens = Timings()
-        while goesOn(round) {
+        while shouldContinue(round) {
             defer { round += 1 }
-            // Stopped anywhere, even while it holds the lock, so that the copy has a lock that is held.
+            // Stopped anywhere, even in the critical section, so that some copies have a held lock.
             if round % 2 == 0 { try #require(try await writer.process.stop()) }
             let path = folder.path + "/copy \(round)"
             try copy(folder.store, to: path)
             writer.signal(SIGCONT)
-            // A copy put in place of its removed original may be given the original's inode: its index, with a lock
-            // that nobody will let go, was then trusted, and every call waited in vain.
+            // A copy may get the inode of its removed original. Its index, with a held lock, must not be trusted.
             if round % 4 == 0 { try claimInode(ofIndex: path + "/A.archive/index") }
             let copy = try opens.measure { try Store.open(at: path).archive(named: "A") }
             for number in 0..<200 {
                 let found = try copy.peek("key \(number)")
-                // A copy made while segments are reclaimed may lack what was moved meanwhile.
+                // A copy made during reclaiming may lack moved entries.
                 #expect(found == Array("value \(number)".utf8) || (round % 2 == 1 && found == nil))
             }
             try copy.put([UInt8(round & 255)], forKey: "only in the copy")
@@ -371,7 +359,7 @@ import Testing
         #expect(try archive.check().clean)
     }
 
-    /// Lets an index say that it is the very file that it is in (OnDiskFormat, "The index").
+    /// Makes an index claim that its inode is the current one (OnDiskFormat, "The index").
     private func claimInode(ofIndex path: String) throws {
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         let inode = try #require(attributes[.systemFileNumber] as? UInt64)
@@ -381,7 +369,7 @@ import Testing
         try file.close()
     }
 
-    /// Byte for byte, file by file, as `cp -r` does; a file that goes meanwhile is left out.
+    /// Copies file by file, as `cp -r` does, and skips files that disappear.
     private func copy(_ source: String, to target: String) throws {
         try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: false)
         for name in try FileManager.default.contentsOfDirectory(atPath: source).sorted() {

@@ -4,10 +4,9 @@ import Testing
 
 /// R12: a process that forks with an open store.
 ///
-/// A file lock belongs to what parent and child share, so both got it at once; and a child that ended let go of
-/// its parent's line in the process table and of the parent's hold on the index.
+/// Parent and child share file locks: a child must not release its parent's slot or the parent's hold on the index.
 @Suite(.oneAtATime) struct ForkTests {
-    @Test(arguments: [LockingMode.robustMutex, .fileLock])
+    @Test("children open their own handles", arguments: [LockingMode.robustMutex, .fileLock])
     func childrenOpenTheirOwn(locking: LockingMode) async throws {
         let folder = try TemporaryFolder()
         let worker = try Worker(["fork", folder.store, "Fork", "\(locking)", folder.stopFile], in: folder)
@@ -17,7 +16,7 @@ import Testing
         #expect(try observer.status().attachedProcesses == 1)
         let attached = open(folder.archivePath("Fork", "attached"), O_RDWR)
         defer { close(attached) }
-        #expect(flock(attached, LOCK_EX | LOCK_NB) != 0, "the parent's hold on the index was let go")
+        #expect(flock(attached, LOCK_EX | LOCK_NB) != 0, "the parent's hold on the index was released")
         _ = FileManager.default.createFile(atPath: folder.stopFile, contents: nil)
         let (status, lines) = try await worker.finish()
         #expect(status == 0)
@@ -44,12 +43,9 @@ import Testing
         #expect(try archive.status().attachedProcesses == 1)
     }
 
-    /// The background thread isn't in the child, which took it for running: nothing expired there by itself, and no interval
-    /// was kept. A child that was forked while that thread held a lock hung, and one that opened an archive through its parent's
-    /// store while a thread of that was doing so ended by SIGILL.
-    @Test func childrenHaveABackgroundThreadOfTheirOwn() async throws {
+    @Test("a child has its own background thread") func childThread() async throws {
         let folder = try TemporaryFolder(inMemory: true)
-        let worker = try Worker(["forkWithDuties", folder.store, "Fork", "40"], in: folder)
+        let worker = try Worker(["forkWithUpkeep", folder.store, "Fork", "40"], in: folder)
         let (status, lines) = try await worker.finish()
         #expect(status == 0)
         #expect(lines.contains("children 40, ended 40, expired 40"), "\(lines)")

@@ -3,15 +3,15 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// R8: what several threads of several processes see of some keys is what one register for each could have shown them,
-/// all keys of a batch being changed at one instant.
+/// R8: reads of several threads and processes are linearizable. Each key is a register, and a batch changes its keys at
+/// one instant.
 @Suite(.serialized, .oneAtATime) struct HistoryTests {
     private struct History {
         var all: [HistoryOperation] = []
         /// Of several keys.
         var batches: Int { all.count { $0.parts.count > 1 } }
 
-        /// What was done on these keys, with the parts of batches that are about them.
+        /// Operations on these keys, with the matching parts of batches.
         func of(_ keys: Set<Int>) -> [HistoryOperation] {
             all.compactMap { operation in
                 let parts = operation.parts.filter { keys.contains($0.key) }
@@ -40,19 +40,19 @@ import Testing
     }
 
     private func rounds(
-        _ locking: LockingMode, seed: UInt64, operationsOfEach: Int = 2000, goesOn: (Int) -> Bool
+        _ locking: LockingMode, seed: UInt64, operationsOfEach: Int = 2000, shouldContinue: (Int) -> Bool
     ) async throws {
         var operations = 0
         var batches = 0
         var violations: [String] = []
         var staleness = Timings()
         var round = 0
-        while goesOn(round) {
+        while shouldContinue(round) {
             let history = try await record(
                 locking, seed: seed &+ UInt64(round), processes: 3, threads: 3, operations: operationsOfEach)
             operations += history.all.count
             batches += history.batches
-            // All keys at once would take for ever: any part of a batch shows on two of its keys.
+            // Checking all keys at once takes too long; a part of a batch shows in two of its keys.
             for first in 0..<HistoryTests.keys {
                 for second in first + 1..<HistoryTests.keys {
                     guard let violation = LinearizabilityChecker.violation(in: history.of([first, second]))
@@ -85,7 +85,7 @@ import Testing
     ) async throws -> History {
         let folder = try TemporaryFolder()
         let store = try Store.open(at: folder.store, options: StoreOptions(locking: locking))
-        // A collection: an eviction would be an operation that nobody called.
+        // A collection: an eviction would be an operation without a caller.
         let archive = try store.archive(
             named: "History", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
         let go = folder.path + "/go"
@@ -123,14 +123,14 @@ import Testing
                 (parts, together) = ([], 0)
             }
         }
-        // Of a few batches there was nothing in them.
+        // A few batches were empty.
         #expect(history.all.count > processes * threads * operations * 9 / 10)
         #expect(try archive.invariantViolations() == [])
         return history
     }
 
-    /// For each delete: how long after its call another process still began to read the value that it deleted.
-    /// (After its return none does, or the history is not linearizable.)
+    /// Time from each delete's call until another process last began to read the deleted value. After its return, such
+    /// a read would violate linearizability.
     private func noteStaleReads(
         _ operations: [(kind: HistoryOperation.Kind, operation: HistoryOperation)],
         _ staleness: inout Timings
@@ -138,7 +138,7 @@ import Testing
         let inOrder = operations.sorted { $0.operation.start < $1.operation.start }
         for (place, (kind, delete)) in inOrder.enumerated() {
             guard kind == .delete(wasThere: true) else { continue }
-            // Values are never used twice, so one seen before the call and after it is the old one.
+            // Values are unique, so a value seen before and after the call is the old one.
             let before = inOrder[..<place].suffix(64).compactMap { operation -> UInt64? in
                 if case .put(let value) = operation.kind { value } else { nil }
             }
@@ -155,14 +155,14 @@ import Testing
     }
 }
 
-/// The checker finds what is wrong in histories made by hand, and nothing in right ones.
+/// The checker accepts valid handmade histories and rejects others.
 @Suite struct LinearizabilityCheckerTests {
     private func operation(_ kind: HistoryOperation.Kind, _ start: UInt64, _ end: UInt64) -> HistoryOperation
     {
         HistoryOperation(kind: kind, start: start, end: end, process: 0)
     }
 
-    @Test func acceptsWhatOneRegisterShows() {
+    @Test("accepts histories of one register") func valid() {
         let histories: [[HistoryOperation]] = [
             [],
             [operation(.read(0), 1, 2), operation(.put(1), 3, 4), operation(.read(1), 5, 6)],
@@ -173,7 +173,7 @@ import Testing
                 operation(.put(1), 1, 10), operation(.put(2), 1, 10), operation(.read(1), 11, 12),
                 operation(.read(1), 13, 14),
             ],
-            // The delete can only have come between the two puts.
+            // The delete must be between the two puts.
             [
                 operation(.put(1), 1, 2), operation(.put(2), 3, 20),
                 operation(.delete(wasThere: true), 3, 20),
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func findsWhatNoRegisterShows() {
+    @Test("rejects other histories") func invalid() {
         let histories: [(String, [HistoryOperation])] = [
             ("a lost put", [operation(.put(1), 1, 2), operation(.read(0), 3, 4)]),
             (
@@ -244,8 +244,7 @@ import Testing
             parts.map { HistoryOperation.Part(key: $0, kind: $1) }, start: start, end: end, process: 0)
     }
 
-    /// What is changed together is seen together, also where each key alone could be explained.
-    @Test func tellsPartsOfABatch() {
+    @Test("rejects histories that split a batch") func splitBatch() {
         let batch = operation([(0, .put(1)), (1, .put(2))], 1, 10)
         let whole = [batch, operation([(0, .read(1))], 2, 3), operation([(1, .read(2))], 4, 5)]
         #expect(LinearizabilityChecker.violation(in: whole) == nil)
@@ -260,8 +259,7 @@ import Testing
         #expect(LinearizabilityChecker.violation(in: swapped) != nil)
     }
 
-    /// One wrong read in a long right history is found.
-    @Test func findsOneWrongReadAmongMany() {
+    @Test("finds one wrong read in a long history") func oneWrongRead() {
         var random = SeededGenerator(seed: 1)
         var history: [HistoryOperation] = []
         var value: UInt64 = 0

@@ -3,10 +3,9 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// F5: whoever is killed, at whatever instruction, loses nothing that was acknowledged and blocks nobody.
+/// F5: a process killed at any instruction loses no acknowledged change and blocks no other.
 @Suite(.oneAtATime) struct KillTests {
-    /// Two writers are started, killed and checked, again and again, all at once: so the index may be removed
-    /// in between. (`StormTests` kill one at a time.)
+    /// Repeatedly starts, kills and checks two writers at once, so that the index may be removed in between.
     @Test(arguments: [false, true])
     func twoWritersKilledAtRandom(removesIndex: Bool) async throws {
         let folder = try TemporaryFolder()
@@ -47,9 +46,7 @@ import Testing
     }
 
     #if DEBUG && os(Linux)
-    /// What broke: while one process took a change of deadlines back, another died and a third repaired the archive and
-    /// removed what had expired, again: the last step of the undo then gave all of it up.
-    @Test func whatExpiresAgainAmidAnUndoComesBack() async throws {
+    @Test("an undo restores entries that expire again during it") func expiredDuringUndo() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         defer { store.close() }
@@ -61,7 +58,7 @@ import Testing
             PlannedEntry(key: $0, sequence: try #require(try archive.metadata($0)?.sequence))
         }
         #expect(try archive.carryOut(.setLifetime(.zero), on: planned).entries == 10)
-        // Housekeeping may come first, here and below.
+        // Background expiry may run first, here and below.
         _ = try archive.removeExpired()
         #expect(try archive.status().entries == 0)
         let undoer = try Worker(
@@ -72,10 +69,10 @@ import Testing
         #expect(try await killed.process.isStopped(within: 30))
         killed.signal(SIGKILL)
         _ = try await killed.finish()
-        // Whoever takes the lock next repairs.
+        // The next owner of the lock repairs.
         try archive.delete("nothing")
         _ = try archive.removeExpired()
-        // What is left is of the batches.
+        // The rest are entries of the batches.
         let left = try archive.entries()
         let others = try left.indices.filter { try left.key(at: $0)?.hasPrefix("key ") == false }
         let count = try archive.status().entries

@@ -3,10 +3,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// What is said of an entry is of one version, whoever stores it anew meanwhile. What broke: a writer filled the entry's line
-/// before the line named the new frame, so that for an instant, or for as long as it was stopped there, size, owner and
-/// deadline were the next version's and all else the last one's; an entry that had expired was found with the deadline of
-/// the next.
+/// Metadata of an entry is of one version, even during an overwrite.
 @Suite(.oneAtATime) struct LineTests {
     private static let short = EntryAttributes(lifetime: .seconds(1_000), owner: "short")
     private static let long = EntryAttributes(lifetime: .seconds(1_000_000), owner: "long")
@@ -16,8 +13,8 @@ import Testing
             .archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
     }
 
-    /// What doesn't belong together in what is said of an entry that is stored with 10 bytes for a short time, with 20 for
-    /// a long one, and with 30 for good, in turn.
+    /// Describes metadata that mixes versions. Valid are 10 bytes with a short TTL, 20 with a long one, and 30 without
+    /// one.
     private func mixture(_ metadata: EntryMetadata) -> String? {
         let lifetime = metadata.expires.map { ($0.microseconds - metadata.created.microseconds) / 1_000_000 }
         let isShort = metadata.valueBytes == 10 && metadata.owner == "short" && (990...1_010) ~= lifetime ?? 0
@@ -35,7 +32,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true])
+    @Test("metadata beside a writer is of one version", arguments: [false, true])
     func besideAWriter(inBatches: Bool) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try archive(folder)
@@ -62,7 +59,7 @@ import Testing
         var looks = 0
         var mixtures: [String] = []
         while Date() < end, mixtures.count < 3 {
-            // The instant is short.
+            // The critical moment is short.
             for _ in 0..<500 {
                 let metadata = try #require(try archive.metadata("key"))
                 if let mixture = mixture(metadata) { mixtures.append(mixture) }
@@ -88,8 +85,8 @@ import Testing
     }
 
     #if DEBUG
-    /// At each place at which a writer can be stopped that stores anew what then expires.
-    @Test func whatHasExpiredStaysAway() async throws {
+    @Test("an expired value stays hidden wherever its overwrite is stopped")
+    func expiredStaysAway() async throws {
         let points = [CrashPoint.putFrameWritten, .entryNamed, .putIndexChanged, .putCommitted]
         var stopped: [(point: CrashPoint, folder: TemporaryFolder, archive: Archive, worker: Worker)] = []
         for point in points {

@@ -3,11 +3,11 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// Containers that share a volume: processes whose pids, start times or boot clocks mean nothing to each other.
+/// Containers that share a volume: processes with separate pids, start times or boot clocks.
 @Suite(.oneAtATime) struct NamespaceTests {
     private static let unshare = "/usr/bin/unshare"
 
-    /// What a process needs to get namespaces of its own; a user who isn't root needs one of users as well.
+    /// Arguments for separate namespaces; users other than root need one of users as well.
     private static func words(_ namespaces: [String]) -> [String] {
         (geteuid() == 0 ? [] : ["--user", "--map-root-user"]) + namespaces + ["--fork", "--kill-child"]
     }
@@ -15,7 +15,7 @@ import Testing
     private static let pids = words(["--pid", "--mount-proc"])
     private static let times = words(["--time", "--boottime", "100000"])
 
-    /// `nil` where it works, else why it doesn't.
+    /// Whether the system refuses these namespaces.
     private static func conflict(_ words: [String]) -> Bool {
         let probe = try? ChildProcess(unshare, words + ["true"], streams: [2: .writing("/dev/null")])
         probe?.waitForEnd()
@@ -45,10 +45,10 @@ import Testing
             executable: NamespaceTests.unshare)
     }
 
-    /// A process that opened the store looked the pids of all others up in its own namespace, found nobody, and cleared
-    /// the lines of those in other containers, with the entries that only their memory held.
-    @Test(.enabled(if: hasPIDs, "the system allows no PID namespace here"))
-    func livingProcessesOfOtherContainersKeepTheirLines() async throws {
+    @Test(
+        "processes of other containers keep their slots",
+        .enabled(if: hasPIDs, "the system allows no PID namespace here"))
+    func otherContainers() async throws {
         let folder = try TemporaryFolder()
         let archive = try filled(folder, .fileLock)
         let worker = try start(NamespaceTests.pids, ["hold", folder.store, "A", "1"], folder)
@@ -62,7 +62,7 @@ import Testing
         #expect(try observer.status().attachedProcesses == 3)
         #expect(try observer.metadata("worker 1")?.tier == .memory)
 
-        // Its own look at the others is no different.
+        // Processes of the other namespace find the same.
         let other = try start(NamespaceTests.pids, ["opening", folder.store, "A", "-"], folder)
         let (_, lines) = try await other.finish()
         #expect(lines.contains("writing put done"), "\(lines)")
@@ -79,10 +79,9 @@ import Testing
         #expect(try third.check().clean)
     }
 
-    /// The kernel takes a robust mutex from whoever has the thread number of a waiter that is killed, and in containers
-    /// these numbers are the same.
+    /// When a waiter is killed, the kernel identifies it by its thread number, which containers share.
     @Test(.enabled(if: hasPIDs, "the system allows no PID namespace here"))
-    func robustMutexIsNotSharedWithAnotherContainer() async throws {
+    func robustMutexIsNotShared() async throws {
         let folder = try TemporaryFolder()
         var archive: Archive? = try filled(folder, .robustMutex)
         let refused = try start(NamespaceTests.pids, ["hold", folder.store, "A", "1"], folder)
@@ -91,7 +90,7 @@ import Testing
         #expect(lines.count == 1 && lines[0].contains("another container"), "\(lines)")
         archive?.close()
         archive = nil
-        // What the last one there left is taken over, to and fro.
+        // The next container takes over from the last, both ways.
         let worker = try start(NamespaceTests.pids, ["hold", folder.store, "A", "2"], folder)
         let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
         #expect(
@@ -106,9 +105,8 @@ import Testing
         #expect(try Store.open(at: folder.store).archive(named: "A").check().clean)
     }
 
-    /// With the clock of a time namespace, which is days ahead, everything with a deadline expired at once.
     @Test(.enabled(if: hasTimes, "the system allows no time namespace here"))
-    func deadlinesAreTheSameInAnotherTimeNamespace() async throws {
+    func sameExpiryInTimeNamespace() async throws {
         let folder = try TemporaryFolder()
         let archive = try filled(folder, .automatic, lifetime: .seconds(3600))
         let worker = try start(NamespaceTests.times, ["opening", folder.store, "A", "-"], folder)
@@ -120,7 +118,8 @@ import Testing
             ])
         #expect(try archive.entries().count == 201)
         #expect(
-            try archive.processes().count { $0.isAlive } == 1, "start times are told by the reader's clock")
+            try archive.processes().count { $0.isAlive } == 1,
+            "start times are adjusted to the reader's clock")
         let holder = try start(NamespaceTests.times, ["hold", folder.store, "A", "1"], folder)
         #expect(
             try await eventually(within: 10) { try archive.metadata("worker 1")?.tier == .memory },

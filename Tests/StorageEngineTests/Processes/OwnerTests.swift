@@ -3,9 +3,9 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// R3: the lock's holder dies or is stopped while it holds the lock; an observer is stopped (F5, F6).
+/// R3: the lock owner dies or is stopped in its critical section; an observer is stopped (F5, F6).
 @Suite(.serialized, .oneAtATime) struct OwnerTests {
-    /// Values so large that their writer is in the critical section most of the time.
+    /// Large enough to keep their writer in the critical section most of the time.
     private static let valueBytes = 400_000
 
     private func filled(_ folder: TemporaryFolder, _ locking: LockingMode) throws -> Archive {
@@ -15,8 +15,8 @@ import Testing
         return archive
     }
 
-    /// The pid in the section marker (OnDiskFormat, "The index"), or 0.
-    private func sectionOwner(_ folder: TemporaryFolder) throws -> pid_t {
+    /// The pid of the lock owner in the index (OnDiskFormat, "The index"), or 0.
+    private func lockOwner(_ folder: TemporaryFolder) throws -> pid_t {
         let index = try FileHandle(forReadingFrom: URL(fileURLWithPath: folder.archivePath("Owner", "index")))
         defer { try? index.close() }
         try index.seek(toOffset: 192)
@@ -38,14 +38,15 @@ import Testing
         try await deaths(locking, seed: Soak.seed) { _, _ in Date() < end }
     }
 
-    private func deaths(_ locking: LockingMode, seed: UInt64, goesOn: (Int, Int) -> Bool) async throws {
+    private func deaths(_ locking: LockingMode, seed: UInt64, shouldContinue: (Int, Int) -> Bool) async throws
+    {
         let folder = try TemporaryFolder()
         let archive = try filled(folder, locking)
         var random = SeededGenerator(seed: seed)
         var kills = 0
         var inside = 0
         var repairs = Timings()
-        while goesOn(kills, inside) {
+        while shouldContinue(kills, inside) {
             let worker = try Worker(
                 ["hammer", folder.store, "Owner", "\(kills)", "\(OwnerTests.valueBytes)"], in: folder)
             #expect(try await worker.hasSaid("ready"), "\(worker.linesSoFar())")
@@ -54,7 +55,7 @@ import Testing
             _ = try await worker.finish()
             worker.discardOutput()
             kills += 1
-            if try sectionOwner(folder) == worker.pid { inside += 1 }
+            if try lockOwner(folder) == worker.pid { inside += 1 }
             let key = "kept \(kills % 200)"
             let value = [UInt8](repeating: 7, count: 100)
             try repairs.measure { try archive.put(value, forKey: key) }
@@ -70,7 +71,7 @@ import Testing
         figures.add("slowest next put", nanoseconds: repairs.slowest)
         figures.report()
         #expect(inside > 0, "seed \(seed): none of \(kills) was killed in the critical section")
-        // Its patience is ten seconds: nobody had to wait for the dead.
+        // No caller waited ten seconds for a dead owner.
         #expect(repairs.slowest < 9_000_000_000)
     }
 
@@ -87,7 +88,8 @@ import Testing
         try await stops(locking, seed: Soak.seed) { _, _ in Date() < end }
     }
 
-    private func stops(_ locking: LockingMode, seed: UInt64, goesOn: (Int, Int) -> Bool) async throws {
+    private func stops(_ locking: LockingMode, seed: UInt64, shouldContinue: (Int, Int) -> Bool) async throws
+    {
         let folder = try TemporaryFolder()
         let user = try filled(folder, locking)
         let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "Owner")
@@ -100,16 +102,16 @@ import Testing
         var inside = 0
         var looks = Timings()
         var waiting = Timings()
-        while goesOn(stops, inside) {
+        while shouldContinue(stops, inside) {
             try await Task.sleep(for: .microseconds(Int.random(in: 0...3000, using: &random)))
             try #require(try await worker.process.stop(), "the writer ended: \(worker.linesSoFar())")
             stops += 1
-            let isInside = try sectionOwner(folder) == worker.pid
+            let isInside = try lockOwner(folder) == worker.pid
             if isInside { inside += 1 }
-            // A thread of this process waits for the lock meanwhile, as a writer would.
+            // A thread of this process waits for the lock like a writer.
             let blocked = isInside ? Put(user) : nil
             defer { worker.signal(SIGCONT) }
-            // As many accesses as fill the ring of those that wait for the lock, and more.
+            // More accesses than fit into the ring while the lock is held.
             for look in 0..<2600 {
                 let key = "kept \(look % 150)"
                 if look % 4 == 0 {
@@ -133,7 +135,7 @@ import Testing
         figures.add("slowest put that waited", nanoseconds: waiting.slowest)
         figures.report()
         #expect(inside > 0, "seed \(seed): none of \(stops) stops was in the critical section")
-        // A busy machine may hold up a look-up; the stopped process must not, and it would for ten seconds.
+        // A busy machine may delay a look-up; a wait for the stopped process would take ten seconds.
         #expect(looks.slowest < 9_000_000_000)
         #expect(looks.count(above: 100_000_000) * 1000 <= looks.values.count)
         worker.signal(SIGKILL)
@@ -142,7 +144,7 @@ import Testing
         #expect(try user.check().clean)
     }
 
-    /// A put in a thread of its own, which waits for the lock.
+    /// A put in a separate thread that waits for the lock.
     private final class Put: @unchecked Sendable {
         private let lock = NSLock()
         private var result: Result<UInt64, any Error>?
@@ -158,22 +160,20 @@ import Testing
             }
         }
 
-        /// How long it took; waits for it up to 20 seconds.
+        /// Duration in nanoseconds; waits up to 20 seconds.
         func finish() async throws -> UInt64 {
             for _ in 0..<10_000 {
                 if let result = lock.withLock({ result }) { return try result.get() }
                 try await Task.sleep(for: .milliseconds(2))
             }
-            throw StorageError.closed(name: "the put did not come back")
+            throw StorageError.closed(name: "the put did not return")
         }
     }
 
     // MARK: A busy writer
 
-    /// It has the lock nearly always, and takes it again at once. Who has waited long must go first, or it would wait in
-    /// vain for ten seconds.
-    @Test(arguments: [LockingMode.robustMutex, .fileLock])
-    func aBusyWriterKeepsNobodyOut(locking: LockingMode) async throws {
+    @Test("a busy writer doesn't starve others", arguments: [LockingMode.robustMutex, .fileLock])
+    func busyWriter(locking: LockingMode) async throws {
         let folder = try TemporaryFolder()
         let user = try filled(folder, locking)
         let worker = try Worker(["hammer", folder.store, "Owner", "5", "8000000"], in: folder)
@@ -186,9 +186,8 @@ import Testing
         #expect(try user.check().clean)
     }
 
-    /// What a dead process, another clock or damage left where those that starve say so holds up nobody for long.
-    @Test(arguments: [LockingMode.robustMutex, .fileLock])
-    func aMarkThatIsLeftIsRemoved(locking: LockingMode) throws {
+    @Test("removes a stale starvation mark", arguments: [LockingMode.robustMutex, .fileLock])
+    func staleMark(locking: LockingMode) throws {
         let folder = try TemporaryFolder()
         let user = try filled(folder, locking)
         let index = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("Owner", "index")))
@@ -198,7 +197,7 @@ import Testing
             try index.seek(toOffset: 184)
             try index.write(contentsOf: withUnsafeBytes(of: mark.littleEndian) { Data($0) })
             for round in 0..<3 { try user.put([7], forKey: "\(mark) \(round)") }
-            // A mark of just now counts until it is old.
+            // A recent mark counts until it is old.
             let end = DispatchTime.now() + 5
             var left = mark
             while left != 0, DispatchTime.now() < end {
@@ -222,8 +221,7 @@ import Testing
         try await stoppedObserver(rounds: max(4, Int(Soak.seconds * 0.03 / 0.4)))
     }
 
-    /// A writer measures its calls while an observer works, and again while that observer is stopped wherever
-    /// it happens to be.
+    /// Measures a writer's calls beside a working and beside a stopped observer.
     private func stoppedObserver(rounds: Int) async throws {
         let folder = try TemporaryFolder()
         _ = try filled(folder, .automatic)
@@ -259,7 +257,7 @@ import Testing
         figures.add("slowest while it is stopped", nanoseconds: slowest[true] ?? 0)
         figures.report()
         #expect(calls > 1000)
-        // Whoever waited for a stopped process would wait ten seconds.
+        // A wait for a stopped process would take ten seconds.
         #expect((slowest[true] ?? .max) < 9_000_000_000)
     }
 }

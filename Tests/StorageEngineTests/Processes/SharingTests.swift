@@ -54,8 +54,7 @@ import Testing
         #expect(status.attachedProcesses == 0, "a process that ended is not shown as attached")
     }
 
-    /// F6: a stopped writer, wherever it was stopped, holds up no reader.
-    @Test func stoppedWriterHoldsUpNoReader() async throws {
+    @Test("a stopped writer delays no reader") func stoppedWriter() async throws {
         let folder = try TemporaryFolder()
         try emptyCache(folder, limit: 1_000_000, locking: .automatic)
         let observer = try Store.open(at: folder.store, mode: .readOnly)
@@ -80,7 +79,6 @@ import Testing
         }
     }
 
-    /// Looking changes nothing: order, counters and the files' bytes stay what they were.
     @Test func observersLeaveNoTrace() throws {
         let folder = try TemporaryFolder()
         let store = try Store.open(at: folder.store)
@@ -114,16 +112,13 @@ import Testing
         #expect(before == after)
     }
 
-    /// An observer kept every segment that it had once looked at, and with it its room on disk, for as long as it lived.
-    /// What broke: whoever looked while an archive was just being made read its log, and went by that for five seconds: what
-    /// was stored first was told of after all that came later.
-    @Test func observersWithoutAnIndexTakeTheFirstThatComes() throws {
+    @Test("an observer without an index uses the first that is built") func firstIndex() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
         try archive.put([1], forKey: "a")
         try folder.removeIndex("A")
-        // The writer has the one that was removed, so no other can be made now.
+        // The writer still uses the removed index, so no other can be built.
         let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
         #expect(try observer.peek("a") == [1])
         archive.close()
@@ -131,7 +126,7 @@ import Testing
         #expect(try observer.peek("b") == [2])
     }
 
-    @Test func observersLetReclaimedSegmentsGo() throws {
+    @Test("observers release reclaimed segments") func reclaimedSegments() throws {
         let folder = try TemporaryFolder()
         let log = try Store.open(at: folder.store).archive(
             named: "Ring", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 200_000))

@@ -4,25 +4,23 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// A process that is stopped between the looks at an entry's frame and at its line finds nothing that was not there at
-/// some moment of its look-up. What broke: the line had been given up meanwhile, and a line that is free is neither set
-/// aside nor expired, so that what had been deleted, or had expired, was found.
+/// A look-up stopped between reading frame and slot returns a state that the entry had during the look-up.
 @Suite(.oneAtATime) struct StoppedLookUpTests {
     private func archive(_ folder: TemporaryFolder) throws -> Archive {
         try Store.open(at: folder.store)
             .archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
     }
 
-    /// What a process says that looks `key` up and was stopped on the way, while `meanwhile` is done. A process that it
-    /// returns is ended when the look-up is over.
+    /// Output of a process whose look-up of `key` is stopped while `action` runs. A worker that `action` returns is
+    /// killed after the look-up.
     private func looked(
         up key: String, passing: Int = 1, _ folder: TemporaryFolder,
-        meanwhile: () async throws -> Worker?
+        while action: () async throws -> Worker?
     ) async throws -> [String] {
         let worker = try Worker(
             ["peek", folder.store, "A", "1", CrashPoint.frameFound.rawValue, key, "\(passing)"], in: folder)
         try #require(try await worker.process.isStopped(within: 30), "\(worker.linesSoFar())")
-        let other = try await meanwhile()
+        let other = try await action()
         worker.signal(SIGCONT)
         while worker.linesSoFar().isEmpty, !worker.process.hasEnded() {
             try await Task.sleep(for: .milliseconds(2))
@@ -32,7 +30,7 @@ import Testing
         return try await worker.finish().lines
     }
 
-    @Test func whatWasSetAsideIsNotFound() async throws {
+    @Test("doesn't find a tombstoned entry") func tombstoned() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try archive(folder)
         try archive.put([1, 2, 3], forKey: "key")
@@ -46,11 +44,11 @@ import Testing
             } == ["nothing"])
     }
 
-    @Test(arguments: [false, true])
-    func whatHasExpiredIsNotFound(otherTakesTheLine: Bool) async throws {
+    @Test("doesn't find an expired entry", arguments: [false, true])
+    func expired(otherTakesTheLine: Bool) async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try archive(folder)
-        // On a busy machine a process takes a second to come to its look-up, which must find the entry alive.
+        // On a busy machine a process needs up to a second to reach its look-up, which must find the entry.
         try archive.put([1, 2, 3], forKey: "key", attributes: EntryAttributes(lifetime: .seconds(3)))
         let said = try await looked(up: "key", folder) {
             usleep(3_100_000)
@@ -61,8 +59,7 @@ import Testing
         #expect(said == ["nothing"])
     }
 
-    /// What broke: what an undo had brought back was in no snapshot, and so in no backup, until all of it was settled.
-    @Test func whatCameBackIsInASnapshot() async throws {
+    @Test("a snapshot contains restored entries at once") func restoredInSnapshot() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try archive(folder)
         for number in 0..<600 { try archive.put([1, 2, 3], forKey: "\(number)") }
@@ -83,8 +80,8 @@ import Testing
         #expect(try archive.check().clean)
     }
 
-    /// Two keys whose cells look alike in an index of few entries, found by trying.
-    private func lookingAlike(_ hash: KeyHash) throws -> (String, String) {
+    /// Two keys with equal cells in a small index.
+    private func keysWithEqualCells(_ hash: KeyHash) throws -> (String, String) {
         var seen: [UInt64: String] = [:]
         for number in 0..<100_000 {
             var key = "key \(number)"
@@ -97,13 +94,12 @@ import Testing
         throw CocoaError(.featureUnsupported)
     }
 
-    /// What broke: a neighbour that couldn't be read for a moment was called damaged, though it was gone by the time that
-    /// the search ended, because the chains were amid a change for the rest of it.
-    @Test func whatCouldNotBeReadForAMomentIsNoDamage() async throws {
+    @Test("a neighbour that is unreadable for a moment isn't damage")
+    func unreadableNeighbour() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try archive(folder)
         try archive.put([1], forKey: "first")
-        let (key, neighbour) = try lookingAlike(try folder.hash(of: "A"))
+        let (key, neighbour) = try keysWithEqualCells(try folder.hash(of: "A"))
         try archive.put([1, 2, 3], forKey: neighbour)
         func segments() throws -> [String] {
             try FileManager.default.contentsOfDirectory(atPath: folder.archivePath("A", ""))
@@ -117,7 +113,7 @@ import Testing
         #expect(try archive.carryOut(.delete, on: [PlannedEntry(key: key, sequence: sequence)]).action != nil)
         let first = folder.archivePath("A", try #require(try segments().first))
         try FileManager.default.moveItem(atPath: first, toPath: folder.path + "/away")
-        // Twice it finds that the neighbour can't be read.
+        // The neighbour is unreadable twice.
         let said = try await looked(up: key, passing: 3, folder) {
             try FileManager.default.moveItem(atPath: folder.path + "/away", toPath: first)
             #expect(try archive.delete(neighbour))
@@ -129,8 +125,7 @@ import Testing
         #expect(said == ["nothing"])
     }
 
-    /// An entry that was stored anew is found, old or new.
-    @Test func whatWasStoredAnewIsFound() async throws {
+    @Test("finds an overwritten entry, old or new") func overwritten() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try archive(folder)
         try archive.put([1, 2, 3], forKey: "key", attributes: EntryAttributes(lifetime: .seconds(1000)))

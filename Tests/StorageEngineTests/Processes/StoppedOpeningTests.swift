@@ -4,16 +4,15 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// F6: a process that is stopped while it makes, opens, rebuilds or repairs an archive holds up nobody who looks. What
-/// broke: an observer that found no index it could trust waited ten seconds for the turn to build one.
+/// F6: a process stopped while it creates, opens, rebuilds or repairs an archive delays no observer.
 @Suite(.oneAtATime) struct StoppedOpeningTests {
     private static let entries = 300
 
-    /// What a look may take (F6). In an ordinary run, beside a hundred other tests, that is processor time, and waiting shows in
-    /// the locks that it asks for; in a soak the quickest of several counts, for who waits for a stopped process waits each time.
+    /// Bound of a look (F6). Ordinary runs compare processor time and count lock requests. A soak compares the fastest
+    /// of several looks, since a wait for a stopped process would delay each.
     private static let bound = Duration.milliseconds(100)
     private static let looks = 8
-    /// Far above what a call takes on a busy machine, far below what waiting for a stopped process takes.
+    /// Far above a call on a busy machine, far below a wait for a stopped process.
     private static let mostSeconds = 6.0
 
     private func prepare(_ folder: TemporaryFolder) throws {
@@ -26,7 +25,7 @@ import Testing
         store.close()
     }
 
-    /// A process that is stopped at that point; `nil` when it didn't come there.
+    /// A process stopped at this point; `nil` if it didn't reach it.
     private func stopped(at point: CrashPoint, _ folder: TemporaryFolder) async throws -> Worker? {
         let worker = try Worker(["stop", folder.store, "A", "1", point.rawValue], in: folder)
         guard try await worker.process.isStopped(within: 30) else {
@@ -36,7 +35,7 @@ import Testing
         return worker
     }
 
-    /// Looks as another process would, within what a look may take; gives the entries, `nil` where no archive is listed.
+    /// Reads like another process, within the bound. Returns the number of entries, or `nil` if no archive is listed.
     private func look(_ folder: TemporaryFolder, _ comment: String) throws -> Int? {
         var found: Int?
         var taken: [Duration] = []
@@ -57,13 +56,14 @@ import Testing
         return found
     }
 
-    /// Lists, opens, lists entries and peeks. Who waits for a turn asks for it hundreds of times, who only looks a few.
+    /// Lists archives and entries, and peeks. A waiting opener requests locks hundreds of times, an observer a few
+    /// times.
     private func lookOnce(_ folder: TemporaryFolder, _ comment: String) throws -> Int? {
         let locks = FaultPlan(.fails(EIO), call: .lock, under: folder.path, number: .max, isLasting: false)
         SystemFaults.install(locks)
         defer {
             SystemFaults.remove(locks)
-            #expect(locks.seen <= 40, "\(comment): it asked for locks \(locks.seen) times")
+            #expect(locks.seen <= 40, "\(comment): it requested locks \(locks.seen) times")
         }
         let store = try Store.open(at: folder.store, mode: .readOnly)
         defer { store.close() }
@@ -79,9 +79,7 @@ import Testing
         return list.count
     }
 
-    /// What broke: while an archive could not be opened, because a process had been stopped in opening it, all others of the
-    /// store waited with it, those that were open, too.
-    @Test func othersOfTheStoreDoNotWait() throws {
+    @Test("other archives stay usable while an opening waits") func otherArchives() throws {
         let folder = try TemporaryFolder(inMemory: true)
         try prepare(folder)
         let store = try Store.open(at: folder.store)
@@ -90,7 +88,7 @@ import Testing
         let opening = open(folder.archivePath("A", "opening"), O_RDWR)
         defer { close(opening) }
         #expect(flock(opening, LOCK_EX) == 0)
-        // Not a task, which may be resumed far later among many.
+        // A thread, since a task may be resumed much later.
         Thread.detachNewThread { _ = try? store.archive(named: "A") }
         usleep(200_000)
         let start = ContinuousClock.now
@@ -102,9 +100,7 @@ import Testing
         #expect(try store.archive(named: "A").entries().count == Self.entries)
     }
 
-    /// What broke: who had read the log into its own memory, because the index could not be used just then, got snapshots
-    /// without what was in segments that were reclaimed later, or was told that it changed too fast; look-ups found all.
-    @Test func aCopyHasItsSnapshotWhole() async throws {
+    @Test("an index in memory yields complete snapshots") func indexInMemory() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         try prepare(folder)
         try folder.removeIndex("A")
@@ -135,7 +131,7 @@ import Testing
         let found = try look(folder, point.rawValue)
         #expect(found == nil || found == 0, "\(point)")
         if point == .descriptorWritten {
-            // It is neither there nor missing, and whoever asks hears who is at it.
+            // Neither present nor absent: the error names the creating process.
             #expect {
                 try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
             } throws: { error in
@@ -162,7 +158,7 @@ import Testing
         #expect(try look(folder, "\(point), afterwards") == Self.entries + 1)
     }
 
-    /// The one who repairs after a death has the archive's lock and may have the turn to open as well.
+    /// The repairing process holds the archive's lock, and maybe the open lock.
     @Test(arguments: [
         CrashPoint.repairBegun, .repairRelinked, .repairReplayed, .repairSorted,
     ])
@@ -183,10 +179,8 @@ import Testing
         #expect(try look(folder, "\(point), afterwards") == Self.entries + 1)
     }
 
-    /// What broke: a process that opened an archive had read where its log ends, and others had given up that segment, or
-    /// made the index smaller, before it looked at the files: then it said that the index had been replaced.
-    @Test(arguments: [false, true])
-    func whileOthersGoOn(indexGetsSmaller: Bool) async throws {
+    @Test("opens although others reclaim segments or shrink the index", arguments: [false, true])
+    func whileOthersWrite(indexGetsSmaller: Bool) async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 300_000))
@@ -206,9 +200,10 @@ import Testing
         #expect(try archive.peek("stopped") == [1])
     }
 
-    /// A writer waits for ten seconds, and hears for whom.
-    @Test(.enabled(if: Soak.seconds > 0, "waits ten seconds"))
-    func writersHearWhoHoldsThemUpSoak() async throws {
+    @Test(
+        "a writer waits ten seconds and names the process",
+        .enabled(if: Soak.seconds > 0, "waits ten seconds"))
+    func busyErrorSoak() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         try prepare(folder)
         try folder.removeIndex("A")

@@ -4,8 +4,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// Readers beside a process that was stopped in the middle of a change: all their waits are counted, however many entries,
-/// keys and lists they read.
+/// Readers beside a writer stopped during a change: their waits don't grow with the entries, keys and lists read.
 @Suite(.oneAtATime) struct StoppedWriterTests {
     /// Sleeps of 50 µs in 20 ms.
     private static let mostSleeps = 400
@@ -18,7 +17,7 @@ import Testing
         return (worker, try Store.open(at: folder.store, mode: .readOnly).archive(named: "A"))
     }
 
-    /// Does all reads twice; only the first one may wait.
+    /// Runs all reads twice; only the first may wait.
     private func expectOneWait(for archive: Archive, _ reads: [() throws -> Void]) throws {
         try reads[0]()
         let sleeps = try archive.readerSleeps()
@@ -27,7 +26,7 @@ import Testing
         #expect(try archive.readerSleeps() == sleeps)
     }
 
-    @Test("waits once for a writer that was stopped while it applies uses", arguments: [1, 20, 63])
+    @Test("waits once for a writer stopped while it applies accesses", arguments: [1, 20, 63])
     func applyingUses(passing: Int) async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let (worker, archive) = try await stopped(
@@ -39,7 +38,7 @@ import Testing
                 { () throws in
                     let list = try archive.entries(order: .leastRecentFirst)
                     #expect(try list.keys == keys)
-                    // The use that is being applied may be missing.
+                    // The access being applied may be missing.
                     #expect(list.count { $0.hits != 1 } <= 1)
                 },
                 { () throws in for key in keys { #expect(try archive.metadata(key) != nil) } },
@@ -55,7 +54,7 @@ import Testing
         #expect(try archive.entries().count { $0.hits == 1 } == 200)
     }
 
-    @Test("waits once for a writer that was stopped while it restores entries")
+    @Test("waits once for a writer stopped while it restores entries")
     func restoring() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let writer = try Store.open(at: folder.store)
@@ -81,7 +80,7 @@ import Testing
         #expect(try archive.snapshot().count == 60)
     }
 
-    @Test("finds each entry once beside and after a stopped renumbering", arguments: [SIGCONT, SIGKILL])
+    @Test("lists each entry once during and after a stopped renumbering", arguments: [SIGCONT, SIGKILL])
     func renumbering(signal: Int32) async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let writer = try Store.open(at: folder.store)
@@ -109,7 +108,7 @@ import Testing
         #expect(try archive.check().problems == [])
     }
 
-    @Test("waits once for a writer that was stopped while it changes chains, however many keys are looked up")
+    @Test("waits once for a writer stopped while it changes chains")
     func changingChains() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let writer = try Store.open(at: folder.store)

@@ -3,25 +3,25 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// A worker of a storm that is started anew whenever it was killed, and what it said.
+/// A worker of a storm that is restarted after each kill, and its output.
 final class StormRole {
     let arguments: [String]
     let folder: TemporaryFolder
     var worker: Worker
     var acknowledged = Acknowledged()
     var problems: [String] = []
-    /// Numbers of messages, and those that the log gave them where that was acknowledged.
+    /// Numbers of messages, with their sequences if acknowledged.
     var appended: [(number: UInt64, sequence: UInt64?)] = []
     /// The last numbered batch that was acknowledged.
     private(set) var applied: UInt64 = 0
     private(set) var backups = 0
     private(set) var looks = 0
-    /// How often it was told that no moment could be caught for a snapshot.
+    /// Number of snapshots refused as busy.
     private(set) var busy = 0
 
     var command: String { arguments[0] }
     var archiveName: String { arguments[2] }
-    /// Whether it says for each key what it does.
+    /// Whether its output lists each key.
     var hasKeys: Bool { ["write", "overwrite", "mix"].contains(command) }
     var operations: Int { acknowledged.operations + appended.count + Int(applied) }
 
@@ -32,13 +32,13 @@ final class StormRole {
         worker = try Self.start(arguments, in: folder)
     }
 
-    /// Below everything else, so that so many don't keep the one that kills them from doing it.
+    /// Runs at low priority, so that the killing process stays responsive.
     private static func start(_ arguments: [String], in folder: TemporaryFolder) throws -> Worker {
         let program = try ChildProcess.program(named: "StoreWorker")
         return try Worker(["-n", "5", program] + arguments, in: folder, executable: "/usr/bin/nice")
     }
 
-    /// Kills it and takes in what it said.
+    /// Kills the worker and reads its output.
     func kill() async throws {
         worker.signal(SIGKILL)
         let (_, lines) = try await worker.finish()
@@ -64,9 +64,8 @@ final class StormRole {
 
     func restart() throws { worker = try Self.start(arguments, in: folder) }
 
-    /// Whether it does something within a minute: anyone may wait ten seconds for a lock, and what hangs does so for ever; on a busy
-    /// machine even a backup takes its time.
-    func goesOn() async throws -> Bool {
+    /// Whether it makes progress within a minute. A wait for a lock takes up to ten seconds.
+    func makesProgress() async throws -> Bool {
         let before = worker.outputBytes
         let end = Date().addingTimeInterval(60)
         while Date() < end {
@@ -76,9 +75,9 @@ final class StormRole {
         return false
     }
 
-    // MARK: What is found of it
+    // MARK: Verification
 
-    /// Looks at all that it did, while it is dead: key by key and in a snapshot.
+    /// Compares the archive with the output of the killed worker, by key and in a snapshot.
     func verify(_ archive: Archive) throws -> Acknowledged.Findings {
         if command == "batches" { return try verifyBatches(archive) }
         guard hasKeys else { return Acknowledged.Findings() }
@@ -89,7 +88,7 @@ final class StormRole {
         return findings
     }
 
-    /// A batch is there as a whole: the last that was acknowledged, or the next.
+    /// Expects a complete batch: the last acknowledged one, or the next.
     private func verifyBatches(_ archive: Archive) throws -> Acknowledged.Findings {
         var findings = Acknowledged.Findings()
         let number = try archive.withPeek(NumberedBatches.keys[0]) { NumberedBatches.number($0) } ?? 0
@@ -98,7 +97,7 @@ final class StormRole {
             findings.first = "batch \(number) is found, and \(applied) was acknowledged"
         } else if number > applied + 1 {
             findings.corrupt += 1
-            findings.first = "batch \(number) is found behind \(applied)"
+            findings.first = "batch \(number) is found after \(applied)"
         }
         applied = number
         let snapshot = try archive.patientSnapshot()
@@ -113,7 +112,7 @@ final class StormRole {
 }
 
 extension Archive {
-    /// A snapshot, although others bring entries back all the time.
+    /// A snapshot, despite constant undos by others.
     fileprivate func patientSnapshot() throws -> ArchiveSnapshot {
         for _ in 0..<20 {
             do throws(StorageError) {

@@ -3,12 +3,12 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// R1, R16: writers of single keys and of batches, of everything that changes an archive, of messages, one that forces
-/// reclaiming, observers, and one that makes backups work at once; some of them at a time are killed at random
-/// and started anew, while the others go on.
+/// R1, R16: writers of keys, batches, messages and all other changes, observers and backups run at once, while random
+/// ones are killed and restarted.
 @Suite(.serialized, .oneAtATime) struct StormTests {
-    @Test func aStorm() async throws {
-        // On a busy machine fewer, so that it ends; the figures say how many.
+    @Test("keeps acknowledged changes while processes are killed at random")
+    func killsAtRandom() async throws {
+        // Fewer kills on a busy machine, so that it ends in time.
         let end = Date().addingTimeInterval(20)
         try await storm(seed: 7) { $0 < 80 && (Date() < end || $0 < 30) }
     }
@@ -23,8 +23,8 @@ import Testing
 
     private static let ring: UInt64 = 500_000
 
-    /// How many acknowledged messages are not there, although the log is a ring that drops the oldest only; each
-    /// writer's are in its order.
+    /// Number of acknowledged messages that are missing after the oldest present one. Each writer's messages are in
+    /// order.
     private func missingMessages(_ store: Store, of roles: [StormRole]) throws -> Int {
         let log = try store.archive(named: "Log")
         #expect(try log.check().clean)
@@ -39,7 +39,7 @@ import Testing
             let mine = found.filter(own.contains)
             #expect(zip(mine, mine.dropFirst()).allSatisfy { $0 < $1 })
             let present = Set(mine)
-            // From the oldest on that is there, whoever appended it, none that was acknowledged is missing.
+            // After the oldest present message, no acknowledged one may be missing.
             missing += role.appended.count { item in
                 guard let sequence = item.sequence else { return false }
                 return sequence >= messages[0].sequence && !present.contains(item.number)
@@ -55,7 +55,7 @@ import Testing
         ["mix", "Alone", "9", "alone"], ["batches", "Storm", "10"], ["watchBatches", "Storm", "11"],
     ]
 
-    private func storm(seed: UInt64, goesOn: (Int) -> Bool) async throws {
+    private func storm(seed: UInt64, shouldContinue: (Int) -> Bool) async throws {
         let folder = try TemporaryFolder()
         var random = SeededGenerator(seed: seed)
         for (name, kind) in [("Storm", ArchiveKind.collection), ("Alone", .collection), ("Log", .log)] {
@@ -72,9 +72,9 @@ import Testing
         var findings = Acknowledged.Findings()
         var opens = Timings()
         func hasFailed() -> Bool { !findings.isEmpty || roles.contains { !$0.problems.isEmpty } }
-        while goesOn(kills) {
+        while shouldContinue(kills) {
             try await Task.sleep(for: .milliseconds(Int.random(in: 2...30, using: &random)))
-            // Now and then neighbours die while the first one's section waits to be repaired.
+            // Sometimes several die while a repair is pending.
             let count = [1, 1, 2, 2, 3][Int.random(in: 0..<5, using: &random)]
             let victims = Array(roles.shuffled(using: &random).prefix(count))
             for victim in victims {
@@ -94,11 +94,13 @@ import Testing
             for victim in victims { try victim.restart() }
             if rounds % 12 == 0 { try check(store, "seed \(seed) kill \(kills)") }
             store.close()
-            // What is wrong now would hide behind what follows from it.
+            // Later failures may only follow from the first.
             if hasFailed() { break }
         }
-        if !hasFailed() { for role in roles where try await !role.goesOn() { hanging.append(role.command) } }
-        // All at once: a writer of messages that is left alone soon fills the ring.
+        if !hasFailed() {
+            for role in roles where try await !role.makesProgress() { hanging.append(role.command) }
+        }
+        // All at once: a single remaining writer of messages soon fills the ring.
         for role in roles { role.worker.signal(SIGKILL) }
         for role in roles { try await role.kill() }
         let store = try Store.open(at: folder.store)
@@ -141,7 +143,7 @@ import Testing
         }
     }
 
-    /// A backup of the living store has all that was acknowledged to those who are dead.
+    /// A backup of the live store has all changes acknowledged to the killed workers.
     private func verifyInBackup(
         _ victims: [StormRole], _ store: Store, _ folder: TemporaryFolder
     ) throws -> Acknowledged.Findings {
@@ -157,7 +159,7 @@ import Testing
         return findings
     }
 
-    /// What people see and what a check counts, when nobody changes anything and nothing expires any more.
+    /// Compares status and check once nothing changes or expires.
     private func compareFigures(of archive: Archive) async throws {
         #expect(try archive.invariantViolations() == [])
         for attempt in 1...40 {

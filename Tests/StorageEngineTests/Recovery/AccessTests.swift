@@ -2,7 +2,7 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// R12, F9: stores that may not be written, belong to another user, or hold other kinds of files than they should.
+/// R12, F9: stores that aren't writable, belong to another user, or contain unexpected kinds of files.
 @Suite struct AccessTests {
     private func filled(_ folder: TemporaryFolder) throws {
         let store = try Store.open(at: folder.store)
@@ -44,8 +44,7 @@ import Testing
             try await outcomes(folder, ["\(AccessTests.otherUser)"]) == [
                 "reading open permissionDenied", "writing open permissionDenied",
             ])
-        // Opened up by its owner, it can be read by whoever trusts that owner (root is trusted by all); with and without
-        // a usable index.
+        // With readable modes, users who trust the owner can read it, with and without an index. All trust root.
         try setMode(0o755, ofAllIn: folder.store, files: 0o644)
         let expected = AccessTests.readable + ["writing open ownedByAnotherUser"]
         #expect(try await outcomes(folder, ["\(AccessTests.otherUser)"]) == expected)
@@ -56,10 +55,8 @@ import Testing
         #expect(try await outcomes(folder, ["\(AccessTests.otherUser)", "trusting"]) == expected)
     }
 
-    /// What others could write was mapped: root looked into a user's store, and the user cut the index off under it
-    /// (SIGBUS), or had made one for it.
     @Test(.enabled(if: isRoot, "only root can act as another user"))
-    func whatAnotherUserOwnsIsNotMappedUnasked() async throws {
+    func foreignFilesAreNotMapped() async throws {
         let folder = try TemporaryFolder()
         try filled(folder)
         let other = uid_t(AccessTests.otherUser)
@@ -85,8 +82,7 @@ import Testing
         }
     }
 
-    /// The same for what others may write, whoever owns it.
-    @Test func whatOthersMayWriteIsRefused() throws {
+    @Test("refuses files that others may write") func writableByOthers() throws {
         let folder = try TemporaryFolder()
         try filled(folder)
         let archive = folder.store + "/A.archive"
@@ -97,9 +93,9 @@ import Testing
             #expect(chmod(path, (isFolder ? 0o700 : 0o600) | bit) == 0)
             for mode in [AccessMode.readOnly, .readWrite] {
                 do throws(StorageError) {
-                    // The segment is met when something of it is read.
+                    // The segment is opened at the first read.
                     _ = try Store.open(at: folder.store, mode: mode).archive(named: "A").peek("key 7")
-                    Issue.record("\(path) was taken in with mode \(mode)")
+                    Issue.record("\(path) was accepted with mode \(mode)")
                 } catch {
                     #expect(
                         error.description.contains("chmod") && error.description.contains(path), "\(error)")
@@ -107,13 +103,12 @@ import Testing
             }
             #expect(chmod(path, isFolder ? 0o700 : 0o600) == 0)
         }
-        // Above the store everything is the system's: /tmp may be written by all.
+        // Folders above the store aren't checked: all users may write to /tmp.
         #expect(chmod(folder.path, 0o777) == 0)
         #expect(try Store.open(at: folder.store).archive(named: "A").peek("key 7") != nil)
     }
 
-    /// The user's own store, whose folders and files were made read-only.
-    @Test func withoutPermissionToWrite() async throws {
+    @Test("a store without write permission is readable") func noWritePermission() async throws {
         let folder = try TemporaryFolder()
         try filled(folder)
         let user = AccessTests.isRoot ? "\(AccessTests.otherUser)" : "-"
@@ -174,8 +169,8 @@ import Testing
         }
     }
 
-    /// Opening to write, and reading, give an error or the store's own data, never what lies behind a link, and
-    /// nothing outside the store is made or changed.
+    /// Opening and reading return an error or the store's own data, never the target of a link, and change nothing
+    /// outside the store.
     @Test(
         arguments: Intruder.allCases,
         [
@@ -193,7 +188,7 @@ import Testing
         let before = try? Data(contentsOf: URL(fileURLWithPath: aside))
         var found: [String] = []
         for (mode, locking) in [(AccessMode.readOnly, LockingMode.automatic), (.readWrite, .fileLock)] {
-            // The lock file is used only by an index that says so.
+            // Only an index that says so uses the lock file.
             if mode == .readWrite, name.hasSuffix("/lock") { try folder.removeIndex("A") }
             do {
                 let store = try Store.open(
@@ -206,7 +201,7 @@ import Testing
                     for number in 0..<100 {
                         try archive.put([UInt8](repeating: 1, count: 2000), forKey: "n \(number)")
                     }
-                    // What was not put out of the way is told of.
+                    // A check reports obstacles that remain.
                     let isInTheWay = name != "A.archive" && Intruder.isNoFile(at: path)
                     #expect(try archive.check().clean == !isInTheWay || name.hasSuffix(".segment"))
                 }
@@ -220,13 +215,12 @@ import Testing
             }
         }
         let after = try? Data(contentsOf: URL(fileURLWithPath: aside))
-        #expect(after == before, "what the link names was changed")
+        #expect(after == before, "the target of the link was changed")
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/nowhere"))
         #expect(found.count == 2)
     }
 
-    /// The path of the store itself is the caller's, and may lead through links.
-    @Test func theStoresPathMayBeALink() throws {
+    @Test("a store's path may lead through links") func linkedPath() throws {
         let folder = try TemporaryFolder()
         try filled(folder)
         #expect(symlink(folder.store, folder.path + "/link") == 0)
@@ -234,15 +228,13 @@ import Testing
         #expect(try archive.entries().count == 200)
     }
 
-    /// Who only looked brought a log that held more than its limit into it: where a frame that named evictions was
-    /// damaged, entries that had been listed until then.
-    @Test func whoOnlyLooksEvictsNothing() throws {
+    @Test("observers evict nothing") func observersEvictNothing() throws {
         let archive = try HandmadeArchive(kind: 1, limit: 10_000)
         try archive.write(
             (1...20).map { .put("key \($0)", [UInt8](repeating: 9, count: 1_000), stamp: UInt64($0)) })
         let segment = archive.folder.archivePath(HandmadeArchive.name, HandmadeArchive.segmentName(1))
         let log = try Data(contentsOf: URL(fileURLWithPath: segment))
-        // Nobody who looks leaves an index of what was written within a minute.
+        // Observers leave no index of segments written within the last minute.
         let hand = ClockHand()
         hand.pass(.seconds(120))
         for _ in 1...2 {

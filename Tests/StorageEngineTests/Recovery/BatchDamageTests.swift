@@ -3,13 +3,13 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// What is left of a batch that didn't come to the medium as a whole, and of one that was damaged later: the first
-/// never happened, the second loses what was hit (R6).
+/// R6: a batch that didn't reach the medium completely is dropped. One that was damaged later loses the damaged
+/// entries.
 @Suite struct BatchDamageTests {
     private let folder: TemporaryFolder
     private let segment: String
 
-    /// Batch 1, and behind it what `after` puts there.
+    /// A batch, followed by the changes of `after`.
     private init(after: (Archive) throws -> Void) throws {
         folder = try TemporaryFolder(inMemory: true)
         segment = folder.archivePath("A", "00000001.segment")
@@ -35,7 +35,7 @@ import Testing
         try file.close()
     }
 
-    /// Keys of the batch that are there with its values after the index was made anew, `repaired` first or not.
+    /// Keys that have their values of the batch after a rebuild, with or without a repair first.
     private func found(repaired: Bool) throws -> (batch: Int, old: [UInt8]?, before: Bool, after: Bool) {
         try? folder.removeIndex("A")
         if repaired {
@@ -56,14 +56,13 @@ import Testing
         )
     }
 
-    /// Whoever crashes leaves the end of the log torn: nothing of the batch there counts.
-    @Test(arguments: [false, true])
-    func atTheEndOfTheLog(repaired: Bool) throws {
+    @Test("drops an incomplete batch at the end of the log", arguments: [false, true])
+    func tornEnd(repaired: Bool) throws {
         let damage = try BatchDamageTests()
         try damage.change(9216..<9728, to: 0)
         let found = try damage.found(repaired: repaired)
         #expect(found.batch == 0 && found.before && found.old == Array("old".utf8))
-        // And it doesn't come back when something follows.
+        // It stays away after further changes.
         let store = try Store.open(at: damage.folder.store)
         try store.archive(named: "A").put([1], forKey: "after")
         store.close()
@@ -71,9 +70,8 @@ import Testing
         #expect(later.batch == 0 && later.before && later.after)
     }
 
-    /// What broke: a flipped byte in a value of the last batch cost all of it, and the first who made the index anew cleared it.
-    @Test(arguments: [false, true])
-    func damageOfLongAgoAtTheEndOfTheLog(repaired: Bool) throws {
+    @Test("damage in a complete batch at the end loses one entry", arguments: [false, true])
+    func damageAtTheEnd(repaired: Bool) throws {
         let damage = try BatchDamageTests()
         try damage.change(9100..<9101, to: 7)
         for _ in 0..<2 {
@@ -92,8 +90,8 @@ import Testing
         #expect(later.batch == 19 && !later.before && later.after)
     }
 
-    /// Where the last frame is damaged, its checksum, which is written last, tells that its writer came to an end.
-    @Test(arguments: [false, true]) func damageOfTheLastFrame(repaired: Bool) throws {
+    @Test("damage of a batch's last frame loses only that change", arguments: [false, true])
+    func lastFrame(repaired: Bool) throws {
         let damage = try BatchDamageTests()
         try damage.change(22_000..<22_001, to: 99)
         for _ in 0..<3 {
@@ -109,8 +107,7 @@ import Testing
         }
     }
 
-    /// A writer that died in the middle of the last frame hasn't written its checksum.
-    @Test func theLastFrameWasNeverFinished() throws {
+    @Test("drops a batch whose last frame has no checksum") func unfinishedLastFrame() throws {
         let damage = try BatchDamageTests()
         // It has 80 bytes.
         try damage.change(21_944..<21_948, to: 0)
@@ -118,9 +115,8 @@ import Testing
         #expect(found.batch == 0 && found.before)
     }
 
-    /// A page that never came to the medium, while pages behind it did: the batch was not whole when the power went.
-    @Test(arguments: [false, true])
-    func aPageIsMissing(repaired: Bool) throws {
+    @Test("drops a batch with a missing page", arguments: [false, true])
+    func missingPage(repaired: Bool) throws {
         let damage = try BatchDamageTests { try $0.put([1], forKey: "after") }
         try damage.change(8192..<12_288, to: 0)
         let found = try damage.found(repaired: repaired)
@@ -129,10 +125,8 @@ import Testing
         #expect(again.batch == 0 && again.before && again.after)
     }
 
-    /// What broke: where the page was shared with the batch behind, that one was given up, the log went on directly behind the
-    /// first, and what was left of this one counted when the index was made anew again.
-    @Test(arguments: [false, true])
-    func aPageThatTwoBatchesShareIsMissing(repaired: Bool) throws {
+    @Test("drops two batches that share a missing page", arguments: [false, true])
+    func sharedMissingPage(repaired: Bool) throws {
         let damage = try BatchDamageTests {
             var batch = Batch()
             for number in 0..<2 { batch.put([3], forKey: "next \(number)") }
@@ -153,9 +147,8 @@ import Testing
         }
     }
 
-    /// A flipped byte in a batch of long ago costs the one entry that it hit.
-    @Test(arguments: [false, true])
-    func damageOfLongAgo(repaired: Bool) throws {
+    @Test("damage in an older batch loses one entry", arguments: [false, true])
+    func oldDamage(repaired: Bool) throws {
         let damage = try BatchDamageTests { try $0.put([1], forKey: "after") }
         try damage.change(9100..<9101, to: 7)
         for _ in 0..<2 {
@@ -164,9 +157,8 @@ import Testing
         }
     }
 
-    /// The same in the batch's first frame, which only says how much is behind it.
-    @Test(arguments: [false, true])
-    func damageOfTheFirstFrame(repaired: Bool) throws {
+    @Test("damage of a batch's first frame loses nothing", arguments: [false, true])
+    func firstFrame(repaired: Bool) throws {
         let damage = try BatchDamageTests { try $0.put([1], forKey: "after") }
         // Header 64, two puts of 160 and 56 bytes.
         try damage.change(290..<291, to: 99)
@@ -174,9 +166,8 @@ import Testing
         #expect(found.batch == 20 && !found.before && found.after)
     }
 
-    /// What broke: at the end of the log that cost all of the batch, without a word.
-    @Test(arguments: [false, true])
-    func damageOfTheFirstFrameAtTheEndOfTheLog(repaired: Bool) throws {
+    @Test("damage of the last batch's first frame loses nothing", arguments: [false, true])
+    func firstFrameAtTheEnd(repaired: Bool) throws {
         let damage = try BatchDamageTests()
         try damage.change(290..<291, to: 99)
         for _ in 0..<2 {
@@ -188,10 +179,8 @@ import Testing
         }
     }
 
-    /// What broke: a sector of zeros looks as if the batch had never come to the medium, and a repair gave up entries that the
-    /// index still led to.
-    @Test(arguments: [(9216..<9728, 19), (21_950..<22_100, 20)])
-    func aRepairKeepsWhatTheIndexNames(zeros: Range<Int>, left: Int) throws {
+    @Test("a repair keeps entries of the index", arguments: [(9216..<9728, 19), (21_950..<22_100, 20)])
+    func entriesOfIndex(zeros: Range<Int>, left: Int) throws {
         let damage = try BatchDamageTests()
         try damage.change(zeros, to: 0)
         let store = try Store.open(at: damage.folder.store)
@@ -206,9 +195,8 @@ import Testing
         }
     }
 
-    /// What broke: where a batch ended shortly behind the border of a page or sector, the end of the one before was asked
-    /// whether it had come as well, and it had.
-    @Test(arguments: [(512, 240), (4096, 3800)]) func theLastBytesDidNotCome(border: Int, least: Int) throws {
+    @Test("drops a batch that lacks its last bytes", arguments: [(512, 240), (4096, 3800)])
+    func lostLastBytes(border: Int, least: Int) throws {
         for bytes in least..<least + 100 {
             let folder = try TemporaryFolder(inMemory: true)
             let segment = folder.archivePath("A", "00000001.segment")
@@ -232,7 +220,7 @@ import Testing
         }
     }
 
-    /// Every cut of the log leaves all of a batch or nothing. Its last frame ends at byte 22,024.
+    /// Every cut of the log leaves the whole batch or nothing. Its last frame ends at byte 22,024.
     @Test func cutAnywhere() throws {
         let whole = try Data(contentsOf: URL(fileURLWithPath: segment))
         for cut in stride(from: 280, to: 22_020, by: 1733) {
@@ -244,9 +232,8 @@ import Testing
         #expect(try found(repaired: false).batch == 20)
     }
 
-    /// What broke: where a batch had begun a segment, and power went before the segment's first page came to the medium, its
-    /// frames were cleared, and what was left had no header and took no put.
-    @Test(arguments: [1, 2, 4]) func theBatchThatBeganASegmentIsLostWithItsHeader(pages: Int) throws {
+    @Test("recovers if a batch and the header of its new segment are lost", arguments: [1, 2, 4])
+    func lostHeader(pages: Int) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let name = try {
             let store = try Store.open(at: folder.store)

@@ -4,11 +4,10 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A process was killed between beginning a segment and storing anything in it. Whoever repaired had that segment
-/// mapped already when the next writer made a new file under the same number (a number is never used again, F7):
-/// the repairer then stored into a file that had no name any more, and what it stored was lost.
+/// A process was killed between creating a segment and writing to it. Others must use that file, since a segment number
+/// is never reused (F7).
 @Suite struct BegunSegmentTests {
-    @Test func aBegunSegmentBecomesTheHead() throws {
+    @Test("uses a segment that a killed process created") func begunSegment() throws {
         let folder = try TemporaryFolder()
         let first = try Store.open(at: folder.store)
         let archive = try first.archive(
@@ -20,7 +19,7 @@ import Testing
         #expect(try folder.files(inArchive: "A").filter { $0.hasSuffix("segment") } == ["00000001.segment"])
         try beginSegment(2, in: folder)
         try markAsInterrupted(folder)
-        // The second handle repairs, which lets it meet the begun segment; the first one stores next.
+        // The second handle repairs and finds the new segment; the first one stores next.
         #expect(try !second.delete("nothing"))
         try archive.put([2], forKey: "by the first")
         try second.put([3], forKey: "by the second")
@@ -34,9 +33,7 @@ import Testing
         #expect(try again.entries().keys == ["by the second", "by the first", "old"])
     }
 
-    /// What broke: a check took a segment for damaged whose header was written while it looked. Here one is begun over
-    /// and over, as a writer does it, and taken away again.
-    @Test func aCheckBesideAWriterThatBeginsASegment() throws {
+    @Test("a check ignores a segment being created") func checkDuringCreation() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try Store.open(at: folder.store)
             .archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
@@ -66,7 +63,7 @@ import Testing
         try (Data(header) + Data(count: 65_536 - 64)).write(to: URL(fileURLWithPath: path))
     }
 
-    /// As OnDiskFormat, "Segment files", says.
+    /// Header according to OnDiskFormat, "Segment files".
     private func header(of number: UInt8, in folder: TemporaryFolder) throws -> [UInt8] {
         var header = try [UInt8](
             Data(contentsOf: URL(fileURLWithPath: folder.archivePath("A", "00000001.segment"))).prefix(64))
@@ -76,7 +73,7 @@ import Testing
         return header
     }
 
-    /// Sets the section marker, as a process does that dies in the critical section.
+    /// Sets the lock owner, as a process does that dies in the critical section.
     private func markAsInterrupted(_ folder: TemporaryFolder) throws {
         let index = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
         try index.seek(toOffset: 192)

@@ -4,8 +4,6 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What broke: a check that ran while a writer came back and made the index anew held the old index, whose head no
-/// longer moves, against a log that grew, and called an intact archive damaged.
 @Suite(.oneAtATime) struct CheckBesideRestartTests {
     private final class Outcome: Sendable {
         let problems = Guarded<[String]>([])
@@ -14,7 +12,7 @@ import Testing
         let hasEnded = Atomic<Bool>(false)
     }
 
-    @Test func isNoAlarm() async throws {
+    @Test("a check during a rebuild reports no damage") func cleanDuringRebuild() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         func write(_ round: Int) throws {
             let store = try Store.open(at: folder.store)

@@ -3,7 +3,7 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// Damaged, missing and foreign files: a clear error or the rest of the data, never a trap (F4, R6).
+/// F4, R6: damaged, missing and foreign files cause a clear error or lose the damaged data only, and never trap.
 @Suite struct DamageTests {
     /// A store with 200 entries in the archive "A", closed.
     private func filled(_ folder: TemporaryFolder, values: Int = 200) throws {
@@ -44,13 +44,12 @@ import Testing
         #expect(try store.archive(named: "A").entries().keys.first == "key 199")
     }
 
-    /// One damaged bit costs at most the entry that it is in, and is reported.
-    @Test func flippedBitsInTheLog() throws {
+    @Test("a flipped bit in the log loses at most one entry") func flippedBits() throws {
         let folder = try TemporaryFolder()
         try filled(folder)
         let segment = folder.archivePath("A", "00000001.segment")
         let original = try Data(contentsOf: URL(fileURLWithPath: segment))
-        // The blank rest of the file holds nothing.
+        // The rest of the file is blank.
         let written = original.lastIndex { $0 != 0 } ?? 0
         for offset in stride(from: 64, to: written, by: 97) {
             try change(segment) { $0[offset] ^= 0x10 }
@@ -67,9 +66,8 @@ import Testing
         }
     }
 
-    /// What broke: a list gave out what damaged bytes said as keys, owners and dates. Of a value that is longer than a page only
-    /// what names it is looked at.
-    @Test func damagedBytesAreNobodysKeys() throws {
+    /// Only the metadata of values longer than a page is checked.
+    @Test("a list returns no damaged keys, owners or dates") func damagedMetadata() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         let archive = try store.archive(
@@ -114,9 +112,8 @@ import Testing
         #expect(wrong == [])
     }
 
-    /// What is an owner's by the index goes with the owner's entries, whatever its bytes say.
-    @Test(arguments: ["owner 1", "key 4", "value 4"])
-    func damagedEntriesGoWithTheirOwner(text: String) throws {
+    @Test("deletes damaged entries with their owner", arguments: ["owner 1", "key 4", "value 4"])
+    func deletedWithOwner(text: String) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         defer { store.close() }
@@ -138,8 +135,8 @@ import Testing
         #expect(try list.indices.map { try list.key(at: $0) } == ["key 5", "key 3", "key 2", "key 0"])
     }
 
-    /// With the index in place, the damaged entry alone gives an error, and the check names it.
-    @Test func flippedBitUnderATrustedIndex() throws {
+    @Test("a damaged entry of a trusted index causes an error and is reported")
+    func flippedBitUnderIndex() throws {
         let folder = try TemporaryFolder()
         try filled(folder)
         let segment = folder.archivePath("A", "00000001.segment")
@@ -162,9 +159,7 @@ import Testing
         #expect(report.problems.contains { $0.contains("00000001.segment") }, "\(report.problems)")
     }
 
-    /// What broke: a key that was not what it had been was taken for another entry's, so its entry was not there, and the next
-    /// put made a second one beside it.
-    @Test func aFlippedBitInAKeyIsNotAbsence() throws {
+    @Test("a damaged key doesn't count as absent") func damagedKey() throws {
         let folder = try TemporaryFolder()
         try filled(folder)
         let segment = folder.archivePath("A", "00000001.segment")
@@ -207,8 +202,7 @@ import Testing
         #expect(previous == 0)
     }
 
-    /// A segment that is not this archive's, or no segment, was left out in silence by a rebuilt index.
-    @Test func segmentsThatDoNotBelongAreReported() throws {
+    @Test("reports segments of other archives") func foreignSegments() throws {
         let folder = try TemporaryFolder()
         try filled(folder)
         let other = try TemporaryFolder()
@@ -231,8 +225,7 @@ import Testing
         }
     }
 
-    /// Without its descriptor an archive was made anew over the old segments.
-    @Test func missingDescriptorIsNoNewArchive() throws {
+    @Test("an archive without its descriptor isn't created again") func missingDescriptor() throws {
         let folder = try TemporaryFolder()
         try filled(folder)
         let descriptor = folder.archivePath("A", "descriptor")
@@ -271,15 +264,14 @@ import Testing
         #expect(try !Store.isStore(at: folder.path))
     }
 
-    /// Sums over a damaged index that was still trusted overflowed, and walks along its links had no end.
-    @Test(arguments: [UInt64(1), 2, 3, 4, 5, 6])
-    func randomBytesInATrustedIndexNeitherTrapNorHang(seed: UInt64) throws {
+    @Test("random bytes in an index neither trap nor hang", arguments: [UInt64(1), 2, 3, 4, 5, 6])
+    func damagedIndex(seed: UInt64) throws {
         let folder = try TemporaryFolder()
         try filled(folder)
         var random = SeededGenerator(seed: seed)
         let index = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
         let size = try index.seekToEnd()
-        // In place, so that the file stays the one it says it is. Even seeds leave the header and fill the rest.
+        // In place, so that the index stays valid for this file. Even seeds keep the header and fill the rest.
         if seed % 2 == 0 {
             try index.seek(toOffset: 4096)
             try index.write(
@@ -308,7 +300,7 @@ import Testing
             }
             store.close()
         }
-        // Without that index the log opens, and what was not touched is what it was.
+        // Without that index the log opens.
         try folder.removeIndex("A")
         let archive = try Store.open(at: folder.store).archive(named: "A")
         let found = try archive.peek("key 77")

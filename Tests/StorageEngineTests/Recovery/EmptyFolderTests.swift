@@ -2,7 +2,6 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// What broke: an archive whose files had all been removed was not heard of any more.
 @Suite struct EmptyFolderTests {
     private func withLost(_ body: (Store, _ folder: String) throws -> Void) throws {
         let folder = try TemporaryFolder(inMemory: true)
@@ -20,7 +19,7 @@ import Testing
         try body(again, lost)
     }
 
-    @Test func isToldOfAndCanBeRemoved() throws {
+    @Test("reports and removes an empty archive folder") func reportAndRemoval() throws {
         try withLost { store, folder in
             #expect(try store.archiveNames() == ["Kept"])
             #expect(try store.emptyArchiveNames() == ["Löst"])
@@ -32,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func canBeMadeAnew() throws {
+    @Test("an empty archive folder can be used again") func recreation() throws {
         try withLost { store, _ in
             try store.archive(named: "Löst", orCreate: ArchiveConfiguration()).put([2], forKey: "a")
             #expect(try store.emptyArchiveNames() == [])
@@ -40,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func whatHoldsAnythingIsNotRemoved() throws {
+    @Test("doesn't remove a folder with files") func folderWithFiles() throws {
         try withLost { store, folder in
             try Data([1]).write(to: URL(fileURLWithPath: folder + "/file"))
             #expect(try store.emptyArchiveNames() == [])

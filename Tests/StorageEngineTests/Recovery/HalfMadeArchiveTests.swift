@@ -3,15 +3,15 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// A first put that failed, for want of descriptors or room, left an empty folder, of which lists and checks complained.
 @Suite(.oneAtATime) struct HalfMadeArchiveTests {
     private let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
 
     @Test(
+        "a failed creation leaves no folder",
         arguments: [
             (SystemCall.open, EMFILE), (.allocate, ENOSPC), (.write, ENOSPC), (.map, ENOMEM), (.rename, EIO),
         ])
-    func whatCouldNotBeMadeLeavesNothing(call: SystemCall, code: Int32) throws {
+    func failedCreation(call: SystemCall, code: Int32) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         for number in 1...60 {
@@ -31,12 +31,10 @@ import Testing
             #expect(!left.contains("New.archive"), "\(call) \(number)")
             #expect(try store.emptyArchiveNames() == [], "\(call) \(number)")
         }
-        Issue.record("making an archive takes more calls than were let fail")
+        Issue.record("creating an archive made more than 60 calls")
     }
 
-    /// What broke: where another thread was just starting a program, which holds copies of all locks until it runs, the folder
-    /// stayed.
-    @Test func aLockThatNobodyHasForLongIsWaitedFor() throws {
+    @Test("a failed creation waits for a lock that a starting program copied") func copiedLock() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         let place = folder.store + "/New.archive"
@@ -50,11 +48,10 @@ import Testing
             #expect(!FileManager.default.fileExists(atPath: place), "lock \(number)")
             if held.injected == 0 { return #expect(number > 3) }
         }
-        Issue.record("it takes more locks than were held")
+        Issue.record("a creation took more than 20 locks")
     }
 
-    /// An empty folder tells that an archive lost its files: a failure to make it anew must not take that away.
-    @Test func theFolderOfALostArchiveStays() throws {
+    @Test("the empty folder of a lost archive stays after a failed creation") func lostArchive() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         try FileManager.default.createDirectory(
@@ -74,13 +71,11 @@ import Testing
         #expect(try store.emptyArchiveNames() == [])
     }
 
-    /// What broke: the first couldn't remove the folder, since the second had come into it, and the second left it, since it
-    /// had found it.
-    @Test func theLastOfTwoWhoFailRemovesIt() throws {
+    @Test("the last of two failed creators removes the folder") func secondCreator() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         let place = folder.store + "/New.archive"
-        // As one that is making it has it.
+        // The folder during its creation.
         try FileManager.default.createDirectory(
             atPath: place, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         #expect(
@@ -93,8 +88,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: place))
     }
 
-    /// One fails to make it again and again, and removes what it began, while others come into that folder.
-    @Test func othersMakeItMeanwhile() async throws {
+    @Test("others can create an archive whose creation failed") func concurrentCreators() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let configuration = configuration
         for round in 0..<20 {

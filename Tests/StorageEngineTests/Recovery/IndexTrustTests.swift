@@ -3,14 +3,13 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// An index that was damaged while it looked as if it could be trusted.
+/// A damaged index that looks trustworthy.
 ///
-/// What broke: in a closed index a changed limit, total or count of a segment's live bytes was believed, and the
-/// next operations evicted or dropped entries that were intact; of 2,001 entries 1,869 were left in the log. Now
-/// a checksum over the closed index is looked at by the next who opens it, or what is in it is added up.
+/// The next opening verifies a checksum over the closed index, or the sums in it, so that damage loses no intact
+/// entries.
 @Suite struct IndexTrustTests {
     private static let entries = 2001
-    /// The live frames of each segment; those that there are come first.
+    /// Live bytes of each segment; existing segments come first.
     private static let tables = 12_288..<12_288 + 400
 
     private static func value(_ number: Int, _ round: Int = 0) -> [UInt8] {
@@ -24,7 +23,7 @@ import Testing
         let archive = try store.archive(
             named: "A",
             orCreate: ArchiveConfiguration(kind: kind, diskLimit: kind == .cache ? 40_000_000 : nil))
-        // A collection's log is as long as it may be, so that every operation reclaims.
+        // A collection's log has its maximum length, so that every operation reclaims.
         for _ in 0..<(kind == .collection && entries < 10_000 ? 6 : 1) {
             for number in 0..<entries {
                 try archive.put(IndexTrustTests.value(number), forKey: "key \(number)")
@@ -33,7 +32,7 @@ import Testing
         store.close()
     }
 
-    /// Writes random bytes in place, so that the file stays the one it says it is.
+    /// Writes random bytes in place, so that the index stays valid for this file.
     private func damage(
         _ folder: TemporaryFolder, _ range: Range<Int>, count: Int, _ random: inout SeededGenerator
     ) throws -> Set<Int> {
@@ -44,14 +43,14 @@ import Testing
             let place = Int.random(in: range, using: &random)
             places.insert(place)
             try file.seek(toOffset: UInt64(place))
-            // Zeros in the tables: a segment that seems to hold nothing.
+            // Zeros in the tables make segments look empty.
             let byte = range == Self.tables ? 0 : UInt8.random(in: 0...255, using: &random)
             try file.write(contentsOf: Data([byte]))
         }
         return places
     }
 
-    /// The entries whose own 64 bytes a place is in: number n is key n − 1.
+    /// Entries whose slots contain these offsets: number n is key n − 1.
     private func keysHit(_ places: Set<Int>) -> Set<Int> {
         Set(
             places.compactMap { place in
@@ -61,7 +60,7 @@ import Testing
             })
     }
 
-    /// Several short uses of the store, as of commands; each opens and closes it. Returns the keys stored anew.
+    /// Several short uses of the store, each with a separate opening. Returns the keys stored again.
     private func use(_ folder: TemporaryFolder, entries: Int, _ random: inout SeededGenerator) throws -> [Int:
         Int]
     {
@@ -87,7 +86,7 @@ import Testing
                     try archive.put(IndexTrustTests.value(number, round), forKey: "key \(number)")
                     stored[number] = round
                 } catch {
-                    // Refused: the index contradicts itself, and what was there stays.
+                    // Refused: the index contradicts itself, and the entry stays.
                 }
             }
         }
@@ -106,8 +105,8 @@ import Testing
 
     enum Place: String, CaseIterable { case anywhere, header, tables, chunks, chunksOfALargeIndex }
 
-    @Test(arguments: Place.allCases)
-    func randomBytesLoseNoEntryButTheirOwn(place: Place) throws {
+    @Test("random bytes in an index lose no other entries", arguments: Place.allCases)
+    func randomBytes(place: Place) throws {
         let large = place == .chunksOfALargeIndex
         let entries = large ? 52_000 : IndexTrustTests.entries
         let cache = try TemporaryFolder(inMemory: true)
@@ -144,11 +143,8 @@ import Testing
         }
     }
 
-    /// A wrong count of buckets in an index that is open: whoever made it smaller would have gone on under the lock for as
-    /// many as it claimed; what was stored went into no bucket, or into one that another's entries were cleared from for it,
-    /// and the index was closed as a sound one.
     @Test(arguments: [UInt32(1 << 20), 1 << 30, .max, 0, 1, 5_000])
-    func wrongCountOfBucketsIsMetByTheNextOpening(claimed: UInt32) throws {
+    func wrongBucketCountIsFound(claimed: UInt32) throws {
         let folder = try TemporaryFolder(inMemory: true)
         var archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .cache, diskLimit: 1_000_000))
@@ -157,7 +153,7 @@ import Testing
         defer { try? file.close() }
         try file.seek(toOffset: 460)
         try file.write(contentsOf: Data(little(claimed)))
-        // Look-ups see what isn't there, and never take it for absence.
+        // Look-ups must not report these entries as absent.
         for number in [0, 7_777, 19_999] where claimed > 10_000 {
             if case .success(let value) = Result(catching: { try archive.peek("key \(number)") }) {
                 #expect(value == [UInt8(number & 255)])
@@ -175,8 +171,7 @@ import Testing
         }
     }
 
-    /// The same beside a removal that makes the index smaller.
-    @Test func absurdCountOfBucketsKeepsNobodyAtMerging() throws {
+    @Test("a removal with an extreme count of buckets ends") func extremeBucketCount() throws {
         let folder = try TemporaryFolder(inMemory: true)
         var archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .cache, diskLimit: 100_000))
@@ -185,7 +180,7 @@ import Testing
         defer { try? file.close() }
         try file.seek(toOffset: 460)
         try file.write(contentsOf: Data(little(UInt32.max)))
-        // It ends, or says what it met.
+        // It succeeds or reports an error.
         try? archive.setLimits(disk: 100, memory: nil)
         archive.close()
         archive = try Store.open(at: folder.store).archive(named: "A")
@@ -193,15 +188,13 @@ import Testing
         #expect(try archive.invariantViolations() == [])
     }
 
-    /// With billions of buckets claimed, the chunk of one that isn't there had an end of 33 bits, whose lower 32 looked as
-    /// if it were: look-ups of such keys ended the process.
-    @Test func bucketsFarBehindTheEndAreNotThere() throws {
+    @Test("buckets far beyond the end are absent") func farBuckets() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .cache, diskLimit: 1_000_000))
         for number in 0..<2_000 { try archive.put([1], forKey: "key \(number)") }
         let hash = try folder.hash(of: "A")
-        // Where 2³² - 1 are claimed, a bucket has its tag's number; 320 of them are in a chunk of 1,024 entries.
+        // With 2³² - 1 buckets, a bucket has its tag's number. A chunk has 320 buckets and 1,024 entries.
         func ends32BitsAround(_ key: String) -> Bool {
             var key = key
             let tag = key.withUTF8 { UInt32(truncatingIfNeeded: hash(UnsafeRawBufferPointer($0))) }

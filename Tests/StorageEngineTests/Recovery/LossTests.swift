@@ -2,10 +2,7 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// A log that someone cut off or took segments from.
-///
-/// What broke: the index was made anew from the shorter log by the first look, which was all that knew of what had been
-/// there, and from then on a check found nothing wrong. Now the new index keeps a note until a repair reports it.
+/// A log that was cut off or lost segments. The index notes the loss until a repair reports it.
 @Suite struct LossTests {
     private static let entries = 2400
     private static let missing = "the log is missing from byte "
@@ -32,7 +29,7 @@ import Testing
         return folder
     }
 
-    /// Opens a collection for a while.
+    /// Opens a collection during `body`.
     private func inCollection(_ folder: TemporaryFolder, _ body: (Archive) throws -> Void) throws {
         let store = try Store.open(at: folder.store)
         defer { store.close() }
@@ -54,15 +51,14 @@ import Testing
         let url = URL(fileURLWithPath: folder.archivePath("A", file))
         var data = try Data(contentsOf: url)
         body(&data)
-        // In place, so that the file stays the one it is.
+        // In place, so that the file keeps its inode.
         let handle = try FileHandle(forUpdating: url)
         defer { try? handle.close() }
         try handle.write(contentsOf: data)
         try handle.truncate(atOffset: UInt64(data.count))
     }
 
-    /// What broke: a log with a hole was clean, and that was all.
-    @Test func aHoleIsRemarked() throws {
+    @Test("a check remarks on a hole in the log") func hole() throws {
         let folder = try filled()
         #expect(try check(folder).remarks == [])
         let names = try segments(folder)
@@ -72,7 +68,7 @@ import Testing
             let report = try check(folder)
             #expect(report.entries < LossTests.entries && report.remarks.count == 1, "\(report)")
             #expect(report.remarks.first?.hasPrefix("\(names[1]) to \(names[2]) are missing; ") == true)
-            // Without an index that knew them nothing tells what they were.
+            // Without an index that listed them, their contents are unknown.
             #expect(report.clean)
             try Store.open(at: folder.store).archive(named: "A").close()
         }
@@ -103,8 +99,8 @@ import Testing
         }
     }
 
-    @Test(arguments: Cut.allCases, [ArchiveKind.cache, .log])
-    func aCutLogStaysReportedUntilItIsRepaired(cut: Cut, kind: ArchiveKind) throws {
+    @Test("reports a cut log until its repair", arguments: Cut.allCases, [ArchiveKind.cache, .log])
+    func cutLog(cut: Cut, kind: ArchiveKind) throws {
         for mode in [AccessMode.readOnly, .readWrite] {
             let folder = try filled(kind)
             try apply(cut, to: folder)
@@ -113,7 +109,7 @@ import Testing
             #expect(first.problems.filter { $0.contains(LossTests.missing) }.count == 1, "\(first)")
             #expect(first.entries < LossTests.entries)
 
-            // What is stored afterwards takes the place of what was lost, and a new index knows only that.
+            // Later puts replace the lost entries, and a new index has only those.
             let store = try Store.open(at: folder.store)
             let archive = try store.archive(named: "A")
             for number in 0..<LossTests.entries {
@@ -139,9 +135,8 @@ import Testing
         }
     }
 
-    /// A repair before anyone has looked.
-    @Test(arguments: Cut.allCases)
-    func aRepairReportsWhatWasCut(cut: Cut) throws {
+    @Test("a repair reports a cut log", arguments: Cut.allCases)
+    func repairOfCutLog(cut: Cut) throws {
         let folder = try filled()
         try apply(cut, to: folder)
         let store = try Store.open(at: folder.store)
@@ -151,8 +146,7 @@ import Testing
         #expect(try check(folder).clean)
     }
 
-    /// Who can't make the index anew, because others have the archive open, reports it as well.
-    @Test func anObserverReportsIt() throws {
+    @Test("an observer reports a cut log") func observerOfCutLog() throws {
         let folder = try filled()
         let store = try Store.open(at: folder.store)
         defer { store.close() }
@@ -163,9 +157,8 @@ import Testing
         withExtendedLifetime(archive) {}
     }
 
-    /// After a restart only what was synced is known to have been there.
-    @Test(arguments: [false, true])
-    func anotherBoot(syncing: Bool) throws {
+    @Test("after a restart, only synced entries count as lost", arguments: [false, true])
+    func otherBoot(syncing: Bool) throws {
         let folder = try filled(syncing: syncing)
         try change("index", folder) { $0[32] ^= 1 }
         try folder.remark("A", clean: true)
@@ -174,7 +167,7 @@ import Testing
         #expect(try check(folder).clean == !syncing)
     }
 
-    @Test func anotherBootLosesNothingByItself() throws {
+    @Test("a restart alone loses nothing") func otherBootWithoutLoss() throws {
         let folder = try filled(syncing: true)
         try change("index", folder) { $0[32] ^= 1 }
         try folder.remark("A", clean: true)
@@ -183,9 +176,8 @@ import Testing
         #expect(try check(folder).entries == LossTests.entries)
     }
 
-    /// The index of a copy counts only if nobody wrote while it was made.
-    @Test(arguments: [false, true])
-    func aCopy(isOpen: Bool) throws {
+    @Test("an index copied during writes doesn't count", arguments: [false, true])
+    func copiedIndex(isOpen: Bool) throws {
         let folder = try filled()
         let store = isOpen ? try Store.open(at: folder.store) : nil
         let archive = try store?.archive(named: "A")
@@ -198,8 +190,8 @@ import Testing
         store?.close()
     }
 
-    @Test(arguments: [ArchiveKind.cache, .log])
-    func aSegmentInTheMiddle(kind: ArchiveKind) throws {
+    @Test("reports a missing segment in the middle", arguments: [ArchiveKind.cache, .log])
+    func middleSegment(kind: ArchiveKind) throws {
         let folder = try filled(kind)
         let names = try segments(folder)
         try remove(names[1], folder)
@@ -209,7 +201,7 @@ import Testing
             #expect(
                 report.problems.contains { $0.hasSuffix("\(names[1]): the segment is missing") }, "\(report)")
         }
-        // And when the index is given up, because the newest goes as well.
+        // Also after a rebuild, which follows the loss of the newest segment.
         try apply(.removed, to: folder)
         try look(folder, .readWrite)
         let after = try check(folder)
@@ -220,13 +212,13 @@ import Testing
         #expect(after.problems.first?.contains("of \(names[names.count - 1]), or parts") == true)
     }
 
-    @Test func theOldestSegment() throws {
+    @Test("reports a missing oldest segment") func oldestSegment() throws {
         let folder = try filled()
         let names = try segments(folder)
         try remove(names[0], folder)
         let report = try check(folder)
         #expect(report.problems.contains { $0.hasSuffix("\(names[0]): the segment is missing") }, "\(report)")
-        // Without its mark the index is added up, and that doesn't work out.
+        // Without its mark the index is checked by its sums, which don't match.
         try folder.remark("A", clean: false)
         try look(folder, .readWrite)
         let after = try check(folder)
@@ -236,9 +228,7 @@ import Testing
             "\(after)")
     }
 
-    /// What broke: older versions that had come to light were copied by reclaiming, and stayed when the segment with the newer
-    /// ones was there again; so did what that segment had deleted.
-    @Test func whatCameToLightGivesWayAgain() throws {
+    @Test("newer versions replace older ones when their segment returns") func returnedSegment() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let value = { (byte: UInt8) in [UInt8](repeating: byte, count: 2_000) }
         let changed = (0..<20).map { "changed \($0)" }
@@ -271,7 +261,7 @@ import Testing
         var later: [String] = []
         try inCollection(folder) { archive in
             for key in changed + deleted + owned {
-                #expect(try archive.peek(key) == value(1), "came to light")
+                #expect(try archive.peek(key) == value(1), "older version")
             }
             later = Array(changed.prefix(3) + deleted.prefix(3))
             for key in later { try archive.put(value(9), forKey: key) }
@@ -298,7 +288,7 @@ import Testing
         try expectAll("with the index")
         try folder.removeIndex("A")
         try expectAll("without an index")
-        // What outdates the copies is reclaimed before they are.
+        // Frames that replace the copies are reclaimed first.
         try inCollection(folder) { archive in
             for round in 0..<200 where try segments(folder).contains(next) {
                 for number in 0..<20 { try archive.put(value(UInt8(round)), forKey: "churn \(number)") }
@@ -310,8 +300,8 @@ import Testing
         try expectAll("when it was reclaimed, without an index")
     }
 
-    /// What broke: the segment with an entry was away while the one that deleted it was reclaimed, and brought it back.
-    @Test(arguments: [false, true]) func whatWasReclaimedSinceIsALeftover(keepingTheIndex: Bool) throws {
+    @Test("ignores a segment that returns after later ones were reclaimed", arguments: [false, true])
+    func returnedAfterReclaiming(keepingTheIndex: Bool) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let value = [UInt8](repeating: 1, count: 2_000)
         var segment = ""
@@ -352,8 +342,7 @@ import Testing
         }
     }
 
-    /// What broke: an action got the number of one in a missing segment, and what undid it brought back what that one had deleted.
-    @Test func anUndoIsOfItsOwnAction() throws {
+    @Test("an undo affects its own action only") func undoOfOwnAction() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let value = [UInt8](repeating: 1, count: 2_000)
         func delete(_ key: String, _ archive: Archive) throws -> ReversibleAction.ID {
@@ -374,7 +363,7 @@ import Testing
         try folder.removeIndex("A")
         try inCollection(folder) { archive in
             let (one, action) = (try archive.peek("one"), try delete("other", archive))
-            #expect(one == value, "it came to light")
+            #expect(one == value, "older version")
             let undone = try archive.undo(action)
             #expect(undone?.entries == 1)
         }
@@ -385,8 +374,7 @@ import Testing
         }
     }
 
-    /// What broke: numbers that a large segment takes up were said to be of segments that aren't there.
-    @Test func aLargeSegmentTakesUpItsNumbers() throws {
+    @Test("numbers used by a large segment aren't missing") func largeSegment() throws {
         let folder = try TemporaryFolder(inMemory: true)
         try inCollection(folder) { archive in
             try archive.put([1], forKey: "before")
@@ -408,9 +396,8 @@ import Testing
         }
     }
 
-    /// What broke: a segment that was away wasn't missed where the next one's number is a multiple of 4,096, or where the one before
-    /// it is so long that it nearly takes up two numbers. What was stored in it wasn't seen when it was there again.
-    @Test(arguments: [false, true]) func whatIsAwayIsMissedAtAnyNumber(behindLarge: Bool) throws {
+    @Test("notices a missing segment at any number", arguments: [false, true])
+    func missingAtAnyNumber(behindLarge: Bool) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let value = [UInt8](repeating: 1, count: 9_000)
         var away = ""
@@ -461,9 +448,8 @@ import Testing
         #expect(report.problems == [] && report.remarks == [])
     }
 
-    /// What broke: reclaiming stepped over a missing segment in silence. Its entries were counted for ever, and when the file was
-    /// there again, look-ups gave what stood in it before what was stored since.
-    @Test(arguments: [false, true]) func reclaimingGivesUpWhatIsMissing(comesBack: Bool) throws {
+    @Test("reclaiming drops the entries of a missing segment", arguments: [false, true])
+    func reclaimedLoss(comesBack: Bool) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let value = { (byte: UInt8) in [UInt8](repeating: byte, count: 2_000) }
         let lost = (0..<5).map { "lost \($0)" }
@@ -496,9 +482,7 @@ import Testing
         }
     }
 
-    /// What broke: whoever asked for a snapshot, or a backup, of an archive with a lost segment was told that others change it too
-    /// fast, for ever.
-    @Test func aSnapshotNamesWhatIsMissing() throws {
+    @Test("a snapshot reports missing entries") func snapshotOfLoss() throws {
         let folder = try filled()
         try remove(try segments(folder)[1], folder)
         let archive = try Store.open(at: folder.store).archive(named: "A")
@@ -511,15 +495,14 @@ import Testing
             } catch { return error }
         }
         #expect(!errors.isEmpty && errors.count < LossTests.entries)
-        // Who looks through the keys is told, too.
+        // A read of all keys reports the same number.
         let list = try archive.entries()
         let unreadable = list.readPresentKeys(0..<list.count, at: { $0 }) { _, _ in }
         #expect(unreadable == errors.count)
         #expect(errors.allSatisfy { if case .corrupted = $0 { true } else { false } })
     }
 
-    /// Reclaiming takes segments as well, and a check beside it finds nothing wrong.
-    @Test func reclaimedSegmentsAreNoLoss() throws {
+    @Test("reclaimed segments don't count as lost") func reclaimedSegments() throws {
         let folder = try filled()
         let before = try segments(folder)
         let store = try Store.open(at: folder.store)

@@ -2,9 +2,7 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// An archive without its descriptor becomes what its frames tell.
-///
-/// What broke: a log became a collection, in which its messages are nothing; the report said that it was whole.
+/// A repair of an archive without a descriptor restores its kind from its frames.
 @Suite struct LostDescriptorTests {
     private func repaired(
         _ configuration: ArchiveConfiguration, _ fill: (Archive) throws -> Void
@@ -18,8 +16,8 @@ import Testing
         return (try store.repair(archiveNamed: "A"), store, folder)
     }
 
-    @Test(arguments: [UInt64(20_000), 9_000_000])
-    func aLog(limit: UInt64) throws {
+    @Test("restores a log", arguments: [UInt64(20_000), 9_000_000])
+    func lostLog(limit: UInt64) throws {
         var kept: [LogMessage] = []
         let (report, store, folder) = try repaired(ArchiveConfiguration(kind: .log, diskLimit: limit)) {
             archive in
@@ -42,7 +40,7 @@ import Testing
         #expect(try archive.messages(most: .max).messages.last?.bytes == [1])
     }
 
-    @Test func aCacheThatEvicted() throws {
+    @Test("restores a cache that evicted") func lostCache() throws {
         var kept: [String] = []
         let (report, store, folder) = try repaired(ArchiveConfiguration(kind: .cache, diskLimit: 3_000_000)) {
             archive in
@@ -63,8 +61,7 @@ import Testing
         #expect(try archive.check().clean)
     }
 
-    /// What a person deleted, what expired and what was kept for an undo is no eviction.
-    @Test func anythingElseIsACollection() throws {
+    @Test("restores any other archive as a collection") func lostCollection() throws {
         let (report, store, folder) = try repaired(ArchiveConfiguration(kind: .cache, diskLimit: 3_000_000)) {
             archive in
             for number in 0..<40 {
@@ -88,7 +85,7 @@ import Testing
         #expect(report.entries == 20)
         #expect(
             report.problems.contains { $0.contains("is now a collection") && $0.contains("resize --memory") })
-        // As the report says it.
+        // As the report suggests.
         try archive.setLimits(disk: nil, memory: 1000)
         #expect(try archive.configuration().memoryLimit == 1000)
     }

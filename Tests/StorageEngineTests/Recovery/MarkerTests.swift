@@ -3,7 +3,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// The marker of a store: another version is told from damage, and what is damaged can be mended.
+/// The marker of a store: other versions differ from damage, and damage can be repaired.
 @Suite struct MarkerTests {
     private static let right = "Vellum store, format 1\n"
 
@@ -24,12 +24,14 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        right + "garbage", "Vellum store, format 1\r\n", "Vellum store, format 1", "",
-        "Vellum store, format \n",
-        "Vellum store, format 01\n", "Vellum store, format 99999999999\n", "hello\n", nil,
-    ])
-    func damageIsNamedAndMended(text: String?) throws {
+    @Test(
+        "names and repairs a damaged marker",
+        arguments: [
+            right + "garbage", "Vellum store, format 1\r\n", "Vellum store, format 1", "",
+            "Vellum store, format \n",
+            "Vellum store, format 01\n", "Vellum store, format 99999999999\n", "hello\n", nil,
+        ])
+    func damagedMarker(text: String?) throws {
         let (folder, marker) = try filled()
         if let text {
             try Data(text.utf8).write(to: marker)
@@ -58,13 +60,14 @@ import Testing
         #expect(try Store.repairMarker(at: folder.store) == nil)
     }
 
-    /// What broke: a carriage return made it "no such file (damaged at byte 22)".
-    @Test(arguments: [
-        (right.replacing("\n", with: "\r\n"), "ends the line"),
-        (String(right.dropLast()), "lacks the line feed"),
-        ("", "is empty"), ("hello\n", "differs from byte 0 on"), (right + "x", "differs from byte 23 on"),
-    ])
-    func whatIsWrongIsSaid(text: String, words: String) throws {
+    @Test(
+        "an error describes the damage",
+        arguments: [
+            (right.replacing("\n", with: "\r\n"), "ends the line"),
+            (String(right.dropLast()), "lacks the line feed"),
+            ("", "is empty"), ("hello\n", "differs from byte 0 on"), (right + "x", "differs from byte 23 on"),
+        ])
+    func namedDamage(text: String, words: String) throws {
         let (folder, marker) = try filled()
         try Data(text.utf8).write(to: marker)
         let error = try #require(refusal(folder, .readOnly))
@@ -72,7 +75,7 @@ import Testing
         #expect(!error.description.contains("no such file"))
     }
 
-    @Test func anotherVersionIsLeftAsItIs() throws {
+    @Test("leaves a store of another version unchanged") func otherVersion() throws {
         let (folder, marker) = try filled()
         try Data("Vellum store, format 2\n".utf8).write(to: marker)
         let error = StorageError.unsupportedVersion(path: marker.path, found: 2, supported: 1)
@@ -81,7 +84,7 @@ import Testing
         #expect(try String(contentsOf: marker, encoding: .utf8) == "Vellum store, format 2\n")
     }
 
-    @Test func aLinkIsNoMarker() throws {
+    @Test("a link isn't a marker") func linkedMarker() throws {
         let (folder, marker) = try filled()
         try FileManager.default.moveItem(atPath: marker.path, toPath: folder.path + "/elsewhere")
         try FileManager.default.createSymbolicLink(
@@ -91,8 +94,7 @@ import Testing
         #expect(refusal(folder, .readWrite) == nil)
     }
 
-    /// A folder without archives is none of a store's, whatever is in it.
-    @Test func otherFoldersStayWhatTheyAre() throws {
+    @Test("leaves folders without archives unchanged") func otherFolders() throws {
         let folder = try TemporaryFolder(inMemory: true)
         for name in ["file", "vellum-store"] {
             try Data("hello".utf8).write(to: URL(fileURLWithPath: folder.path + "/" + name))
@@ -106,9 +108,8 @@ import Testing
         #expect(try String(contentsOfFile: folder.path + "/vellum-store", encoding: .utf8) == "hello")
     }
 
-    /// What broke: who only looked met a folder in which somebody was about to make a store, and called it no store.
-    @Test(arguments: [AccessMode.readOnly, .readWrite])
-    func whoLooksMeetsAStoreOrNone(mode: AccessMode) async throws {
+    @Test("an opening during a creation finds a store or none", arguments: [AccessMode.readOnly, .readWrite])
+    func openingDuringCreation(mode: AccessMode) async throws {
         for round in 0..<150 {
             let folder = try TemporaryFolder(inMemory: true)
             let path = folder.store
@@ -120,7 +121,7 @@ import Testing
                         _ = try store.archive(named: "A", orCreate: ArchiveConfiguration())
                         return
                     }
-                    // Until it is there, or its maker has failed.
+                    // Until it exists, or its creator has failed.
                     for _ in 0..<100_000 {
                         do throws(StorageError) {
                             return _ = try Store.open(at: path, mode: mode, createIfMissing: false)
@@ -136,9 +137,7 @@ import Testing
         }
     }
 
-    /// What broke: the file that became the marker had the process' number in its name, which processes of two containers may
-    /// share, and what killed makers left stayed.
-    @Test func whatKilledMakersLeftGoes() throws {
+    @Test("removes files of killed creators") func leftoverFiles() throws {
         let folder = try TemporaryFolder(inMemory: true)
         try FileManager.default.createDirectory(atPath: folder.store, withIntermediateDirectories: false)
         for name in ["1", "0123456789abcdef", "doorbell"] {
@@ -149,9 +148,8 @@ import Testing
         #expect(names == ["vellum-store", "vellum-store.doorbell"])
     }
 
-    /// What broke: archives were made, and entries acknowledged, in a folder that nobody else could open as a store any more.
-    @Test(arguments: [false, true])
-    func withoutItsMarkerItGetsNoArchives(hasArchive: Bool) throws {
+    @Test("creates no archives in a store without a marker", arguments: [false, true])
+    func noMarker(hasArchive: Bool) throws {
         let (folder, marker) = try filled()
         let store = try Store.open(at: folder.store)
         defer { store.close() }
@@ -167,9 +165,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder.store + "/B.archive"))
     }
 
-    /// What broke: `rm -r` of a store in use could leave the archives that its program made anew, without the marker, and every
-    /// program refused that from then on.
-    @Test func whoMakesItAnewMendsIt() throws {
+    @Test("recreating a store repairs its marker") func recreatedMarker() throws {
         let (folder, marker) = try filled()
         try FileManager.default.removeItem(at: marker)
         var remarks: [String] = []
@@ -180,14 +176,13 @@ import Testing
         let store = try Store.openAnew(at: folder.store) { remarks.append($0) }
         #expect(try store.archive(named: "A").peek("a") == [1])
         #expect(remarks.count == 1 && remarks[0].contains("rewritten"))
-        // One that is damaged may be another format's.
+        // A damaged one may belong to another format.
         try Data("hello\n".utf8).write(to: marker)
         #expect(throws: StorageError.self) { try Store.openAnew(at: folder.store) { remarks.append($0) } }
         #expect(remarks.count == 1)
     }
 
-    /// What broke: an open store that was removed had no archives, as if it were empty.
-    @Test func aRemovedStoreIsNotEmpty() throws {
+    @Test("a removed store isn't empty") func removedStore() throws {
         let (folder, _) = try filled()
         let store = try Store.open(at: folder.store, mode: .readOnly)
         try removeFolderInUse(folder.store)
@@ -196,8 +191,7 @@ import Testing
         #expect(throws: StorageError.storeNotFound(path: folder.store)) { try store.archiveNames() }
     }
 
-    /// What broke: who had found no marker, and then what others had made after theirs, called it no store.
-    @Test func allWhoMakeAStoreAtOnceGetIt() async throws {
+    @Test("all concurrent creators get the store") func concurrentCreators() async throws {
         for round in 0..<150 {
             let folder = try TemporaryFolder(inMemory: true)
             let path = folder.store

@@ -3,10 +3,10 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// R6: a store whose files are damaged in every way is used, rebuilt and repaired. Nothing traps or hangs, no value
-/// is wrong, a flipped bit costs one entry at most, and no damage costs more than what lies in it.
+/// R6: uses, rebuilds and repairs a store with all kinds of damage. Nothing traps or hangs, no value is wrong, a
+/// flipped bit loses at most one entry, and other damage loses the damaged ones only.
 @Suite(.oneAtATime) struct MutationTests {
-    /// One file of a store made another.
+    /// A change of one file of a store.
     enum Mutation: Equatable {
         case flip(file: String, bit: Int)
         case truncate(file: String, bytes: Int)
@@ -38,9 +38,9 @@ import Testing
 
     enum Step: CaseIterable { case observe, use, rebuild }
 
-    // MARK: Which
+    // MARK: Mutations
 
-    /// All of the small files' bits and lengths, the headers' bits, and whole files.
+    /// All bits and lengths of small files, the bits of headers, and whole files.
     static func exhaustive(_ fixture: DamageFixture) -> [Mutation] {
         var all: [Mutation] = []
         // Empty files are locks, and hold nothing that could be damaged.
@@ -76,7 +76,7 @@ import Testing
         var file = segments[Int.random(in: 0..<segments.count, using: &random)]
         if draw % 10 >= 8 { file = draw % 20 < 15 ? "index" : "descriptor" }
         let data = fixture.files[file] ?? Data()
-        // The blank rest of a segment is hit as well, but not mostly.
+        // The blank rest of a segment is hit sometimes.
         let written = file.hasSuffix(".segment") ? (data.lastIndex { $0 != 0 } ?? 0) + 32 : data.count
         let reach = max(1, min(draw < 90 ? written : data.count, data.count))
         if draw < 80 { return .flip(file: file, bit: Int.random(in: 0..<reach * 8, using: &random)) }
@@ -84,7 +84,7 @@ import Testing
         return .randomBytes(file: file)
     }
 
-    // MARK: One of them
+    // MARK: Runs
 
     private func apply(
         _ mutation: Mutation, _ fixture: DamageFixture, _ other: DamageFixture, _ folder: TemporaryFolder,
@@ -98,7 +98,7 @@ import Testing
             mutation.file == MutationTests.marker ? fixture.marker : fixture.files[mutation.file] ?? Data()
         switch mutation {
         case .flip(_, let bit):
-            // In place: another file would not be the index that it says it is.
+            // In place: a new file would invalidate the index.
             let file = try FileHandle(forUpdating: URL(fileURLWithPath: target))
             defer { try? file.close() }
             try file.seek(toOffset: UInt64(bit / 8))
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    /// What is there by the word of an open archive; what cannot be read is not.
+    /// Compares an open archive with the fixture. Unreadable entries count as lost.
     private func look(
         _ archive: Archive, _ fixture: DamageFixture, stored: [String: [UInt8]], _ what: String
     ) -> (lost: Set<String>, revived: Int) {
@@ -150,7 +150,7 @@ import Testing
         return (lost, revived)
     }
 
-    /// Looks, uses, rebuilds and repairs, in an order that the seed says. Returns what was lost at the end.
+    /// Observes, uses, rebuilds and repairs, in random order.
     private func live(
         _ mutation: Mutation, _ fixture: DamageFixture, _ folder: TemporaryFolder,
         _ random: inout SeededGenerator,
@@ -163,7 +163,7 @@ import Testing
         func judge(_ archive: Archive, _ step: String) {
             let (lost, revived) = look(archive, fixture, stored: stored, "\(step) after \(what)")
             figures.revived = max(figures.revived, revived)
-            // An observer goes by the descriptor that is there, and finds no segment of its archive; nothing is gone.
+            // With a foreign descriptor an observer finds no segments; nothing is lost.
             if step == "look", mutation == .foreign(file: "descriptor") { return }
             if case .flip = mutation {
                 figures.mostLostByAFlip = max(figures.mostLostByAFlip, lost.count)
@@ -189,7 +189,7 @@ import Testing
             defer { store.close() }
             let archive = try store.archive(named: "A")
             for number in 100..<120 { _ = try? archive.access("key \(number)") }
-            // A value that the engine refuses to store is not stored; one that it stored stays.
+            // A refused put stores nothing; an accepted one stays.
             for key in ["key 115", "key 3"] {
                 let value = Array("new \(key)".utf8)
                 try archive.put(value, forKey: key)
@@ -231,7 +231,7 @@ import Testing
         #expect(check.clean && check.entries == report.entries, "\(what): \(check.problems)")
     }
 
-    /// A check that reads the log several times, for some entries each, finds what one does that reads it once.
+    /// A check in parts equals a check in one pass.
     private func compareChecks(_ archive: Archive, _ what: String) throws {
         let whole = try archive.check()
         let parted = try archive.check(most: 5)
@@ -243,13 +243,15 @@ import Testing
         #expect(Set(whole.problems) == Set(parted.problems), "\(what)")
     }
 
-    /// The entries that may be lost: those that lie in a damaged segment.
+    /// Entries that may be lost: those in a damaged segment.
     private func bearableLoss(_ mutation: Mutation, _ fixture: DamageFixture) -> Set<String> {
         if case .duplicate(_, let name) = mutation { return fixture.keysOfSegment[name] ?? [] }
         return fixture.keysOfSegment[mutation.file] ?? []
     }
 
-    private func run(seed: UInt64, goesOn: (Int) -> Bool, _ next: (Int, inout SeededGenerator) -> Mutation?)
+    private func run(
+        seed: UInt64, shouldContinue: (Int) -> Bool, _ next: (Int, inout SeededGenerator) -> Mutation?
+    )
         throws -> Counts
     {
         let fixture = try MutationTests.fixture.get()
@@ -257,7 +259,7 @@ import Testing
         let folder = try TemporaryFolder(inMemory: true)
         var random = SeededGenerator(seed: seed)
         var figures = Counts()
-        while goesOn(figures.mutations), let mutation = next(figures.mutations, &random) {
+        while shouldContinue(figures.mutations), let mutation = next(figures.mutations, &random) {
             try fixture.restore(in: folder)
             try apply(mutation, fixture, other, folder, &random)
             try live(mutation, fixture, folder, &random, &figures)
@@ -271,7 +273,7 @@ import Testing
 
     // MARK: Tests
 
-    @Test func theFixtureHasWhatIsDamaged() throws {
+    @Test("the fixture has entries in both segments") func fixture() throws {
         let fixture = try MutationTests.fixture.get()
         #expect(fixture.segments.count == 2)
         #expect(fixture.live.count > 100 && fixture.live.count < fixture.versions.count - 50)
@@ -279,7 +281,7 @@ import Testing
         #expect(fixture.keysOfSegment.values.reduce(0) { $0 + $1.count } == fixture.live.count)
     }
 
-    /// Whole files, and some of the bits and lengths that the soak takes all of.
+    /// Whole files, and some of the bits and lengths of the soak.
     @Test func wholeFilesAndBitsOfSmallOnes() throws {
         let all = MutationTests.exhaustive(try MutationTests.fixture.get())
         let chosen = all.enumerated().filter { index, mutation in
@@ -289,14 +291,14 @@ import Testing
             default: true
             }
         }.map(\.element)
-        let figures = try run(seed: 5, goesOn: { $0 < chosen.count }) { index, _ in chosen[index] }
+        let figures = try run(seed: 5, shouldContinue: { $0 < chosen.count }) { index, _ in chosen[index] }
         #expect(figures.mutations == chosen.count && chosen.count > 100)
     }
 
     @Test(arguments: [UInt64(1), 2])
     func anyBitOrLength(seed: UInt64) throws {
         let fixture = try MutationTests.fixture.get()
-        let figures = try run(seed: seed, goesOn: { $0 < 75 }) { _, random in
+        let figures = try run(seed: seed, shouldContinue: { $0 < 75 }) { _, random in
             MutationTests.any(fixture, &random)
         }
         #expect(figures.mostLostByAFlip == 1 && figures.lost > 0, "seed \(seed): nothing was damaged")
@@ -310,7 +312,7 @@ import Testing
         let all = MutationTests.exhaustive(fixture)
         let wanted = ProcessInfo.processInfo.environment["VELLUM_SOAK_MUTATIONS"].flatMap(Int.init)
         let end = Soak.end(share: 0.25)
-        let figures = try run(seed: seed, goesOn: { _ in true }) {
+        let figures = try run(seed: seed, shouldContinue: { _ in true }) {
             index, random in
             if let wanted, index >= wanted { return nil }
             if wanted == nil, Date() >= end { return nil }

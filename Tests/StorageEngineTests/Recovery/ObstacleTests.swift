@@ -2,14 +2,12 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// A folder or a link where the engine needs a file of its own.
-///
-/// What broke: a check and a repair found nothing, while nobody could store anything.
+/// Folders and links in place of the engine's files.
 @Suite struct ObstacleTests {
     private static let files = ["opening", "attached", "index", "index.new", "syncing", "descriptor.new"]
 
-    @Test(arguments: files, [false, true])
-    func areReportedAndTakenOutOfTheWay(file: String, isLink: Bool) throws {
+    @Test("reports and renames folders and links", arguments: files, [false, true])
+    func reportedAndRenamed(file: String, isLink: Bool) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         defer { store.close() }
@@ -25,7 +23,7 @@ import Testing
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
             try Data("x".utf8).write(to: URL(fileURLWithPath: path + "/inside"))
         }
-        // A link that is no part of the archive is replaced by the first who needs the name.
+        // The next user of the name replaces a link that isn't part of the archive.
         let isReplaced = isLink && ["index", "index.new", "descriptor.new"].contains(file)
         if !isReplaced {
             let looking = try Store.open(at: folder.store, mode: .readOnly)
@@ -49,14 +47,13 @@ import Testing
         try again.setLimits(disk: 1000, memory: nil)
         #expect(try again.check().clean)
         #expect(Set(try again.entries().keys) == ["a", "b", "c"])
-        // What was put aside goes with the archive; what a link leads to does not.
+        // Renamed files are removed with the archive; targets of links stay.
         try store.removeArchive(named: "A")
         #expect(!FileManager.default.fileExists(atPath: folder.store + "/A.archive"))
         #expect(FileManager.default.fileExists(atPath: folder.store + "/vellum-store"))
     }
 
-    /// What broke: the error named the file that was to take the folder's place.
-    @Test func theErrorNamesTheFolder() throws {
+    @Test("an error names the folder") func namedFolder() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         defer { store.close() }
@@ -69,9 +66,8 @@ import Testing
         #expect(error?.description.contains("/index is damaged") == true, "\(String(describing: error))")
     }
 
-    /// What broke: a check found nothing, and every put was refused.
-    @Test(arguments: ["opening", "attached"])
-    func filesThatOthersMayChangeAreReported(file: String) throws {
+    @Test("reports files that others may write", arguments: ["opening", "attached"])
+    func writableFiles(file: String) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration())
@@ -87,9 +83,8 @@ import Testing
         #expect(try store.archive(named: "A").check().clean)
     }
 
-    /// What broke: a file that looks like a segment and is none was passed over without a word.
     @Test(arguments: ["00000000.segment", "0000000A.segment", "1.segment"])
-    func filesThatOnlyLookLikeSegmentsAreReported(file: String) throws {
+    func reportsFilesThatLookLikeSegments(file: String) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try Store.open(at: folder.store).archive(named: "A", orCreate: ArchiveConfiguration())
         try archive.put([1], forKey: "a")
@@ -101,10 +96,8 @@ import Testing
         #expect(try archive.check().clean)
     }
 
-    /// What broke: a segment that had become a link, a folder or a pipe was taken for one that isn't there: an archive without
-    /// its entries, in which the next put took the segment's number.
     @Test(arguments: ["link", "dangling", "folder", "pipe"], [false, true])
-    func segmentsThatAreNoFilesAreRefused(what: String, hasIndex: Bool) throws {
+    func refusesSegmentsThatAreNoFiles(what: String, hasIndex: Bool) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         let archive = try store.archive(

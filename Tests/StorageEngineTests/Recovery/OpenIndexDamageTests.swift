@@ -3,8 +3,8 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// What is damaged in the index of an archive that is open: nothing acknowledged is written over or given up for it, no call
-/// runs for ever, and nobody is told "no entry" of one that is there. Offsets: OnDiskFormat, "The index".
+/// Damage in the index of an open archive: acknowledged entries aren't overwritten or dropped, calls end, and present
+/// entries aren't reported as absent. Offsets: OnDiskFormat, "The index".
 @Suite struct OpenIndexDamageTests {
     private func archive(in folder: TemporaryFolder, _ mode: AccessMode = .readWrite) throws -> Archive {
         try Store.open(at: folder.store, mode: mode).archive(named: "A")
@@ -29,9 +29,9 @@ import Testing
             })
     }
 
-    /// What broke: where a bit of the head of an open index had changed, acknowledged entries were written over. Offsets:
-    /// OnDiskFormat, "The index". Moved back by whole frames, into the middle of one, and of the last one.
-    @Test(arguments: [16 * 8, 50, 4], [false, true]) func aHeadThatWasMovedBackHasNothingWrittenOver(
+    /// Moved back by whole frames, into the middle of one, and into the last one.
+    @Test("a log tail moved back overwrites nothing", arguments: [16 * 8, 50, 4], [false, true])
+    func movedTail(
         words: UInt32, inBatch: Bool
     ) throws {
         let folder = try TemporaryFolder(inMemory: true)
@@ -56,9 +56,8 @@ import Testing
         #expect(try again.check().problems == [])
     }
 
-    /// What broke: where the index counted more than was set aside, all else was evicted to make room for it. Offsets:
-    /// OnDiskFormat, "The table of reversible actions".
-    @Test func aDamagedSumEvictsNothing() throws {
+    /// Offsets: OnDiskFormat, "The table of reversible actions".
+    @Test("a damaged sum evicts nothing") func damagedSum() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(diskLimit: 100_000))
@@ -78,10 +77,8 @@ import Testing
         #expect(try again.check().problems == [])
     }
 
-    /// What broke: a log that began nowhere was begun anew in the place of the one that was there, and a place within a
-    /// segment's header took what nobody wrote.
-    @Test(arguments: [0, 1 << 32] as [UInt64], [false, true])
-    func aHeadThatIsNowhereTakesNothing(head: UInt64, inBatch: Bool) throws {
+    @Test("an invalid log tail overwrites nothing", arguments: [0, 1 << 32] as [UInt64], [false, true])
+    func invalidTail(head: UInt64, inBatch: Bool) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
@@ -101,8 +98,7 @@ import Testing
         #expect(try again.check().problems == [])
     }
 
-    /// What broke: a collection evicted all entries for a limit that only its damaged index had.
-    @Test func aCollectionHasNoLimit() throws {
+    @Test("a collection has no limit") func noLimit() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
@@ -115,8 +111,7 @@ import Testing
         #expect(try archive.entries().count == 42)
     }
 
-    /// What broke: no oldest message was written into the next message's frame as "none before me", which dropped all.
-    @Test func messagesWithoutAnOldestAreNotDropped() throws {
+    @Test("a damaged oldest message drops no messages") func noOldest() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 100_000))
@@ -130,9 +125,7 @@ import Testing
         #expect(try again.check().problems == [])
     }
 
-    /// What broke: the place of the oldest message was believed wherever it was, and written into each further message: all
-    /// before it were lost for good.
-    @Test func anOldestMessageBehindTheLastIsNotWrittenDown() throws {
+    @Test("an oldest message after the last isn't recorded") func falseOldest() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 100_000))
@@ -146,19 +139,18 @@ import Testing
         #expect(try again.check().problems == [])
     }
 
-    /// What broke: where the sums of an action counted a mark that isn't there, the next action that took its line looked
-    /// for it for ever. With and without others that are set aside.
-    @Test(arguments: [false, true]) func aMarkThatIsOnlyCountedIsNotLookedForForEver(isAnySetAside: Bool)
+    @Test("ends the search for a mark that is only counted", arguments: [false, true])
+    func countedMark(isAnyTombstoned: Bool)
         throws
     {
-        // By hand, since upkeep mends the sums every second.
+        // With a manual clock, since maintenance repairs the sums every second.
         try Clock.$hand.withValue(ClockHand()) {
             let folder = try TemporaryFolder(inMemory: true)
             let archive = try Store.open(at: folder.store).archive(
                 named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
             for number in 0..<40 { try archive.put([1], forKey: "\(number)") }
             let first = try #require(try delete(["1", "2"], from: archive).action)
-            if !isAnySetAside { _ = try archive.undo(first.id) }
+            if !isAnyTombstoned { _ = try archive.undo(first.id) }
             for line in 0..<64 where line != Int(first.id % 64) {
                 try write(little(UInt64(line % 3 + 1)), at: 245_760 + 64 * line + 24, folder)
             }
@@ -168,21 +160,20 @@ import Testing
                 let action = try #require(try delete(["\(number)"], from: archive).action)
                 #expect(try archive.undo(action.id)?.entries == 1)
             }
-            if isAnySetAside { #expect(try archive.undo(first.id)?.entries == 2) }
+            if isAnyTombstoned { #expect(try archive.undo(first.id)?.entries == 2) }
             #expect(try archive.entries().count == 40)
             archive.close()
             #expect(try self.archive(in: folder).entries().count == 40)
         }
     }
 
-    /// A mark on an entry that nobody removed must not have it given up.
-    @Test func aMarkAloneRemovesNothing() throws {
+    @Test("a deletion mark without a commit deletes nothing") func loneMark() throws {
         let folder = try TemporaryFolder(inMemory: true)
         var archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
         for number in 0..<40 { try archive.put([1], forKey: "\(number)") }
         #expect(try delete(["1", "2"], from: archive).entries == 2)
-        // Entry 31, as if by action 40, of which the sums know as well.
+        // Entry 31, as if by action 40, also in the sums.
         try write([0x80 | 40], at: 262_144 + 94_208 + 30, folder)
         try write(little(UInt64(1)), at: 245_760 + 64 * 40 + 24, folder)
         for _ in 0..<64 {
@@ -195,9 +186,7 @@ import Testing
         #expect(try archive.check().problems == [])
     }
 
-    /// What broke: with one bit of the salt changed, whoever opened the archive found none of its entries, in silence, and the
-    /// last who left it called the index clean.
-    @Test func anotherSaltIsSeen() throws {
+    @Test("notices a changed salt") func changedSalt() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
@@ -217,8 +206,7 @@ import Testing
         #expect(try again.check().problems == [])
     }
 
-    /// What broke: an older index that was written over the present one, with a clean mark and in the same file, was believed.
-    @Test func anOlderIndexIsNotBelieved() throws {
+    @Test("ignores an older index in the same file") func olderIndex() throws {
         let folder = try TemporaryFolder(inMemory: true)
         var archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
@@ -239,16 +227,14 @@ import Testing
         #expect(try self.archive(in: folder).delete("1"))
     }
 
-    /// What broke: after somebody had been killed within a section, nobody expired anything until somebody came to change
-    /// something, and followers went on saying what was no more.
-    @Test func whatTheDeadLeftIsPutRightThoughNobodyComes() async throws {
+    @Test("recovers from a dead lock owner without a call") func recoveryWithoutCalls() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
         defer { archive.close() }
         try archive.put([1], forKey: "stays")
         try archive.put([1], forKey: "goes", attributes: EntryAttributes(lifetime: .milliseconds(300)))
-        // The section's marker, of nobody who lives.
+        // A lock owner that isn't alive.
         try write(little(UInt64(99_999_999)), at: 192, folder)
         #expect(
             try await eventually {

@@ -3,7 +3,7 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// A damaged archive is made whole: what is intact stays, what isn't is kept aside, and a check is clean (R6).
+/// R6: a repair keeps intact entries, moves damaged bytes to other files, and makes the archive clean.
 @Suite struct RepairTests {
     private static let entries = 1200
 
@@ -11,7 +11,7 @@ import Testing
         Array("value \(number) ".utf8) + [UInt8](repeating: 0x61, count: number % 200)
     }
 
-    /// A closed cache of several segments, and its copy of the same name with another identity.
+    /// A closed cache of several segments, with a new identity.
     private func filled() throws -> TemporaryFolder {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
@@ -36,7 +36,7 @@ import Testing
         case duplicate, emptySegment, truncatedOlder, truncatedNewest, garbageBehindNewest, index
         case noDescriptor, damagedDescriptor, foreignDescriptor, noDescriptorAndNoHeaders
 
-        /// Entries that may be gone.
+        /// Number of entries that may be lost.
         var mayLose: ClosedRange<Int> {
             switch self {
             case .bit, .headerAndFirstFrame: 1...1
@@ -47,7 +47,7 @@ import Testing
             }
         }
 
-        /// Bytes behind the head of an index that can be trusted are the remains of an operation that never was.
+        /// Bytes after the log tail of a trusted index belong to an unfinished operation.
         var isReported: Bool {
             switch self {
             case .none, .index, .garbageBehindNewest: false
@@ -106,8 +106,8 @@ import Testing
         }
     }
 
-    @Test(arguments: Damage.allCases)
-    func makesWhole(damage: Damage) throws {
+    @Test("repairs all kinds of damage", arguments: Damage.allCases)
+    func repair(damage: Damage) throws {
         let folder = try filled()
         let other = try filled()
         try apply(damage, to: folder, other)
@@ -127,7 +127,7 @@ import Testing
         }
         #expect(try archive.entries().count == report.entries)
         #expect(try archive.configuration().kind == (damage.losesDescriptor ? .collection : .cache))
-        // Nothing was thrown away, and what was kept is no part of the archive.
+        // Damaged bytes are kept outside the archive.
         let kept = try folder.files(inArchive: "A").filter { $0.hasSuffix(".damaged") }
         #expect(kept.isEmpty == !damage.leavesBytes)
         for name in kept { #expect(report.problems.contains { $0.contains(name) }, "\(name)") }
@@ -141,8 +141,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder.store + "/A.archive"))
     }
 
-    /// The bytes that were taken out lie at their old offsets.
-    @Test func damagedBytesAreKeptWhereTheyWere() throws {
+    @Test("keeps damaged bytes at their offsets") func keptBytes() throws {
         let folder = try filled()
         try change(folder.archivePath("A", "00000001.segment")) { $0[9000] ^= 1 }
         let before = try Data(contentsOf: URL(fileURLWithPath: folder.archivePath("A", "00000001.segment")))
@@ -161,7 +160,7 @@ import Testing
         #expect(report.salvaged > 0 && report.salvaged < report.entries)
     }
 
-    @Test func needsTheArchiveForItself() throws {
+    @Test("a repair needs exclusive access") func exclusiveAccess() throws {
         let folder = try filled()
         let store = try Store.open(at: folder.store)
         let archive = try store.archive(named: "A")
@@ -180,8 +179,7 @@ import Testing
         }
     }
 
-    /// A file under the name of the next segment was removed in silence when that one was made.
-    @Test func aNewSegmentReplacesNothingThatIsThere() throws {
+    @Test("a new segment doesn't replace an existing file") func existingFile() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let other = try filled()
         let store = try Store.open(at: folder.store)
@@ -196,9 +194,7 @@ import Testing
         #expect(try archive.check().clean)
     }
 
-    /// One wrong bit in the header of its first segment cost an archive all entries: the segment was left out, and
-    /// removed when the next operation made the first one.
-    @Test func aDamagedHeaderCostsNothing() throws {
+    @Test("damaged segment headers lose nothing") func damagedHeaders() throws {
         let folder = try filled()
         for segment in try folder.files(inArchive: "A").filter({ $0.hasSuffix(".segment") }) {
             try change(folder.archivePath("A", segment)) { $0[20] ^= 1 }
@@ -210,8 +206,7 @@ import Testing
         #expect(try !archive.check().clean)
     }
 
-    /// With another archive's descriptor all segments were left out, and what was stored began a second log.
-    @Test func withAForeignDescriptorNothingIsStored() throws {
+    @Test("doesn't open with the descriptor of another archive") func foreignDescriptor() throws {
         let folder = try filled()
         let other = try filled()
         try apply(.foreignDescriptor, to: folder, other)
@@ -225,8 +220,7 @@ import Testing
         #expect(try store.repair(archiveNamed: "A").entries == RepairTests.entries)
     }
 
-    /// A check called a store clean whose newest segment had been cut off, because the index was built anew first.
-    @Test func checkReportsACutOffLog() throws {
+    @Test("a check reports a cut log") func cutLog() throws {
         let folder = try filled()
         let segments = try folder.files(inArchive: "A").filter { $0.hasSuffix(".segment") }
         let newest = folder.archivePath("A", segments[segments.count - 1])
@@ -237,7 +231,7 @@ import Testing
             report.problems.contains { $0.contains("the log is missing from byte 2") }, "\(report.problems)")
     }
 
-    @Test func checkReportsAClearedTail() throws {
+    @Test("a check reports a cleared log tail") func clearedTail() throws {
         let folder = try filled()
         let segments = try folder.files(inArchive: "A").filter { $0.hasSuffix(".segment") }
         let newest = folder.archivePath("A", segments[segments.count - 1])

@@ -3,10 +3,10 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// What a power failure leaves of a ring file that was synchronised.
+/// Synchronised ring files after a power loss.
 @Suite(.oneAtATime) struct RingFilePowerLossTests {
-    /// The bytes of one file that are on the medium: those of its last sync, and of what was changed since any blocks; its length is the
-    /// one or the other. Safe from any thread.
+    /// Model of the medium of one file: the bytes of the last sync, any later blocks, and the old or the new length.
+    /// Safe from any thread.
     private final class MediumOfFile: @unchecked Sendable {
         private let path: String
         private let lock = NSLock()
@@ -51,9 +51,8 @@ import Testing
         }
     }
 
-    /// What broke: the header on the medium named as the oldest a message that had been written over, and of thousands of synchronised
-    /// messages none could be read.
-    @Test(arguments: 0..<12) func whatWasSynchronisedIsThereUnlessItMadeRoom(seed: UInt64) throws {
+    @Test("synchronised messages stay until they are overwritten", arguments: 0..<12)
+    func synchronisedMessages(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed + 500)
         let folder = try TemporaryFolder(inMemory: true)
         let (path, cut) = (folder.path + "/ring", folder.path + "/cut")
@@ -95,12 +94,11 @@ import Testing
             }
         }
         #expect(lostAll == 0)
-        // Not one for each message.
+        // Not one sync per message.
         #expect(medium.synced < 61 + number / 2)
     }
 
-    /// Who doesn't synchronise keeps as many as fit, and asks the medium for nothing.
-    @Test func nothingIsSyncedUnasked() throws {
+    @Test("doesn't sync unless asked") func noSync() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let path = folder.path + "/ring"
         try Data().write(to: URL(fileURLWithPath: path))

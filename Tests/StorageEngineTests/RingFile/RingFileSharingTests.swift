@@ -3,9 +3,9 @@ import Foundation
 import StorageEngine
 import Testing
 
-/// Ring files that others look at while somebody appends, and ones that can't be read to their end.
+/// Ring files with concurrent readers, and damaged ones.
 @Suite(.oneAtATime) struct RingFileSharingTests {
-    /// A file of messages that `StoreWorker readRing` knows, which overwrites.
+    /// An overwriting ring file of messages that `StoreWorker readRing` knows.
     private final class NumberedRing {
         let folder: TemporaryFolder
         let path: String
@@ -44,8 +44,7 @@ import Testing
         }
     }
 
-    /// What broke: there was never a moment at which none of them had the file locked.
-    @Test func readersThatLookAgainAndAgainLetOthersAppend() async throws {
+    @Test("constant readers don't prevent appends") func constantReaders() async throws {
         let numbered = try NumberedRing(maximumBytes: 300_000, TemporaryFolder(inMemory: true))
         for _ in 0..<200 { try numbered.append(bytes: 5_000) }
         let readers = try await numbered.readers(4)
@@ -54,14 +53,13 @@ import Testing
         try await end(readers)
     }
 
-    /// What broke: whoever was stopped in the middle of reading kept the file locked.
-    @Test func aReaderThatIsStoppedKeepsNobodyOut() async throws {
+    @Test("a stopped reader doesn't prevent appends") func stoppedReader() async throws {
         let numbered = try NumberedRing(maximumBytes: 25_000, TemporaryFolder(inMemory: true))
         for _ in 0..<25 { try numbered.append(bytes: 5_000) }
         let readers = try await numbered.readers(1)
         for _ in 0..<4 {
             #expect(try await readers[0].process.stop())
-            // A whole turn of the ring, which it must not take for what was there before. Each append waits for a moment.
+            // Overwrites the whole ring, which the reader must notice. Each append waits for a moment.
             for _ in 0..<6 { try numbered.append(bytes: 5_000) }
             readers[0].signal(SIGCONT)
         }
@@ -69,22 +67,20 @@ import Testing
     }
 
     #if os(Linux)
-    /// The same where it is sure that it was stopped while it looked: what it holds is the byte that the format names.
-    @Test func aLookCountsForAMoment() throws {
+    /// Holds the byte that the format defines for readers.
+    @Test("a reader's lock counts for a moment only") func readersLock() throws {
         let numbered = try NumberedRing(maximumBytes: 1_000, TemporaryFolder(inMemory: true))
         let stopped = open(numbered.path, O_RDONLY | O_CLOEXEC)
         defer { close(stopped) }
         #expect(cp_share_byte(stopped, 1 << 62 + 1) == 0)
         for _ in 0..<10 { try numbered.append() }
-        // Other readers aren't kept out either, nor does it know of any that appends.
+        // Other readers aren't blocked, and no append is reported.
         #expect(try numbered.ring.messages().last == NumberedRing.message(9, bytes: 100))
         #expect(cp_byte_lock_is_held(stopped, 1 << 62) == 0)
     }
     #endif
 
-    /// Readers in all their forms beside a writer that turns and turns: each sees whole messages in their order, and is told
-    /// where some may be missing.
-    @Test func nothingIsMixedUpWhileOthersAppend() async throws {
+    @Test("readers see whole messages in order and learn of losses") func wholeMessages() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let path = folder.path + "/ring"
         try Data().write(to: URL(fileURLWithPath: path))
@@ -103,7 +99,7 @@ import Testing
                     let ring = try RingFile(
                         path: path, maximumBytes: 0, overwritesOldMessages: false, mode: .readOnly)
                     var cursor = RingFileCursor()
-                    // Nil: it has seen none.
+                    // `nil`: no message seen yet.
                     var expected: UInt64?
                     var isLast = false
                     while !isLast {
@@ -122,7 +118,7 @@ import Testing
                             $0.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
                         }
                         #expect(zip(all, all[0]...).allSatisfy { $0 == $1 })
-                        // It ends with what was the last when it began, or later.
+                        // The last message is that of the beginning of the read, or a later one.
                         #expect(all.last.map { $0 + 1 >= expected ?? 0 } == true)
                         #expect(try ring.outline().messages > 0)
                         let last = try ring.news(after: ring.cursor(beforeLast: 5))
@@ -135,9 +131,7 @@ import Testing
         }
     }
 
-    /// What broke: the oldest message often begins where the one before it did, and its length was taken from an earlier
-    /// look: readers got parts of two messages as one, and were told of damage where there is none.
-    @Test func messagesOfAnySizeAreReadWhole() async throws {
+    @Test("messages of any size are read whole") func messageSizes() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let path = folder.path + "/ring"
         try Data().write(to: URL(fileURLWithPath: path))
@@ -172,8 +166,7 @@ import Testing
         }
     }
 
-    /// Many messages, one torn length, and more behind it.
-    @Test func whatComesBeforeDamageIsReadAndNothingIsAppendedBehindIt() throws {
+    @Test("reads messages before damage and appends none after it") func tornLength() throws {
         let numbered = try NumberedRing(maximumBytes: 1_000_000, TemporaryFolder(inMemory: true))
         for _ in 0..<1_100 { try numbered.append() }
         let place = 64 + 1_000 * 104
@@ -200,8 +193,7 @@ import Testing
         #expect(last.damage != nil)
     }
 
-    /// A file that says it has a message of two gigabytes, and has none of its bytes.
-    @Test func aHoleIsNoMessage() throws {
+    @Test("a hole isn't a message") func hole() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/ring"
         func word(_ number: UInt64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
@@ -224,7 +216,7 @@ import Testing
         }
     }
 
-    @Test func aRingFileIsCalledAFile() {
+    @Test("an error calls a ring file a file") func errorText() {
         let error = StorageError.ringFileInUse(path: "/a", reason: "why")
         #expect(error.description == "ring file /a is in use: why")
     }

@@ -3,7 +3,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// Ring files, against a reader that knows nothing of the engine and a model of what must remain.
+/// Ring files against an independent reader and a model of the remaining messages.
 @Suite(.oneAtATime) struct RingFileTests {
     private func file(_ folder: TemporaryFolder, _ name: String = "ring", _ content: [UInt8] = []) throws
         -> String
@@ -17,7 +17,7 @@ import Testing
         try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
     }
 
-    /// The messages of a file as the format says, read the plain way; `nil` where it isn't as the format says.
+    /// Messages of a file, read by the format's description; `nil` if it is invalid.
     private func plainly(_ file: [UInt8]) -> [[UInt8]]? {
         guard !file.isEmpty else { return [] }
         guard file.count >= 64, file[0] == 1, file[9] < 2 else { return nil }
@@ -46,7 +46,7 @@ import Testing
         return messages
     }
 
-    @Test func bytesAreThoseOfTheFormat() throws {
+    @Test("writes the documented bytes") func documentedBytes() throws {
         let folder = try TemporaryFolder()
         let path = try file(folder)
         let ring = try RingFile(path: path, maximumBytes: 84, overwritesOldMessages: true)
@@ -61,14 +61,14 @@ import Testing
         try ring.append([1])
         try ring.append([2])
         #expect(try bytes(path) == header(64, 81) + [0, 0, 0, 3, 7, 8, 9, 0, 0, 0, 1, 1, 0, 0, 0, 1, 2])
-        // Goes to the beginning; the file ends behind the message that was the newest.
+        // Continues at the beginning; the file ends after the formerly newest message.
         try ring.append([3])
         #expect(try bytes(path) == header(71, 69) + [0, 0, 0, 1, 3, 8, 9, 0, 0, 0, 1, 1, 0, 0, 0, 1, 2])
         #expect(try ring.messages() == [[1], [2], [3]])
-        // Its end would meet the oldest, or go past it.
+        // Its end would reach or pass the oldest message.
         try ring.append([4])
         #expect(try bytes(path) == header(76, 74) + [0, 0, 0, 1, 3, 0, 0, 0, 1, 4, 1, 1, 0, 0, 0, 1, 2])
-        // Takes all there is.
+        // Fills the ring.
         try ring.append([UInt8](repeating: 5, count: 16))
         #expect(try ring.messages() == [[UInt8](repeating: 5, count: 16)])
         #expect(throws: StorageError.valueTooLarge(bytes: 17, limit: 16, archive: path)) {
@@ -77,7 +77,7 @@ import Testing
         #expect(try ring.messages().count == 1)
     }
 
-    @Test func withoutOverwritingItFillsUp() throws {
+    @Test("a file that doesn't overwrite fills up") func fullFile() throws {
         let folder = try TemporaryFolder()
         let path = try file(folder)
         let ring = try RingFile(path: path, maximumBytes: 80, overwritesOldMessages: false)
@@ -90,7 +90,7 @@ import Testing
         #expect(throws: StorageError.self) { try ring.append([1]) }
         #expect(throws: StorageError.self) { try ring.append([]) }
         #expect(try bytes(path).count == 80)
-        // Who has other settings reads all, and changes nothing.
+        // Other settings permit reading only.
         for (maximum, overwrites) in [(81, false), (80, true)] as [(UInt64, Bool)] {
             let other = try RingFile(path: path, maximumBytes: maximum, overwritesOldMessages: overwrites)
             #expect(try other.messages().count == 2)
@@ -110,7 +110,8 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<40) func theNewestRemainWhateverTheSizes(seed: UInt64) throws {
+    @Test("keeps the newest messages, whatever their sizes", arguments: 0..<40)
+    func newestMessages(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let folder = try TemporaryFolder(inMemory: true)
         let path = try file(folder)
@@ -138,9 +139,8 @@ import Testing
         #expect(seed % 3 == 0 || most > 1)
     }
 
-    /// As if the process were killed before each write, or before the file is cut off: all messages but those that had to make room
-    /// are there, for the independent reader too.
-    @Test(arguments: 0..<30) func anythingLeftHalfDoneOpens(seed: UInt64) throws {
+    @Test("a file opens after an append was interrupted anywhere", arguments: 0..<30)
+    func interruptedAppends(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed + 100)
         let folder = try TemporaryFolder(inMemory: true)
         let path = try file(folder)
@@ -155,7 +155,7 @@ import Testing
         try expect(images, in: folder)
     }
 
-    /// Appends the message again and again, which fails at the first write or cut, the second and so on, until none is left.
+    /// Repeats the append with a failure of the first write or cut, the second and so on, until it succeeds.
     private func leaveHalfDone(
         _ message: [UInt8], _ before: [UInt8], in folder: TemporaryFolder, _ path: String,
         _ images: inout [[UInt8]: [[UInt8]]]
@@ -179,7 +179,7 @@ import Testing
                 #expect(left.last == message)
             } else {
                 #expect(left == Array(old.suffix(left.count)))
-                // And it goes on from there.
+                // Appends continue from there.
                 try broken.append([9])
                 #expect(try broken.messages() == plainly(try bytes(path)))
                 #expect(try broken.messages().last == [9])
@@ -192,7 +192,7 @@ import Testing
     private static let python = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":")
         .map { $0 + "/python3" }.first(where: FileManager.default.isExecutableFile(atPath:))
 
-    /// What the reader that was written from the format's description alone finds in these files. Without Python it isn't asked.
+    /// Compares with the Python reader, written from the format's description alone, if Python is installed.
     private func expect(_ images: [[UInt8]: [[UInt8]]], in folder: TemporaryFolder) throws {
         guard let python = RingFileTests.python else { return }
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test func damageIsAnErrorAndNeverATrap() throws {
+    @Test("damage is an error and never a trap") func damage() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let path = try file(folder)
         let ring = try RingFile(path: path, maximumBytes: 160, overwritesOldMessages: true)
@@ -252,8 +252,7 @@ import Testing
         }
     }
 
-    /// What broke: where a power loss kept the header and not the file's new length, nothing could be read.
-    @Test(arguments: [0, 7]) func whatComesBeforeAnEndThatIsMissingIsRead(more: Int) throws {
+    @Test("reads messages before a missing end", arguments: [0, 7]) func missingEnd(more: Int) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let path = try file(folder)
         let ring = try RingFile(path: path, maximumBytes: 100_000, overwritesOldMessages: true)
@@ -276,7 +275,7 @@ import Testing
         }
     }
 
-    @Test func threadsAndObjectsTakeTurns() async throws {
+    @Test("threads and handles append concurrently") func concurrentAppends() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let path = try file(folder)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -304,7 +303,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNewIsToldAndWhatMayBeLostToo() throws {
+    @Test("reports new messages and possible losses") func news() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let path = try file(folder)
         let ring = try RingFile(path: path, maximumBytes: 200, overwritesOldMessages: true)
@@ -324,7 +323,7 @@ import Testing
         while seen.count < 200 { #expect(try !look()) }
         #expect(seen == Array(0..<200))
         #expect(try ring.news(after: cursor).messages.isEmpty)
-        // A whole turn of the ring unseen.
+        // Overwrites the whole ring unseen.
         for number in 0..<60 as Range<UInt8> { try ring.append([number, number, 0]) }
         #expect(try look())
         #expect(try !look())

@@ -1,20 +1,20 @@
 import StorageEngine
 import TestSupport
 
-/// What may be found under the keys of a worker that says what it does: the last acknowledged state of each, or the one
-/// that was under way when the worker was killed. Its lines:
+/// Allowed values of the keys of a worker that prints its changes: the last acknowledged one of each, or the one in
+/// progress when the worker was killed. Its lines:
 ///
-/// `> KEY VERSION SIZE`, or `> KEY delete 0`: that is done now; `*` for every key. `= KEY VERSION SIZE` lines and then
-/// `> @ whole|each 0`: these are changed together, or one after the other. Two more numbers behind a size: nothing
-/// is found from some moment between them on (nanoseconds of the clock that all processes share; a second one of 0:
-/// the moment depends on how long the call takes). `<` or `< NANOSECONDS`: acknowledged, after so long. `x`: nothing
-/// was changed. `? …`: a remark.
+/// `> KEY VERSION SIZE`, or `> KEY delete 0`: begins a change; `*` stands for every key. `= KEY VERSION SIZE` lines
+/// followed by `> @ whole|each 0`: changes made together, or one after the other. Two further numbers: the value
+/// expires between these times, in nanoseconds of the clock that all processes share; if the second is 0, the end
+/// depends on the duration of the call. `<` or `< NANOSECONDS`: acknowledged, after this time. `x`: nothing was
+/// changed. `? …`: a remark.
 struct Acknowledged {
-    /// A value as its worker makes it.
+    /// A value as its worker writes it.
     private struct Value {
         var version: UInt64
         var size: Int
-        /// When it expires; a deadline is kept to the microsecond, and clocks are read one after another.
+        /// Range of the expiry time, which is kept in microseconds, while clocks are read one after another.
         var earliestEnd = UInt64.max
         var latestEnd = UInt64.max
 
@@ -34,7 +34,7 @@ struct Acknowledged {
         }
     }
 
-    /// What was found under a key, and when somebody looked.
+    /// Value of a key, and the time of the read.
     private struct Look {
         var found: [UInt8]?
         var start: UInt64
@@ -47,12 +47,12 @@ struct Acknowledged {
         var isWhole = true
     }
 
-    /// How often something else was found.
+    /// Numbers of unexpected results.
     struct Findings {
         var lost = 0
         var deletedBack = 0
         var corrupt = 0
-        /// Changes that are one thing and were found done in part.
+        /// Atomic changes that were found in part.
         var torn = 0
         var first: String?
 
@@ -67,19 +67,19 @@ struct Acknowledged {
         }
     }
 
-    /// The states that each key may have.
+    /// Allowed values of each key.
     private var expected: [String: [Value?]] = [:]
-    /// What was under way when the worker was killed, and has not been looked at since, with what was before it.
+    /// Changes in progress when the worker was killed that aren't verified yet, with the values before them.
     private var undecided: [(after: [String: Value?], before: [String: [Value?]])] = []
-    /// The latest lines that are about each key, for whoever has to find out what went wrong.
+    /// Latest lines about each key, for diagnosis.
     private var said: [String: [String]] = [:]
     private(set) var operations = 0
-    /// Those of several keys.
+    /// Number of operations with several keys.
     private(set) var batches = 0
 
-    // MARK: What the worker said
+    // MARK: Replay
 
-    /// Takes in what one run of the worker said; returns how many operations were acknowledged.
+    /// Reads the output of one run and returns the number of acknowledged operations.
     @discardableResult
     mutating func replay(_ lines: [String]) -> Int {
         var acknowledged = 0
@@ -145,7 +145,7 @@ struct Acknowledged {
         var after: [String: Value?] = [:]
         for (key, value) in operation.changes {
             var value = value
-            // It can't have begun later than now.
+            // It began before now.
             if let earliest = value?.earliestEnd, value?.latestEnd == 0 {
                 value?.latestEnd = max(earliest, monotonicNow() + Acknowledged.longestLifetime)
             }
@@ -156,7 +156,7 @@ struct Acknowledged {
         if operation.isWhole, after.count > 1 { undecided.append((after, before)) }
     }
 
-    /// No worker gives anything a longer one, in nanoseconds.
+    /// Longest TTL of any worker, in nanoseconds.
     private static let longestLifetime: UInt64 = 4_000_000_000
 
     private mutating func note(_ line: String, of operation: Operation) {
@@ -166,12 +166,12 @@ struct Acknowledged {
         }
     }
 
-    // MARK: What is found
+    // MARK: Verification
 
     mutating func verify(_ archive: Archive) -> Findings { verify { try archive.peek($0) } }
 
-    /// Compares all keys with what is found while their worker does not run; that is then expected on.
-    /// - Parameter moment: when what is found was so; `nil`: when it is looked at.
+    /// Compares all keys with their present values while their worker doesn't run. Later calls expect these values.
+    /// - Parameter moment: Time of the values; `nil`: the time of each read.
     mutating func verify(
         at moment: ClosedRange<UInt64>? = nil, _ peek: (String) throws -> [UInt8]?
     ) -> Findings {
@@ -213,7 +213,7 @@ struct Acknowledged {
         findings.first = findings.first ?? text
     }
 
-    /// What is one thing has happened as a whole, or not at all.
+    /// An atomic change is complete or absent.
     private mutating func settle(
         _ after: [String: Value?], _ before: [String: [Value?]], _ looks: [String: Look],
         _ findings: inout Findings
@@ -231,7 +231,7 @@ struct Acknowledged {
             let parts = after.map { key, value in
                 "\(key): \(looks[key].map { Self.allows(value, $0) } == true ? "done" : "not done")"
             }
-            findings.first = findings.first ?? "done in part: \(parts.sorted().prefix(40))"
+            findings.first = findings.first ?? "partial change: \(parts.sorted().prefix(40))"
         }
     }
 }

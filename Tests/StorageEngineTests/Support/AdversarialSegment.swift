@@ -1,34 +1,34 @@
 import StorageEngine
 import TestSupport
 
-/// Bytes that cost whoever reads them as much as they can, by what is known of how they are read: frames with right
-/// checksums and values, lengths, places and counts chosen to lead astray, some of them damaged afterwards.
+/// Bytes that make reading as expensive as possible: frames with valid checksums and misleading values, lengths,
+/// locations and counts, some of them damaged afterwards.
 struct AdversarialSegment {
     enum Pattern: CaseIterable {
-        /// A value that consists of frames' headers, each of which claims nearly all that is left.
+        /// A value of frame headers, each of which claims nearly all remaining bytes.
         case claims
-        /// The same with lengths that lead from one header to the next.
+        /// Like `claims`, with lengths that lead from one header to the next.
         case chain
-        /// A value of zeros and a length, again and again.
+        /// A value of zeros and a length, repeated.
         case zerosAndLengths
-        /// A frame's whole bytes as a value, as if it stood where it was copied from.
+        /// Copies of a whole frame as a value.
         case copies
-        /// Batches that say they go on to the segment's end, each within the one before.
+        /// Nested batches that claim to extend to the segment's end.
         case endlessBatches
         /// Frames of batches whose first frame is elsewhere, nowhere, or damaged.
         case headlessBatches
         /// Small batches, some of which lack a frame.
         case brokenBatches
-        /// As many removed entries as an extension holds, all of them the same, or none that there is.
+        /// As many evicted locations as an extension holds, all equal, or invalid.
         case evictions
-        /// Actions that set aside and bring back the same few entries.
+        /// Actions that tombstone and restore the same few entries.
         case actions
         /// One key with thousands of versions; or keys, deletes and deadlines in turn.
         case versions
         case deadlines
-        /// Messages, some of which move the log's begin about.
+        /// Messages, some of which change the log's oldest message.
         case messages
-        /// The smallest frames that there are.
+        /// The smallest frames.
         case dust
     }
 
@@ -62,7 +62,7 @@ struct AdversarialSegment {
 
     private mutating func short() -> Int { Int.random(in: 0..<60, using: &random) }
 
-    /// Some `size` bytes more.
+    /// Appends about `size` bytes.
     mutating func append(_ pattern: Pattern, size: Int) {
         let end = bytes.count + size
         switch pattern {
@@ -119,7 +119,7 @@ struct AdversarialSegment {
         }
     }
 
-    /// At each eighth byte, or now and then, a header without a right checksum.
+    /// Headers with invalid checksums, at every eighth byte or fewer.
     private mutating func headers(_ size: Int, _ claim: (Int) -> Int) -> [UInt8] {
         var value: [UInt8] = []
         value.reserveCapacity(size)

@@ -1,26 +1,26 @@
 import Foundation
 
-/// What a worker said before it died, and so what may be found afterwards. Its lines:
+/// The output of a crashed worker, and the values that it allows. Its lines:
 ///
-/// `> KEY VERSION SIZE` (or `delete 0`): that is done now; `*` for every key. `= KEY VERSION SIZE` lines and then
-/// `> @ whole|each ACTION`: these are changed together, or one after the other; an action that is not 0 is being
-/// undone. `? KEY VERSION SIZE`: stored in the cache. `m> VERSION SIZE`, `l> LIMIT`: a message, or a limit, of the
-/// log. `<` and `m<`: acknowledged.
+/// `> KEY VERSION SIZE` (or `delete 0`): begins a change; `*` stands for every key. `= KEY VERSION SIZE` lines followed
+/// by `> @ whole|each ACTION`: changes made together, or one after the other; an action other than 0 is being undone.
+/// `? KEY VERSION SIZE`: stored in the cache. `m> VERSION SIZE`, `l> LIMIT`: a message, or a limit, of the log. `<` and
+/// `m<`: acknowledged.
 struct CrashJournal {
     struct Operation {
         var changes: [String: [UInt8]?]
-        /// Nobody may find a part of it.
+        /// Whether it is atomic.
         var isWhole = true
-        /// Number of the action that it undoes; 0: none.
+        /// Number of the action that it undoes, or 0.
         var undone: UInt32 = 0
     }
 
-    /// The last acknowledged value of each key, or that there is none.
+    /// Last acknowledged value of each key; `nil` if deleted.
     private(set) var acknowledged: [String: [UInt8]?] = [:]
     private(set) var underWay: Operation?
-    /// Values that may be found in the cache, whose entries come and go.
+    /// Values that the cache may contain.
     private(set) var cached: [String: Set<[UInt8]>] = [:]
-    /// The messages that the log has, and those that it has if what was under way was done.
+    /// Acknowledged messages, and those after the change in progress.
     private(set) var messages = Ring()
     private(set) var messagesIfDone: Ring?
     private(set) var operations = 0
@@ -108,7 +108,7 @@ struct CrashJournal {
         return found == change
     }
 
-    /// Whether what was under way is found done for some keys and not for others, although it is one thing.
+    /// Whether an atomic change in progress is found in part.
     func isTorn(_ found: [String: [UInt8]]) -> Bool {
         guard let underWay, underWay.isWhole else { return false }
         let changes = underWay.changes.filter { acknowledged[$0.key] ?? nil != $0.value }

@@ -1,17 +1,17 @@
 import Foundation
 import StorageEngine
 
-/// A small closed archive, kept in memory, whose files are put into a folder again and again to be damaged: a cache
-/// of two segments with entries of many sizes, stored anew, deleted and evicted.
+/// A small closed archive in memory, whose files are restored to a folder and damaged: a cache of two segments with
+/// entries of many sizes, overwritten, deleted and evicted.
 struct DamageFixture {
     /// Files of the archive's folder.
     let files: [String: Data]
     let marker: Data
-    /// The version of each entry that there is.
+    /// Version of each present entry.
     let live: [String: Int]
-    /// The last version that was ever stored under each key.
+    /// Last version ever stored of each key.
     let versions: [String: Int]
-    /// Entries whose frame is in that segment.
+    /// Entries whose frame is in each segment.
     let keysOfSegment: [String: Set<String>]
 
     var segments: [String] { files.keys.filter { $0.hasSuffix(".segment") }.sorted() }
@@ -24,7 +24,7 @@ struct DamageFixture {
             + [UInt8](repeating: UInt8(truncatingIfNeeded: size), count: abs(size))
     }
 
-    /// Whether those bytes were ever the value of that key.
+    /// Whether these bytes were ever the value of this key.
     func knows(_ key: String, _ value: [UInt8]) -> Bool {
         guard let last = versions[key] else { return false }
         return (0...last).contains { DamageFixture.value(key, $0) == value }
@@ -47,7 +47,7 @@ struct DamageFixture {
         for number in stride(from: 2, to: 150, by: 5) { try put("key \(number)") }
         for number in 100..<330 { try put("key \(number)") }
         for number in stride(from: 200, to: 330, by: 7) { try archive.delete("key \(number)") }
-        // What comes back or is stored later evicts nothing.
+        // Restored and later entries must evict nothing.
         try archive.setLimits(disk: 4_000_000, memory: 1000)
         for key in ["key 120", "key 260"] { _ = try archive.access(key) }
         var live: [String: Int] = [:]
@@ -64,7 +64,7 @@ struct DamageFixture {
         marker = try Data(contentsOf: URL(fileURLWithPath: folder.store + "/vellum-store"))
         var keysOfSegment: [String: Set<String>] = [:]
         for segment in files.keys.filter({ $0.hasSuffix(".segment") }) {
-            // What is left without the segment is not in it.
+            // Entries that are lost without the segment are in it.
             try DamageFixture.write(
                 files.filter { $0.key != segment && $0.key != "index" }, marker, to: folder)
             store = try Store.open(at: folder.store)
@@ -76,7 +76,7 @@ struct DamageFixture {
         self.keysOfSegment = keysOfSegment
     }
 
-    /// Makes the store in `folder` this one, with an index that is trusted.
+    /// Replaces the store in `folder` by this one, with a trusted index.
     func restore(in folder: TemporaryFolder) throws {
         try DamageFixture.write(files, marker, to: folder)
         try folder.adoptIndex(DamageFixture.archive)

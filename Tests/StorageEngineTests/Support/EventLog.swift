@@ -1,7 +1,7 @@
 import Foundation
 import StorageEngine
 
-/// What happened to the files of a folder, in order. Safe from any thread.
+/// System events of a folder, in order. Safe from any thread.
 final class EventLog: @unchecked Sendable {
     private let lock = NSLock()
     private var events: [SystemEvent] = []
@@ -16,7 +16,7 @@ final class EventLog: @unchecked Sendable {
 
     deinit { SystemFaults.endObserving(observer) }
 
-    /// In an array of its own: the thread sanitizer doesn't see that one which shares its storage was released.
+    /// A separate array, since the thread sanitizer doesn't see the release of shared storage.
     var all: [SystemEvent] { lock.withLock { events.map { $0 } } }
 
     var syncedSegments: Int {
@@ -26,7 +26,7 @@ final class EventLog: @unchecked Sendable {
     func clear() { lock.withLock { events.removeAll() } }
 }
 
-/// Runs `body` on `count` threads of their own and waits for all, without holding up a task's thread.
+/// Runs `body` on `count` threads and waits for all without blocking a task's thread.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) async throws {
     let done = DispatchGroup()
     for number in 0..<count {

@@ -23,7 +23,7 @@ struct HandmadeFrame {
         [tag, 0, UInt8(truncatingIfNeeded: bytes.count), UInt8(truncatingIfNeeded: bytes.count >> 8)] + bytes
     }
 
-    /// A frame's bytes as one of a place: with the checksum that is right there.
+    /// Bytes of the frame at a location, with the checksum that is valid there.
     func bytes(segment: UInt32, offset: Int) -> [UInt8] {
         var bytes: [UInt8] = [0, 0, 0, 0] + little(UInt32(value.count)) + little(UInt16(key.count))
         bytes += little(UInt16(parts.count)) + [kind, 0, flags, 0]
@@ -38,12 +38,12 @@ struct HandmadeFrame {
     }
 }
 
-/// The bytes of a number, the lowest first.
+/// Bytes of a number, lowest first.
 func little(_ number: some FixedWidthInteger) -> [UInt8] {
     withUnsafeBytes(of: number.littleEndian) { Array($0) }
 }
 
-/// An archive whose files are written byte by byte, as OnDiskFormat says: with right checksums, and whatever else.
+/// An archive written byte by byte according to OnDiskFormat, with valid checksums and any other content.
 struct HandmadeArchive {
     static let name = "H"
     static let identity = [UInt8](1...16)
@@ -72,7 +72,7 @@ struct HandmadeArchive {
         return sealed(bytes + [UInt8](repeating: 0, count: 24))
     }
 
-    /// A segment's bytes, and a page of zeros behind.
+    /// Bytes of a segment, followed by zeros.
     static func segment(_ number: UInt32, oldest: UInt32 = 1, _ frames: [HandmadeFrame]) -> [UInt8] {
         var bytes = header(number, oldest: oldest)
         for frame in frames { bytes += frame.bytes(segment: number, offset: bytes.count) }
@@ -83,7 +83,7 @@ struct HandmadeArchive {
         try write(Self.segment(segment, oldest: oldest, frames), Self.segmentName(segment))
     }
 
-    /// A segment's file is made whole pages long.
+    /// Pads a segment's file to whole pages.
     func write(_ bytes: [UInt8], _ file: String) throws {
         let rest = file.hasSuffix(".segment") ? (4096 - bytes.count % 4096) % 4096 : 0
         try Data(bytes + [UInt8](repeating: 0, count: rest)).write(
@@ -94,7 +94,7 @@ struct HandmadeArchive {
         try Store.open(at: folder.store, mode: mode).archive(named: Self.name)
     }
 
-    /// Bytes that the file of the index takes.
+    /// Allocated bytes of the index file.
     var indexBytes: Int {
         var facts = stat()
         return stat(folder.archivePath(Self.name, "index"), &facts) == 0 ? Int(facts.st_blocks) * 512 : 0

@@ -4,8 +4,7 @@ import StorageEngine
 
 /// Changes to the file of a closed index. Offsets: OnDiskFormat, "The index".
 extension TemporaryFolder {
-    /// Makes the index of a copied archive name its own file, as if it had not been copied, with the clean mark that
-    /// it had.
+    /// Makes a copied index name its current file, as if it had not been copied, and keeps its clean mark.
     func adoptIndex(_ archive: String) throws {
         let path = archivePath(archive, "index")
         var facts = stat()
@@ -18,7 +17,7 @@ extension TemporaryFolder {
         }
     }
 
-    /// Sets the clean mark as the last writer would have, or takes it away.
+    /// Sets or clears the clean mark, as the last writer would.
     func remark(_ archive: String, clean: Bool) throws {
         try changeIndex(archivePath(archive, "index")) { TemporaryFolder.mark(&$0, clean: clean) }
     }
@@ -32,7 +31,7 @@ extension TemporaryFolder {
         write(UInt64(sum) | (clean ? 1 << 32 : 0), at: 600, &data)
     }
 
-    /// Writes the header of the index in place, so that the file stays the one it says it is.
+    /// Writes the header of the index in place, so that the file keeps its inode.
     private func changeIndex(_ path: String, _ body: (inout Data) -> Void) throws {
         var data = try Data(contentsOf: URL(fileURLWithPath: path))
         guard data.count > 262_144 else { return }
@@ -46,7 +45,7 @@ extension TemporaryFolder {
         withUnsafeBytes(of: word.littleEndian) { data.replaceSubrange(offset..<offset + 8, with: $0) }
     }
 
-    /// The secret as descriptor and index have it (OnDiskFormat, "Buckets"): what no attacker knows.
+    /// The secret hash from descriptor and index (OnDiskFormat, "Buckets"), unknown to attackers.
     func hash(of name: String) throws -> KeyHash {
         let bytes = try Data(contentsOf: URL(fileURLWithPath: archivePath(name, "descriptor")))
         func word(_ offset: Int) -> UInt64 {

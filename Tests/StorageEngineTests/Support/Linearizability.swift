@@ -3,7 +3,7 @@ struct HistoryOperation {
     enum Kind: Equatable {
         case put(UInt64)
         case delete(wasThere: Bool)
-        /// 0: nothing was there.
+        /// 0: absent.
         case read(UInt64)
     }
 
@@ -16,7 +16,7 @@ struct HistoryOperation {
     var parts: [Part]
     var start: UInt64
     var end: UInt64
-    /// Who did it; for messages and for telling processes apart.
+    /// Number of the process, for messages and comparisons.
     var process: Int
 
     init(_ parts: [Part], start: UInt64, end: UInt64, process: Int) {
@@ -34,21 +34,21 @@ struct HistoryOperation {
     var keys: UInt8 { parts.reduce(0) { $0 | 1 << UInt8($1.key) } }
 }
 
-/// Whether a history of some keys can be explained by operations that each took effect at one instant between their
-/// start and their end, on all of its keys: exact, for registers with put, delete and read.
+/// Decides whether a history can be explained by operations that each took effect at one instant between their start
+/// and end, on all of their keys. Exact, for registers with put, delete and read.
 ///
-/// The events are gone through in the order of time with the set of all configurations that are still possible:
-/// which of the running operations have taken effect, and the values (J. M. Wing, C. Gong: "Testing and Verifying
-/// Concurrent Objects", 1993; cutting at returns after G. Lowe: "Testing for Linearizability", 2017). Costs
-/// time in proportion to the length for a bounded number of operations at the same time.
+/// Processes events in the order of time, with the set of all possible configurations: the running operations that have
+/// taken effect, and the values (J. M. Wing, C. Gong: "Testing and Verifying Concurrent Objects", 1993; cutting at
+/// returns after G. Lowe: "Testing for Linearizability", 2017). The time is linear in the length for a bounded number
+/// of concurrent operations.
 struct LinearizabilityChecker {
     private struct Configuration: Hashable {
         /// Bits of the running operations that have taken effect.
         var effective: UInt64
-        /// By key; 0: none.
+        /// Values by key; 0: absent.
         var values: SIMD8<UInt64>
 
-        /// In one piece, which takes a tenth of the time.
+        /// A combined hash, which takes a tenth of the time.
         func hash(into hasher: inout Hasher) {
             var mixed = effective
             for key in 0..<LinearizabilityChecker.mostKeys {
@@ -63,7 +63,7 @@ struct LinearizabilityChecker {
     /// Most operations that may run at the same time.
     static let mostConcurrent = 64
 
-    /// `nil` when the history is linearizable from no value; else what cannot be explained.
+    /// Returns `nil` if the history is linearizable from an empty state, else the unexplained operation.
     static func violation(in operations: [HistoryOperation]) -> String? {
         struct Event {
             var time: UInt64
@@ -75,7 +75,7 @@ struct LinearizabilityChecker {
             events.append(Event(time: operation.start, isEnd: false, operation: number))
             events.append(Event(time: operation.end, isEnd: true, operation: number))
         }
-        // At the same nanosecond starts come first, so that such operations count as concurrent.
+        // Starts before ends of the same nanosecond, so that these operations count as concurrent.
         events.sort { ($0.time, $0.isEnd ? 1 : 0) < ($1.time, $1.isEnd ? 1 : 0) }
         var running: [Int?] = Array(repeating: nil, count: mostConcurrent)
         var places: [Int: Int] = [:]
@@ -93,8 +93,8 @@ struct LinearizabilityChecker {
                 return "an end without a start"
             }
             let bit = UInt64(1) << UInt64(place)
-            // All ways in which running operations take effect until this one has. Those that have no key in common with it,
-            // nor with any that has, may as well do so later.
+            // All orders in which running operations take effect until this one has. Those without common keys,
+            // directly or through others, may take effect later.
             let concerned = concerned(with: event.operation, running, operations)
             var waiting = Array(possible)
             var seen = possible
@@ -144,7 +144,7 @@ struct LinearizabilityChecker {
         }
     }
 
-    /// The values after the operation, or `nil` when it cannot have had this result then.
+    /// Values after the operation; `nil` if this result is impossible.
     private static func apply(_ operation: HistoryOperation, to values: SIMD8<UInt64>) -> SIMD8<UInt64>? {
         var values = values
         for part in operation.parts {

@@ -1,21 +1,20 @@
 import Testing
 
-/// Suites that start processes or fill the processors run one test at a time, beside all others: what they wait for
-/// then comes within their bounds also on a small machine.
+/// Runs the tests of suites that start processes or fill the processors one at a time, beside all other tests, so that
+/// waits end within their bounds on small machines.
 ///
-/// They have a priority, and so threads, of their own. All tests begin at once, and whoever has to wait for its turn would be
-/// behind all of them in the queue for the common threads, and left over when the others are through.
+/// They have a separate priority, and so separate threads. Otherwise a waiting test would queue behind all others.
 struct OneAtATime: SuiteTrait, TestTrait, TestScoping {
     var isRecursive: Bool { true }
 
-    /// Of suites as well, whose tests begin within.
+    /// Also of suites, whose tests begin within.
     func scopeProvider(for test: Test, testCase: Test.Case?) -> OneAtATime? { self }
 
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
         guard Task.currentPriority >= .high else {
-            // From the suite on, so that its tests begin with it.
+            // From the suite on, so that its tests begin with this priority.
             return try await withoutActuallyEscaping(function) { function in
                 try await Task(priority: .high) {
                     try await provideScope(for: test, testCase: testCase, performing: function)
@@ -33,7 +32,7 @@ struct OneAtATime: SuiteTrait, TestTrait, TestScoping {
         await Turns.shared.pass()
     }
 
-    /// Whoever comes first is first.
+    /// First come, first served.
     private actor Turns {
         static let shared = Turns()
 

@@ -1,4 +1,4 @@
-/// SipHash-1-3 as its paper puts it: the padded message in words of eight bytes, one after the other.
+/// SipHash-1-3 as in its paper: the padded message in words of eight bytes, one after the other.
 enum PlainSipHash {
     static func hash(_ bytes: [UInt8], _ k0: UInt64, _ k1: UInt64) -> UInt64 {
         let padding = [UInt8](repeating: 0, count: 7 - bytes.count % 8)

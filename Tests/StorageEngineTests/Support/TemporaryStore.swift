@@ -2,11 +2,11 @@ import Foundation
 import StorageEngine
 import TestSupport
 
-/// A folder that is gone when the test is.
+/// A temporary folder, which is removed on release.
 final class TemporaryFolder {
     let path: String
 
-    /// `inMemory` where the medium does not matter, and many syncs would only cost time.
+    /// `inMemory` if the medium doesn't matter, since syncs take time.
     init(inMemory: Bool = false) throws {
         let memory = URL(fileURLWithPath: "/dev/shm")
         let hasMemory = inMemory && FileManager.default.isWritableFile(atPath: memory.path)
@@ -20,14 +20,14 @@ final class TemporaryFolder {
 
     private var isKept = false
 
-    /// Leaves the folder for whoever has to find out what went wrong, and says where it is.
+    /// Keeps the folder for diagnosis, and prints its path.
     func keep() {
         isKept = true
         print("kept: \(path)")
     }
 
     var store: String { path + "/store" }
-    /// Workers that churn end when this file is there.
+    /// Churning workers end when this file exists.
     var stopFile: String { path + "/stop" }
 
     func files(inArchive name: String) throws -> [String] {

@@ -1,14 +1,13 @@
 import Foundation
 import TestSupport
 
-/// A `StoreWorker` process and what it said. Used by one test at a time.
+/// A `StoreWorker` process and its output. Used by one test at a time.
 final class Worker {
     let process: ChildProcess
     private let path: String
 
-    /// The output goes to a file, so that nothing a killed process said is lost in a pipe, and no thread
-    /// waits for it.
-    /// `executable`: another program than the worker. `variables`: in its environment besides those of the tests.
+    /// Writes the output to a file, so that a kill loses none of it and no thread waits for it. `executable`: another
+    /// program than the worker. `variables`: added to the tests' environment.
     init(
         _ arguments: [String], in folder: TemporaryFolder, executable: String? = nil,
         variables: [String: String] = [:]
@@ -24,29 +23,29 @@ final class Worker {
 
     func signal(_ number: Int32) { process.signal(number) }
 
-    /// Waits for the end and gives the status that `waitpid` reports (0: ended well) and the lines.
+    /// Waits for the end. Returns the status that `waitpid` reports (0: success) and the lines.
     func finish() async throws -> (status: Int32, lines: [String]) {
         while !process.hasEnded() { try await Task.sleep(for: .milliseconds(2)) }
         return (process.status ?? 0, linesSoFar())
     }
 
-    /// What it has said until now, whole lines only.
+    /// The output so far, whole lines only.
     func linesSoFar() -> [String] {
         guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)) else { return [] }
         let whole = data.lastIndex(of: UInt8(ascii: "\n")).map { data[...$0] } ?? Data()
         return String(decoding: whole, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
-    /// Frees the room of the output; a long test starts thousands of workers.
+    /// Removes the output; a long test starts thousands of workers.
     func discardOutput() { unlink(path) }
 
-    /// Bytes that it has said until now.
+    /// Bytes of output so far.
     var outputBytes: Int {
         var facts = stat()
         return stat(path, &facts) == 0 ? Int(facts.st_size) : 0
     }
 
-    /// Waits until it has said a line that begins so; `false` when it ends or `seconds` pass first.
+    /// Waits for a line with this beginning; `false` if the process ends or `seconds` pass first.
     func hasSaid(_ beginning: String, within seconds: Double = 60) async throws -> Bool {
         let end = Date().addingTimeInterval(seconds)
         while Date() < end {
@@ -54,7 +53,7 @@ final class Worker {
             if process.hasEnded() { return linesSoFar().contains { $0.hasPrefix(beginning) } }
             try await Task.sleep(for: .milliseconds(2))
         }
-        // On a busy machine nobody may have looked for longer than that.
+        // On a busy machine the last check may be older than that.
         return linesSoFar().contains { $0.hasPrefix(beginning) }
     }
 }

@@ -3,8 +3,8 @@ import StorageEngine
 import TestSupport
 
 extension WorkerCommand {
-    /// `backUp STORE ARCHIVE SEED PATH`, until it is killed: backs up the store, and looks whether what is at PATH is a
-    /// whole store, also where an earlier life left it. Says `backed up ENTRIES`, and `! …` for what is wrong.
+    /// `backUp STORE ARCHIVE SEED PATH`, until it is killed: backs up the store, and checks that PATH is a whole store,
+    /// also if an earlier process left it. Says `backed up ENTRIES`, and `! …` for errors.
     func backUp(_ arguments: WorkerArguments) throws {
         let path = arguments.word(4)
         let store = try Store.open(
@@ -12,7 +12,7 @@ extension WorkerCommand {
         let archive = try store.archive(named: arguments.archiveName)
         let gone = path + ".gone"
         while true {
-            // Taken away under another name, so that nobody finds a part of it here.
+            // Renamed before its removal, so that no reader finds a part of it.
             if exists(gone) { try FileManager.default.removeItem(atPath: gone) }
             var before: UInt64 = 0
             if !exists(path) {
@@ -27,7 +27,7 @@ extension WorkerCommand {
         }
     }
 
-    /// `nil`, and `busy` is said, where others bring entries back so often that no moment can be caught.
+    /// Returns `nil` and says `busy` if constant undos of others prevent a snapshot.
     private func backUp(_ store: Store, to path: String) throws -> BackupReport? {
         do throws(StorageError) {
             return try store.backUp(to: path)
@@ -38,7 +38,7 @@ extension WorkerCommand {
         }
     }
 
-    /// Every archive of it is clean, and of the numbered batches it has one as a whole.
+    /// Every archive of the backup is clean, and it has one whole numbered batch.
     private func lookAt(_ path: String, _ name: String, from: UInt64, to: UInt64) throws -> Int {
         let copy = try Store.open(at: path, mode: .readOnly)
         defer { copy.close() }

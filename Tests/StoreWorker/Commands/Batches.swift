@@ -1,11 +1,6 @@
+import Foundation
 import StorageEngine
 import TestSupport
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
 
 private func batch(_ number: UInt64) -> Batch {
     var batch = Batch()
@@ -21,7 +16,7 @@ extension NumberedBatches {
         try archive.withPeek(keys[0]) { number($0) } ?? 0
     }
 
-    /// What is wrong with a snapshot that is to have one batch, `number` or, where that is `nil`, any.
+    /// Describes a snapshot that doesn't have one whole batch: `number` or, if that is `nil`, any.
     static func complaint(of snapshot: ArchiveSnapshot, is number: UInt64? = nil) throws -> String? {
         let number =
             try number ?? snapshot.value(keys[0]).map { bytes in bytes.withUnsafeBytes { self.number($0) } }
@@ -36,7 +31,7 @@ extension NumberedBatches {
 }
 
 extension Archive {
-    /// `nil`, and `busy` is said, where others bring entries back so often that no moment can be caught.
+    /// Returns `nil` and says `busy` if constant undos of others prevent a snapshot.
     func snapshotUnlessBusy() throws -> ArchiveSnapshot? {
         do throws(StorageError) {
             return try snapshot()
@@ -49,8 +44,8 @@ extension Archive {
 }
 
 extension WorkerCommand {
-    /// `batches STORE ARCHIVE COUNT POINT PASSING`: applies batches 1 to COUNT and says `applied NUMBER`; then one more,
-    /// in which it is stopped at POINT. Without a point it goes on until it is killed.
+    /// `batches STORE ARCHIVE COUNT POINT PASSING`: applies batches 1 to COUNT, says `applied NUMBER` after each, and
+    /// is stopped at POINT of the next one. Without a point it continues until it is killed.
     func applyBatches(_ arguments: WorkerArguments) throws {
         let archive = try arguments.open()
         var number = try NumberedBatches.number(in: archive)
@@ -65,7 +60,7 @@ extension WorkerCommand {
         say("done")
     }
 
-    /// `watchBatches STORE ARCHIVE SEED STOP-FILE`: says `done LOOKS`, and `! …` for each part of a batch.
+    /// `watchBatches STORE ARCHIVE SEED STOP-FILE`: says `done LOOKS`, and `! …` for each partial batch.
     func watchBatches(_ arguments: WorkerArguments) throws {
         let archive = try arguments.open(.readOnly)
         var random = SeededGenerator(seed: arguments.seed)
@@ -93,7 +88,7 @@ extension WorkerCommand {
         say("done \(looks)")
     }
 
-    /// What a list made now has under the keys that are always there: nothing older than was seen before it.
+    /// Lists the permanent keys: none may be older than seen before.
     private func list(_ archive: Archive, _ number: inout UInt64) throws {
         let list = try archive.entries()
         var newest = number
@@ -112,7 +107,7 @@ extension WorkerCommand {
         number = newest
     }
 
-    /// A scan reads each entry as it is when its turn comes, so none is older than the one before.
+    /// A scan reads the present state of each entry, so none is older than the one before.
     private func scan(_ archive: Archive, _ number: inout UInt64, _ order: ScanOrder) throws {
         let wasThere = number > 0
         var found = 0
@@ -131,7 +126,7 @@ extension WorkerCommand {
         }
     }
 
-    /// One batch as a whole, and none that is older than was seen before.
+    /// A snapshot has one whole batch, not older than seen before.
     private func takeSnapshot(_ archive: Archive, _ number: inout UInt64) throws {
         guard let snapshot = try archive.snapshotUnlessBusy() else { return }
         guard let value = try snapshot.value(NumberedBatches.keys[0]) else {

@@ -1,12 +1,6 @@
 import Foundation
 import StorageEngine
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 // Swift hides fork because its runtime has threads in many programs; this one has none here.
 private typealias ForkFunction = @convention(c) () -> Int32
 private func forkProcess() -> Int32 {
@@ -14,7 +8,7 @@ private func forkProcess() -> Int32 {
     return unsafeBitCast(symbol, to: ForkFunction.self)()
 }
 
-/// The case of an error without its details; `done` where there was none.
+/// Case of an error without its details; `done` without an error.
 func outcome(_ body: () throws -> Void) -> String {
     do {
         try body()
@@ -27,8 +21,8 @@ func outcome(_ body: () throws -> Void) -> String {
 }
 
 extension WorkerCommand {
-    /// `fork STORE ARCHIVE LOCKING STOP-FILE`: parent and child store at the same time, the child first through
-    /// what it inherited and then through a store of its own. Says what each call of the child led to.
+    /// `fork STORE ARCHIVE LOCKING STOP-FILE`: parent and child store at the same time, the child first through the
+    /// inherited store and then through a separate one. Says the outcome of each call of the child.
     func forkWithOpenStore(_ arguments: WorkerArguments) throws {
         let locking: LockingMode = arguments.word(3) == "fileLock" ? .fileLock : .robustMutex
         let options = StoreOptions(processName: "parent", locking: locking)
@@ -66,9 +60,9 @@ extension WorkerCommand {
         say("parent close \(outcome { store.close() })")
     }
 
-    /// `forkWithDuties STORE ARCHIVE COUNT`: forks that many children from a process whose background thread is busy. Each
-    /// opens a store of its own, stores what expires at once, and waits until that is gone without anyone asking.
-    func forkWithDuties(_ arguments: WorkerArguments) throws {
+    /// `forkWithUpkeep STORE ARCHIVE COUNT`: forks children while the background thread is busy. Each opens an archive,
+    /// stores an entry with a short TTL, and waits until it is removed in the background.
+    func forkWithUpkeep(_ arguments: WorkerArguments) throws {
         let count = arguments.number(3)
         let store = try Store.open(at: arguments.storePath)
         let busy = try (0..<8).map { number in
@@ -78,7 +72,7 @@ extension WorkerCommand {
         }
         let archive = try store.archive(
             named: arguments.archiveName, orCreate: ArchiveConfiguration(diskLimit: 100_000))
-        // What a child must not wait for: threads that hold the store's own locks for as long as an opening takes.
+        // Children must not wait for these threads, which hold the store's locks for as long as an opening takes.
         for number in 0..<2 {
             Thread.detachNewThread {
                 while let archive = try? store.archive(
@@ -94,7 +88,7 @@ extension WorkerCommand {
             for archive in busy { try archive.put([1], forKey: "\(number)") }
             let child = forkProcess()
             guard child >= 0 else { exit(4) }
-            if child == 0 { _exit(expiresByItself(store, "own\(number)") ? 0 : 5) }
+            if child == 0 { _exit(expiresInBackground(store, "own\(number)") ? 0 : 5) }
             children.append(child)
             usleep(3000)
         }
@@ -119,7 +113,7 @@ extension WorkerCommand {
         _ = archive
     }
 
-    private func expiresByItself(_ store: Store, _ name: String) -> Bool {
+    private func expiresInBackground(_ store: Store, _ name: String) -> Bool {
         do {
             let archive = try store.archive(
                 named: name, orCreate: ArchiveConfiguration(diskLimit: 100_000))
@@ -135,7 +129,7 @@ extension WorkerCommand {
         return false
     }
 
-    /// What each thread is at: its state, and the number of the system call it is in with its arguments (proc(5), "syscall").
+    /// State of each thread, and its system call with arguments (proc(5), "syscall").
     private func threadsOfThisProcess() -> String {
         let tasks = "/proc/self/task"
         let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []

@@ -1,13 +1,8 @@
+import Foundation
 import TestSupport
 import StorageEngine
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
-/// One thread of `history`, and what it did.
+/// One thread of `history`, and its operations.
 private final class HistoryThread {
     private let archive: Archive
     private let number: Int
@@ -36,18 +31,18 @@ private final class HistoryThread {
                 lines.append("! \(error)")
                 return
             }
-            // Rest now and then, so that threads meet in changing company.
+            // Sleep sometimes, to vary the threads that run at once.
             if random.below(8) == 0 { usleep(UInt32(random.below(200))) }
         }
     }
 
-    /// Puts and deletes of some keys as one change: `together COUNT`, and a line for each.
+    /// Changes some keys in a batch: `together COUNT`, and a line for each.
     private func applyBatch(_ operation: Int) throws -> String {
         let names = (0..<keys).filter { _ in random.below(2) == 0 }
         var batch = Batch()
         var changes: [(name: Int, version: UInt64)] = []
         for (place, name) in names.enumerated() {
-            // No other operation of this thread has it.
+            // Unique among the operations of this thread.
             let version = UInt64(number + 1) << 32 | UInt64(place + 1) << 24 | UInt64(operation + 1)
             if random.below(3) == 0 {
                 batch.delete("h\(name)")
@@ -68,7 +63,7 @@ private final class HistoryThread {
         return (["together \(lines.count)"] + lines).joined(separator: "\n")
     }
 
-    /// One operation as `KEY KIND VALUE RESULT START END`. A value is a number, 0 none; sizes vary.
+    /// One operation as `KEY KIND VALUE RESULT START END`. Values are numbers, 0 for none; sizes vary.
     private func perform(_ operation: Int) throws -> String {
         if random.below(12) == 0 { return try applyBatch(operation) }
         let name = random.below(keys)
@@ -102,7 +97,7 @@ private final class HistoryThread {
 }
 
 extension WorkerCommand {
-    /// `history STORE ARCHIVE SEED THREADS OPERATIONS KEYS GO-FILE`; SEED is below 1,000 and this process' alone.
+    /// `history STORE ARCHIVE SEED THREADS OPERATIONS KEYS GO-FILE`. SEED is below 1,000 and unique to this process.
     func recordHistory(_ arguments: WorkerArguments) throws {
         let archive = try arguments.open()
         let count = arguments.number(4)

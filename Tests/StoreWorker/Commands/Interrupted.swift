@@ -1,14 +1,8 @@
+import Foundation
 import StorageEngine
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 extension WorkerCommand {
-    /// `stop STORE ARCHIVE SEED POINT`: opens a collection, makes it if it is missing, and stores an entry; is stopped at
-    /// that point.
+    /// `stop STORE ARCHIVE SEED POINT`: opens or creates a collection, stores an entry, and is stopped at that point.
     func stop(_ arguments: WorkerArguments) throws {
         guard let point = CrashPoint(rawValue: arguments.word(4)) else { exit(2) }
         let store = try Store.open(at: arguments.storePath)
@@ -21,7 +15,7 @@ extension WorkerCommand {
     }
 
     /// `peek STORE ARCHIVE SEED POINT KEY [PASSING]`: says how many bytes it found. Opens for reading only: a writer's
-    /// maintenance could hold the lock at the moment at which all of the process is stopped.
+    /// background task could hold the lock when the process is stopped.
     func peek(_ arguments: WorkerArguments) throws {
         guard let point = CrashPoint(rawValue: arguments.word(4)) else { exit(2) }
         let archive = try arguments.open(.readOnly)
@@ -30,7 +24,7 @@ extension WorkerCommand {
         say(found.map { "found \($0.count)" } ?? "nothing")
     }
 
-    /// `undo STORE ARCHIVE SEED POINT`: says how many entries came back.
+    /// `undo STORE ARCHIVE SEED POINT`: says the number of restored entries.
     func undo(_ arguments: WorkerArguments) throws {
         guard let point = CrashPoint(rawValue: arguments.word(4)) else { exit(2) }
         let archive = try arguments.open()
@@ -38,7 +32,7 @@ extension WorkerCommand {
         say("\(try archive.undo(nil)?.entries ?? 0)")
     }
 
-    /// `evict STORE ARCHIVE SEED POINT BYTES`: stores a value of so many bytes.
+    /// `evict STORE ARCHIVE SEED POINT BYTES`: stores a value of this size.
     func evict(_ arguments: WorkerArguments) throws {
         guard let point = CrashPoint(rawValue: arguments.word(4)) else { exit(2) }
         let archive = try arguments.open()
@@ -47,8 +41,8 @@ extension WorkerCommand {
         say("done")
     }
 
-    /// `apply STORE ARCHIVE SEED POINT PASSING ENTRIES`: stores entries and reads each, then stores one more, by which the
-    /// accesses are applied; is stopped at that point.
+    /// `apply STORE ARCHIVE SEED POINT PASSING ENTRIES`: stores entries, reads each, and is stopped at that point of
+    /// another put, which applies the accesses.
     func apply(_ arguments: WorkerArguments) throws {
         guard let point = CrashPoint(rawValue: arguments.word(4)) else { exit(2) }
         let archive = try Store.open(at: arguments.storePath).archive(
@@ -75,7 +69,7 @@ extension WorkerCommand {
         say("done")
     }
 
-    /// `resize STORE ARCHIVE SEED LIMIT POINT PASSING`: dies at that point, if it comes past.
+    /// `resize STORE ARCHIVE SEED LIMIT POINT PASSING`: dies at that point, if it is reached.
     func resize(_ arguments: WorkerArguments) throws {
         guard let point = CrashPoint(rawValue: arguments.word(5)) else { exit(2) }
         let archive = try arguments.open()

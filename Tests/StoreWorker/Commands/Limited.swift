@@ -1,20 +1,15 @@
+import Foundation
 import StorageEngine
 import TestSupport
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 extension WorkerCommand {
-    /// `limited STORE ARCHIVE VALUE-BYTES LIMIT AMOUNT COUNT`: takes a limit upon itself (`addresses` more than it has now,
-    /// `descriptors`, `fileBytes`, `none`), opens the archives `ARCHIVE0` to `ARCHIVE(COUNT-1)`, stores one more value
-    /// in each and reads that and all others. Says `stored`, how many it opened, and each error once.
-    func beLimited(_ arguments: WorkerArguments) throws {
+    /// `limited STORE ARCHIVE VALUE-BYTES LIMIT AMOUNT COUNT`: limits itself (`addresses` above the present ones,
+    /// `descriptors`, `fileBytes`, `none`), opens the archives `ARCHIVE0` to `ARCHIVE(COUNT-1)`, stores a value in each
+    /// and reads all. Says `stored`, the number opened, and each error once.
+    func runLimited(_ arguments: WorkerArguments) throws {
         let count = arguments.number(6)
         let store = try Store.open(at: arguments.storePath)
-        // What the heap has already is no matter of mappings: without it the language itself ends the process.
+        // Reserves heap, since the runtime ends a process that can't allocate.
         let heap = (0..<8000).map { _ in malloc(1000) }
         for block in heap.dropLast() { free(block) }
         limit(arguments.word(4), arguments.number(5))
@@ -40,7 +35,7 @@ extension WorkerCommand {
         }
         say("opened \(open.count)")
         for error in errors.sorted().prefix(20) { say("error \(error)") }
-        // What is closed needs nothing that the limit forbids.
+        // Closing needs nothing that the limit forbids.
         store.close()
         say("end")
     }

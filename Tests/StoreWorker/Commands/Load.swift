@@ -1,14 +1,9 @@
+import Foundation
 import TestSupport
 import StorageEngine
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 extension WorkerCommand {
-    /// `overwrite STORE ARCHIVE SEED`, until it is killed; says what `write` says.
+    /// `overwrite STORE ARCHIVE SEED`, until it is killed; output as of `write`.
     func overwrite(_ arguments: WorkerArguments) throws {
         let store = try Store.open(at: arguments.storePath)
         let archive = try store.archive(
@@ -25,8 +20,8 @@ extension WorkerCommand {
         }
     }
 
-    /// `append STORE ARCHIVE SEED`, until it is killed; says `+ NUMBER` before each message, which is the number and
-    /// some bytes, and `+< SEQUENCE` after it, which the log has given it. Numbers grow, also from one life to the next.
+    /// `append STORE ARCHIVE SEED`, until it is killed: says `+ NUMBER` before each message, which begins with the
+    /// number, and `+< SEQUENCE` after it. Numbers grow, also across restarts.
     func append(_ arguments: WorkerArguments) throws {
         let archive = try arguments.open()
         var random = SeededGenerator(seed: monotonicNow())
@@ -57,7 +52,7 @@ extension WorkerCommand {
             let list = try archive.entries()
             for _ in 0..<min(list.count, 100) {
                 let place = random.below(list.count)
-                // What only a process' memory holds has no value here.
+                // Entries in memory only have no value here.
                 guard list[place].tier != .memory else { continue }
                 let isWhole = try list.withValue(at: place, isWholeVersion)
                 if isWhole == false { say("! mixed value under \(try list.key(at: place) ?? "?")") }
@@ -104,9 +99,9 @@ extension WorkerCommand {
         )
     }
 
-    /// `sample STORE ARCHIVE KEY-BYTES STOP-FILE LARGEST`: says `done SAMPLES SIZE FOOTPRINT DURING`, the last three
-    /// the worst parts per million: of the limit, of the bound for what a call leaves behind (OnDiskFormat, S3), and
-    /// of that bound with the most entries that there were and the largest value, which holds while a call runs.
+    /// `sample STORE ARCHIVE KEY-BYTES STOP-FILE LARGEST`: says `done SAMPLES SIZE FOOTPRINT DURING`. The last three
+    /// are the worst parts per million: of the limit, of the bound after a call (OnDiskFormat, S3), and of the bound
+    /// during a call, with the most entries present and the largest value.
     func sample(_ arguments: WorkerArguments) throws {
         let archive = try arguments.open(.readOnly)
         var samples = 0
@@ -117,7 +112,7 @@ extension WorkerCommand {
         var last: ArchiveStatus?
         say("ready")
         while !exists(arguments.word(4)) {
-            // Limits and entries change while the files are looked at: what held before or after counts.
+            // Limits and entries change between reads: the larger bound counts.
             let before = try archive.status()
             let after = try archive.status()
             let limit = max(before.configuration.diskLimit ?? 0, after.configuration.diskLimit ?? 0)
@@ -130,7 +125,7 @@ extension WorkerCommand {
             let bound = 1.25 * (values + entryBytes * entries) + 1_048_576
             let bytes = Double(min(before.footprint, after.footprint))
             footprint = max(footprint, bytes / bound)
-            // As many as there can have been since the last look: beside a busy machine looks are far apart.
+            // Most entries possible since the last sample: on a busy machine samples are far apart.
             let recorded =
                 last.map { Double($0.entries) + Double(max(after.records, $0.records) - $0.records) } ?? 0
             last = after

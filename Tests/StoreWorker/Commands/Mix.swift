@@ -1,15 +1,10 @@
+import Foundation
 import StorageEngine
 import TestSupport
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 extension WorkerCommand {
-    /// `mix STORE ARCHIVE SEED [alone]`: all operations on keys of its own, until it is killed; `alone` where nobody else
-    /// has keys in the archive. What its lines mean: `Acknowledged`.
+    /// `mix STORE ARCHIVE SEED [alone]`: all operations on separate keys, until it is killed; `alone` if the archive
+    /// has no other keys. Output: `Acknowledged`.
     func mix(_ arguments: WorkerArguments) throws {
         var load = MixedLoad(
             try arguments.open(), seed: arguments.seed, isAlone: arguments.word(4) == "alone")
@@ -18,12 +13,12 @@ extension WorkerCommand {
     }
 }
 
-/// Batches, conditional changes, uses, lifetimes, owners, reversible actions and their undo, memory-only entries, and
-/// what a whole archive can be told.
+/// Batches, conditional changes, accesses, TTLs, owners, reversible actions and their undo, memory-only entries, and
+/// operations on the whole archive.
 private struct MixedLoad {
     let archive: Archive
     private let prefix: String
-    /// Of this life alone, so that no entry of an earlier one has it.
+    /// Unique to this process, so that no entry of an earlier one has it.
     private let owner: String
     private let isAlone: Bool
     private var random = SeededGenerator(seed: monotonicNow())
@@ -33,7 +28,7 @@ private struct MixedLoad {
         var version: UInt64
         var size: Int
         var isOwned = false
-        /// Nanoseconds between which it expires; 0: never, and not known yet.
+        /// Nanoseconds between which it expires; 0: never, or not known yet.
         var earliestEnd: UInt64 = 0
         var latestEnd: UInt64 = 0
 
@@ -45,10 +40,10 @@ private struct MixedLoad {
         func wasOver(at time: UInt64) -> Bool { latestEnd != 0 && time > latestEnd + Self.tolerance }
     }
 
-    /// What this life has stored, without what it deleted, and the keys that it knows all of.
+    /// Entries that this process stored and didn't delete, and the keys with known state.
     private var present: [String: Known] = [:]
     private var seen: Set<String> = []
-    /// An action that may be undone later, and what would come back.
+    /// An action that may be undone later, and the entries that it would restore.
     private var kept: (id: UInt32, taken: [String: Known])?
     private var begun: UInt64 = 0
 
@@ -82,13 +77,13 @@ private struct MixedLoad {
         }
     }
 
-    // MARK: Telling and doing
+    // MARK: Operations
 
     private mutating func key() -> String { prefix + "\(random.below(120))" }
 
     private mutating func keys(_ count: Int) -> [String] { Array(Set((0..<count).map { _ in key() })) }
 
-    /// A value that nobody has stored before; some expire soon, some have this life's owner.
+    /// A new value. Some expire soon, some have this process' owner.
     private mutating func newValue() -> Known {
         version += 1
         let size = random.below(12) == 0 ? random.below(30_000) : random.below(2_500)
@@ -97,7 +92,7 @@ private struct MixedLoad {
         return value
     }
 
-    /// Nanoseconds, whole microseconds of them.
+    /// Nanoseconds, in whole microseconds.
     private mutating func randomLifetime() -> UInt64 {
         UInt64(random.below(4) == 0 ? random.below(3_000_000) : random.below(200_000)) * 1_000
     }
@@ -113,7 +108,7 @@ private struct MixedLoad {
 
     private typealias Change = (key: String, value: Known?)
 
-    /// Says what is changed, does it, and says that it is done; the call gives `false` when it has changed nothing.
+    /// Says the changes, makes them, and says that they are acknowledged. `call` returns `false` if it changed nothing.
     @discardableResult
     private mutating func perform(
         _ changes: [Change], isWhole: Bool = true, _ call: (Archive, [Change]) throws -> Bool
@@ -175,7 +170,7 @@ private struct MixedLoad {
                     case .stored = try $0.put(
                         bytes, forKey: $1[0].key, ifSequence: nil, attributes: attributes)
                 else {
-                    say("! \(key): something is there")
+                    say("! \(key): already present")
                     return false
                 }
                 return true
@@ -184,11 +179,11 @@ private struct MixedLoad {
         }
         switch random.below(4) {
         case 0:
-            // The number of another value.
+            // The sequence of another value.
             let outcome = try archive.put([1], forKey: key, ifSequence: 1)
-            if outcome != .changed { say("! \(key): stored in place of a value that it never had") }
+            if outcome != .changed { say("! \(key): stored despite another sequence") }
         case 1:
-            // What it had but the value stays.
+            // All but the value stays.
             (value.earliestEnd, value.latestEnd) = (known.earliestEnd, known.latestEnd)
             value.isOwned = known.isOwned
             let bytes = bytes(value)
@@ -236,14 +231,14 @@ private struct MixedLoad {
                 } else {
                     try archive.setLifetime(duration, forKey: key)
                 }
-            // With a short one it may be over before the touch.
+            // A short one may expire before the touch.
             if !isThere, before.isSurelyThere, !slides { say("! \(key): nothing to give a lifetime") }
             return isThere || (slides && before.isSurelyThere)
         }
         if !isDone { present[key] = nil }
     }
 
-    /// On disk the entry ends by it.
+    /// Ends the entry on disk.
     private mutating func keepInMemoryOnly() throws {
         guard let key = present.keys.randomElement(using: &random) else { return }
         try perform([(key, nil)]) { archive, _ in
@@ -283,7 +278,7 @@ private struct MixedLoad {
         var batch = Batch()
         var changes: [Change] = []
         for key in keys(2 + random.below(14)) {
-            // Of several changes of one key the last counts.
+            // The last change of a key counts.
             if random.below(10) == 0 { batch.put([1, 2, 3], forKey: key) }
             if random.below(4) == 0 {
                 batch.delete(key)
@@ -335,14 +330,14 @@ private struct MixedLoad {
         }
     }
 
-    /// Everything comes back that was not stored anew, or nothing, where what others write has ended the grace.
+    /// Restores all entries that were not stored again, or none if writes of others ended the undo window.
     private mutating func undo(_ action: (id: UInt32, taken: [String: Known]), isWhole: Bool) throws {
         kept = nil
         let taken = action.taken
         guard !taken.isEmpty else { return }
         try perform(taken.map { ($0, $1) }, isWhole: isWhole) { archive, _ in
             guard let outcome = try archive.undo(action.id) else { return false }
-            // Deadlines come back in a second step, and the grace may end before it.
+            // Expiry times are restored in a second step, and the undo window may end before it.
             guard outcome.isComplete else { return false }
             let sure = taken.values.count { $0.isSurelyThere }
             if outcome.entries < sure || outcome.entries > taken.count {

@@ -1,15 +1,10 @@
+import Foundation
 import StorageEngine
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 extension WorkerCommand {
-    /// `opening STORE ARCHIVE USER [readOnlyFileSystem|trusting]`: says what reading and writing lead to, as that user
-    /// (none: as the present one). The file system is read-only for this process alone, in its own mount
-    /// namespace; `unsupported` where the system or the user's rights do not allow one.
+    /// `opening STORE ARCHIVE USER [readOnlyFileSystem|trusting]`: says the outcomes of reading and writing as that
+    /// user (none: the present one). The file system is read-only in a private mount namespace; `unsupported` if the
+    /// system or the user's rights don't allow one.
     func tryOpening(_ arguments: WorkerArguments) {
         if arguments.word(4) == "readOnlyFileSystem", !mountReadOnly(arguments.storePath) {
             say("unsupported")
@@ -48,19 +43,19 @@ extension WorkerCommand {
     }
 
     private func mountReadOnly(_ path: String) -> Bool {
-        Mounts.areOwn() && Mounts.mount(path, at: path, kind: nil, Mounts.bind)
+        Mounts.makePrivate() && Mounts.mount(path, at: path, kind: nil, Mounts.bind)
             && Mounts.mount(nil, at: path, kind: nil, Mounts.remount | Mounts.bind | Mounts.readOnly)
     }
 }
 
-/// Mounts that this process alone sees, where the system and the user's rights allow them.
+/// Private mounts of this process, where the system and the user's rights allow them.
 enum Mounts {
     static let readOnly: UInt = 1
     static let remount: UInt = 32
     static let bind: UInt = 4096
 
-    /// Whether this process has its mounts for itself from now on.
-    static func areOwn() -> Bool {
+    /// Makes the mounts of this process private. Returns whether that succeeded.
+    static func makePrivate() -> Bool {
         #if os(Linux)
         typealias Unshare = @convention(c) (Int32) -> Int32
         guard let unshare = dlsym(dlopen(nil, RTLD_NOW), "unshare") else { return false }

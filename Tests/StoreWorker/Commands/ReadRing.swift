@@ -1,8 +1,8 @@
 import StorageEngine
 
 extension WorkerCommand {
-    /// `readRing FILE`: reads numbered messages (8 bytes of number, then its lowest byte again and again) in a loop until it
-    /// is killed. Ends with 1 where they aren't whole and one behind the other.
+    /// `readRing FILE`: reads numbered messages (8 bytes of number, then repetitions of its lowest byte) until it is
+    /// killed. Ends with 1 if they aren't whole and consecutive.
     func readRing(_ arguments: WorkerArguments) throws {
         let ring = try RingFile(
             path: arguments.word(1), maximumBytes: 0, overwritesOldMessages: false, mode: .readOnly)
@@ -18,7 +18,7 @@ extension WorkerCommand {
                 return number
             }
             guard let first = numbers.first, zip(numbers, first...).allSatisfy({ $0 == $1 }) else {
-                throw StorageError.invalidKey(reason: "messages aren't one behind the other")
+                throw StorageError.invalidKey(reason: "messages aren't consecutive")
             }
             if isFirst { say("reading") }
             isFirst = false

@@ -1,8 +1,8 @@
 import StorageEngine
 
 extension WorkerCommand {
-    /// `reorder STORE ARCHIVE POINT KEY`: stores "a" to "e", "a" and "b" anew, accesses "c", and dies at POINT while
-    /// it stores KEY.
+    /// `reorder STORE ARCHIVE POINT KEY`: stores "a" to "e", then "a" and "b" again, accesses "c", and dies at POINT
+    /// while it stores KEY.
     func reorder(_ arguments: WorkerArguments) throws {
         let store = try Store.open(at: arguments.storePath)
         let archive = try store.archive(

@@ -1,15 +1,10 @@
+import Foundation
 import StorageEngine
 import TestSupport
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 extension WorkerCommand {
-    /// `rest STORE ARCHIVE`: stores an entry, and says whether the thread for the background is there while the archive is
-    /// open, and ten seconds after it was closed at the latest. (In a process of its own: the thread is one for all.)
+    /// `rest STORE ARCHIVE`: stores an entry, and says whether the background thread runs while the archive is open,
+    /// and ten seconds after its close at the latest. (In a separate process: all archives share the thread.)
     func rest(_ arguments: WorkerArguments) throws {
         let store = try Store.open(at: arguments.storePath)
         try store.archive(named: arguments.archiveName, orCreate: ArchiveConfiguration()).put(
@@ -20,12 +15,12 @@ extension WorkerCommand {
         say("closed \(Upkeep.shared.isActive)")
     }
 
-    /// `cut STORE ARCHIVE 0 ROUNDS`: cuts the index in place as soon as the archive is closed, while the background was
-    /// clearing entries away. A page of a cut file can't be looked at through a mapping: SIGBUS.
+    /// `cut STORE ARCHIVE 0 ROUNDS`: truncates the index right after the archive is closed, whose entries expire in the
+    /// background. Reading a truncated file through a mapping causes SIGBUS.
     func cut(_ arguments: WorkerArguments) throws {
         let store = try Store.open(at: arguments.storePath)
         for round in 0..<arguments.number(4) {
-            // A new one before the log gets long, because each opening builds the index anew.
+            // A new archive before the log gets long, since each opening rebuilds the index.
             let name = "\(arguments.archiveName)\(round / 20)"
             let archive = try store.archive(named: name, orCreate: ArchiveConfiguration())
             for key in 0..<50 {

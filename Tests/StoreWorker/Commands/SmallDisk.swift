@@ -3,9 +3,9 @@ import StorageEngine
 import TestSupport
 
 extension WorkerCommand {
-    /// `smallDisk FOLDER tmpfs|ext4 0 SCENARIO`: mounts a file system of 6 MiB at the folder, for itself alone, and says
-    /// what happens there in lines of `NAME VALUE`; `unsupported` where that can't be mounted.
-    func liveOnASmallDisk(_ arguments: WorkerArguments) throws {
+    /// `smallDisk FOLDER tmpfs|ext4 0 SCENARIO`: mounts a private file system of 6 MiB at the folder, and says the
+    /// results in lines of `NAME VALUE`; `unsupported` if it can't be mounted.
+    func runOnSmallDisk(_ arguments: WorkerArguments) throws {
         guard let disk = SmallDisk(at: arguments.storePath, kind: arguments.archiveName) else {
             return say("unsupported")
         }
@@ -22,7 +22,7 @@ extension WorkerCommand {
     }
 }
 
-/// A real file system with little room.
+/// A real file system with little space.
 private struct SmallDisk {
     private static let megabytes = 6
     private let folder: String
@@ -31,7 +31,7 @@ private struct SmallDisk {
 
     init?(at folder: String, kind: String) {
         self.folder = folder
-        guard Mounts.areOwn() else { return nil }
+        guard Mounts.makePrivate() else { return nil }
         if kind == "tmpfs" {
             guard Mounts.mount("tmpfs", at: folder, kind: "tmpfs", 0, options: "size=\(SmallDisk.megabytes)m")
             else {
@@ -60,7 +60,7 @@ private struct SmallDisk {
             orCreate: ArchiveConfiguration(kind: kind, diskLimit: kind == .collection ? nil : 100_000_000))
     }
 
-    /// Takes what room there is, to the last block.
+    /// Fills the free space to the last block.
     private func fill() throws {
         let path = folder + "/filler"
         if !FileManager.default.fileExists(atPath: path) {
@@ -83,7 +83,7 @@ private struct SmallDisk {
         try file.write(contentsOf: [3, 0, 0, 0])
     }
 
-    /// Six times what there is room for.
+    /// Stores six times the available space.
     func storeEndlessly(_ kind: ArchiveKind) throws {
         let archive = try archive(kind)
         var random = SeededGenerator(seed: 7)
@@ -103,7 +103,7 @@ private struct SmallDisk {
                     guard try archive.peek("\(number)") == value else {
                         return say("! \(number) is not there")
                     }
-                    // One that is used all the time.
+                    // One that is accessed constantly.
                     if number % 7 == 0 { _ = try archive.access("\(number / 2)") }
                 }
             } catch {
@@ -182,7 +182,7 @@ private struct SmallDisk {
         try report(self.archive())
     }
 
-    /// Every kind: opened for writing without a usable index on a full disk; then all that makes room.
+    /// For every kind: opens for writing without a usable index on a full disk, then frees space in all ways.
     func reopen(_ spoil: () throws -> Void) throws {
         for kind in [ArchiveKind.cache, .collection, .log] {
             let archive = try archive(kind)

@@ -1,17 +1,12 @@
+import Foundation
 import TestSupport
 import CPlatform
 import StorageEngine
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 extension WorkerCommand {
-    /// `turns STORE ARCHIVE SEED PART PARTS OPERATIONS TURN-FILE KEYS LARGEST`: operations of a cache, of which
-    /// this process does those whose turn falls to its part. The number in the first eight bytes of the turn file
-    /// says which operation is next. Says `NUMBER put KEY SIZE` and `NUMBER access KEY FOUND`.
+    /// `turns STORE ARCHIVE SEED PART PARTS OPERATIONS TURN-FILE KEYS LARGEST`: runs this process' part of a cache's
+    /// operations. The first eight bytes of the turn file are the number of the next operation. Says `NUMBER put KEY
+    /// SIZE` and `NUMBER access KEY FOUND`.
     func takeTurns(_ arguments: WorkerArguments) throws {
         let archive = try arguments.open()
         let part = arguments.number(4)
@@ -19,7 +14,7 @@ extension WorkerCommand {
         let descriptor = open(arguments.word(7), O_RDWR)
         let mapped = mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
         guard descriptor >= 0, let mapped, mapped != MAP_FAILED else { exit(4) }
-        // Every process draws the same numbers, so that all agree whose turn it is.
+        // Every process draws the same numbers, and so knows the owner of each operation.
         var random = SeededGenerator(seed: arguments.seed)
         var lines: [String] = []
         for number in 0..<arguments.number(6) {

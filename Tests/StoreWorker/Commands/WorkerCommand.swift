@@ -1,17 +1,12 @@
+import Foundation
 import TestSupport
 import StorageEngine
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
-/// What tests of several processes ask a process to do, beyond writing and churning. Each has its own file.
+/// Commands for tests with several processes, besides writing and churning.
 enum WorkerCommand: String {
     /// Lists, peeks and checks until a file appears.
     case observe
-    /// Stores few keys anew with large values, so that segments are reclaimed all the time.
+    /// Overwrites few keys with large values, so that segments are reclaimed constantly.
     case overwrite
     /// Appends numbered messages to a log until it is killed.
     case append
@@ -23,45 +18,45 @@ enum WorkerCommand: String {
     case sample
     /// Random operations of several threads, each with its times, for a checker of linearizability.
     case history
-    /// Deletes, or watches for deletes.
+    /// Puts and accesses of a cache, in turns with other processes.
     case turns
     /// Forks with an open store.
-    case fork, forkWithDuties
+    case fork, forkWithUpkeep
     /// Opens a store as another user, or on a read-only file system.
     case opening
-    /// Stores keys anew, and dies at a named point of the last put.
+    /// Overwrites keys, and dies at a named point of the last put.
     case reorder
-    /// Makes or opens an archive and stores in it, and is stopped at a named point.
+    /// Creates or opens an archive, stores in it, and is stopped at a named point.
     case stop
-    /// Looks a key up, and is stopped at a named point.
+    /// Looks up a key, and is stopped at a named point.
     case peek
     /// Undoes the latest action, and is stopped at a named point.
     case undo
     /// Stores and reads entries, and is stopped at a named point while the accesses are applied.
     case apply
-    /// Stores a value that others go for, and is stopped at a named point.
+    /// Stores a value that evicts others, and is stopped at a named point.
     case evict
     /// Changes a limit, and dies at a named point.
     case resize
     /// Stores until the disk is full, and dies at a named point.
     case discard
-    /// Lives on a small file system that it mounts for itself.
+    /// Runs on a small file system that it mounts privately.
     case smallDisk
     /// Applies numbered batches, and is stopped at a point of one of them.
     case batches
-    /// Looks whether batches are seen in part, until a file appears.
+    /// Looks for partial batches until a file appears.
     case watchBatches
-    /// All operations on keys of its own.
+    /// All operations on separate keys.
     case mix
-    /// Backs up the store, and looks at the backup.
+    /// Backs up the store, and checks the backup.
     case backUp
-    /// Uses archives under a limit of its own on addresses, descriptors or the length of files.
+    /// Uses archives under a limit on addresses, descriptors or file sizes.
     case limited
-    /// Opens an archive and closes it, and says whether the background thread is there.
+    /// Opens and closes an archive, and says whether the background thread runs.
     case rest
-    /// Closes an archive whose entries expire, and cuts its index, again and again.
+    /// Closes an archive whose entries expire, and truncates its index, repeatedly.
     case cut
-    /// Reads a ring file again and again until it is killed.
+    /// Reads a ring file repeatedly until it is killed.
     case readRing
 
     func run(_ arguments: WorkerArguments) {
@@ -76,7 +71,7 @@ enum WorkerCommand: String {
             case .history: try recordHistory(arguments)
             case .turns: try takeTurns(arguments)
             case .fork: try forkWithOpenStore(arguments)
-            case .forkWithDuties: try forkWithDuties(arguments)
+            case .forkWithUpkeep: try forkWithUpkeep(arguments)
             case .opening: tryOpening(arguments)
             case .reorder: try reorder(arguments)
             case .stop: try stop(arguments)
@@ -86,12 +81,12 @@ enum WorkerCommand: String {
             case .evict: try evict(arguments)
             case .resize: try resize(arguments)
             case .discard: try discard(arguments)
-            case .smallDisk: try liveOnASmallDisk(arguments)
+            case .smallDisk: try runOnSmallDisk(arguments)
             case .batches: try applyBatches(arguments)
             case .watchBatches: try watchBatches(arguments)
             case .mix: try mix(arguments)
             case .backUp: try backUp(arguments)
-            case .limited: try beLimited(arguments)
+            case .limited: try runLimited(arguments)
             case .rest: try rest(arguments)
             case .cut: try cut(arguments)
             case .readRing: try readRing(arguments)
@@ -103,7 +98,7 @@ enum WorkerCommand: String {
     }
 }
 
-/// `COMMAND STORE ARCHIVE SEED …`; what a command takes beyond that stands in its own file.
+/// `COMMAND STORE ARCHIVE SEED …`; further arguments are documented with each command.
 struct WorkerArguments {
     let words: [String]
 
@@ -122,10 +117,10 @@ struct WorkerArguments {
     }
 }
 
-// `write` alone is this program's own function of that name in the main file.
+// `write` alone would be this program's function in the main file.
 private let systemWrite: @Sendable (Int32, UnsafeRawPointer?, Int) -> Int = { write($0, $1, $2) }
 
-/// One write for each call, so that what a killed process said is whole lines.
+/// A single write per call, so that a killed process leaves whole lines.
 func say(_ text: String) {
     let bytes = Array((text + "\n").utf8)
     let written = bytes.withUnsafeBytes { systemWrite(1, $0.baseAddress, $0.count) }
@@ -138,8 +133,7 @@ extension SeededGenerator {
     mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 }
 
-/// Whether a value is one that `write` and `overwrite` store: eight bytes of version, and the lowest of them
-/// again and again.
+/// Whether `write` or `overwrite` stored this value: eight bytes of version, then repetitions of the lowest.
 func isWholeVersion(_ value: UnsafeRawBufferPointer) -> Bool {
     value.count >= 8 && value[8...].allSatisfy { $0 == value[0] }
 }

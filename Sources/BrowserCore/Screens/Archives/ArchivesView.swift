@@ -106,7 +106,8 @@ enum ArchivesView {
         }
         if let server = figures.server {
             for (row, parts) in DatabasesView.lines(model, server).prefix(layout.info.rows).enumerated() {
-                drawFacts(parts, row == 0 ? .text : .dim, into: &frame, in: layout.info.line(row), look)
+                let spans = parts.map { Span($0, look[row == 0 ? .text : .dim]) }
+                drawFacts(spans, into: &frame, in: layout.info.line(row), look)
             }
         } else {
             drawTotals(model, figures, into: &frame, in: layout.info)
@@ -141,25 +142,25 @@ enum ArchivesView {
             Figures.count(entries, "entry", "entries"), "disk \(sum(\.diskBytes))",
             "memory \(sum(\.memoryBytes))", RecentHits(model.archives.shownHistories.values).words,
             "footprint \(sum(\.footprint))",
-        ]
-        if damaged > 0 { parts.insert("\(Figures.count(damaged)) damaged", at: 1) }
-        drawFacts(parts, .text, into: &frame, in: rect.line(0), model.look)
+        ].map { Span($0) }
+        if damaged > 0 {
+            parts.insert(Span("\(Figures.count(damaged)) damaged", model.look[.danger]), at: 1)
+        }
+        drawFacts(parts, into: &frame, in: rect.line(0), model.look)
         let processes = figures.processes.map { process in
             let hits = process.hitRatio.map { " (lifetime hit \(Figures.percent($0)))" } ?? ""
             return "\(process.name) \(process.pid)\(process.isAlive ? hits : " ended")"
         }
         let count = Figures.count(figures.processes.count, "process", "processes")
         let words = processes.isEmpty ? [figures.absence] : ["\(count):"] + processes
-        drawFacts(words, .dim, into: &frame, in: rect.line(1), model.look)
+        drawFacts(words.map { Span($0, model.look[.dim]) }, into: &frame, in: rect.line(1), model.look)
     }
 
     private static func drawFacts(
-        _ facts: [String], _ role: Role, into frame: inout Frame, in line: Rect, _ look: Look
+        _ facts: [Span], into frame: inout Frame, in line: Rect, _ look: Look
     ) {
-        Bar(
-            left: [Span(" " + (facts.first ?? ""))], facts: facts.dropFirst().map { Span($0, look[role]) },
-            role: role
-        ).draw(into: &frame, in: line, look: look)
+        Bar(left: [Span(" ")] + facts.prefix(1), facts: Array(facts.dropFirst()), role: .text)
+            .draw(into: &frame, in: line, look: look)
     }
 
     private static func explain(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {

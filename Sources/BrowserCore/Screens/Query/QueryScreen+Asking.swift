@@ -218,7 +218,7 @@ extension QueryScreen {
         query.completions = []
         query.cycle = nil
         model.query = query
-        model.begin(Job(ticket: ticket, title: "asking", since: model.now))
+        model.begin(Job(ticket: ticket, title: "running the query", since: model.now))
         let request = QueryRequest(pipeline, in: query.archive)
         let (marks, isSame, time) = (query.marks, query.answered == text, model.now)
         effects.append(

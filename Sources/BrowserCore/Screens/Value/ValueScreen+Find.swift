@@ -63,7 +63,7 @@ extension ValueScreen {
         let ticket = model.ticket()
         guard let search = search(value, ticket) else { return stopping }
         model.value?.find.ticket = ticket
-        model.begin(Job(ticket: ticket, title: "finding \"\(value.find.text)\"", since: model.now))
+        model.begin(Job(ticket: ticket, title: "searching \"\(value.find.text)\"", since: model.now))
         return stopping + [search]
     }
 
