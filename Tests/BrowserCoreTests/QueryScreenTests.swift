@@ -51,7 +51,7 @@ struct QueryScreenTests {
     /// Regression: the line for screen readers didn't report a query without matches.
     @Test func reportsNoMatches() throws {
         var browser = try browser("<enter>Q")
-        var speaker = Speaker()
+        var speaker = AccessibilityOutput()
         _ = speaker.lines(browser.model, browser.frame)
         browser.press(try Key.script("find number > 100<enter>"))
         let said = speaker.lines(browser.model, browser.frame)

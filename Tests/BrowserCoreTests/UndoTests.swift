@@ -43,7 +43,7 @@ struct UndoTests {
         browser.refresh()
         #expect(
             status().hasPrefix(
-                "The delete of 2 entries in City can't be undone any more: as much has been written since"))
+                "The delete of 2 entries in City can't be undone any more: the writes since then"))
         #expect(!status().contains("undo with u"))
     }
 

@@ -39,7 +39,7 @@ struct RowShape {
 
     /// Nil if rows are whole entries.
     private(set) var columns: [QueryProperty]?
-    private var keyColumns: Set<Int> = []
+    private(set) var keyColumns: Set<Int> = []
     /// Columns of texts that never count as numbers.
     private var textColumns: Set<Int> = []
     /// Whether the source stores numbers as texts (``QueryCursor/storesNumbersAsText``).

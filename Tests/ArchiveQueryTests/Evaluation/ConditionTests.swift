@@ -351,7 +351,7 @@ struct ConditionTests {
         #expect(rows.map { $0.entry?.key } == ["2"])
         #expect(report.unreadable == 1 && report.damaged == 1)
         #expect(
-            report.warnings == ["1 entry is damaged: what is in it could not be queried; a check tells where"]
+            report.warnings == ["1 damaged entry was left out; run a check to locate the damage"]
         )
     }
 

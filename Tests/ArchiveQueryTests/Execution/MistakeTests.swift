@@ -40,7 +40,7 @@ struct MistakeTests {
         ("find entirely = 1", ["no entry has the property entirely"]),
         (
             "find country = GERMANY",
-            [#"no entry has the property GERMANY; a text stands in quotes: "GERMANY""#]
+            [#"no entry has the property GERMANY; a text needs quotes: "GERMANY""#]
         ),
         ("select name | sort nam", ["sort nam: there is no nam any more, only name; did you mean name?"]),
         ("count | find @key = \"x\"", [#"find @key = "x": there is no @key any more, only count"#]),

@@ -67,7 +67,7 @@ import Testing
         for _ in 0..<2 {
             let report = try check(folder)
             #expect(report.entries < LossTests.entries && report.remarks.count == 1, "\(report)")
-            #expect(report.remarks.first?.hasPrefix("\(names[1]) to \(names[2]) aren't there; ") == true)
+            #expect(report.remarks.first?.hasPrefix("\(names[1]) to \(names[2]) are missing; ") == true)
             // Without an index that listed them, their contents are unknown.
             #expect(report.clean)
             try Store.open(at: folder.store).archive(named: "A").close()
@@ -199,7 +199,7 @@ import Testing
         #expect(!report.clean)
         if kind == .cache {
             #expect(
-                report.problems.contains { $0.hasSuffix("\(names[1]): the segment is gone") }, "\(report)")
+                report.problems.contains { $0.hasSuffix("\(names[1]): the segment is missing") }, "\(report)")
         }
         // Also after a rebuild, which follows the loss of the newest segment.
         try apply(.removed, to: folder)
@@ -217,7 +217,7 @@ import Testing
         let names = try segments(folder)
         try remove(names[0], folder)
         let report = try check(folder)
-        #expect(report.problems.contains { $0.hasSuffix("\(names[0]): the segment is gone") }, "\(report)")
+        #expect(report.problems.contains { $0.hasSuffix("\(names[0]): the segment is missing") }, "\(report)")
         // Without its mark the index is checked by its sums, which don't match.
         try folder.remark("A", clean: false)
         try look(folder, .readWrite)
