@@ -120,7 +120,7 @@ struct UndoTests {
                 return parts.count < 3 ? nil : parts[1].split { " █▴▾·".contains($0) }.joined(separator: " ")
             }.joined(separator: " ")
             for part in words { #expect(text.contains(part), "\(columns)x\(rows): \(part) in \(text)") }
-            #expect(browser.text.contains("enter Choose"), "the hints are hidden")
+            #expect(browser.text.contains("enter Undo"), "the hints are hidden")
             browser.press([Key(.down)])
         }
     }
