@@ -74,8 +74,7 @@ final class Note: NSObject, NSSecureCoding {
         defer { done() }
         let items: [(String, Any)] = [
             ("city", City(name: "Graz", people: 300_000)), ("cities", [City(name: "Linz", people: 1)]),
-            ("map", ["a": [1, 2]]), ("text", "text"), ("number", 7),
-            ("date", Date(timeIntervalSince1970: 1)),
+            ("map", ["a": [1, 2]]), ("text", "text"), ("number", 7), ("date", Date(timeIntervalSince1970: 1)),
             ("data", Data([1, 2])), ("optional", [1, nil, 3] as [Int?]),
         ]
         let first = nest()

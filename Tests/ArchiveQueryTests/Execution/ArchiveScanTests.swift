@@ -7,8 +7,7 @@ import Synchronization
 import Testing
 
 /// Queries of an archive of the engine.
-@Suite("Queries of archives")
-struct ArchiveScanTests {
+@Suite("Queries of archives") struct ArchiveScanTests {
     private final class TemporaryArchive {
         let path = NSTemporaryDirectory() + "vellum-query-" + UUID().uuidString
         let store: Store

@@ -7,8 +7,7 @@ import TestSupport
 import Testing
 
 /// Several threads that scan an archive together find the rows of one thread, in the same order.
-@Suite("Queries by several threads")
-struct SharedScanTests {
+@Suite("Queries by several threads") struct SharedScanTests {
     private final class Places {
         let path = NSTemporaryDirectory() + "vellum-shared-scan-" + UUID().uuidString
         let store: Store

@@ -3,16 +3,14 @@ import ArchiveQuery
 import CBOR
 import Testing
 
-@Suite("Stages")
-struct StageTests {
+@Suite("Stages") struct StageTests {
     private let source: ListSource
 
     init() throws {
         source = try ListSource(json: [
             #"{"n":"a","g":"x","v":3,"s":{"t":1}}"#, #"{"n":"b","g":"y","v":1.5}"#,
-            #"{"n":"c","g":"x","v":null}"#,
-            #"{"n":"d","g":"y","v":7}"#, #"{"n":"e","v":3.0,"s":{"t":2}}"#, #"{"n":"f","g":1,"v":"text"}"#,
-            "17",
+            #"{"n":"c","g":"x","v":null}"#, #"{"n":"d","g":"y","v":7}"#, #"{"n":"e","v":3.0,"s":{"t":2}}"#,
+            #"{"n":"f","g":1,"v":"text"}"#, "17",
         ])
     }
 

@@ -168,8 +168,7 @@ struct RandomQuery {
         if chance(5) { return .metadata(pick(QueryMetadata.allCases)) }
         let names = [
             "name", "a", "population", "sort", "not", "count", "and", "empty", "null", "odd name", "é", "a.b",
-            "", "by",
-            "desc", "x-y", "in", "group-by", "1a",
+            "", "by", "desc", "x-y", "in", "group-by", "1a",
         ]
         var steps: [QueryProperty.Step] = [.name(pick(names))]
         while steps.count < 4, chance(3) {

@@ -36,8 +36,7 @@ import Vellum
         #expect(try store.factory().archives(for: Note.self).maxDiskSize == 4_000)
     }
 
-    @Test("the published names are the types of this library")
-    func publishedNames() {
+    @Test("the published names are the types of this library") func publishedNames() {
         #expect(ArchiveManager<Note>.Archive.self == Note.self)
         let error: any Error = VellumError.noText
         #expect(error.localizedDescription == "the bytes are not UTF-8")
