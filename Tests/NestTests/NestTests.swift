@@ -123,7 +123,7 @@ final class Note: NSObject, NSSecureCoding {
             #expect(holds { Date().timeIntervalSince(start) > 3.5 })
             #expect(second["removed"] == nil)
             #expect(second["replaced"] as? String == "new")
-            for _ in 0..<2 { #expect(second["ended"] as? String == "old", "its time in memory is not over") }
+            for _ in 0..<2 { #expect(second["ended"] as? String == "old", "still valid in memory") }
             return
         }
         Issue.record("the machine was too slow each time")

@@ -103,7 +103,7 @@ struct RemoteHistoryTests {
         figures.report()
         #expect(checker.looks > operations / 2)
         #expect(checker.changes > operations / 10)
-        #expect(Double(checker.failures) < Double(operations) / 2, "most was answered")
+        #expect(Double(checker.failures) < Double(operations) / 2, "most operations succeeded")
     }
 }
 
