@@ -2,7 +2,6 @@ import ArchiveQuery
 import CBOR
 import Foundation
 import StorageEngine
-import TestSupport
 import Testing
 
 /// Values of several kinds in one property, in every stage.
@@ -218,19 +217,12 @@ import Testing
         #expect(QueryPlan(try QueryPipeline("find @key = 2026-01-31")).keys == nil)
     }
 
-    @Test("counts are the same however many threads go through the archive")
+    @Test("counts are the same however many threads scan the archive")
     func threadsCountTheSame() throws {
-        let path = NSTemporaryDirectory() + "vellum-mixed-kinds-" + UUID().uuidString
-        defer { discard(path) }
-        let store = try Store.open(at: path)
-        defer { store.close() }
-        let archive = try store.archive(
-            named: "a", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let things = try TemporaryArchive()
         for number in 0..<20_000 {
             let text = number % 3 == 0 ? "\"x\(number % 7)\"" : "\(number % 5)"
-            try archive.put(
-                JSONTranscoder.cbor(from: #"{"n":\#(text),"g":\#(number % 4)}"#), forKey: "\(number)",
-                encoding: .cbor)
+            try things.put("\(number)", #"{"n":\#(text),"g":\#(number % 4)}"#)
         }
         for query in [
             "find not n > 2 | count", "max n by g", "sort n | limit 3", "sum n", "distinct n",
@@ -240,7 +232,7 @@ import Testing
             for threads in [1, 4] {
                 var options = QueryOptions()
                 options.mostThreads = threads
-                results.append(try QueryPlan(QueryPipeline(query)).rows(of: archive, options: options))
+                results.append(try QueryPlan(QueryPipeline(query)).rows(of: things.archive, options: options))
             }
             #expect(results[0].rows == results[1].rows, "\(query)")
             #expect(results[0].report.kindRemarks == results[1].report.kindRemarks, "\(query)")

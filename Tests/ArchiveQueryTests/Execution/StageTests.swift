@@ -120,16 +120,16 @@ import Testing
     @Test("a query reports progress and can be cancelled") func cancellation() throws {
         let many = try ListSource(json: (0..<5000).map { #"{"v":\#($0)}"# })
         var options = QueryOptions()
-        var told: [QueryProgress] = []
+        var reports: [QueryProgress] = []
         options.progress = {
-            told.append($0)
-            return told.count < 3
+            reports.append($0)
+            return reports.count < 3
         }
         #expect(throws: QueryError.cancelled) {
             try QueryPlan(QueryPipeline("count")).rows(of: many, options: options)
         }
-        #expect(told.map(\.visited) == [1000, 2000, 3000])
-        #expect(told.allSatisfy { $0.total == 5000 })
+        #expect(reports.map(\.visited) == [1000, 2000, 3000])
+        #expect(reports.allSatisfy { $0.total == 5000 })
     }
 
     @Test("reading ends when no more rows are needed") func earlyEnd() throws {
