@@ -170,7 +170,7 @@ import Testing
             try await store.throwing.register(migration: Migration<Car, Wagon> { Wagon(id: $0.id) })
         }
         #expect(
-            (loss?.schemaProblem?.contains("damaged") == true) == keyIsDamaged, "its value needs no reading")
+            (loss?.schemaProblem?.contains("damaged") == true) == keyIsDamaged, "the value is not read")
         #expect(await store.objects(type: Wagon.self).execute() == [Wagon(id: "alpha"), Wagon(id: "echo")])
         try await store.throwing.deleteAll(Wagon.self)
         #expect(await store.objects(type: Wagon.self).execute().isEmpty)

@@ -64,9 +64,7 @@ import Vellum
 
     @Test("empty and too long keys are refused", arguments: ["", String(repeating: "k", count: 1_025)])
     func invalidKeys(key: String) throws {
-        let factory = TemporaryStore().factory()
-        let messages = LoggedMessages()
-        factory.logger = messages.logger
+        let (factory, messages) = TemporaryStore().loggedFactory()
         let archives = try factory.archives(for: Note.self)
         let error = #expect(throws: StorageError.self) {
             try archives.throwing.record(Note(primaryKey: key, text: ""))
@@ -91,9 +89,7 @@ import Vellum
     }
 
     @Test("an object that can't be encoded is logged and counted") func unencodableObjects() async throws {
-        let factory = TemporaryStore().factory()
-        let messages = LoggedMessages()
-        factory.logger = messages.logger
+        let (factory, messages) = TemporaryStore().loggedFactory()
         let archives = try factory.archives(for: Unwilling.self)
         #expect(throws: ArchiveError.self) { try archives.throwing.record(Unwilling(primaryKey: "k")) }
         archives.record(Unwilling(primaryKey: "k"))
@@ -117,9 +113,7 @@ import Vellum
         let store = TemporaryStore()
         try store.factory().archives(for: Old.Thing.self).throwing.record(
             .init(primaryKey: "k", number: "one"))
-        let factory = store.factory()
-        let messages = LoggedMessages()
-        factory.logger = messages.logger
+        let (factory, messages) = store.loggedFactory()
         let archives = try factory.archives(for: New.Thing.self)
         #expect(archives.access(archiveWithKey: "k") == nil)
         #expect(archives.accessAll().isEmpty)

@@ -92,9 +92,7 @@ import Vellum
     }
 
     @Test("newer objects are neither read nor changed") func newerVersions() async throws {
-        let factory = store.factory()
-        let log = LoggedMessages()
-        factory.logger = log.logger
+        let (factory, log) = store.loggedFactory()
         let old = try factory.archives(for: Version0.Thing.self)
         try new().throwing.record(.init("a", "first"), owner: "me")
         let stored = try old.core.archive.peek("a")
