@@ -18,9 +18,7 @@ import Testing
                 index[place..<place + 8].contains { $0 != 0 }
             })
         index.replaceSubrange(cell..<cell + 8, with: [UInt8](repeating: 0, count: 8))
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-        try file.write(contentsOf: index)
-        try file.close()
+        try overwrite(path, at: 0, with: index)
         try folder.remark("A", clean: true)
         let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
         let report = try observer.check()

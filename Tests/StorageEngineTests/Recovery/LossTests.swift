@@ -38,7 +38,7 @@ import Testing
     }
 
     private func segments(_ folder: TemporaryFolder, atLeast least: Int = 4) throws -> [String] {
-        let names = try folder.files(inArchive: "A").filter { $0.hasSuffix(".segment") }
+        let names = try folder.segments()
         try #require(names.count >= least)
         return names
     }
@@ -330,7 +330,7 @@ import Testing
             }
             try archive.put(value, forKey: "last")
         }
-        let left = try folder.files(inArchive: "A").filter { $0.hasSuffix(".segment") }
+        let left = try folder.segments()
         try #require(left.allSatisfy { $0 > segment }, "\(left)")
         try FileManager.default.moveItem(atPath: folder.path + "/kept", toPath: place)
         for _ in 0..<2 {

@@ -15,10 +15,7 @@ import Testing
     }
 
     private func write(_ bytes: [UInt8], at offset: Int, _ folder: TemporaryFolder) throws {
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
-        defer { try? file.close() }
-        try file.seek(toOffset: UInt64(offset))
-        try file.write(contentsOf: bytes)
+        try overwrite(folder.archivePath("A", "index"), at: offset, with: bytes)
     }
 
     private func delete(_ keys: [String], from archive: Archive) throws -> PlanOutcome {
