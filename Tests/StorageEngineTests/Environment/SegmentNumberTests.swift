@@ -78,7 +78,6 @@ import Testing
             Issue.record("\(String(describing: refusal))")
         }
         #expect(refusal?.description.contains("export") == true)
-        // Deletes still succeed.
         try archive.delete("key 0")
         #expect(try archive.check().clean)
         store.close()

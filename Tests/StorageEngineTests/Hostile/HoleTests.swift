@@ -71,7 +71,6 @@ import Testing
         #expect(try archive.check().clean && archive.invariantViolations() == [])
         store.close()
 
-        // The log has the reclaimed entries.
         try folder.removeIndex("A")
         store = try Store.open(at: folder.store)
         archive = try store.archive(named: "A")

@@ -12,7 +12,6 @@ import Testing
         archive.close()
         let path = folder.archivePath("A", "index")
         var index = try Data(contentsOf: URL(fileURLWithPath: path))
-        // The first cell in use.
         let cell = try #require(
             stride(from: 262_144 + 65_536, to: index.count, by: 64).first { place in
                 index[place..<place + 8].contains { $0 != 0 }

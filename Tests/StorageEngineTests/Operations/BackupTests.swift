@@ -84,7 +84,6 @@ import Testing
         _ = try store.backUp(to: place)
         #expect(!FileManager.default.fileExists(atPath: place + "/vellum-store.backup"))
         try mark(place)
-        // With the mark.
         for mode in [AccessMode.readOnly, .readWrite] {
             #expect(try Store.open(at: place, mode: mode).archive(named: "A").peek("a") == [1])
         }
@@ -158,7 +157,6 @@ import Testing
             let outcome = Result { () throws(StorageError) in try store.backUp(to: place) }
             SystemFaults.remove(plan)
             if FileManager.default.fileExists(atPath: place) {
-                // The error names the complete backup.
                 if case .failure(let error) = outcome {
                     #expect("\(error)".contains("sync the complete backup \(place): "), "\(error)")
                 }
@@ -235,7 +233,6 @@ import Testing
                 try FileManager.default.removeItem(atPath: place + "/" + name + "/index")
             }
         }
-        // The copy works as a separate store.
         let copied = try Store.open(at: place)
         try copied.archive(named: "C").put([1], forKey: "new")
         #expect(try copied.archive(named: "L").append([1]) > 200)

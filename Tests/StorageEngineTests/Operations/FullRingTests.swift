@@ -79,7 +79,6 @@ import Testing
         for opening in 1...40 {
             let other = try open(folder)
             let reader = try open(folder)
-            // All segments are newer than the mapped ones.
             for _ in 0..<330 {
                 try archive.append(message(number))
                 number += 1

@@ -102,7 +102,6 @@ import Testing
         #expect(throws: StorageError.self) { try store.archive(named: "B", orCreate: ArchiveConfiguration()) }
         store.close()
         #expect(!FileManager.default.fileExists(atPath: folder.store))
-        // A new store at the same path is separate.
         let next = try filled(folder).archive(named: "A")
         #expect(try next.entries().count == 200)
         #expect(throws: StorageError.closed(name: "A")) { try archive.peek("key 7") }

@@ -174,7 +174,6 @@ import Testing
             named: "A", orCreate: ArchiveConfiguration(kind: .cache, diskLimit: 100_000))
         for number in 0..<20_000 { try archive.put([1], forKey: "key \(number)") }
         try overwrite(folder.archivePath("A", "index"), at: 460, with: little(UInt32.max))
-        // It succeeds or reports an error.
         try? archive.setLimits(disk: 100, memory: nil)
         archive.close()
         archive = try Store.open(at: folder.store).archive(named: "A")

@@ -245,7 +245,6 @@ import Testing
                 try archive.put(value(3), forKey: key, attributes: EntryAttributes(owner: "somebody"))
             }
             #expect(try archive.deleteEntries(ofOwner: "somebody").entries == owned.count)
-            // Into further segments.
             for number in 0..<600 { try archive.put(value(4), forKey: "more \(number)") }
         }
         #expect(try segments(folder).last != segment)
@@ -495,7 +494,6 @@ import Testing
             } catch { return error }
         }
         #expect(!errors.isEmpty && errors.count < LossTests.entries)
-        // A read of all keys reports the same number.
         let list = try archive.entries()
         let unreadable = list.readPresentKeys(0..<list.count, at: { $0 }) { _, _ in }
         #expect(unreadable == errors.count)

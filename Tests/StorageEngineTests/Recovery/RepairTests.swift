@@ -126,7 +126,6 @@ import Testing
         }
         #expect(try archive.entries().count == report.entries)
         #expect(try archive.configuration().kind == (damage.losesDescriptor ? .collection : .cache))
-        // Damaged bytes are kept outside the archive.
         let kept = try folder.files(inArchive: "A").filter { $0.hasSuffix(".damaged") }
         #expect(kept.isEmpty == !damage.leavesBytes)
         for name in kept { #expect(report.problems.contains { $0.contains(name) }, "\(name)") }
