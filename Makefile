@@ -8,17 +8,16 @@ ARGS ?=
 DURATION ?= 60
 # Seconds after which `test` is ended, build excluded.
 TEST_TIMEOUT ?= 900
-# What `fuzz` feeds, and for how many seconds each.
+# Targets of `fuzz`, and seconds for each.
 TARGET ?= segment frames index descriptor cbor json query terminal import
 SECONDS ?= 60
 
 SWIFT ?= swift
-# Package.swift turns warnings into errors where this is set. It doesn't look at CI itself: that is set for whole builds of
-# users too, of which this package is a small part.
+# Package.swift turns warnings into errors if this is set. It doesn't read CI, which users set for builds that include this package.
 ifdef CI
 export VELLUM_STRICT = 1
 endif
-# What `vellum --version` names; nothing where the sources are in no repository of their own.
+# Shown by `vellum --version`; empty for sources without their own repository.
 export VELLUM_COMMIT := $(if $(wildcard .git),$(shell git describe --always --dirty --abbrev=10 --exclude '*' 2>/dev/null))
 ifeq ($(VELLUM_COMMIT),)
 unexport VELLUM_COMMIT
@@ -27,38 +26,37 @@ NEED := sh Assets/build/need.sh
 BINARY := .build/release/vellum
 FORMAT_OPTIONS := --configuration Assets/swift-format.json --recursive --parallel
 FORMATTED := Sources Tests Package.swift
-# Module by module, which takes less processor time than file by file, and optimised: what the tests ask of the engine, a
-# million times over, takes ten times as long otherwise. Assertions stay, and what only debug builds have: crash points, clocks.
-# What a debugger needs takes a quarter of the time.
-# An undeclared import may pass an incremental build and fail a clean one, so it fails always.
+# Optimised, since millions of calls of the engine take ten times as long otherwise. Assertions stay, and parts that only debug
+# builds have: crash points, clocks. Debug information would take a quarter of the time.
+# An undeclared import may pass an incremental build and fail a clean one, so it is an error.
 OPTIMISED := -c release -Xswiftc -DDEBUG -Xswiftc -assert-config -Xswiftc Debug \
     --explicit-target-dependency-import-check error
 TESTED := $(OPTIMISED) -debug-info-format none --scratch-path .build-test
 # Without ValkeyTLS, whose BoringSSL takes minutes to build.
 TRAITS ?= Valkey
-# Nothing is imported as testable; to have it ready takes half as long again, and listing the tests does so even where it is told
-# not to. Four modules at once, however few the cores: otherwise the longest begin last, and all others wait for them.
+# Nothing is imported as testable, for which a build takes half as long again. Four modules at once on any number of cores:
+# otherwise the longest modules start last.
 BUILD_TESTS = $(SWIFT) build --build-tests --jobs 4 --traits $(TRAITS)
 RUN_TESTS = $(SWIFT) test --skip-build --disable-xctest --disable-testable-imports --traits $(TRAITS)
-# Swift Testing keeps a backtrace of every error that is thrown, which takes a third of the time where tests feed hostile bytes
-# and catch what is thrown of them. Where a test failed is said without.
+# Swift Testing keeps a backtrace of each thrown error, which takes a third of the time of tests with hostile bytes. Failures have
+# their location without it.
 export SWT_SWIFT_ERROR_BACKTRACING_ENABLED = 0
-# With --foreground Ctrl-C reaches the tests, and on an interrupt SwiftPM ends what it started. macOS has no
-# timeout command; there the tests' own time limits must do.
+# With --foreground Ctrl-C reaches the tests, and on an interrupt SwiftPM ends its children. macOS has no timeout command; there the
+# tests' time limits apply.
 BOUND := $(shell command -v timeout >/dev/null 2>&1 && echo timeout --foreground -s INT -k 20 $(TEST_TIMEOUT))
-# Line by line also into a pipe: of a run that was ended, what was under way is among the last lines.
+# Line-buffered into a pipe, too, so that the last lines of an interrupted run show the running tests.
 LINES := $(shell command -v stdbuf >/dev/null 2>&1 && echo stdbuf -oL)
-# What tests leave is removed behind them all; `discard` in Tests/TestSupport says why. Open to all like /tmp: some tests are of
-# other users.
+# A folder for the tests' files, removed after all tests (see `discard` in Tests/TestSupport). Writable by all, like /tmp, for tests
+# with other users.
 IN_A_FOLDER := folder=$$(mktemp -d) && chmod 1777 "$$folder" && trap 'exit 130' INT TERM && \
     trap 'chmod -R u+rwx "$$folder"; rm -rf "$$folder"' EXIT && TMPDIR="$$folder" VELLUM_TEST_FOLDER="$$folder"
 TEST_EVENTS := .build-test/events.jsonl
 INSTALL := install
-# Each long test appends its figures, a line each.
+# Each soak test appends its figures, a line each.
 SOAK_REPORT := .build/soak-report.txt
 
 .DEFAULT_GOAL := help
-# SwiftPM locks its build folder: two targets at once would only wait for each other.
+# SwiftPM locks its build folder, so parallel targets would only wait.
 .NOTPARALLEL:
 .PHONY: help deps test-deps bench-deps build run test test-tls lint format bench counts soak fuzz sanitize pictures docs install install-files \
     uninstall deb check-deb clean
@@ -66,7 +64,7 @@ SOAK_REPORT := .build/soak-report.txt
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s  %s\n", $$1, $$2 }' Makefile
 
-deps: ## install what the build needs (ncurses), or say which package brings it
+deps: ## install ncurses for the build, or name its package
 	@$(NEED) swift curses
 
 test-deps: deps
@@ -89,9 +87,9 @@ test: test-deps ## build and run all tests (CI=1 makes warnings errors)
 	    --event-stream-output-path $(TEST_EVENTS) --event-stream-version 0 \
 	    || { status=$$?; sh Assets/build/failed.sh $(TEST_EVENTS); exit $$status; }
 
-# In the folder of `test`, so only what has TLS in it is built anew.
+# In the folder of `test`, so that only modules with TLS are rebuilt.
 test-tls: TRAITS := ValkeyTLS
-test-tls: test-deps ## run the tests of TLS, which `test` leaves out because it takes minutes to build
+test-tls: test-deps ## run the tests of TLS, whose build takes minutes
 	@$(NEED) --optional openssl
 	$(BUILD_TESTS) $(TESTED)
 	$(IN_A_FOLDER) $(BOUND) $(LINES) $(RUN_TESTS) $(TESTED) --filter ValkeyTLSTests
@@ -104,20 +102,20 @@ format: ## format the sources in place
 	@$(NEED) swift
 	$(SWIFT) format --in-place $(FORMAT_OPTIONS) $(FORMATTED)
 
-counts: deps ## count what operations take: allocations, system calls, page faults, instructions
+counts: deps ## count allocations, system calls, page faults and instructions of operations
 	$(SWIFT) build -c release --product OperationCounter
 	.build/release/OperationCounter $(ARGS)
 
-# The manifest looks for RocksDB, so what it said before may not count.
+# The manifest looks for RocksDB, so its cached result may be outdated.
 bench: bench-deps build ## measure against LMDB and SQLite (ONLY=P5: these rows): table, and .build/bench.json
 	@mkdir -p .build
 	$(SWIFT) run -c release --manifest-cache none --package-path Tests/Benchmarks --scratch-path "$(CURDIR)/.build-bench" \
 	    vellum-bench --output "$(CURDIR)/.build/bench.json" --browser "$(CURDIR)/$(BINARY)" \
 	    $(if $(ONLY),--filter "$(ONLY)") $(ARGS)
 
-# What meets the systems that others have: full disks, containers, other users, scarce descriptors, names that are taken.
+# Tests of other environments: full disks, containers, other users, scarce descriptors, occupied names.
 SURROUNDINGS := SmallDiskTests|NamespaceTests|AccessTests|ScarceDescriptorTests|ObstacleTests|PlaceTests
-soak: test-deps ## run the long tests for about DURATION=60 seconds, one after the other
+soak: test-deps ## run the soak tests for about DURATION=60 seconds, one after the other
 	$(BUILD_TESTS) $(TESTED)
 	@# A filter that matches nothing would pass.
 	@$(SWIFT) test list --skip-build --disable-testable-imports --traits $(TRAITS) $(TESTED) | grep -q Soak || { echo 'vellum: there are no soak tests' >&2; exit 1; }
@@ -132,16 +130,14 @@ fuzz: deps ## feed TARGET="cbor …" (all in turn) with arbitrary bytes, SECONDS
 
 SANITIZED := CBORTests|ArchiveQueryTests|TerminalKitTests|StorageEngineTests|VellumTests|PapyrusTests|FuzzTests
 SANITIZERS ?= address thread undefined
-# Suites that start many processes only multiply time below the thread sanitizer, which sees one process at a time. It takes
-# addresses without end, and can't follow a process that forks while it has threads.
-# Calls of the system are counted for a build without them.
+# Excluded from the thread sanitizer, which sees one process only: suites with many processes. It also uses unlimited addresses, and
+# can't follow a multithreaded process that forks. System calls are counted without sanitizers.
 UNFIT_thread := KillTests|StormTests|HistoryTests|SharingTests|ForkTests|ForkedTests|manyArchives|addressesThatAreNotGranted|OperationCountTests
-# It takes more addresses than are allowed there.
+# Needs more addresses than these tests allow.
 UNFIT_address := manyArchives|OperationCountTests
-# Bounds of processor time are for a build like that of `test`, without the sanitizer's work.
-# Swift traps by itself on what C leaves undefined, so only the C is told to: with an instruction, which needs no library.
+# Swift traps on undefined behaviour, so only C is instrumented, with a trap instruction, which needs no library.
 SANITIZE_undefined := -Xcc -fsanitize=undefined -Xcc -fsanitize-trap=undefined
-sanitize: deps ## run the libraries' tests below the SANITIZERS="address thread undefined"
+sanitize: deps ## run the libraries' tests with the SANITIZERS="address thread undefined"
 	$(foreach kind,$(SANITIZERS),$(call sanitize,$(kind),$(or $(SANITIZE_$(kind)),--sanitize=$(kind)))$(newline))
 
 define newline
@@ -164,11 +160,11 @@ docs: deps ## make web pages of the libraries' documentation: .build/docs
 pictures: build ## record the tour of the manual and draw its pictures
 	sh Assets/pictures/make.sh $(BINARY)
 
-# `sudo make install` after `make build` installs what was built: root may have no Swift, and must
-# not leave its own files in the build folder.
+# `sudo make install` after `make build` installs the built program: root may have no Swift, and must not own files in the build
+# folder.
 install: $(if $(and $(SUDO_USER),$(wildcard $(BINARY))),,build) install-files ## install to PREFIX=/usr/local (DESTDIR= for packagers)
 
-# What `install` does without building; of a program that was built elsewhere with BINARY=.
+# `install` without building; BINARY= names a program that was built elsewhere.
 install-files:
 	$(INSTALL) -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/vellum/demo"
 	$(INSTALL) -m 755 "$(BINARY)" "$(DESTDIR)$(PREFIX)/bin/vellum"
@@ -182,7 +178,7 @@ install-files:
 	$(INSTALL) -d "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
 	$(INSTALL) -m 644 Assets/completions/vellum.fish "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/vellum.fish"
 
-uninstall: ## remove what install put below PREFIX=/usr/local
+uninstall: ## remove installed files from PREFIX=/usr/local
 	rm -f $(addprefix "$(DESTDIR)$(PREFIX)"/,$(INSTALLED))
 	rm -rf "$(DESTDIR)$(PREFIX)/share/vellum"
 
@@ -196,5 +192,5 @@ deb: deps ## build a Debian package, .build/vellum_VERSION_ARCHITECTURE.deb
 check-deb: deb ## check that package with lintian and on a bare Debian, as root
 	sh Assets/build/check-deb.sh "$$(ls -t .build/vellum_*.deb | head -n 1)"
 
-clean: ## remove everything that was built
+clean: ## remove all build folders
 	rm -rf .build .build-test .build-bench .build-fuzz .build-address .build-thread .build-undefined .build-static

@@ -1,12 +1,12 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Warnings are errors where a change to this package is judged, and only there: a newer compiler's new warning must not
-// break the build of a user, who may have set CI for a build of his own. The Makefile sets this variable where CI is set.
+// Warnings are errors only in checks of this package: a newer compiler's warning must not break a user's build, for which CI may be
+// set, too. The Makefile sets this variable if CI is set.
 let strict: [SwiftSetting] =
     Context.environment["VELLUM_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
-// The commit that `vellum --version` names, as the Makefile says it.
+// The commit shown by `vellum --version`, set by the Makefile.
 let commit: [CSetting] =
     Context.environment["VELLUM_COMMIT"].map { [.define("VELLUM_COMMIT", to: "\"\($0)\"")] } ?? []
 
@@ -37,7 +37,7 @@ let package = Package(
         .trait(
             name: "Valkey",
             description: "The products VellumValkey and NestValkey, for which swift-nio is fetched."),
-        // Of its own, because what it needs takes as long to build as all the rest.
+        // Separate, because its dependency takes as long to build as all others.
         .trait(
             name: "ValkeyTLS",
             description:
@@ -46,18 +46,18 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
-        // Of the program alone: its file of settings.
+        // For the program's settings file.
         .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
-        // Of the product VellumMetrics alone.
+        // For the product VellumMetrics.
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
-        // Of the product VellumLifecycle alone, and only where its trait is on.
+        // For the product VellumLifecycle, if its trait is enabled.
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
-        // Of the products VellumValkey and NestValkey alone, and only where its trait is on.
+        // For the products VellumValkey and NestValkey, if their trait is enabled.
         .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
-        // Of its TLS alone, and only where that trait is on.
+        // For TLS of these products, if that trait is enabled.
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
-        // Of the product Papyrus alone, on platforms without Combine.
+        // For the product Papyrus on platforms without Combine.
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
     targets: [
@@ -184,10 +184,10 @@ let package = Package(
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
             ],
             swiftSettings: strict),
-        // A program that keeps objects, as a user would write it.
+        // A program that stores objects, like a user's.
         .executableTarget(
             name: "ObjectWorker", dependencies: ["Vellum"], path: "Tests/ObjectWorker", swiftSettings: strict),
-        // What operations take, counted: `make counts`.
+        // `make counts`.
         .executableTarget(
             name: "OperationCounter", dependencies: ["Vellum", "ArchiveQuery", "StorageEngine"],
             path: "Tests/OperationCounter", swiftSettings: strict),
@@ -207,7 +207,7 @@ let package = Package(
         .target(
             name: "PapyrusGoods", dependencies: ["Papyrus"], path: "Tests/PapyrusGoods", swiftSettings: strict
         ),
-        // A program that keeps objects beside the tests, and may be killed.
+        // A program that stores objects beside the tests, and may be killed.
         .executableTarget(
             name: "PapyrusWorker", dependencies: ["Papyrus", "PapyrusGoods"], path: "Tests/PapyrusWorker",
             swiftSettings: strict),
@@ -243,7 +243,7 @@ let package = Package(
                 "Papyrus", "Cities", "ServerSupport", "TestSupport",
             ],
             swiftSettings: strict),
-        // The user's package of the tutorial, which the soak builds as one.
+        // The tutorial's package; the soak also builds it as a package.
         .executableTarget(
             name: "Cities", dependencies: ["Vellum"], path: "Tests/ExampleApp/Sources", swiftSettings: strict),
         .target(

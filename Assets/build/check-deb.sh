@@ -1,10 +1,10 @@
 #!/bin/sh
-# Proves that a Debian package is good for strangers: check-deb.sh PACKAGE.deb [FOLDER]
+# Checks a Debian package: check-deb.sh PACKAGE.deb [FOLDER]
 #
-# Lintian must have no error or warning. Then a bare Debian of this release, without Swift, is made below FOLDER (default: TMPDIR, or
-# /tmp), the package is installed there with what it depends on, and used as people would: by root and by another user, with
-# and without TERM and LANG, with completion in three shells, the browser in a terminal, the manual page. At last it is
-# removed, and nothing of it may be left. Needs root, lintian, debootstrap, and some 500 MB that are free again afterwards.
+# Lintian must report no error or warning. Then the package is installed with its dependencies on a bare Debian of this release,
+# without Swift, below FOLDER (default: TMPDIR, or /tmp), and used: by root and by another user, with and without TERM and LANG, with
+# completion in three shells, the browser in a terminal, the manual page. Finally it is removed, which must leave no files. Needs root,
+# lintian, debootstrap, and some 500 MB during the check.
 set -eu
 
 say() { printf 'vellum: %s\n' "$*" >&2; }
@@ -15,7 +15,7 @@ fail() {
 
 # MARK: Within the bare system
 
-# Runs the words as a user without rights, at home, with nothing in the environment but what env is given before them.
+# Runs a command as an unprivileged user in the home folder, with only the environment that is passed to env before it.
 as_user() {
     setpriv --reuid=tester --regid=tester --clear-groups \
         env -i -C /home/tester HOME=/home/tester PATH=/usr/bin:/bin "$@"
@@ -29,7 +29,7 @@ has() {
     exit 1
 }
 
-# Each terminal is of a server of its own: one that ends can't be asked for another.
+# Each terminal has its own server, since one that ends can't start another.
 terminals=0
 screen() { tmux -L check$terminals capture-pane -p; }
 
@@ -47,7 +47,7 @@ shows() {
     done
 }
 
-# begin WORDS: a terminal in which these run.
+# begin COMMAND: runs the command in a terminal.
 begin() {
     terminals=$((terminals + 1))
     tmux -L check$terminals -f /dev/null new-session -d -x 100 -y 30 "$@"
@@ -55,7 +55,7 @@ begin() {
 finish() { tmux -L check$terminals kill-server 2>/dev/null || true; }
 keys() { tmux -L check$terminals send-keys "$@"; }
 
-# completes SHELL COMMAND: what the shell of that name makes of a word and the Tab key.
+# completes SHELL COMMAND: the shell's completion of a word on Tab.
 completes() {
     begin "$2"
     keys -l "PS1='ready> '"
@@ -107,7 +107,7 @@ inside() {
     has /tmp/err "recorded 6,204 entries"
     as_user vellum demo --no-browse --seconds 1 --keep --store /home/tester/store >/tmp/out 2>/tmp/err || fail "$(cat /tmp/err)"
 
-    # In the user's own store, and on a terminal.
+    # In the user's store, on a terminal.
     store="VELLUM_STORE=/home/tester/store"
     as_user $store vellum query City 'count by countrycode | limit 3' >/tmp/out || fail "a query finds nothing"
     for setting in LANG=C.UTF-8 LC_ALL=POSIX; do
@@ -141,7 +141,7 @@ inside() {
     echo "man shows $(wc -l </tmp/out) lines"
 
     dpkg -L vellum | while read -r path; do [ -d "$path" ] || echo "$path"; done >/tmp/files
-    # What a program keeps for its user, fish and man too, is theirs; what the package brought goes.
+    # Files that programs, fish and man included, store for the user stay; the package's files are removed.
     rm -rf /home/tester /root/.bashrc /root/.zshrc /root/.local /root/.cache /var/cache/man
     apt-get remove -q -y --purge --autoremove vellum >/tmp/apt.log 2>&1 || fail "$(cat /tmp/apt.log)"
     while read -r path; do [ ! -e "$path" ] || fail "$path is left"; done </tmp/files
@@ -178,8 +178,8 @@ debootstrap --variant=minbase "$release" "$folder/root" "$mirror" >"$folder/log"
 cp "$package" "$folder/root/tmp/vellum.deb"
 cp "$0" "$folder/root/tmp/check-deb.sh"
 cp /etc/resolv.conf /etc/hosts "$folder/root/etc/"
-# Mounts and processes of their own end with the check.
-# shellcheck disable=SC2016 # of the shell in there
+# Separate namespaces, so that mounts and processes end with the check.
+# shellcheck disable=SC2016 # expanded by the inner shell
 unshare --mount --pid --fork --kill-child sh -c '
     mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev"
     exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root chroot "$1" sh /tmp/check-deb.sh --inside' - "$folder/root"

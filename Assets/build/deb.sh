@@ -1,8 +1,7 @@
 #!/bin/sh
-# Makes a Debian package of an optimised program with Swift's library in it, so that it runs where no Swift is:
-# deb.sh SWIFT FOLDER [PROGRAM] leaves FOLDER/vellum_VERSION_ARCHITECTURE.deb. With PROGRAM it builds none. Uses Debian's own
-# dpkg-deb, dpkg-shlibdeps and gzip.
-# DEBFULLNAME and DEBEMAIL say who makes it. check-deb.sh beside this file proves what comes of it.
+# Builds a Debian package of an optimised program, statically linked with Swift's library:
+# deb.sh SWIFT FOLDER [PROGRAM] creates FOLDER/vellum_VERSION_ARCHITECTURE.deb. With PROGRAM, no program is built. Uses dpkg-deb,
+# dpkg-shlibdeps and gzip. DEBFULLNAME and DEBEMAIL set the maintainer. check-deb.sh checks the package.
 set -eu
 swift=$1
 folder=$2
@@ -15,7 +14,7 @@ done
 
 version=$(sed -n 's/.*static let number = "\(.*\)".*/\1/p' Sources/VellumCommand/Run/Version.swift)
 architecture=$(dpkg --print-architecture)
-# The changes' last entry in the form that packages have it; the date is that of the last change to the source.
+# The date of the package's changelog is that of the last change to the sources.
 date=$(git log -1 --format=%aD 2>/dev/null || date -R)
 maintainer="${DEBFULLNAME:-The Vellum authors} <${DEBEMAIL:-vellum@localhost}>"
 
@@ -29,18 +28,18 @@ mkdir -p "$root/DEBIAN" "$root/usr/share/doc/vellum" "$root/usr/share/lintian/ov
 make --no-print-directory install-files BINARY="$built" DESTDIR="$root" PREFIX=/usr
 strip --strip-unneeded --remove-section=.comment --remove-section=.note "$root/usr/bin/vellum"
 gzip -9n "$root/usr/share/man/man1/vellum.1"
-# It is read, never run.
+# The file is sourced, not executed.
 sed -i '1{/^#!/d;}' "$root/usr/share/bash-completion/completions/vellum"
 mkdir -p "$root/usr/share/zsh/vendor-completions"
 mv "$root/usr/share/zsh/site-functions/_vellum" "$root/usr/share/zsh/vendor-completions/"
 rmdir "$root/usr/share/zsh/site-functions"
-# The file of copyrights says it.
+# The copyright file includes this licence.
 rm -r "$root/usr/share/vellum"
 
 {
     echo "vellum ($version) unstable; urgency=medium"
     echo
-    echo "  * Version $version; NEWS.gz says what changed."
+    echo "  * Version $version; NEWS.gz lists the changes."
     echo
     echo " -- $maintainer  $date"
 } | gzip -9n >"$root/usr/share/doc/vellum/changelog.gz"
@@ -61,7 +60,7 @@ gzip -9nc Assets/CHANGELOG.md >"$root/usr/share/doc/vellum/NEWS.gz"
     echo " 2014-2026 Apple Inc. and the Swift project authors (Swift's libraries, ArgumentParser)"
     echo "License: Expat and Apache-2.0-with-Swift-exception"
     echo
-    # The cities of the demonstration, inside the program.
+    # The cities of the demonstration, embedded in the program.
     echo "Files: Assets/demo/*"
     echo "Copyright: GeoNames, https://www.geonames.org"
     echo "License: CC-BY-4.0"
@@ -92,7 +91,7 @@ gzip -9nc Assets/CHANGELOG.md >"$root/usr/share/doc/vellum/NEWS.gz"
     echo "vellum: spelling-error-in-binary *"
 } >"$root/usr/share/lintian/overrides/vellum"
 
-# dpkg-shlibdeps wants a source package around it.
+# dpkg-shlibdeps needs the layout of a source package.
 printf 'Source: vellum\n\nPackage: vellum\nArchitecture: any\n' >"$folder/shlibs/debian/control"
 program=$(readlink -f "$root/usr/bin/vellum")
 depends=$(cd "$folder/shlibs" && dpkg-shlibdeps -O "$program" 2>/dev/null | sed -n 's/^shlibs:Depends=//p')

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Makes web pages of the documentation of modules with DocC: docs.sh BUILD_FOLDER OUTPUT_FOLDER MODULE…
+# Builds web pages of the modules' documentation with DocC: docs.sh BUILD_FOLDER OUTPUT_FOLDER MODULE…
 #
-# BUILD_FOLDER has the built modules. Any warning, such as a link to a symbol that isn't there, is an error. Each module becomes
-# a site of its own in OUTPUT_FOLDER; `docc preview`, or any web server, shows it.
+# BUILD_FOLDER has the built modules. Warnings, such as links to unknown symbols, are errors. Each module becomes a site in
+# OUTPUT_FOLDER for `docc preview` or a web server.
 set -eu
 
 [ $# -ge 3 ] || {
@@ -16,14 +16,14 @@ docc=$(command -v docc || true)
 [ -n "$docc" ] || docc=$(dirname "$(command -v swift)")/docc
 [ -x "$docc" ] || docc=$(xcrun --find docc 2>/dev/null || true)
 [ -x "$docc" ] || {
-    echo "vellum: there is no docc beside swift; it comes with Swift's toolchains" >&2
+    echo "vellum: docc is missing beside swift; Swift's toolchains include it" >&2
     exit 1
 }
 triple=$(swift -print-target-info | sed -n 's/^ *"unversionedTriple": "\(.*\)",*$/\1/p' | head -n 1)
 graphs=$(mktemp -d)
 trap 'rm -rf "$graphs"' EXIT INT TERM
 
-# The C modules that these import, of packages too.
+# C modules that these import, including those of other packages.
 headers=
 for map in "$build"/*.build/module.modulemap; do
     [ -f "$map" ] && headers="$headers -Xcc -fmodule-map-file=$map"

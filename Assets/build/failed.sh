@@ -1,8 +1,8 @@
 #!/bin/sh
-# failed.sh EVENTS: what failed in a run of tests, a line for each issue, from the event stream that swift-testing writes.
-# In what the run prints, thousands of lines of tests that passed stand before and after.
+# failed.sh EVENTS: prints each failure of a test run on a line, from the event stream of swift-testing. In the run's output, failures
+# are among thousands of lines of passed tests.
 [ -s "$1" ] || exit 0
-echo "What failed:"
+echo "Failures:"
 sed -nE '/"kind":"issueRecorded"/{
     s/.*"sourceLocation":\{[^}]*"fileID":"([^"]*)","line":([0-9]+)\}.*"messages":\[(.*)\],"testID":"([^"]*)".*/  \1:\2: \3/
     s/\},\{"symbol":"[A-Za-z]*","text":/ /g

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Fuzzes one target after the other: fuzz.sh PROGRAM FOLDER SECONDS TARGET…
-# FOLDER keeps what was found: corpus/TARGET, and crashes/TARGET with inputs that failed. Those are tried first.
+# FOLDER keeps the results: corpus/TARGET, and crashes/TARGET with failing inputs, which are tried first.
 set -u
-# Swift's own handler would end the program before libFuzzer has kept the input.
+# Swift's handler would end the program before libFuzzer has saved the input.
 export SWIFT_BACKTRACE=enable=no
 program=$1 folder=$2 seconds=$3
 shift 3

@@ -1,10 +1,8 @@
 #!/bin/sh
-# Makes sure that what the build needs from the system is there: need.sh [--optional] WHAT…
+# Checks and installs what the build needs from the system: need.sh [--optional] WHAT…
 #
-# WHAT is one of: swift curses tmux redis-server openssl lmdb sqlite. Nothing is remembered between runs: each need is
-# probed afresh, which takes some 50 ms, so a package removed later is noticed as well. Where
-# apt-get exists, what is missing is installed; elsewhere the packages are named and this fails.
-# With --optional it never fails: it says what is missing and lets the caller go on.
+# WHAT is one of: swift curses tmux redis-server openssl lmdb sqlite. Each run probes all needs, which takes some 50 ms. Missing
+# packages are installed with apt-get; without it they are named, and the script fails. With --optional it only names them.
 set -eu
 
 optional=no
@@ -15,7 +13,7 @@ fi
 
 say() { printf 'vellum: %s\n' "$*" >&2; }
 
-# Ends the script because a need could not be met: an error, or a note when the need is optional.
+# Ends the script with an error, or with a note if the need is optional.
 give_up() {
     say "$*"
     [ "$optional" = yes ] && exit 0
@@ -43,7 +41,7 @@ c_compiler() {
 # compiles LIBRARY reads a C program from standard input and succeeds if it compiles and links with
 # the library. Headers without the library, or a curses without wide characters, must not pass.
 compiles() {
-    # CC may carry options, as it may for any build: it's split on purpose.
+    # CC may have options, so it is split into words.
     # shellcheck disable=SC2046
     $(c_compiler) -x c - "-l$1" -o "$scratch/probe" 2>/dev/null
 }
@@ -83,7 +81,7 @@ PROGRAM
     esac
 }
 
-# package MANAGER WHAT prints the name of the package that brings WHAT.
+# package MANAGER WHAT prints the name of the package with WHAT.
 package() {
     case $1:$2 in
     *:tmux) echo tmux ;;
@@ -150,7 +148,7 @@ done
 command_line="$(install_command "$manager")$packages"
 if [ "$manager" != apt-get ]; then
     hint=
-    [ "$manager" = brew ] && hint=" (macOS brings its own curses with 'xcode-select --install')"
+    [ "$manager" = brew ] && hint=" (on macOS 'xcode-select --install' installs curses)"
     give_up "missing:$missing. Install with: $command_line$hint"
 fi
 
@@ -158,14 +156,13 @@ become_root=
 if [ "$(id -u)" -ne 0 ]; then
     command -v sudo >/dev/null 2>&1 || give_up "missing:$missing. As root, run: $command_line"
     become_root=sudo
-    # Without a terminal nobody can type a password, and asking would wait for ever.
+    # Without a terminal, a prompt for the password would wait forever.
     [ -t 0 ] || become_root="sudo -n"
 fi
 
 say "installing$packages"
-# Old package lists may still do, so a failed update isn't the end. `env` carries the variable
-# through sudo, which drops the caller's environment.
-$become_root env DEBIAN_FRONTEND=noninteractive apt-get update -q >&2 || say "apt-get update failed; trying with the lists there are"
+# Old package lists may suffice, so a failed update isn't fatal. sudo drops the environment, so `env` sets the variable.
+$become_root env DEBIAN_FRONTEND=noninteractive apt-get update -q >&2 || say "apt-get update failed; using the present lists"
 # shellcheck disable=SC2086
 $become_root env DEBIAN_FRONTEND=noninteractive $command_line >&2 || give_up "could not install$packages. As root, run: $command_line"
 

@@ -1,4 +1,4 @@
-/// What sources declare, as comments name it. A value type, safe from any thread.
+/// Declared symbols of sources, as comments refer to them. A value type, safe from any thread.
 struct DeclaredSymbols {
     private static let keywords: Set<String> = [
         "func", "var", "let", "init", "subscript", "struct", "enum", "class", "actor", "protocol",
@@ -7,17 +7,16 @@ struct DeclaredSymbols {
 
     /// `run`, `StorageError`.
     private var names: Set<String> = []
-    /// `run(_:options:)`: with the labels of the parameters, or of what a case holds.
+    /// `run(_:options:)`: with the labels of the parameters or associated values.
     private var signatures: Set<String> = []
 
-    /// Looks at each byte once.
     init(in files: [SourceFile]) {
         for file in files where file.path.hasSuffix(".swift") { collect(file) }
         names.formUnion(files.compactMap(\.module))
     }
 
-    /// Whether all steps of `Module/Type/method(_:)` are declared somewhere. What tells overloads apart, behind a
-    /// hyphen, isn't looked at.
+    /// Whether all steps of `Module/Type/method(_:)` are declared somewhere, without the suffix after a hyphen that selects
+    /// an overload.
     func contain(_ reference: Substring) -> Bool {
         reference.split(separator: "/").allSatisfy { step in
             let name = String(step.split(separator: "-").first ?? step)
@@ -52,17 +51,17 @@ struct DeclaredSymbols {
     }
 }
 
-/// Where parameters have labels.
+/// Which words are labels.
 private enum LabelStyle {
     /// Functions: a parameter's first word is its label.
     case always
-    /// Cases of enums: what a case holds has a label or none.
+    /// Cases of enums: an associated value has a label or none.
     case beforeColon
-    /// Subscripts: a single word is the parameter's name alone.
+    /// Subscripts: a single word is the parameter's name only.
     case beforeName
 }
 
-/// Code as words and signs, one after the other.
+/// Code as a sequence of words and signs.
 private struct CodeTokens {
     enum Token: Equatable {
         case word(String)
@@ -83,7 +82,7 @@ private struct CodeTokens {
         return peek
     }
 
-    /// Backquotes around a name are no part of it.
+    /// Without the backquotes around a name.
     private mutating func read() -> Token? {
         while place < bytes.count, bytes[place] <= 0x20 || bytes[place] == UInt8(ascii: "`") { place += 1 }
         let start = place
@@ -101,7 +100,7 @@ private struct CodeTokens {
         }
     }
 
-    /// The labels in the parentheses that come next, behind generic parameters; nil if there are none.
+    /// The labels in the next parentheses, after generic parameters; nil without parentheses.
     mutating func labels(_ style: LabelStyle) -> [String]? {
         if peek == .sign("<") { skipBrackets() }
         guard peek == .sign("(") else { return nil }
@@ -126,7 +125,7 @@ private struct CodeTokens {
         }
     }
 
-    /// Steps over a token, and over all that it encloses. The end of an arrow closes nothing.
+    /// Skips a token and everything that it encloses. The end of an arrow closes nothing.
     private mutating func skipBrackets() {
         var depth = 0
         var last: Token?

@@ -14,7 +14,7 @@ import Testing
         FileManager.default.fileExists(atPath: Self.root.appending(path: path).path)
     }
 
-    @Test func everySourceFileThatTheArchitectureNamesExists() throws {
+    @Test("source files in the architecture exist") func sourceFiles() throws {
         let names = Set(
             try SourceTree.ofThisPackage.get().files.map { ($0.path as NSString).lastPathComponent })
         let cited = try read("Sources/ARCHITECTURE.md").matches(of: /[A-Za-z+…]+\.swift\b/)
@@ -23,7 +23,7 @@ import Testing
         for name in cited { #expect(names.contains(name), "\(name)") }
     }
 
-    @Test func everyFolderThatTheArchitectureNamesExists() throws {
+    @Test("folders in the architecture exist") func folders() throws {
         let pattern =
             /`((?:StorageEngine|CBOR|TerminalKit|TerminalCurses|BrowserCore|VellumCommand|Tests|Assets)\/[^`…]+)`/
         let cited = try read("Sources/ARCHITECTURE.md").matches(of: pattern).map { String($0.output.1) }
@@ -31,7 +31,7 @@ import Testing
         for path in cited { #expect(exists(path) || exists("Sources/" + path), "\(path)") }
     }
 
-    @Test func everyModuleHasItsRow() throws {
+    @Test("each module has a row") func modules() throws {
         let text = try read("Sources/ARCHITECTURE.md")
         for target in ManifestRules.declaredTargets(in: try SourceTree.ofThisPackage.get().manifest)
         where exists("Sources/" + target.name) {
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func everyFileThatTheReadmeAndTheManualLinkToExists() throws {
+    @Test("linked files exist") func links() throws {
         let names = try FileManager.default.contentsOfDirectory(
             atPath: Self.root.appending(path: "Assets/manual").path)
         let pages = ["README.md"] + names.filter { $0.hasSuffix(".md") }.map { "Assets/manual/\($0)" }

@@ -1,15 +1,14 @@
-/// Rules about documentation comments of what a product shows to its users.
+/// Rules about documentation comments of public declarations.
 enum DocumentationRules {
-    /// Members whose meaning the standard library defines: what conforms to its protocols needn't repeat it.
+    /// Members whose meaning the standard library defines.
     private static let witnesses = [
         "func ==", "func < ", "func ~=", "func hash(into", "func encode(to", "init(from decoder",
         "var rawValue:",
         "var description:", "var debugDescription:", "var errorDescription:",
     ]
 
-    /// Public declarations of a library without a documentation comment, including requirements of public protocols
-    /// and cases of public enums. An override is documented where it is declared first, and a name that begins with
-    /// an underscore is public for the compiler alone.
+    /// Public declarations of a library without a documentation comment, including requirements of public protocols and cases
+    /// of public enums, without overrides and names that begin with an underscore.
     static func undocumented(in files: [SourceFile], library: String) -> [Violation] {
         files.filter { $0.isUnder("Sources/\(library)") && $0.path.hasSuffix(".swift") }
             .flatMap(undocumented)
@@ -37,8 +36,8 @@ enum DocumentationRules {
         return declaration.isPublic || scopes.contain(declaration)
     }
 
-    /// Attributes, of one line or several, and other comments may come between the comment and the declaration.
-    /// For what is unavailable the attribute's message is enough: the compiler shows it where it is used.
+    /// Attributes and other comments may be between the comment and the declaration. Unavailable declarations need only the
+    /// attribute's message, which the compiler shows.
     private static func hasDocumentation(_ above: ArraySlice<Substring>) -> Bool {
         var isInAttribute = false
         for line in above.reversed() {
@@ -104,7 +103,7 @@ private struct Declaration {
     }
 }
 
-/// The public protocols and enums around a line of code: what they contain is public without saying so.
+/// The public protocols and enums around a line of code, whose members are public implicitly.
 private struct PublicScopes {
     private var open: [(keyword: Substring, depth: Int)] = []
     private var depth = 0

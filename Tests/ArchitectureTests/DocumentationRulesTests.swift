@@ -1,6 +1,6 @@
 import Testing
 
-/// Each rule about documentation comments fires on what it forbids, with file and line, and on nothing else.
+/// Each rule about documentation comments reports violations with file and line, and nothing else.
 @Suite struct DocumentationRulesTests {
     private func undocumented(_ text: String) -> [Int?] {
         let file = SourceFile(path: "Sources/CBOR/a.swift", text: text)
@@ -13,7 +13,7 @@ import Testing
         "open class A {}", "    public init?(_ a: Int) {}", "@available(*, deprecated) public let a = 1",
         "@a\npublic class func b() {}", "// a\npublic var a: Int { 1 }", "public typealias A = Int",
     ])
-    func findsWhatHasNoDocumentation(text: String) {
+    func findsUndocumented(text: String) {
         #expect(undocumented(text) == [text.contains("\n") ? 2 : 1])
     }
 
@@ -27,11 +27,11 @@ import Testing
         "enum A { case b }", "/// a\npublic enum A {\n    /// b\n    case b\n}\nenum B {\n    case a\n}",
         "/// a\npublic enum A {\n    func b() {\n        switch self {\n        case .b: 1\n        }\n    }\n}",
     ])
-    func leavesOtherLinesAlone(text: String) {
+    func acceptsOtherLines(text: String) {
         #expect(undocumented(text) == [])
     }
 
-    @Test func findsMembersThatArePublicWithoutSayingSo() {
+    @Test("finds undocumented members that are public implicitly") func implicitlyPublicMembers() {
         let text = """
             /// a
             public enum A {
@@ -77,7 +77,7 @@ import Testing
         return found.map(\.rule)
     }
 
-    @Test func findsNamesThatNothingDeclares() {
+    @Test("finds names that nothing declares") func undeclaredNames() {
         #expect(
             unknown("/// ``Col`` and ``Row/draw(_:)``") == [
                 "nothing declares ``Col``", "nothing declares ``Row/draw(_:)``",

@@ -1,6 +1,6 @@
 /// An import statement of Swift, or a C include. A value type, safe from any thread.
 struct Import: Equatable {
-    /// The module, without what follows a dot; for C, the included header's path.
+    /// The module, without the part after a dot; for C, the included header's path.
     let module: String
     /// With the submodule or the declaration: `Darwin.ncurses`.
     let full: String
@@ -8,13 +8,13 @@ struct Import: Equatable {
 }
 
 extension SourceFile {
-    /// Every import in the code, with attributes, access and kinds of declaration understood.
+    /// Every import in the code, in any form.
     var imports: [Import] {
         let code = code
         let statement =
             /(?:^|;)[ \t]*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+(?:(?:typealias|struct|class|actor|enum|protocol|let|var|func)\s+)?((?:`?\w+`?)(?:\.`?\w+`?)*)/
             .anchorsMatchLineEndings()
-        // Most of a file is behind its last import, whose module may stand in a line of its own.
+        // Most of a file is after its last import, whose module may be on a separate line.
         let lines = code.numberedLines.map(\.line)
         guard let last = lines.lastIndex(where: { $0.has("import") }) else { return [] }
         let end = lines[min(last + 3, lines.count - 1)].endIndex
@@ -63,7 +63,7 @@ enum ImportRules {
 
     private static func cIncludes(_ file: SourceFile, _ module: String, _ table: ModuleTable) -> [Violation] {
         file.includes.flatMap { include -> [Violation] in
-            // "../../CNcurses/include/CNcurses.h" reaches a module as surely as its name does.
+            // "../../CNcurses/include/CNcurses.h" is an include of the module, too.
             let parts = Set(include.full.split(separator: "/").map { $0.replacing(/\.h$/, with: "") })
             return parts.sorted().compactMap { part in
                 let rule = table.objection(to: String(part), in: module)
@@ -72,7 +72,7 @@ enum ImportRules {
         }
     }
 
-    /// The command wires the backend by its name; every other module must not know that there is one.
+    /// The command names the backend; no other module may.
     private static func mentionsOfCurses(
         _ file: SourceFile, _ module: String, _ table: ModuleTable
     ) -> [Violation] {

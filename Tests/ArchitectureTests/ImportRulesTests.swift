@@ -1,6 +1,6 @@
 import Testing
 
-/// Each rule fires on what it forbids, with file and line, and on nothing else.
+/// Each rule reports violations with file and line, and nothing else.
 @Suite struct ImportRulesTests {
     private func violations(_ path: String, _ text: String) -> [Violation] {
         ImportRules.violations(in: [SourceFile(path: path, text: text)], table: .vellum)
@@ -30,7 +30,7 @@ import Testing
         "// import A", "/* import A */", "/*\nimport A\n*/", "let x = \"import A\"",
         "\"\"\"\nimport A\n\"\"\"", "#if canImport(A)\n#endif", "x.import(a)", "importer()",
     ])
-    func ignoresWhatIsNoImport(text: String) {
+    func ignoresOtherCode(text: String) {
         #expect(SourceFile(path: "Sources/M/a.swift", text: text).imports == [])
     }
 
@@ -80,7 +80,7 @@ import Testing
         #expect(violations("Sources/CNcurses/shim.c", "#include <ncurses.h>\n") == [])
     }
 
-    @Test func onlyTheBackendKnowsCurses() {
+    @Test("only the backend may name curses") func curses() {
         #expect(
             violations("Sources/BrowserCore/a.swift", "let x = 1\nlet y = initCurses()\n").map(\.line) == [2])
         #expect(violations("Sources/BrowserCore/a.swift", "// Knows no curses.\n") == [])
@@ -88,19 +88,19 @@ import Testing
         #expect(violations("Sources/TerminalCurses/a.swift", "let screen = CursesTerminal()\n") == [])
     }
 
-    @Test func testsUseSwiftTestingAndPackageAccess() {
+    @Test("tests use Swift Testing and package access") func testImports() {
         #expect(violations("Tests/CBORTests/a.swift", "import XCTest\n").map(\.line) == [1])
         #expect(violations("Tests/CBORTests/a.swift", "\n@testable import CBOR\n").map(\.line) == [2])
         #expect(violations("Tests/CBORTests/a.swift", "import CBOR\nimport Testing\n// @testable\n") == [])
     }
 
-    @Test func theCommandTakesTheBrowserInOneFolder() {
+    @Test("the command imports the browser in one folder") func confinedImports() {
         let text = "import StoreInspection\nimport BrowserCore\n"
         #expect(violations("Sources/VellumCommand/Commands/a.swift", text).map(\.line) == [2])
         #expect(violations("Sources/VellumCommand/Browse/a.swift", text) == [])
     }
 
-    @Test func aCycleInATableIsFound() {
+    @Test("finds a cycle in a table") func cycles() {
         let table = ModuleTable(
             allowed: ["A": ["B"], "B": ["C"], "C": ["A"]], restricted: [:], curses: [], confined: [:])
         #expect(table.cycle() == ["A", "B", "C", "A"])

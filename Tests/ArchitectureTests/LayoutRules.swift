@@ -1,10 +1,10 @@
-/// Rules about what lies where.
+/// Rules about files and folders.
 enum LayoutRules {
     static let topLevel: Set<String> = [
         "Package.swift", "Sources", "Tests", "Assets", "README.md", "Makefile", "LICENSE",
     ]
 
-    /// Names that belong nowhere on the top level. Hidden files may be there, and so may what git ignores.
+    /// Files and folders that aren't allowed on the top level. Hidden files and files that git ignores are.
     static func topLevelViolations(_ names: [String], gitIgnore: String) -> [Violation] {
         let ignored = gitIgnore.numberedLines.map { String($0.line) }.filter {
             !$0.isEmpty && !$0.hasPrefix("#")
@@ -18,7 +18,7 @@ enum LayoutRules {
         }
     }
 
-    /// A folder under `Sources` that the table doesn't know, or a file beside the folders.
+    /// A folder under `Sources` that isn't in the table, or a file beside the folders.
     static func sourcesViolations(_ names: [String], table: ModuleTable) -> [Violation] {
         names.filter { $0 != "ARCHITECTURE.md" && table.allowed[$0] == nil }.map {
             Violation(
@@ -27,7 +27,7 @@ enum LayoutRules {
         }
     }
 
-    /// The part of git's patterns that the top level needs: a name, `name/`, `*.ext`, `prefix-*/`.
+    /// The subset of git's patterns used on the top level: a name, `name/`, `*.ext`, `prefix-*/`.
     private static func matches(_ name: String, ignorePattern: String) -> Bool {
         let pattern = ignorePattern.split(separator: "/").first ?? ""
         guard ignorePattern.split(separator: "/").count == 1 else { return false }

@@ -1,9 +1,7 @@
-/// Which bytes of a Swift or C source are code, which are comments, and which lie in string literals.
-/// A value type, safe from any thread.
+/// The bytes of a Swift or C source by kind: code, comments, string literals. A value type, safe from any thread.
 ///
-/// A rule about code must not fire on a comment that mentions it, nor on a fixture inside a string, and
-/// plain text search can't tell these apart. Regular expression literals count as code; a quote inside one
-/// is taken for a string, at worst to the end of its line.
+/// Rules about code must not match comments or fixtures in strings. Regular expression literals count as code; a quote in one
+/// starts a string, at worst up to the end of its line.
 struct LexedSource {
     enum Language {
         case swift
@@ -16,8 +14,7 @@ struct LexedSource {
         case string
     }
 
-    /// Bytes of one kind up to `end`. Runs rather than a kind for each byte: the whole package is read with each run
-    /// of the tests, unoptimised.
+    /// Bytes of one kind up to `end`. Runs are faster than a kind for each byte: each test run reads the whole package.
     fileprivate struct Run {
         let kind: Kind
         var end: Int
@@ -33,7 +30,7 @@ struct LexedSource {
         runs = lexer.runs
     }
 
-    /// The text with everything of other kinds blanked, so that line numbers stay as they are.
+    /// The text with bytes of other kinds blanked, which keeps line numbers.
     func text(keeping kept: Set<Kind>) -> String {
         let newline = UInt8(ascii: "\n")
         var output: [UInt8] = []
@@ -96,7 +93,7 @@ private struct Lexer {
         }
     }
 
-    /// Marks the bytes before the next one that could begin or end something; false if there are none.
+    /// Marks the bytes before the next one that may start or end something; false without any.
     private mutating func markPlain(as kind: LexedSource.Kind) -> Bool {
         var end = place
         while end < bytes.count, !Self.isSpecial(bytes[end]) { end += 1 }
@@ -180,7 +177,7 @@ private struct Lexer {
             mark((multiline ? 3 : 1) + expected, as: .string)
             modes.removeLast()
         } else if isAt("\n"), !multiline {
-            // Not a string after all, or broken code: start afresh with the next line.
+            // No string, or broken code: continue with the next line.
             modes.removeLast()
         } else {
             mark(1, as: .string)

@@ -5,7 +5,7 @@ import Testing
         LexedSource(text, language: language).text(keeping: [.code])
     }
 
-    /// The source, and what must be left of it as code, blanks at the ends aside.
+    /// The source, and the remaining code without blanks at the ends.
     @Test(arguments: [
         ("a // b", "a"),
         ("a /* b /* c */ d */ e", "a                   e"),

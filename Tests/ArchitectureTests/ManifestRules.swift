@@ -11,8 +11,8 @@ struct DeclaredTarget: Equatable {
     let dependencies: [Dependency]
 }
 
-/// Rules about Package.swift. Its text is read rather than `swift package dump-package` run, which would wait for
-/// the lock that the running tests hold.
+/// Rules about Package.swift. Reads its text, since `swift package dump-package` would wait for the lock of the running
+/// tests.
 enum ManifestRules {
     static func violations(in manifest: SourceFile, table: ModuleTable) -> [Violation] {
         let targets = declaredTargets(in: manifest)
@@ -40,14 +40,14 @@ enum ManifestRules {
         }
     }
 
-    /// Every `.target(…)`, `.executableTarget(…)` and `.testTarget(…)` with a dependency's first string as its name:
-    /// `"CBOR"`, `.target(name: "CBOR")` and `.product(name: "ArgumentParser", package: …)` alike.
+    /// Every `.target(…)`, `.executableTarget(…)` and `.testTarget(…)`. A dependency's name is its first string: `"CBOR"`,
+    /// `.target(name: "CBOR")` or `.product(name: "ArgumentParser", package: …)`.
     static func declaredTargets(in manifest: SourceFile) -> [DeclaredTarget] {
         let text = manifest.uncommented
         let declaration =
             /\.(target|executableTarget|testTarget|systemLibrary|macro|plugin)\s*\(\s*name:\s*"([^"]+)"/
         let array = /\bdependencies:\s*\[/
-        // A dependency `.target(name:)` inside an array looks like a declaration, so each starts after the last ends.
+        // A dependency `.target(name:)` looks like a declaration, so each match starts after the previous declaration.
         var targets: [DeclaredTarget] = []
         var position = text.startIndex
         while let match = text[position...].firstMatch(of: declaration) {
@@ -70,7 +70,7 @@ enum ManifestRules {
         return targets
     }
 
-    /// The targets that products are made of, libraries alone: what is public in others nobody outside can reach.
+    /// The targets of library products, whose public symbols others can use.
     static func libraries(in manifest: SourceFile) -> Set<String> {
         let product = /\.library\s*\(\s*name:\s*"[^"]+"\s*,\s*targets:\s*\[([^\]]*)\]/
         return Set(
@@ -83,7 +83,7 @@ enum ManifestRules {
         list.matches(of: /(?:\.\w+\s*\(\s*name:\s*)?"([^"]+)"(?:\s*,\s*package:\s*"[^"]*")?/)
     }
 
-    /// Where the first bracket of `text` is closed, or its end.
+    /// The index of the bracket that closes the first one, or the end.
     private static func closing(of text: Substring) -> String.Index {
         var depth = 0
         for index in text.indices {

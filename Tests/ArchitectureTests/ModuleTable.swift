@@ -1,12 +1,12 @@
-/// Who may import whom. A new folder under `Sources` gets its row here first.
+/// Allowed imports. A new folder under `Sources` needs a row.
 struct ModuleTable {
-    /// Each module's own imports among the package's modules. What isn't listed is forbidden.
+    /// Each module's imports among the package's modules. Others are forbidden.
     let allowed: [String: Set<String>]
-    /// Modules of the system or of another package that only some may import, with those that may.
+    /// Modules of the system or of other packages that only some modules may import, with those.
     let restricted: [String: Set<String>]
-    /// Modules that may name curses at all.
+    /// Modules that may name curses.
     let curses: Set<String>
-    /// Modules that an importer may import in one of its folders only, with that folder.
+    /// Modules that an importer may import in one folder only, with that folder.
     let confined: [String: [String: String]]
 
     static let vellum: ModuleTable = {
@@ -40,7 +40,7 @@ struct ModuleTable {
             ],
         ]
         let modules = Set(allowed.keys)
-        // The command wires everything, but reaches C only through the modules that wrap it.
+        // The command imports everything, but C only through the modules that wrap it.
         allowed["VellumCommand"] = modules.subtracting(["CPlatform", "CNcurses"])
 
         let all = modules.union(["VellumCommand"])
@@ -66,7 +66,7 @@ struct ModuleTable {
                 "XCTest": [],
             ],
             curses: ["CNcurses", "TerminalCurses"],
-            // What both faces say is in StoreInspection; the command takes the browser as a whole.
+            // StoreInspection has the texts of both front ends; the command imports the browser as a whole.
             confined: ["VellumCommand": ["BrowserCore": "Browse"]])
     }()
 
@@ -86,14 +86,14 @@ struct ModuleTable {
         return nil
     }
 
-    /// Why a file must not import a module that others of its module may import, or nil if it may.
+    /// Why a file must not import a module that its module may import, or nil if it may.
     func confinement(of imported: String, in importer: String, at path: String) -> String? {
         guard let folder = confined[importer]?[imported], !path.hasPrefix("Sources/\(importer)/\(folder)/")
         else { return nil }
         return "\(importer) imports \(imported) in \(folder)/ only"
     }
 
-    /// A module that can reach itself, with the way round, or nil. Such a table could not be built.
+    /// A cycle of imports, or nil.
     func cycle() -> [String]? {
         func visit(_ module: String, _ path: [String]) -> [String]? {
             if path.contains(module) { return path + [module] }

@@ -1,4 +1,4 @@
-/// Rules about what comments name: a name that is gone sends its reader nowhere.
+/// Rules about names in comments.
 enum ReferenceRules {
     /// Symbols in double backquotes that nothing declares, and source files in backquotes that don't exist.
     static func violations(in files: [SourceFile], manifest: SourceFile) -> [Violation] {

@@ -13,8 +13,8 @@ import Testing
         for violation in violations { Issue.record("\(violation)") }
     }
 
-    /// Without this, a wrong root would make every other test pass.
-    @Test func theWalkSeesThisFileAndEveryModule() {
+    /// With a wrong root, all other tests would pass.
+    @Test("the source tree has this file and all modules") func sourceTree() {
         #expect(tree.files.contains { $0.path == "Tests/ArchitectureTests/RepositoryTests.swift" })
         #expect(tree.topLevel.contains("Package.swift"))
         let modules = Set(tree.files.filter { $0.isUnder("Sources") }.compactMap(\.module))
@@ -24,47 +24,47 @@ import Testing
         #expect(ManifestRules.declaredTargets(in: tree.manifest).contains { $0.name == "VellumCommand" })
     }
 
-    @Test func theTableHasNoCycleAndNamesOnlyItsModules() {
+    @Test("the module table has no cycle and no unknown module") func moduleTable() {
         #expect(table.cycle() == nil)
         let named = table.allowed.values.reduce(into: table.curses) { $0.formUnion($1) }
         #expect(named.isSubset(of: table.allowed.keys))
     }
 
-    @Test func importsFollowTheDirections() {
+    @Test("imports follow the module table") func imports() {
         report(ImportRules.violations(in: tree.files, table: table))
     }
 
-    @Test func everyFolderOfSourcesIsAModule() {
+    @Test("each folder of Sources is a module") func sourceFolders() {
         report(LayoutRules.sourcesViolations(tree.sourcesLevel, table: table))
     }
 
-    @Test func theTopLevelHasOnlyWhatBelongsThere() {
+    @Test("the top level has only allowed files") func topLevel() {
         report(LayoutRules.topLevelViolations(tree.topLevel, gitIgnore: tree.gitIgnore))
     }
 
-    @Test func theManifestFollowsTheDirectionsAndHasNoUnsafeFlags() {
+    @Test("the manifest follows the module table and has no unsafe flags") func manifest() {
         report(ManifestRules.violations(in: tree.manifest, table: table))
     }
 
-    @Test func whatIsNoProductHasNothingPublic() {
+    @Test("only products have public symbols") func publicSymbols() {
         let libraries = ManifestRules.libraries(in: tree.manifest)
         #expect(libraries.contains("StorageEngine") && !libraries.contains("BrowserCore"))
         report(TextRules.publicSymbols(in: tree.files, libraries: libraries))
     }
 
-    @Test func whatRunsInASoakIsFoundThere() { report(SoakRules.violations(in: tree.files)) }
+    @Test("tests that run only in a soak are found there")
+    func soakNames() { report(SoakRules.violations(in: tree.files)) }
 
-    @Test func filesAreShortFinishedAndDoNotTrap() {
+    @Test("files are short, without traps and open ends") func textRules() {
         report(TextRules.violations(in: tree.files))
     }
 
-    /// One module after the other, each with all that it lacks.
     @Test(arguments: try ManifestRules.libraries(in: SourceTree.ofThisPackage.get().manifest).sorted())
-    func everyPublicDeclarationIsDocumented(library: String) {
+    func publicDeclarationsAreDocumented(library: String) {
         report(DocumentationRules.undocumented(in: tree.files, library: library))
     }
 
-    @Test func whatCommentsNameExists() {
+    @Test("names in comments exist") func references() {
         report(ReferenceRules.violations(in: tree.files, manifest: tree.manifest))
     }
 }

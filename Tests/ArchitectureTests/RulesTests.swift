@@ -1,6 +1,6 @@
 import Testing
 
-/// Each rule about texts, layout and manifest fires on what it forbids, with file and line, and on nothing else.
+/// Each rule about texts, layout and manifest reports violations with file and line, and nothing else.
 @Suite struct RulesTests {
     private func inSources(_ text: String) -> [Int?] {
         TextRules.violations(in: [SourceFile(path: "Sources/CBOR/a.swift", text: text)]).map(\.line)
@@ -22,7 +22,7 @@ import Testing
         #expect(TextRules.violations(in: [SourceFile(path: "Tests/a/a.swift", text: "try! b()\n")]) == [])
     }
 
-    @Test func findsWhatIsPublicForNobody() {
+    @Test func findsUnreachablePublicSymbols() {
         let text = "public struct A {}\npackage struct B {}\n// public\n"
         func lines(_ libraries: Set<String>) -> [Int?] {
             let file = SourceFile(path: "Sources/CBOR/a.swift", text: text)
@@ -45,7 +45,7 @@ import Testing
         #expect(inSources(String(repeating: "\n", count: limit + 1)) == [limit + 1])
     }
 
-    @Test func findsWhatDoesNotBelongOnTheTopLevel() {
+    @Test func findsUnknownTopLevelFiles() {
         let ignore = "# built\nbench.json\n*.xcodeproj\nPackage.resolved\nTests/out\n"
         let names = [
             "Package.swift", "Sources", "README.md", "bench.json", "Vellum.xcodeproj", "notes.txt", "out",
@@ -60,7 +60,7 @@ import Testing
         #expect(found.map(\.path) == ["Sources/Helpers", "Sources/main.swift"])
     }
 
-    @Test func findsLongTestsThatNoSoakWouldRun() {
+    @Test func findsSoakTestsWithOtherNames() {
         let gate = "@Test(.enabled(if: Soak.seconds > 0, \"why\"))"
         func names(_ text: String) -> [Substring] {
             SoakRules.violations(in: [SourceFile(path: "Tests/XTests/X.swift", text: text)])

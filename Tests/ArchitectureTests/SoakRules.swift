@@ -1,6 +1,6 @@
-/// Rules about the long forms of tests.
+/// Rules about tests that run only in a soak.
 enum SoakRules {
-    /// `make soak` finds them by their names: one that is enabled there alone, and is called otherwise, would never run.
+    /// `make soak` selects tests by name: a test with another name would never run.
     static func violations(in files: [SourceFile]) -> [Violation] {
         let gated =
             /@(?:Test|Suite)\b(?:(?!@Test\b|@Suite\b|\bfunc\b|\bstruct\b|\bclass\b)[\s\S])*?\bSoak\.seconds\s*>\s*0(?:(?!@Test\b|@Suite\b|\bfunc\b|\bstruct\b|\bclass\b)[\s\S])*?\b(?:func|struct|class)\s+(\w+)/
@@ -11,7 +11,7 @@ enum SoakRules {
                     Violation(
                         path: file.path, line: code.lineNumber(at: match.output.1.startIndex),
                         rule:
-                            "\(match.output.1) runs in a soak only, which goes by names: it has to end with Soak"
+                            "\(match.output.1) runs only in a soak, which selects by name: the name must end with Soak"
                     )
                 }
             }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One source file of the package, or text standing for one in a test. A value type, safe from any thread.
+/// A source file of the package, or a test's text in place of one. A value type, safe from any thread.
 struct SourceFile {
     /// Relative to the package's root, with `/`.
     let path: String
@@ -13,13 +13,13 @@ struct SourceFile {
         lexed = LexedSource(text, language: path.hasSuffix(".swift") ? .swift : .c)
     }
 
-    /// Code alone: comments and string literals are blank.
+    /// Code: comments and string literals are blanked.
     var code: String { lexed.text(keeping: [.code]) }
-    /// Code and string literals: comments are blank.
+    /// Code and string literals: comments are blanked.
     var uncommented: String { lexed.text(keeping: [.code, .string]) }
     var comments: String { lexed.text(keeping: [.comment]) }
 
-    /// `Sources/StorageEngine/Log/Frame.swift` is of `StorageEngine`; nil for a file in no module's folder.
+    /// `StorageEngine` for `Sources/StorageEngine/Log/Frame.swift`; nil for a file in no module's folder.
     var module: String? {
         let parts = path.split(separator: "/")
         return parts.count > 2 ? String(parts[1]) : nil
@@ -28,19 +28,19 @@ struct SourceFile {
     func isUnder(_ folder: String) -> Bool { path.hasPrefix(folder + "/") }
 }
 
-/// The package as it lies on disk.
+/// The package on disk.
 struct SourceTree {
     let files: [SourceFile]
     let manifest: SourceFile
-    /// Names directly under the root, hidden ones left out.
+    /// Names directly under the root, without hidden ones.
     let topLevel: [String]
-    /// Names directly under `Sources`, hidden ones left out.
+    /// Names directly under `Sources`, without hidden ones.
     let sourcesLevel: [String]
     let gitIgnore: String
 
     static let sourceExtensions: Set<String> = ["swift", "c", "h"]
 
-    /// Reads every source under `Sources` and `Tests`; a few milliseconds a thousand lines.
+    /// Reads every source under `Sources` and `Tests`; a few milliseconds for a thousand lines.
     init(root: URL) throws {
         func read(_ path: String) throws -> String {
             try String(contentsOf: root.appending(path: path), encoding: .utf8)
@@ -67,7 +67,7 @@ struct SourceTree {
         gitIgnore = try read(".gitignore")
     }
 
-    /// The package that this test is part of; read once for all tests.
+    /// The package of this test; read once for all tests.
     static let ofThisPackage = Result {
         let root = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

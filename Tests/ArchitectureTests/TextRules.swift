@@ -1,6 +1,6 @@
 /// Rules about the text of single files.
 enum TextRules {
-    /// Longer than this, a file has more than one concern.
+    /// A longer file has more than one concern.
     static let maximumLines = 600
 
     static func violations(in files: [SourceFile]) -> [Violation] {
@@ -17,7 +17,7 @@ enum TextRules {
         ]
     }
 
-    /// What is public in a module that is no product could be reached by nobody outside.
+    /// Public symbols in a module that is no product, which can't be used from outside.
     static func publicSymbols(in files: [SourceFile], libraries: Set<String>) -> [Violation] {
         files.filter { $0.isUnder("Sources") && $0.path.hasSuffix(".swift") }.flatMap { file -> [Violation] in
             guard let module = file.module, !libraries.contains(module) else { return [] }
@@ -31,7 +31,7 @@ enum TextRules {
         }
     }
 
-    /// What isn't done is said in the documents or not at all.
+    /// Open tasks belong in documents.
     private static func markers(_ file: SourceFile) -> [Violation] {
         let marker = /\b(?:TODO|FIXME|XXX|HACK)\b/
         return file.comments.numberedLines.compactMap { number, line in
@@ -42,8 +42,8 @@ enum TextRules {
         }
     }
 
-    /// A hostile file or a full disk must give an error, so what traps is forbidden in the product, unless a
-    /// comment on the line or the one above begins with "Unreachable:" and says why.
+    /// Traps are forbidden in products, since a hostile file or a full disk must give an error, unless a comment on the line
+    /// or the one above begins with "Unreachable:" and a reason.
     private static func traps(_ file: SourceFile) -> [Violation] {
         guard file.isUnder("Sources"), file.path.hasSuffix(".swift") else { return [] }
         let trap = /\btry\s*!|\bas\s*!|\bfatalError\s*\(/
@@ -62,8 +62,8 @@ enum TextRules {
         }
     }
 
-    /// A test that waits for ever keeps all of them from ending, and Foundation's class sometimes never reports the end of
-    /// what it started, or holds another's pipe open.
+    /// Foundation's class sometimes never reports the end of a process, or keeps another's pipe open, so that a test never
+    /// ends.
     private static func processes(_ file: SourceFile) -> [Violation] {
         guard file.isUnder("Tests"), file.path.hasSuffix(".swift") else { return [] }
         return file.code.numberedLines.compactMap { number, line in

@@ -1,7 +1,7 @@
-/// A rule that is broken, and where. A value type, safe from any thread.
+/// A violated rule, and where. A value type, safe from any thread.
 struct Violation: Equatable, CustomStringConvertible {
     let path: String
-    /// Counted from 1; nil when the file as a whole is meant.
+    /// Counted from 1; nil for the file as a whole.
     let line: Int?
     let rule: String
 
@@ -11,21 +11,21 @@ struct Violation: Equatable, CustomStringConvertible {
 }
 
 extension String {
-    /// Its lines with their numbers, counted from 1.
+    /// Lines with their numbers, counted from 1.
     var numberedLines: [(number: Int, line: Substring)] {
         split(separator: "\n", omittingEmptySubsequences: false).enumerated().map {
             ($0.offset + 1, $0.element)
         }
     }
 
-    /// The number of the line that an index lies in, counted from 1.
+    /// The number of the line of an index, counted from 1.
     func lineNumber(at index: Index) -> Int {
         1 + utf8[..<index].count { $0 == UInt8(ascii: "\n") }
     }
 }
 
 extension Substring {
-    /// Whether `text` is in it, byte by byte: a regular expression need look only at what has its words.
+    /// Whether `text` occurs, compared by bytes: a fast test before a regular expression.
     func has(_ text: String) -> Bool {
         let found = utf8.withContiguousStorageIfAvailable { line in
             guard let first = text.utf8.first else { return true }

@@ -2,7 +2,7 @@
 import Foundation
 import PackageDescription
 
-/// Whether RocksDB is there to be compared with; all else is measured without it.
+/// RocksDB is optional.
 let hasRocksDB = ["/usr/include", "/usr/local/include", "/opt/homebrew/include"].contains {
     FileManager.default.fileExists(atPath: $0 + "/rocksdb/c.h")
 }
@@ -13,13 +13,13 @@ let rocksDB: [Target] =
             name: "CRocksDB", pkgConfig: "rocksdb", providers: [.apt(["librocksdb-dev"]), .brew(["rocksdb"])])
     ] : []
 
-// A package of its own, so that the libraries that Vellum is compared with never reach a user's build.
+// A separate package, so that the compared libraries never reach a user's build.
 let package = Package(
     name: "VellumBenchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "Vellum", path: "../..", traits: ["Valkey"]),
-        // Of the plain client that the shared archives are held against.
+        // For the plain client that shared archives are compared with.
         .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.0.0"),

@@ -89,6 +89,23 @@ struct ActionTests {
         #expect(browser.frame.lines[23].contains("y Yes  n No"), "\(browser.frame.plainText)")
     }
 
+    @Test("the footer of an empty list names only keys that have an effect")
+    func footerOfAnEmptyList() throws {
+        let browser = try Fixture.browser(Fixture.source(), keys: "j<enter>/zz<enter>")
+        let footer = browser.frame.lines[23]
+        #expect(footer.contains("/ Filter") && !footer.contains("Open"), "\(footer)")
+        #expect(!footer.contains("Mark") && !footer.contains("Delete"), "\(footer)")
+    }
+
+    @Test("a value on a narrow screen leaves out whole facts", arguments: [40, 60, 80])
+    func wholeFactsOfAValue(columns: Int) throws {
+        let browser = try Fixture.browser(
+            Fixture.source(), columns: columns, rows: 24, keys: "j<enter>jj<enter>")
+        let line = browser.frame.lines[1]
+        #expect(line.hasPrefix(" JSON, 199 B  ") && line.hasSuffix("tree text hex"), "\(line)")
+        #expect(!line.contains("…") && line.contains("74 hits"), "\(line)")
+    }
+
     @Test("Only a list in the order of use says that it follows")
     func sortedListIsLive() throws {
         let list = try Fixture.browser(Fixture.source(), keys: "j<enter>")
@@ -248,12 +265,12 @@ struct ActionTests {
     @Test(arguments: [
         (
             "jj<enter>/!1<enter>", "tail Trace --lines 60",
-            "This prints all messages; the filter has no command."
+            "Prints all messages; the filter has no command."
         ),
-        ("jE/ja<enter>", "watch --from-start", "This prints all events; the filter has no command."),
-        ("jT", "stats City --watch", "No command draws graphs: it prints the figures"),
+        ("jE/ja<enter>", "watch --from-start", "Prints all events; the filter has no command."),
+        ("jT", "stats City --watch", "Prints the figures of each second; no command draws graphs."),
         ("j<enter>M", "--dry-run", "It has 100 of the 117 marked keys."),
-        ("j<enter>/é<enter>", "query City 'find @key icontains \"é\"'", "It finds whole characters"),
+        ("j<enter>/é<enter>", "query City 'find @key icontains \"é\"'", "Finds whole characters"),
     ])
     func theCommandLineSaysWhatIsOtherwise(keys: String, words: String, remark: String) throws {
         let source = Fixture.source()
@@ -385,7 +402,7 @@ struct ActionTests {
         #expect(onStore.model.screen == .stores)
         #expect(onStore.frame.plainText.contains("thumbnails"))
         onStore.press([Key(.escape)])
-        #expect(onStore.frame.plainText.contains("This is the first screen; q leaves the browser."))
+        #expect(onStore.frame.plainText.contains("This is the first screen; q quits."))
         onStore.press([.character("q"), .character("j")])
         #expect(onStore.exit == .quit)
     }

@@ -37,7 +37,7 @@ struct ConditionTests {
     @Test func pointsOutMistakes() throws {
         var browser = try browser("Wpopulation > 2000000 and")
         // What could come is said while it isn't whole, and what was asked last stays.
-        #expect(line(browser, 1).contains("to come: "), "\(line(browser, 1))")
+        #expect(line(browser, 1).contains("Expected next: "), "\(line(browser, 1))")
         browser.press(try Key.script("<enter>"))
         #expect(line(browser, 1).contains("at 25: incomplete"), "\(line(browser, 1))")
         #expect(line(browser, 22).hasPrefix("where: "), "it isn't taken for what was meant")
@@ -49,7 +49,7 @@ struct ConditionTests {
         #expect(
             line(browser, 1).contains("no value that was read has the property popluation"),
             "\(line(browser, 1))")
-        #expect(browser.frame.plainText.contains("No entry meets popluation > 1."))
+        #expect(browser.frame.plainText.contains("No entry matches popluation > 1; esc clears this."))
         browser.press(try Key.script("W<ctrl+u>population > \"a\"<enter>"))
         #expect(line(browser, 1).contains("population is a number, not a tex"), "\(line(browser, 1))")
     }

@@ -75,7 +75,7 @@ struct CursorTests {
             browser.refresh()
         }
         #expect(browser.model.cursorKey == nil)
-        #expect(browser.frame.plainText.contains("No entries."))
+        #expect(browser.frame.plainText.contains("No entries; n creates one."))
     }
 
     /// While a person moves, the order stays and says how old it is; after a rest it goes on.
@@ -94,7 +94,7 @@ struct CursorTests {
         clock.advance(1)
         browser.refresh()
         #expect(browser.model.pace == .frozen(3))
-        #expect(browser.frame.plainText.contains("frozen 3 s"))
+        #expect(browser.frame.plainText.contains("frozen 3s"))
         #expect(browser.frame.plainText.contains("Jakarta"))
         #expect(browser.model.cursorRow == 1)
         clock.advance(2.5)

@@ -27,8 +27,8 @@ struct DeleteTests {
         var browser = try Fixture.browser(Fixture.source(), columns: 140, keys: "j<enter>" + keys)
         let header = browser.frame.lines[1]
         #expect(header.contains("● \(count) marked"), "\(header)")
-        #expect(header.contains("B, \(hidden) not in view") == (hidden > 0), "\(header)")
-        #expect(header.contains("not in view") == (hidden > 0), "\(header)")
+        #expect(header.contains("B, \(hidden) hidden") == (hidden > 0), "\(header)")
+        #expect(header.contains(" hidden") == (hidden > 0), "\(header)")
         browser.press(try Key.script("D"))
         #expect(browser.model.planned?.count == count)
         let plan = browser.frame.boxWords
@@ -224,8 +224,8 @@ struct DeleteTests {
             source.with { state in state.archives["City"]?.contains { $0.entry.key == "Jakarta" } } == false)
         let text = browser.frame.plainText
         #expect(text.contains("Deleted 1 entry, 197 B; u undoes it."))
-        #expect(text.contains("\"Bandung\" changed after the plan was made, and was left alone"))
-        #expect(text.contains("\"東京都\" is gone already"))
+        #expect(text.contains("\"Bandung\" changed after the plan was made; skipped"))
+        #expect(text.contains("\"東京都\" was removed already"))
         // The report offers what it left alone, and the undo that it names.
         #expect(text.contains("[ Delete 1 too ]"))
         clock.advance(2)
@@ -330,7 +330,7 @@ struct DeleteTests {
         var asked: [Effect] = []
         for key in try Key.script("ta<enter>") { asked += test.press(key, source, settling: false) }
         #expect(test.press(.character("M"), source, settling: false).isEmpty)
-        #expect(test.model.said?.contains("still being looked for") == true)
+        #expect(test.model.said?.contains("Still filtering") == true)
         test.effects = asked
         test.settle(source)
         let marking = test.press(.character("M"), source, settling: false)

@@ -143,6 +143,21 @@ struct EngineChangeTests {
         #expect(try archive.configuration().diskLimit == 4 << 20)
     }
 
+    @Test(
+        "an archive that was replaced since it was shown isn't changed",
+        arguments: [ArchiveChange.resize(disk: 1 << 20, memory: nil), .rename("Zoo"), .compact, .drop])
+    func aReplacedArchiveIsNotChanged(change: ArchiveChange) throws {
+        let seen = try ArchiveSample(archive)
+        try store.removeArchive(named: "City")
+        let present = try store.archive(named: "City", orCreate: ArchiveConfiguration(diskLimit: 4 << 20))
+        #expect(throws: SourceError.self) {
+            _ = try EngineSource(folder: folder.path)
+                .change(ArchiveAddress("City", in: path), change, seen: seen) { _ in true }
+        }
+        #expect(try store.archiveNames() == ["City"])
+        #expect(try present.configuration().diskLimit == 4 << 20)
+    }
+
     @Test("an archive that changed since it was shown isn't dropped")
     func aChangedArchiveIsNotDropped() throws {
         let seen = try ArchiveSample(archive)

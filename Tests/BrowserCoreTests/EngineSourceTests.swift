@@ -105,7 +105,7 @@ struct EngineSourceTests {
         let text = browser.frame.plainText
         #expect(text.contains("Deleted 9 entries"))
         #expect(text.contains("\"city 44\" changed after the plan was made"))
-        #expect(text.contains("\"city 45\" is gone already"))
+        #expect(text.contains("\"city 45\" was removed already"))
         #expect(text.contains("writes 9"))
         #expect(try archive.peek("city 44") != nil)
         #expect(try archive.peek("city 4") == nil)
@@ -203,7 +203,7 @@ struct EngineSourceTests {
         _ = try archive.access("city 3")
         browser.press([.character("y")])
         #expect(browser.frame.plainText.contains("Expired 19 entries"))
-        #expect(browser.frame.plainText.contains("was used after the plan was made"))
+        #expect(browser.frame.plainText.contains("was accessed after the plan was made"))
         #expect(try archive.entries().count == 1 && archive.peek("city 3") != nil)
     }
 
@@ -271,10 +271,10 @@ struct EngineSourceTests {
         let oldest = try #require(try log.messages(most: 1).messages.first)
         let text = String(decoding: oldest.bytes, as: UTF8.self)
         #expect(browser.frame.plainText.contains(text))
-        #expect(!browser.frame.plainText.contains(" gone"))
+        #expect(!browser.frame.plainText.contains(" removed"))
         browser.press(try Key.script("<ctrl+x>Trace<enter>"))
         #expect(try log.status().entries == 0)
-        #expect(browser.frame.plainText.contains("No messages."))
+        #expect(browser.frame.plainText.contains("No messages yet."))
     }
 
     @Test func cursorHoldsToItsKeyUnderALiveWriter() throws {

@@ -102,7 +102,7 @@ struct ExpireTests {
         #expect(entry(Fixture.keys[7], source) != nil)
         #expect(source.with { $0.archives["City"]?.count } == 6)
         #expect(browser.frame.plainText.contains("Expired 10 entries"))
-        #expect(browser.frame.plainText.contains("was used after the plan was made"))
+        #expect(browser.frame.plainText.contains("was accessed after the plan was made"))
     }
 
     @Test("the title and the first line state the scope of the selected choice")

@@ -65,11 +65,11 @@ struct GraphTests {
             source.pass(1, hits: second == 49 ? 5_000 : 50, misses: 50, clock, &browser)
         }
         func operations() -> String {
-            let line = browser.frame.lines.first { $0.contains("operations/s") } ?? ""
-            let rest = line.components(separatedBy: "operations/s ").last ?? ""
-            return String(rest.prefix { $0 != "," && $0 != " " })
+            let line = browser.frame.lines.first { $0.contains("operations ") } ?? ""
+            let rest = line.components(separatedBy: "operations ").last ?? ""
+            return String(rest.prefix { $0 != "/" })
         }
-        #expect(browser.frame.plainText.contains(" now, 10s mean"), "\(browser.frame.plainText)")
+        #expect(browser.frame.plainText.contains("  now, 10s mean"), "\(browser.frame.plainText)")
         #expect(operations() == "100")
         // Columns are ten seconds wide, and the present one is the tenth.
         browser.press(Array(repeating: Key(.left), count: 5))
@@ -95,7 +95,7 @@ struct GraphTests {
         }
         #expect(axes().count == 3, "\(browser.frame.plainText)")
         for axis in axes() { #expect(axis.count { $0 == "└02:40" } == 2, "\(axis)") }
-        #expect(browser.frame.plainText.contains("100%│") && browser.frame.plainText.contains(" 100│"))
+        #expect(browser.frame.plainText.contains("100%│") && browser.frame.plainText.contains(" 100/s│"))
         let before = axes()
         for _ in 0..<5 { source.pass(1, hits: 0, misses: 1, clock, &browser) }
         #expect(axes() == before)
@@ -140,14 +140,36 @@ struct GraphTests {
     func archivesAreFiltered() throws {
         var browser = try Fixture.browser(Fixture.source(), columns: 120, rows: 40, keys: "/it<enter>")
         #expect(names(browser).first == "City" && !browser.frame.plainText.contains("Blob "))
-        #expect(browser.frame.plainText.contains("1 of 3  filter \"it\""), "\(browser.frame.plainText)")
+        #expect(
+            browser.frame.plainText.contains("1 of 3 archives  filter \"it\""), "\(browser.frame.plainText)")
         browser.press([Key(.enter)])
         #expect(browser.model.screen == .entries && browser.frame.plainText.contains("Jakarta"))
         browser.press([Key(.escape), Key(.escape)])
         #expect(browser.model.screen == .archives && names(browser) == ["Blob", "City", "Trace"])
         browser.press(try Key.script("/zz<enter><enter>"))
         #expect(
-            browser.model.screen == .archives && browser.frame.plainText.contains("No name holds \"zz\"."))
+            browser.model.screen == .archives
+                && browser.frame.plainText.contains("No archive name contains \"zz\"; esc clears the filter.")
+        )
+    }
+
+    @Test("the column that archives are sorted by is shown on narrow screens", arguments: [60, 80, 200])
+    func sortedColumnIsShown(columns: Int) throws {
+        let browser = try Fixture.browser(Fixture.source(), columns: columns, rows: 24, keys: "ssss")
+        #expect(browser.frame.plainText.contains("memory ▼"), "\(browser.frame.plainText)")
+    }
+
+    @Test("an archive with an alarm that is too small shows both")
+    func alarmAndTooSmall() throws {
+        let (source, clock, found) = try failing("jTA<lt> 80%<enter>", columns: 200, seconds: 5)
+        var browser = found
+        browser.press([.character("h")])
+        for number in 0..<40 {
+            source.happen(.eviction, "key \(number)", archive: "City", at: clock.now)
+            source.happen(.record, "key \(number)", archive: "City", at: clock.now)
+        }
+        for _ in 0..<2 { source.pass(1, hits: 0, misses: 100, clock, &browser) }
+        #expect(try row("City", browser).contains("cache ALARM, too small "), "\(browser.frame.plainText)")
     }
 
     @Test("an alarm names its archive in the row and in the header")

@@ -187,7 +187,7 @@ struct MillionTests {
             asked.map(\.description) == ["first rows of Users", "arrange Users by idle, new listing"])
         #expect(test.answer(asked[0], source).map(\.description) == ["load value Users/user:0 for preview"])
         test.settle(source)
-        #expect(test.text.contains("the 2,000 most recent of 1,000,000 entries"), "\(test.text)")
+        #expect(test.text.contains("most recent 2,000 of 1,000,000 entries"), "\(test.text)")
         #expect(test.text.contains("1 of 1,000,000"))
         for key in try Key.script("jjj") { _ = test.press(key, source) }
         #expect(test.model.cursorKey == "user:3")
@@ -195,7 +195,7 @@ struct MillionTests {
         #expect(again.description == "arrange Users by idle")
         #expect(test.answer(again, source).isEmpty)
         #expect(test.model.cursorKey == "user:3" && test.text.contains("4 of 1,000,000"))
-        #expect(test.text.contains("1,000,000 entries") && !test.text.contains("most recent of"))
+        #expect(test.text.contains("1,000,000 entries") && !test.text.contains("most recent "))
     }
 
     /// What is asked of all entries doesn't take the first rows for all.
@@ -207,7 +207,7 @@ struct MillionTests {
         _ = test.answer(asked[0], source)
         test.settle(source)
         _ = test.press(.character("M"), source)
-        #expect(test.text.contains("Not all entries are listed yet."), "\(test.text)")
+        #expect(test.text.contains("Still listing entries."), "\(test.text)")
         let sorted = test.press(.character("2"), source, settling: false)
         #expect(sorted.map(\.description) == ["stop", "arrange Users by size descending, new listing"])
         test.effects = sorted

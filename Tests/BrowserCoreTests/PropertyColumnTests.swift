@@ -37,7 +37,7 @@ struct PropertyColumnTests {
     /// What broke: a long title ran over the corner of its box.
     @Test func aTitleIsCutOffWithASign() throws {
         let browser = try Fixture.browser(Fixture.source(), columns: 40, keys: "j<enter>C")
-        let top = try #require(lines(browser).first { $0.contains("Columns, with") })
+        let top = try #require(lines(browser).first { $0.contains("Columns (") })
         #expect(top.contains("…") && top.contains("┐"), "\(top)")
     }
 
@@ -46,7 +46,7 @@ struct PropertyColumnTests {
         source.with { $0.archives["City"]?[3].bytes = Array("{\"population\":1}".utf8) }
         var browser = try browser(source, "C")
         let list = browser.frame.plainText
-        #expect(list.contains("Columns, with what the latest 16 values have"), "\(list)")
+        #expect(list.contains("Columns (properties of the latest 16 values)"), "\(list)")
         #expect(lines(browser).contains { $0.contains("[ ] population") && $0.contains("16 of 16") })
         #expect(lines(browser).contains { $0.contains("[ ] place.zone") && $0.contains("15 of 16") })
         // Population, and then the zone before it.
@@ -109,7 +109,7 @@ struct PropertyColumnTests {
         source.with { $0.keepingProblem = "no room" }
         browser.press(try Key.script("C<enter><esc>"))
         #expect(
-            browser.frame.plainText.contains("The columns are kept for this session only: no room"),
+            browser.frame.plainText.contains("Columns are kept for this session only: no room"),
             "\(browser.frame.plainText)")
     }
 
@@ -138,7 +138,7 @@ struct PropertyColumnTests {
         let source = source("population")
         source.with { $0.valueProblems = ["Bandung": "the entry fails its checksum"] }
         let browser = try browser(source, "sssss")
-        #expect(lines(browser)[1].contains("1 value unreadable, at the end"), "\(browser.frame.plainText)")
+        #expect(lines(browser)[1].contains("1 value unreadable, listed last"), "\(browser.frame.plainText)")
         #expect(keys(browser).last == "Bandung")
         #expect(lines(browser).contains { $0.contains("Bandung") && $0.contains("unreadable") })
     }
@@ -242,6 +242,14 @@ struct PropertyColumnTests {
         #expect(lines(browser)[2] == first)
         browser.press([Key(.left, modifiers: .shift)])
         #expect(browser.frame.plainText.contains("No more columns to the left."))
+    }
+
+    @Test("a list sorted by a column that is scrolled out names it above the list")
+    func scrolledOrderIsNamed() throws {
+        var browser = try Fixture.browser(Fixture.source(), columns: 100, keys: "j<enter>2")
+        #expect(lines(browser)[2].contains("size ▼") && !lines(browser)[1].contains("sorted by"))
+        browser.press([.character(">")])
+        #expect(!lines(browser)[2].contains("size") && lines(browser)[1].contains("  sorted by size ▼"))
     }
 
     /// On the way to the right each column is in view once: what stands beside the key isn't left out for its little weight.

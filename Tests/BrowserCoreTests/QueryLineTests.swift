@@ -262,8 +262,8 @@ struct QueryHistoryTests {
         #expect(try session("Q<up>").contains("query count"))
         let list = try session("Q<ctrl+r>")
         #expect(
-            list.contains("Asked before") && list.contains("limit 3") && list.contains("Other  sort name"))
+            list.contains("Query history") && list.contains("limit 3") && list.contains("Other  sort name"))
         #expect(try session("Q<ctrl+r>NUMB<enter>").contains("query find number = 1"))
-        #expect(try session("Q<ctrl+r>zz").contains("No query holds that."))
+        #expect(try session("Q<ctrl+r>zz").contains("No query matches."))
     }
 }

@@ -23,7 +23,7 @@ extension QueryScreenTests {
         #expect(browser.model.screen == .query, "Esc takes the marks away first")
         #expect(words(browser).contains("Expire 1 entry"))
         browser.press(try Key.script("<esc>M"))
-        #expect(browser.frame.plainText.contains("All 10 entries of the result are marked."))
+        #expect(browser.frame.plainText.contains("Marked all 10 entries."))
         browser.press(try Key.script("D"))
         #expect(browser.model.planned?.count == 10)
         browser.press(try Key.script("<esc>-D"))
@@ -38,22 +38,22 @@ extension QueryScreenTests {
         var browser = try browser("gQ<enter>M", columns: 120)
         #expect(
             browser.frame.plainText.contains(
-                "All 10,050 entries of the result are marked, 50 of them beyond the rows shown."))
+                "Marked all 10,050 entries, 50 of them beyond the rows shown."))
         browser.press(try Key.script("D"))
         #expect(browser.model.planned?.count == 10_050)
         browser.press(try Key.script("<esc>s"))
-        #expect(browser.frame.plainText.contains("Only the 10,000 rows shown are sorted"))
+        #expect(browser.frame.plainText.contains("Sorted only the 10,000 rows shown"))
     }
 
     @Test func marksHoldToEntriesThatTheResultHas() throws {
         var browser = try browser("Qfind number <lt> 5 | sort number<enter>mmm", columns: 120)
         try archive.put(CBORValue.map(["number": 99]).encoded, forKey: "place 1", encoding: .cbor)
         browser.press(try Key.script("R"))
-        #expect(browser.frame.plainText.contains("1 marked entry is in the result no more."))
+        #expect(browser.frame.plainText.contains("Unmarked 1 entry: no longer in the result."))
         browser.press(try Key.script("D"))
         #expect(browser.model.planned?.map(\.key) == ["place 0", "place 2"])
         browser.press(try Key.script("<esc>i<ctrl+u>limit 2<enter>"))
-        #expect(browser.frame.plainText.contains("The earlier result's 2 marks went with it."))
+        #expect(browser.frame.plainText.contains("Removed 2 marks of the previous result."))
         #expect(!browser.frame.plainText.contains("marked,"))
     }
 
@@ -62,11 +62,11 @@ extension QueryScreenTests {
         var browser = try browser("Qdistinct address.city | sort address.city<enter>")
         #expect(browser.frame.plainText.contains("Bogor"), "\(browser.frame.plainText)")
         for (keys, answer) in [
-            ("D", "No entry to delete. The row is made of several."),
-            ("x", "No entry to expire. The row is made of several."),
-            ("m", "The row is made of several entries; it has none to mark."),
-            ("M", "The rows are made of several entries each; they have none to mark."),
-            ("<enter>", "The row is made of several entries; it has no value to open."),
+            ("D", "No entry to delete. The row stands for several."),
+            ("x", "No entry to expire. The row stands for several."),
+            ("m", "Nothing to mark: the row stands for several entries."),
+            ("M", "Nothing to mark: the rows stand for several entries."),
+            ("<enter>", "No value to open: the row stands for several entries."),
             ("o", "No value to open here."),
         ] {
             browser.press(try Key.script(keys))
@@ -88,7 +88,7 @@ extension QueryScreenTests {
         let own = column(1)
         #expect(CommandLine.lines(for: browser.model).count == 1)
         browser.press(try Key.script("s"))
-        #expect(CommandLine.lines(for: browser.model).last?.contains("in the order of the query") == true)
+        #expect(CommandLine.lines(for: browser.model).last?.contains("in the query's order") == true)
         #expect(
             column(1) == ["0", "1", "10", "11", "2", "3", "4", "5", "6", "7", "8", "9"], "keys are texts")
         browser.press(try Key.script("s"))
@@ -191,10 +191,10 @@ extension QueryScreenTests {
         try archive.put(CBORValue.map(["number": 3]).encoded, forKey: "place 1", encoding: .cbor)
         _ = try archive.delete("place 2")
         browser.refresh()
-        #expect(browser.frame.plainText.contains("in view: 1 changed, 1 gone since"))
+        #expect(browser.frame.plainText.contains("1 changed, 1 removed since"))
         #expect(lines(browser)[5].hasPrefix("~ place 1") && lines(browser)[6].hasPrefix("x place 2"))
         browser.press(try Key.script("j"))
-        #expect(browser.frame.plainText.contains("place 1  has changed since; R asks again"))
+        #expect(browser.frame.plainText.contains("place 1  changed since; R runs the query again"))
         browser.press(try Key.script("R"))
         #expect(lines(browser)[0].hasSuffix("asked 0s ago") && !browser.frame.plainText.contains("since"))
         #expect(browser.model.cursorKey == "place 1", "the cursor holds to its key")
@@ -203,7 +203,7 @@ extension QueryScreenTests {
     @Test func asksAgainByItself() throws {
         let clock = TestClock()
         var browser = try browser("Qcount<enter>a", columns: 110, clock: clock)
-        #expect(browser.frame.plainText.contains("asked every 1s"))
+        #expect(browser.frame.plainText.contains("refreshing every 1s"))
         _ = try archive.delete("place 7")
         clock.advance(0.5)
         browser.refresh()
@@ -218,7 +218,7 @@ extension QueryScreenTests {
         browser.refresh()
         #expect(lines(browser)[4].contains("59"))
         browser.press(try Key.script("<esc>aaa"))
-        #expect(!browser.frame.plainText.contains("asked every"))
+        #expect(!browser.frame.plainText.contains("refreshing every"))
         browser.press(try Key.script("i<up>"))
         #expect(lines(browser)[1].contains("count"), "what is asked by itself fills no history")
     }

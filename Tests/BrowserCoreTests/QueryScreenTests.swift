@@ -156,7 +156,7 @@ struct QueryScreenTests {
         #expect(asked.frame.cursor == Point(column: 6 + 18, row: 1))
         // What may still be written is no mistake.
         let unfinished = try self.browser("Qfind number >")
-        #expect(unfinished.frame.plainText.contains("to come: a number"))
+        #expect(unfinished.frame.plainText.contains("Expected next: a number"))
         #expect(!unfinished.frame.plainText.contains("found"))
     }
 
@@ -193,7 +193,7 @@ struct QueryScreenTests {
         // Rows of several entries have nothing to delete.
         browser.press(try Key.script("i<ctrl+u>count<enter>D"))
         #expect(!browser.model.isPlanOpen)
-        #expect(browser.frame.plainText.contains("The row is made of several."))
+        #expect(browser.frame.plainText.contains("The row stands for several."))
     }
 
     @Test func writesFilesAndAsksBeforeItReplacesOne() throws {
@@ -280,7 +280,7 @@ struct QueryScreenTests {
         }
         #expect(rows.contains { $0.contains("################  ") })
         // What takes time besides, so that the parts make up the whole.
-        #expect(rows.contains { $0.contains("  going through the entries, and what is done") })
+        #expect(rows.contains { $0.contains("  reading entries and handling rows") })
         browser.press(try Key.script("<enter>S"))
         #expect(browser.frame.plainText.contains("archive.number(.greater(than: 50))"))
         browser.press(try Key.script("<enter>c"))
@@ -306,7 +306,7 @@ struct QueryScreenTests {
         _ = try store.archive(named: "Z", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 10_000))
         browser = try self.browser("GQ")
         #expect(browser.model.screen == .archives)
-        #expect(browser.frame.plainText.contains("A log has messages"))
+        #expect(browser.frame.plainText.contains("Logs can't be queried"))
     }
 
     @Test func leavesNoTrace() throws {

@@ -112,8 +112,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "no recording"), ("{\"version\":3,\"width\":8,\"height\":2}\n", "no recording"),
-        ("{\"version\":2,\"width\":8,\"height\":2000}\n", "no recording"),
+        ("", "not a recording"), ("{\"version\":3,\"width\":8,\"height\":2}\n", "not a recording"),
+        ("{\"version\":2,\"width\":8,\"height\":2000}\n", "not a recording"),
         ("{\"version\":2,\"width\":8,\"height\":2}\n[1,\"o\"]\n", "line 2"),
         ("{\"version\":2,\"width\":8,\"height\":2}\n[0,\"o\",\"a\"]\n[-1,\"o\",\"a\"]\n", "line 3"),
         ("{\"version\":2,\"width\":8,\"height\":2}\n[1e99,\"o\",\"a\"]\n", "line 2"),

@@ -63,7 +63,7 @@ struct SavedQueryTests {
         let browser = try browser(source, keys)
         #expect(source.with { $0.savedQueries.isEmpty })
         let said = line(browser, 22)
-        #expect(said.contains("There is no query to save.") || said.contains("it needs a name"), "\(said)")
+        #expect(said.contains("No query to save.") || said.contains("a name is needed"), "\(said)")
     }
 
     @Test func oneIsReplacedOnlyWhenAPersonSaysSo() throws {
@@ -81,12 +81,12 @@ struct SavedQueryTests {
         source.with { $0.keepingProblem = "no room" }
         let browser = try browser(source, "limit 3<ctrl+s>few<enter>")
         #expect(
-            line(browser, 22).contains("The query is saved for this session only: no room"),
+            line(browser, 22).contains("Saved for this session only: no room"),
             "\(browser.frame.plainText)")
         let empty = try self.browser(source, "<ctrl+s>")
-        #expect(empty.frame.plainText.contains("There is no query to save."))
+        #expect(empty.frame.plainText.contains("No query to save."))
         let none = try self.browser(Fixture.source(), "<ctrl+o>")
-        #expect(none.frame.plainText.contains("No query is saved; ctrl+s saves this one."))
+        #expect(none.frame.plainText.contains("No saved queries; ctrl+s saves this one."))
     }
 
     /// In the state folder, beside the queries of earlier sessions, for this user alone.

@@ -77,7 +77,7 @@ struct SpeakerTests {
         #expect(try said().contains("there is no store at /gone"))
         source.with { $0.problem = nil }
         browser.refresh()
-        #expect(try said().contains("all is read again"))
+        #expect(try said().contains("store readable again"))
         #expect(try said("<space>").contains("paused"))
         #expect(try said("<space>").contains("no longer paused"))
     }

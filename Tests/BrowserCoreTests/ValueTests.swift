@@ -160,13 +160,13 @@ struct ValueTests {
         source.remove(key, archive: "City")
         browser.press([Key(.enter)])
         #expect(browser.model.screen == .value)
-        #expect(browser.frame.plainText.contains("Evicted or removed since; this is what it was."))
+        #expect(browser.frame.plainText.contains("Evicted or removed since; this is the last value."))
         #expect(browser.frame.plainText.contains(" hits  idle "), "the entry's own line and value are there")
         clock.advance(4)
         browser.refresh()
         browser.press([.character("R")])
         #expect(browser.model.screen == .value)
-        #expect(browser.frame.plainText.contains("Evicted or removed since; this is what it was."))
+        #expect(browser.frame.plainText.contains("Evicted or removed since; this is the last value."))
         #expect(browser.frame.plainText.contains(" hits  idle "))
     }
 

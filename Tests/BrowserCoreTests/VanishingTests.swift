@@ -30,7 +30,7 @@ struct VanishingTests {
         evict(150, source)
         browser.press([.character("G")])
         let text = browser.frame.plainText
-        #expect(!text.contains(" gone"))
+        #expect(!text.contains(" removed"))
         #expect(browser.model.cursorKey == "key 249")
         #expect(text.contains("key 249  JSON,"), "the pane shows what the cursor is on")
         #expect(text.contains("250 of 250"))
@@ -62,7 +62,7 @@ struct VanishingTests {
         var browser = try Fixture.browser(source, columns: 120, rows: 40, keys: "j<enter>")
         evict(30, source)
         browser.press([.character("G")])
-        #expect(browser.frame.plainText.contains("The entry is gone."))
+        #expect(browser.frame.plainText.contains("The entry was removed."))
         #expect(browser.frame.plainText.contains("\nx key 29"))
     }
 
@@ -111,7 +111,7 @@ struct VanishingTests {
         source.remove("key 3", archive: "City")
         browser.press(try Key.script("jjj"))
         #expect(browser.model.cursorKey == "key 3")
-        #expect(browser.frame.plainText.contains("The entry is gone."))
+        #expect(browser.frame.plainText.contains("The entry was removed."))
         let row = browser.frame.plainText.split(separator: "\n").first { $0.hasPrefix("x key 3") }
         #expect(row != nil, "\(browser.frame.plainText)")
     }
@@ -123,7 +123,7 @@ struct VanishingTests {
         var browser = try Fixture.browser(source, columns: 120, rows: 40, clock: clock, keys: "j<enter>")
         let removed = source.with { $0.archives["City"]?.remove(at: 3) }
         browser.press(try Key.script("jjj"))
-        #expect(browser.frame.plainText.contains("The entry is gone."))
+        #expect(browser.frame.plainText.contains("The entry was removed."))
         let record = try #require(removed)
         source.with { $0.archives["City"]?.insert(record, at: 3) }
         clock.advance(1.1)

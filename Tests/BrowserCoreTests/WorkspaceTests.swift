@@ -132,7 +132,7 @@ struct WorkspaceTests {
         // The first has been used since, and somebody relies on an alarm in the second.
         browser.press(try Key.script("1h2TA<lt> 80%<enter><esc>h"))
         try open(9)
-        #expect(browser.model.said == "s2 was closed: at most 9 stores are open at once.")
+        #expect(browser.model.said == "Closed s2: at most 9 stores are open at once.")
         for (key, store) in [("1", "/s/s0"), ("2", "/s/s1"), ("3", "/s/s9"), ("9", "/s/s8")] {
             browser.press(try Key.script("h" + key))
             #expect(browser.model.store == store)
@@ -153,7 +153,7 @@ struct WorkspaceTests {
         let asked = test.press(Key(.enter), source, settling: false)
         #expect(asked.first?.description.hasPrefix("delete 1 of City") == true)
         for key in try Key.script("]hgX") { _ = test.press(key, source) }
-        #expect(test.model.said == "Work on demo is under way; it can be closed when that is over.")
+        #expect(test.model.said == "demo is busy; close it when the work is done.")
         _ = test.press(.character("2"), source)
         if fails { source.with { $0.problem = "the disk is full" } }
         test.effects = test.answer(asked[0], source)
@@ -363,7 +363,7 @@ struct WorkspaceTests {
             browser.frame.lines[1].contains("1 of 3 stores  filter \"thu\""), "\(browser.frame.plainText)")
         browser.press(try Key.script("<esc>/zz<enter>"))
         #expect(browser.frame.lines[1].contains("0 of 3 stores  filter \"zz\""), "\(browser.frame.plainText)")
-        #expect(browser.frame.plainText.contains("No name or path holds \"zz\"."))
+        #expect(browser.frame.plainText.contains("No name or path contains \"zz\"; esc clears the filter."))
     }
 
     @Test func aFilterShowsSomeStores() throws {

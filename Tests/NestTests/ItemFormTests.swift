@@ -5,7 +5,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// Types whose names have many substitutions, or letters that are operators elsewhere.
+/// Types with many substitutions in their mangled names, or letters that are operators elsewhere.
 struct Pair<First: Codable, Second: Codable>: Codable {
     var first: First
     var second: Second
@@ -16,7 +16,7 @@ extension Pair {
 }
 struct Several<each Part>: Codable { var a = 1 }
 
-/// Collections that aren't `Codable`, with all that may be in them, and hostile forms of such.
+/// Collections that aren't `Codable`, and hostile forms of them.
 @Suite struct ItemFormTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
         "nest-\(UUID().uuidString)")
@@ -28,7 +28,7 @@ struct Several<each Part>: Codable { var a = 1 }
         nest.add(item: item, withKey: key, expirationPolicy: .never, andPersistancePolicy: .long)
     }
 
-    /// Adds it, and gives what another nest reads.
+    /// Adds the item, and returns the item that another nest reads.
     private func stored(_ item: Any, _ key: String = "k") throws -> Any {
         let nest = nest()
         add(item, key, to: nest)
@@ -37,7 +37,7 @@ struct Several<each Part>: Codable { var a = 1 }
         return try #require(again[key], "\(key): \(again.problem(with: key) ?? "")")
     }
 
-    /// Why it stays in memory.
+    /// The reason why the item stays in memory.
     private func refusal(_ item: Any) throws -> String {
         let nest = nest()
         add(item, "k", to: nest)
@@ -56,8 +56,8 @@ struct Several<each Part>: Codable { var a = 1 }
         try items.put(whole.encoded, forKey: key, encoding: .cbor)
     }
 
-    /// What broke: collections with arrays or dictionaries as keys or members were stored, and could never be read.
-    @Test func collectionsAsKeysComeBackOrStayInMemory() throws {
+    @Test("collections with collections as keys are read back or stay in memory")
+    func collectionsAsKeys() throws {
         defer { done() }
         let byArray = try stored([[1, 2]: "x", [3]: 7] as [[Int]: Any]) as? [[Int]: Any]
         #expect(byArray?.count == 2 && byArray?[[1, 2]] as? String == "x" && byArray?[[3]] as? Int == 7)
@@ -77,8 +77,7 @@ struct Several<each Part>: Codable { var a = 1 }
         #expect(try refusal(deep).contains("more than four levels"))
     }
 
-    /// What broke: "equal in Swift" was said of a single member.
-    @Test func collectionsOfFoundationsAsKeysStayInMemory() throws {
+    @Test("Foundation's collections as keys stay in memory") func foundationCollectionsAsKeys() throws {
         defer { done() }
         let list = NSArray(array: [1])
         for item in [
@@ -91,9 +90,8 @@ struct Several<each Part>: Codable { var a = 1 }
         }
     }
 
-    /// What broke: each level of nested sets took twice as long as the next one, and a dictionary as the key of a key ended the
-    /// process. In a process of its own, because a failure here hangs.
-    @Test func nestedKeysTakeNoTime() async {
+    /// Runs in another process, since a failure hangs.
+    @Test("nested sets and keys take no exponential time") func nestedKeys() async {
         await #expect(processExitsWith: .success) {
             alarm(300)
             let tests = ItemFormTests()
@@ -125,13 +123,12 @@ struct Several<each Part>: Codable { var a = 1 }
         }
     }
 
-    /// What broke: a hundred bytes of a type's name kept the reader busy for years.
-    @Test(arguments: [10, 20]) func aNameOfManyPartsIsNotLookedUp(levels: Int) async {
+    @Test(arguments: [10, 20]) func namesOfManyParts(levels: Int) async {
         await #expect(processExitsWith: .success) { [levels] in
             alarm(300)
             let tests = ItemFormTests()
             defer { tests.done() }
-            // Each level is an optional of a tuple of ten of the level below.
+            // Each level is an optional tuple of ten of the level below.
             var code = "Si_" + String(repeating: "Si", count: 9) + "tSg"
             for level in 1..<levels {
                 let below = "A" + String(UnicodeScalar(UInt8(64 + level)))
@@ -147,8 +144,7 @@ struct Several<each Part>: Codable { var a = 1 }
         }
     }
 
-    /// What broke: its decoding ended the process.
-    @Test func aTypeThatEndsTheProcessIsNotDecoded() async {
+    @Test("a type whose decoding ends the process isn't decoded") func trappingTypes() async {
         await #expect(processExitsWith: .success) {
             let tests = ItemFormTests()
             defer { tests.done() }
@@ -167,7 +163,7 @@ struct Several<each Part>: Codable { var a = 1 }
         }
     }
 
-    @Test func namesOfManyKindsAreFound() throws {
+    @Test func namesOfTypes() throws {
         defer { done() }
         typealias Two = Pair<GGGGGGGGGGGGGGGGGGGG, Spot>
         let two = Two(first: GGGGGGGGGGGGGGGGGGGG(), second: Spot(x: 1))
@@ -185,8 +181,8 @@ struct Several<each Part>: Codable { var a = 1 }
         }
     }
 
-    /// What broke: of an interval that is no number, or less than all, the item stayed in memory for ever once it was read.
-    @Test func whatExpiresAtOnceDoesSoAgain() throws {
+    @Test("an item with an invalid interval expires at once after reading, too")
+    func invalidIntervals() throws {
         defer { done() }
         let nest = nest()
         for interval: Double in [.nan, -Double.infinity, -1, 0] {
@@ -201,8 +197,7 @@ struct Several<each Part>: Codable { var a = 1 }
         }
     }
 
-    /// What broke: Foundation's numbers in an `AnyHashable` came back as truth values, its texts as Swift's.
-    @Test func whatIsHashableKeepsItsType() throws {
+    @Test("values in an AnyHashable keep their types") func hashableTypes() throws {
         defer { done() }
         let items = [
             AnyHashable(NSNumber(value: 1)), AnyHashable(NSNumber(value: 1.5)), AnyHashable(NSString("a")),
@@ -214,9 +209,7 @@ struct Several<each Part>: Codable { var a = 1 }
         #expect(types[3] is Int.Type && (read[0] as? NSNumber)?.intValue == 1)
     }
 
-    /// What broke: of two keys one was gone; a part of a text came back as an object, a number of single precision as one of
-    /// double; a mutable collection in one of Foundation's wasn't any more.
-    @Test func nothingIsChangedInSilence() throws {
+    @Test("items are read back unchanged or stay in memory") func unchangedItems() throws {
         defer { done() }
         let named = try #require(
             try stored([NSString("a"): 1, "b": 2] as [AnyHashable: Any]) as? [AnyHashable: Any])

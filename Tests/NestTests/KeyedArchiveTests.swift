@@ -5,7 +5,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// Claims to be readable, but isn't.
+/// Conforms to secure coding, but can't be decoded.
 final class Forgetful: NSObject, NSSecureCoding {
     static var supportsSecureCoding: Bool { true }
     override init() {}
@@ -13,7 +13,7 @@ final class Forgetful: NSObject, NSSecureCoding {
     func encode(with coder: NSCoder) {}
 }
 
-/// Has what secure coding takes, and says that it isn't secure.
+/// Supports keyed archives, and declares that it isn't secure.
 final class Insecure: NSObject, NSSecureCoding {
     static var supportsSecureCoding: Bool { false }
     override init() {}
@@ -21,7 +21,7 @@ final class Insecure: NSObject, NSSecureCoding {
     func encode(with coder: NSCoder) {}
 }
 
-/// Equal to itself alone, also when it is read twice.
+/// Equal only to itself, also after decoding.
 final class Blind: NSObject, NSSecureCoding {
     static var supportsSecureCoding: Bool { true }
     let number: Int
@@ -31,7 +31,6 @@ final class Blind: NSObject, NSSecureCoding {
     override var description: String { "Blind \(number)" }
 }
 
-/// A part that is `Codable`.
 struct Spot: Codable, Hashable { var x: Int }
 
 /// An object that may contain itself.
@@ -43,7 +42,7 @@ final class Link: NSObject, NSSecureCoding {
     func encode(with coder: NSCoder) { coder.encode(next, forKey: "next") }
 }
 
-/// The form in which a nest stores an object that isn't `Codable`.
+/// The stored form of an object that isn't `Codable`.
 private struct Stored: Codable {
     struct Terms: Codable {
         var type = "NSDictionary"
@@ -73,8 +72,7 @@ private struct Stored: Codable {
         try items.put(try CBOREncoder().encode(Stored(archive: archive)), forKey: key, encoding: .cbor)
     }
 
-    /// What broke: Foundation ended the process.
-    @Test func partsThatCannotBeArchivedStayInMemory() {
+    @Test("items with unarchivable parts stay in memory") func unarchivableParts() {
         defer { done() }
         struct Local: Codable { var x: Int }
         let nest = nest()
@@ -104,8 +102,7 @@ private struct Stored: Codable {
         #expect(nest.isPersisted("sound"), "\(nest.problem(with: "sound") ?? "")")
     }
 
-    /// What broke: one absent value kept a whole dictionary from the disk.
-    @Test func whatIsAbsentInACollectionIsNull() throws {
+    @Test("absent values in a collection are null") func absentValues() throws {
         defer { done() }
         let nest = nest()
         let name: String? = nil
@@ -125,8 +122,8 @@ private struct Stored: Codable {
         #expect(list.count == 3 && list[1] is NSNull && list[2] as? String == "x")
     }
 
-    /// What broke: on Linux an archive makes equal numbers one, and `true`, 1 and 1.0 came back as three times the first.
-    @Test func numbersKeepTheirKinds() throws {
+    /// On Linux an archive merges equal numbers of different kinds.
+    @Test("numbers keep their kinds") func numberKinds() throws {
         defer { done() }
         let nest = nest()
         let date = Date(timeIntervalSince1970: 1_764_000_000.5)
@@ -146,7 +143,7 @@ private struct Stored: Codable {
         #expect(inner["ü"] as? String == "x" && (inner["empty"] as? [Any])?.isEmpty == true)
     }
 
-    /// An item with the types of all that is in it.
+    /// An item with the types of all its parts.
     private static func described(_ item: Any) -> String {
         func joined(_ parts: [String]) -> String { parts.joined(separator: ", ") }
         func pair(_ key: Any, _ value: Any) -> String { described(key) + ": " + described(value) }
@@ -172,10 +169,7 @@ private struct Stored: Codable {
         }
     }
 
-    /// What broke: beside an object that isn't equal to itself when it is read twice, numbers lost their kinds; equal keys and
-    /// members of different kinds became one; mutable objects came back immutable, relative URLs absolute; and what JSON gives on
-    /// Linux stayed in memory.
-    @Test func collectionsComeBackWithAllTypes() throws {
+    @Test("collections are read back with the types of all parts") func collectionTypes() throws {
         defer { done() }
         let json = try JSONSerialization.jsonObject(
             with: Data(
@@ -234,8 +228,7 @@ private struct Stored: Codable {
         #expect((list[0] as? NSCountedSet)?.count(for: "a") == 2)
     }
 
-    /// A file may say anything.
-    @Test func damagedFormsAreProblems() throws {
+    @Test("damaged forms are reported as problems") func damagedForms() throws {
         defer { done() }
         let forms: [CBORValue] = [
             .tagged(0x4e65_7300, .text("x")), .tagged(0x4e65_73ff, .unsigned(1)),
@@ -268,8 +261,8 @@ private struct Stored: Codable {
         func encode(with coder: NSCoder) {}
     }
 
-    /// What broke: on Linux Foundation ended the process, for want of a name.
-    @Test func classesWithoutANameStayInMemory() {
+    /// On Linux, archiving these ends the process.
+    @Test("classes without a name stay in memory") func unnamedClasses() {
         defer { done() }
         let nest = nest()
         nest.allow(Nested.self)
@@ -287,8 +280,7 @@ private struct Stored: Codable {
         #expect((again["k"] as? [Any])?.count == 1)
     }
 
-    /// What Foundation can't give back as it is stays in memory.
-    @Test func whatAnArchiveAltersStaysInMemory() {
+    @Test("objects that an archive alters stay in memory") func alteredObjects() {
         defer { done() }
         let nest = nest()
         let text = NSMutableAttributedString(string: "a", attributes: [.init("n"): 1])
@@ -301,8 +293,7 @@ private struct Stored: Codable {
 
     private enum OwnError: Error { case x }
 
-    /// What broke: what another API keeps under the same name was taken for items, and cleared.
-    @Test func archivesOfOthersAreRefused() throws {
+    @Test("an archive of another API is refused and kept") func foreignArchives() throws {
         defer { done() }
         let store = try Store.open(at: folder.path)
         let others = try store.archive(
@@ -316,7 +307,7 @@ private struct Stored: Codable {
         #expect(try others.keys(KeyQuery()).keys == ["a"])
     }
 
-    /// Changes fields of the first dictionary of an archive, which is its root.
+    /// Changes fields of an archive's first dictionary, which is its root.
     private func changed(
         _ data: Data, _ change: (inout [String: Any], inout [Any], _ root: Any) -> Void
     ) throws -> Data {
@@ -331,7 +322,7 @@ private struct Stored: Codable {
         return try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
     }
 
-    @Test func whatCantBeReadBackIsntCalledPersisted() {
+    @Test("an item that can't be read back isn't reported as persisted") func unreadableItems() {
         defer { done() }
         let nest = nest()
         let ring = Link()
@@ -347,7 +338,7 @@ private struct Stored: Codable {
         }
     }
 
-    @Test func objectsComeBackAsTheyWere() throws {
+    @Test("objects are read back equal") func objects() throws {
         defer { done() }
         let first = nest()
         let chain = Link()
@@ -377,8 +368,8 @@ private struct Stored: Codable {
         #expect((first["chain"] as? Link)?.next?.next == nil && (first["chain"] as? Link)?.next != nil)
     }
 
-    /// Each of these archives ended the process that read it.
-    @Test func aDamagedArchiveIsAProblemAndNoMore() async throws {
+    @Test("archives that would end the process are reported as problems")
+    func damagedArchives() async throws {
         await #expect(processExitsWith: .success) {
             let tests = KeyedArchiveTests()
             defer { tests.done() }
@@ -399,7 +390,7 @@ private struct Stored: Codable {
                 try tests.put(archive, forKey: name)
                 try #require(nest[name] == nil && nest.problem(with: name)?.contains("archive") == true)
             }
-            // An object that can't be decoded, in a dictionary that would then have fewer objects than keys.
+            // An object that can't be decoded, in a dictionary that then has fewer objects than keys.
             nest.allow(Forgetful.self)
             try tests.put(
                 try tests.archive(of: NSDictionary(dictionary: ["a": Forgetful(), "b": Forgetful()])),
@@ -417,9 +408,8 @@ private struct Stored: Codable {
         }
     }
 
-    /// What broke: objects of these classes ended the process if a field wasn't what they assume, or added a member as often as
-    /// the archive said.
-    @Test func setsWithDamagedMembersAreProblems() async throws {
+    /// Foundation doesn't check the fields of these classes.
+    @Test("damaged objects in collections are reported as problems") func damagedMembers() async throws {
         await #expect(processExitsWith: .success) {
             alarm(300)
             let tests = KeyedArchiveTests()
@@ -442,7 +432,7 @@ private struct Stored: Codable {
                 "found": try tests.archive(of: list),
                 "key": try tests.archive(of: NSDictionary(object: 1, forKey: NSArray(object: list))),
                 "ordered list": try tests.archive(of: NSOrderedSet(object: NSArray(object: 1))),
-                // Foundation assumes things of these, too.
+                // Foundation doesn't check these, either.
                 "query": try tests.archive(of: NSURLQueryItem(name: "a", value: "b")),
                 "indexes": try tests.archive(of: NSIndexSet(index: 1)),
             ]
@@ -464,8 +454,8 @@ private struct Stored: Codable {
         }
     }
 
-    /// Random changes of bytes and fields: reading returns an item or a problem.
-    @Test(arguments: 0..<3) func noBytesEndTheProcess(kind: Int) async throws {
+    @Test("random changes of an archive give an item or a problem", arguments: 0..<3)
+    func mutatedArchives(kind: Int) async throws {
         await #expect(processExitsWith: .success) { [kind] in
             alarm(300)
             let tests = KeyedArchiveTests()

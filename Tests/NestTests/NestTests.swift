@@ -31,11 +31,11 @@ final class Note: NSObject, NSSecureCoding {
 @Suite struct NestTests {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("nest-\(UUID().uuidString)")
 
-    /// Another nest with the same store, like that of another process, or of this one after a restart.
+    /// Another nest with the same store, like that of another process or after a restart.
     private func nest() -> Nest { Nest(named: "N", store: folder) }
     private func done() { discard(folder.path) }
 
-    @Test func anItemOfAnyTypeComesBackAsItIs() {
+    @Test("an item of any type is returned unchanged") func itemsInMemory() {
         let nest = nest()
         defer { done() }
         let handle = Handle()
@@ -43,8 +43,8 @@ final class Note: NSObject, NSSecureCoding {
         #expect(nest["handle"] as? Handle === handle)
         nest.add(item: (1, "two"), withKey: "tuple", expirationPolicy: .short)
         #expect((nest["tuple"] as? (Int, String))?.1 == "two")
-        #expect(!FileManager.default.fileExists(atPath: folder.path), "what is in memory only makes no store")
-        // An item that can't be stored on disk is in memory, and the nest says why.
+        #expect(!FileManager.default.fileExists(atPath: folder.path), "items in memory only create no store")
+        // An item that can't be stored on disk stays in memory, and the nest reports why.
         nest.add(item: handle, withKey: "handle", expirationPolicy: .never, andPersistancePolicy: .long)
         #expect(nest["handle"] as? Handle === handle && !nest.isPersisted("handle"))
         #expect(nest.problem(with: "handle")?.contains("neither Codable nor NSSecureCoding") == true)
@@ -56,8 +56,8 @@ final class Note: NSObject, NSSecureCoding {
         #expect(nest[""] as? String == "x" && nest.problem(with: "") != nil)
     }
 
-    /// Owners that an entry can't store: an empty name, and one that is too long.
-    @Test func everyOwnerIsKept() throws {
+    /// Owners that an entry can't store: empty and too long names.
+    @Test("every owner is kept") func unusualOwners() throws {
         defer { done() }
         let nest = nest()
         for owner in ["", String(repeating: "o", count: 256)] {
@@ -70,7 +70,7 @@ final class Note: NSObject, NSSecureCoding {
         }
     }
 
-    @Test func whatIsOnDiskSurvivesARestartWithItsType() throws {
+    @Test("items on disk keep their types after a restart") func restart() throws {
         defer { done() }
         let items: [(String, Any)] = [
             ("city", City(name: "Graz", people: 300_000)), ("cities", [City(name: "Linz", people: 1)]),
@@ -99,16 +99,14 @@ final class Note: NSObject, NSSecureCoding {
         #expect(second["note"] == nil && second.problem(with: "note")?.contains("allow(") == true)
         second.allow(Note.self)
         #expect((second["note"] as? Note)?.text == "hello" && second.problem(with: "note") == nil)
-        // The store lists them like any other entries.
         let archive = try Store.open(at: folder.path, mode: .readOnly, createIfMissing: false).archive(
             named: "N")
         let facts = try #require(try archive.metadata("city"))
         #expect(facts.encoding == .cbor && facts.expires != nil)
     }
 
-    /// What broke: a nest returned an item that another process had removed or replaced, once the item's time on
-    /// disk was over.
-    @Test func whatAnotherRemovedIsGoneAlsoAfterItsTimeOnDisk() throws {
+    @Test("an item removed or replaced by another process is not returned after its expiry on disk")
+    func removalByOthers() throws {
         defer { done() }
         let (first, second) = (nest(), nest())
         second.persistanceIntervals.short = 3
@@ -121,7 +119,7 @@ final class Note: NSObject, NSSecureCoding {
             first.removeItem(with: "removed")
             first.add(
                 item: "new", withKey: "replaced", expirationPolicy: .never, andPersistancePolicy: .long)
-            // On a busy machine it may have expired before it was removed.
+            // A busy machine may let it expire before the removal.
             if Date().timeIntervalSince(start) > 2 { continue }
             #expect(holds { Date().timeIntervalSince(start) > 3.5 })
             #expect(second["removed"] == nil)
@@ -132,16 +130,16 @@ final class Note: NSObject, NSSecureCoding {
         Issue.record("the machine was too slow each time")
     }
 
-    @Test func timesInMemoryAndOnDiskAreEachTheirOwn() throws {
+    @Test("an item expires separately in memory and on disk") func separateExpiry() throws {
         defer { done() }
         let first = nest()
-        // Its time in memory is over at once, so each access reads it again.
+        // Expires in memory at once, so each access reads it from disk.
         first.add(item: 1, withKey: "a", expirationPolicy: .custom(0), andPersistancePolicy: .short)
         first.clearExpired()
         #expect(first["a"] as? Int == 1 && first.isPersisted("a"))
         first.add(item: 2, withKey: "b", expirationPolicy: .custom(-1))
         #expect(first["b"] == nil)
-        // A mirrored item expires in both places. A restart doesn't renew its time.
+        // A mirrored item expires in both. A restart doesn't renew its expiry time.
         first.add(item: 3, withKey: "mirror", expirationPolicy: .custom(1), andPersistancePolicy: .mirror)
         first.persistanceIntervals.short = 1
         first.add(item: 4, withKey: "short", expirationPolicy: .never, andPersistancePolicy: .short)
@@ -151,9 +149,9 @@ final class Note: NSObject, NSSecureCoding {
         #expect(holds(within: 30) { second["mirror"] == nil && !second.isPersisted("short") })
         #expect(second["mirror"] == nil && first["mirror"] == nil && second["short"] == nil)
         #expect(Date().timeIntervalSince(begin) < 60)
-        #expect(first["short"] as? Int == 4, "its time in memory goes on")
+        #expect(first["short"] as? Int == 4, "still valid in memory")
         #expect(nest()["stays"] as? Int == 5)
-        // Reading it again restarts its time in memory, but not the one on disk.
+        // Reading renews the expiry time in memory, not on disk.
         first.add(item: 6, withKey: "m", expirationPolicy: .custom(5_000), andPersistancePolicy: .mirror)
         let archive = try Store.open(at: folder.path, mode: .readOnly, createIfMissing: false).archive(
             named: "N")
@@ -162,8 +160,7 @@ final class Note: NSObject, NSSecureCoding {
         #expect(try archive.metadata("m")?.expires == end)
     }
 
-    /// What broke: what a program used all the time was idle to those who look at the store, and went with what was.
-    @Test func itemsInUseAreNotIdle() throws {
+    @Test("accessed items are not idle") func idleTime() throws {
         defer { done() }
         let nest = nest()
         nest.add(item: 1, withKey: "used", expirationPolicy: .never, andPersistancePolicy: .long)
@@ -174,7 +171,7 @@ final class Note: NSObject, NSSecureCoding {
         #expect(after.hits == before.hits + 3 && after.recency > before.recency)
     }
 
-    @Test func theIntervalsOfAnInstanceAreItsOwn() {
+    @Test("each nest has its own intervals") func intervals() {
         defer { done() }
         let nest = nest()
         nest.expirationIntervals.short = 0
@@ -186,8 +183,7 @@ final class Note: NSObject, NSSecureCoding {
         #expect(other["a"] != nil)
     }
 
-    /// What broke in the original: each item had a timer, which removed the item that had replaced it.
-    @Test func anItemThatWasReplacedLeavesNothingBehind() {
+    @Test("the expiry of a replaced item doesn't remove the new one") func replacedItems() {
         defer { done() }
         let nest = nest()
         nest.add(item: 1, withKey: "k", expirationPolicy: .custom(0.3))
@@ -197,10 +193,10 @@ final class Note: NSObject, NSSecureCoding {
         nest.add(item: 5, withKey: "disk", expirationPolicy: .custom(0.2))
         #expect(holds { nest.countInMemory == 1 })
         #expect(nest["k"] as? Int == 2 && nest["gone"] == nil)
-        #expect(nest["disk"] == nil && !nest.isPersisted("disk"), "the old one must not come back")
+        #expect(nest["disk"] == nil && !nest.isPersisted("disk"), "the replaced item is not returned")
     }
 
-    @Test func ownersAreExact() {
+    @Test("clearing an owner's items keeps those of similar owners") func owners() {
         defer { done() }
         let nest = nest()
         let owners = ["User", "UserController", "User-Controller", "User-", "", "%2D", "Us\u{e9}r|x"]
@@ -229,9 +225,7 @@ final class Note: NSObject, NSSecureCoding {
         #expect(nest["User"] == nil && nest.countInMemory == 0 && nest.lastProblem == nil)
     }
 
-    /// What broke: what another nest had stored or removed was forgotten once its own time was over, or after many other
-    /// changes, and the item that it had replaced was returned from memory.
-    @Test func whatWasReplacedStaysOutAfterItsTimeOnDisk() throws {
+    @Test("an item replaced by another nest is not returned from memory") func replacedByOthers() throws {
         defer { done() }
         let (one, two) = (nest(), nest())
         one.persistanceIntervals.short = 0.5
@@ -261,8 +255,8 @@ final class Note: NSObject, NSSecureCoding {
         #expect(one["unknown"] == nil)
     }
 
-    /// Two nests with one store behave like two processes. Items that are in memory only belong to one nest.
-    @Test func othersSeeWhatIsOnDiskAndNotWhatIsInMemory() {
+    /// Two nests with one store behave like two processes.
+    @Test("nests share items on disk, not those in memory") func twoNests() {
         defer { done() }
         let (one, other) = (nest(), nest())
         one.add(item: 1, withKey: "own", expirationPolicy: .never)
@@ -272,14 +266,13 @@ final class Note: NSObject, NSSecureCoding {
         one.add(item: 1, withKey: "shared", expirationPolicy: .never, andPersistancePolicy: .long)
         #expect(other["shared"] as? Int == 1)
         other.add(item: 2, withKey: "shared", expirationPolicy: .never, andPersistancePolicy: .long)
-        #expect(one["shared"] as? Int == 2, "what another has replaced isn't served from memory")
+        #expect(one["shared"] as? Int == 2, "replaced by another nest")
         one.removeItem(with: "shared")
         #expect(other["shared"] == nil)
     }
 
-    /// The same between two processes. The other one runs this test's own program, and finds the store by its
-    /// parent's process ID.
-    @Test func twoProcessesShareWhatIsOnDiskOnly() async throws {
+    /// The other process runs this test's program, and finds the store by its parent's process ID.
+    @Test("processes share items on disk only") func twoProcesses() async throws {
         let url = NestTests.sharedFolder(of: getpid())
         defer { try? FileManager.default.removeItem(at: url) }
         let nest = Nest(named: "N", store: url)
@@ -299,17 +292,16 @@ final class Note: NSObject, NSSecureCoding {
             nest.add(item: 2, withKey: "shared", expirationPolicy: .never, andPersistancePolicy: .long)
             nest.removeItem(with: "gone")
         }
-        #expect(nest["own"] as? Int == 1, "nobody else's item of that key makes it vanish")
+        #expect(nest["own"] as? Int == 1, "not removed by another process's item")
         #expect(nest["shared"] as? Int == 2 && nest["gone"] == nil)
-        #expect(try archive.metadata("mirror")?.expires == end, "that it was read elsewhere renews nothing")
+        #expect(try archive.metadata("mirror")?.expires == end, "reading in another process renews nothing")
     }
 
     private static func sharedFolder(of process: pid_t) -> URL {
         FileManager.default.temporaryDirectory.appendingPathComponent("nest-of-process-\(process)")
     }
 
-    /// Objects are deallocated when their time is over, and their `deinit` may use the nest.
-    @Test func itemsGoWithoutAnyoneAsking() {
+    @Test("expired items are released without an access, and may use the nest then") func releasedItems() {
         defer { done() }
         let nest = nest()
         let gone = Counter()
@@ -325,8 +317,8 @@ final class Note: NSObject, NSSecureCoding {
         #expect(nest.countInMemory == 1)
     }
 
-    /// These texts look the same and are equal in Swift, but are two keys in a store.
-    @Test func keysAndOwnersAreBytes() {
+    /// Equal texts in Swift, but two keys in a store.
+    @Test("keys and owners are compared by bytes") func keysAreBytes() {
         defer { done() }
         let (one, two) = ("caf\u{e9}", "cafe\u{301}")
         let nest = nest()
@@ -360,8 +352,7 @@ final class Note: NSObject, NSSecureCoding {
         }
     }
 
-    /// What broke: looking up a stored type's name took twice as long for each level of nested optionals.
-    @Test(arguments: ["Sg", "SgG", "G"]) func aTypeOfManyPartsIsNotLookedUp(part: String) throws {
+    @Test(arguments: ["Sg", "SgG", "G"]) func nestedTypeNames(part: String) throws {
         struct Stored: Encodable {
             struct Terms: Encodable {
                 var type = "Int"
@@ -385,8 +376,7 @@ final class Note: NSObject, NSSecureCoding {
         #expect(nest["few"] as? Int == 1)
     }
 
-    /// What broke: for some seconds after the store was removed, items were stored in files that nobody could open.
-    @Test func aRemovedStoreIsMadeAnewAtOnce() throws {
+    @Test("a removed store is recreated at once") func removedStore() throws {
         defer { done() }
         let nest = nest()
         nest.add(item: 1, withKey: "a", expirationPolicy: .never, andPersistancePolicy: .long)
@@ -395,7 +385,7 @@ final class Note: NSObject, NSSecureCoding {
         #expect(nest.isPersisted("b") && self.nest()["b"] as? Int == 2)
     }
 
-    @Test func anyKeyIsRightInMemory() {
+    @Test("any text is a key in memory") func keysInMemory() {
         defer { done() }
         let nest = nest()
         nest.add(
@@ -413,8 +403,8 @@ final class Note: NSObject, NSSecureCoding {
         #expect(nest.isPersisted(key) && self.nest()[key] as? Int == 1)
     }
 
-    /// Code of items runs without any lock held. In a process of its own, because a failure here hangs.
-    @Test func itemsMayWaitForThreadsThatUseTheNest() async {
+    /// Runs in another process, since a failure hangs.
+    @Test("the nest holds no lock while it calls code of items") func codeOfItems() async {
         await #expect(processExitsWith: .success) {
             let tests = NestTests()
             defer { tests.done() }
@@ -455,7 +445,7 @@ final class Note: NSObject, NSSecureCoding {
         }
     }
 
-    @Test func threadsMayDoAnything() {
+    @Test("threads may use a nest concurrently") func threads() {
         defer { done() }
         let nest = nest()
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
@@ -482,8 +472,7 @@ final class Counter: @unchecked Sendable {
     func add() { lock.withLock { value += 1 } }
 }
 
-/// A million items with different times: expiry costs time in proportion to the expired items, and their memory is
-/// returned.
+/// A million items with different expiry times.
 @Suite struct ManyItemsTests {
     private func processorSeconds() -> Double {
         var time = timespec()
@@ -492,7 +481,7 @@ final class Counter: @unchecked Sendable {
     }
 
     private func residentMegabytes() -> Int {
-        // Files in `/proc` report a size of 0, so it is read by hand.
+        // `FileManager` can't read files in `/proc`, which report a size of 0.
         let file = open("/proc/self/statm", O_RDONLY)
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: 200)
@@ -502,9 +491,8 @@ final class Counter: @unchecked Sendable {
     }
 
     #if os(Linux)
-    /// What broke: memory was returned only when 4,096 items had expired, and not at all when they were removed in
-    /// another way. In a process of its own, where nothing else allocates memory.
-    @Test func theMemoryOfFewItemsGoesBack() async {
+    /// Runs in another process, where nothing else allocates memory.
+    @Test("the memory of removed and expired items is returned") func returnedMemory() async {
         await #expect(processExitsWith: .success) {
             let tests = ManyItemsTests()
             let nest = Nest(named: "Few", store: URL(fileURLWithPath: "/nowhere"))
@@ -534,8 +522,7 @@ final class Counter: @unchecked Sendable {
         }
     }
 
-    /// What broke: the table of many items stayed as large when few were left, and each removal walked it.
-    @Test func theTableOfManyItemsShrinks() async {
+    @Test("the table shrinks after many items were removed") func shrinkingTable() async {
         await #expect(processExitsWith: .success) {
             let tests = ManyItemsTests()
             let nest = Nest(named: "Many", store: URL(fileURLWithPath: "/nowhere"))

@@ -3,8 +3,8 @@ import Nest
 import TestSupport
 import Testing
 
-/// The page's code blocks, unchanged, each where it compiles. `Nest.shared` belongs to the process, so they run in a
-/// process of their own, with a store of its own.
+/// The page's code blocks, unchanged. They run in another process with its own store, since `Nest.shared` belongs to the
+/// process.
 @Suite struct PageTests {
     @Test func usage() async {
         await #expect(processExitsWith: .success) {
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func thePoliciesAreThePages() {
+    @Test func policies() {
         let page: [(ExpirationPolicy, String, Double)] = [
             (.short, "short", 60), (.medium, "medium", 300), (.long, "long", 600), (.max, "max", 900),
             (.never, "never", .infinity), (.custom(2.5), "custom:2.5", 2.5),
@@ -64,7 +64,7 @@ import Testing
         #expect(PersistancePolicy(rawValue: "never") == nil)
     }
 
-    @Test func theArticleIsWhatIsCompiledHere() throws {
+    @Test func articleIsCompiled() throws {
         let code = try ArticleCode("Sources/Nest/Nest.docc/Nest.md")
         #expect(code.blocks == 3)
         for block in code.missing { Issue.record("not compiled here: \(block)") }

@@ -3,16 +3,14 @@ import Nest
 import TestSupport
 import Testing
 
-/// Nests that share what is on disk, like those of several processes.
+/// Nests that share a store, like those of several processes.
 @Suite struct SeveralNestsTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
         "nest-\(UUID().uuidString)")
 
     private func nest() -> Nest { Nest(named: "N", store: folder) }
 
-    /// What broke: once an item was returned after its time on disk, what others stored and removed later counted no more, and it
-    /// was returned for ever.
-    @Test func whatLeftTheDiskAndWasReplacedSinceIsGone() {
+    @Test("an item replaced after its expiry on disk is not returned") func replacedAfterExpiry() {
         defer { try? FileManager.default.removeItem(at: folder) }
         let (one, two) = (nest(), nest())
         one.persistanceIntervals.short = 0.3
@@ -23,7 +21,7 @@ import Testing
         }
         for key in keys {
             #expect(holds { !one.isPersisted(key) })
-            for _ in 0..<2 { #expect(one[key] as? String == "old", "its time in memory goes on") }
+            for _ in 0..<2 { #expect(one[key] as? String == "old", "still valid in memory") }
         }
         two.add(item: "new", withKey: "ended", expirationPolicy: .never, andPersistancePolicy: .short)
         #expect(holds { !two.isPersisted("ended") })

@@ -1,7 +1,7 @@
 import Foundation
 import Vellum
 
-/// An account that takes part in transfers, and counts its changes.
+/// An account for transfers that counts its changes.
 struct Account: ArchiveCodable, Sendable {
     static let count = 48
     static let initial = 1_000
@@ -24,8 +24,8 @@ struct Part: ArchiveCodable, Sendable {
     static func keys(_ set: Int) -> [String] { (0..<3).map { "set \(set), part \($0)" } }
 }
 
-/// Eight threads that run all operations at once: transactions transfer between accounts, batches record parts,
-/// sheets come and go in a small cache, objects are migrated, values are followed. Other processes do the same.
+/// Eight threads that run all operations: transactions transfer between accounts, batches record parts, a small cache evicts
+/// sheets, objects are migrated, values are followed. Other processes do the same.
 final class Crowd: Sendable {
     private struct Tally {
         var operations = 0
@@ -91,7 +91,7 @@ final class Crowd: Sendable {
         return lines.joined(separator: "\n")
     }
 
-    /// Follows an account until it is cancelled, and counts how often its counter decreased, which must not happen.
+    /// Follows an account until it is cancelled, and counts decreases of its counter, which must not happen.
     private func follow(_ key: String) -> Task<Int, Never> {
         let values = accounts.values(forKey: key)
         return Task {
@@ -130,7 +130,7 @@ final class Crowd: Sendable {
         case 880..<920: sheets.record(Sheet("sheet \(random.below(Crowd.sheets))", version: tally.operations))
         case 920..<940:
             if try accounts.modify(archiveWithKey: account, { $0.changes += 1 }) == nil {
-                tally.wrong.append("\(account) is gone")
+                tally.wrong.append("\(account) is absent")
             }
             tally.changes += 1
         case 940..<960:
@@ -161,7 +161,7 @@ final class Crowd: Sendable {
         try accounts.transaction { transaction in
             guard var one = try transaction.access(archiveWithKey: from),
                 var other = try transaction.access(archiveWithKey: to)
-            else { throw Gone(key: "\(from), \(to)") }
+            else { throw MissingAccount(key: "\(from), \(to)") }
             one.balance -= amount
             other.balance += amount
             try transaction.update(one)
@@ -169,5 +169,5 @@ final class Crowd: Sendable {
         }
     }
 
-    private struct Gone: Error { var key: String }
+    private struct MissingAccount: Error { var key: String }
 }

@@ -9,7 +9,7 @@ private func forkProcess() -> Int32 {
 }
 
 extension ObjectWorker {
-    /// `ObjectWorker fork STORE`: a child goes on with the archive of its parent, and says what each of both finds.
+    /// `ObjectWorker fork STORE`: parent and child continue with the archive, and print their results.
     static func fork(_ store: String) throws {
         let factory = ArchivesFactory(storePath: store)
         let sheets = try factory.archives(for: Sheet.self, trySetMaxDiskSize: 1.megaBytes)

@@ -4,7 +4,8 @@ import Vellum
 /// A program that stores objects, for tests with two such programs on one store. It uses only the library's product.
 @main
 struct ObjectWorker {
-    /// `ObjectWorker migrate STORE`, `ObjectWorker fork STORE`, `ObjectWorker crowd STORE SEED OPERATIONS RESULT`, or `ObjectWorker first|second STORE SEED ROUNDS SECONDS IN OUT RESULT`: IN and OUT are pipes from and to the other one.
+    /// `ObjectWorker migrate STORE`, `ObjectWorker fork STORE`, `ObjectWorker crowd STORE SEED OPERATIONS RESULT`, or
+    /// `ObjectWorker first|second STORE SEED ROUNDS SECONDS IN OUT RESULT`, with pipes from and to the other program.
     static func main() async {
         endWithParent()
         let words = CommandLine.arguments

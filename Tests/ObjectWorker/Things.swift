@@ -6,7 +6,7 @@ protocol Versioned: ArchiveCodable {
     init(_ key: String, version: Int)
 }
 
-/// An object that memory holds as it is.
+/// An object that memory keeps without encoding.
 struct Sheet: Versioned {
     let primaryKey: String
     let version: Int
@@ -19,7 +19,7 @@ struct Sheet: Versioned {
     }
 }
 
-/// An object that memory holds as bytes.
+/// An object that memory keeps as bytes.
 final class Book: Versioned {
     let primaryKey: String
     let version: Int

@@ -1,14 +1,14 @@
 import Foundation
 import Vellum
 
-/// Rounds of two programs: one records an object, and the other loads it into memory. Then the first one ends the
-/// object, and tells the other one, whose next call, whichever it is, must not return the object.
+/// Rounds of two programs: one records an object, and the other loads it into memory. Then the first one removes the object
+/// and notifies the other one, whose next call must not return it.
 final class Turns {
-    /// How an object ends, or is replaced.
+    /// How an object is removed or replaced.
     enum Ending: Int, CaseIterable {
         case delete, record, update, deleteAll, owner, expiry, idle, eviction, resize
 
-        /// Those that take long or need many calls are rare.
+        /// Slow endings, or those with many calls, are rare.
         var weight: Int {
             switch self {
             case .delete, .record, .update: 40
@@ -23,7 +23,7 @@ final class Turns {
     private let peer: Peer
     private let sheets: ArchiveManager<Sheet>
     private let books: ArchiveManager<Book>
-    /// The same in both programs, so that they agree without communication.
+    /// Equal in both programs, so that they agree without communication.
     private var random: Draws
     private let isFirst: Bool
     private(set) var round = 0
@@ -38,7 +38,7 @@ final class Turns {
         books = try factory.archives(for: Book.self, trySetMaxDiskSize: Turns.diskSize)
     }
 
-    /// Plays a round; `false` if the program whose turn it is reports that it was the last one.
+    /// Plays a round; `false` if the program whose turn it is reports the last one.
     func play(isOver: Bool) -> Bool {
         round += 1
         let key = "key \(random.below(24))"
@@ -131,7 +131,7 @@ final class Turns {
     }
 }
 
-/// Random numbers that are the same in both programs.
+/// Random numbers that are equal in both programs.
 struct Draws {
     var state: UInt64
 

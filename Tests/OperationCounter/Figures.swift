@@ -1,6 +1,6 @@
 import Foundation
 
-/// What was counted of all operations, each for one.
+/// Counts of all operations, for one call each.
 struct Figures {
     struct Row: Codable {
         var operation: String
@@ -50,7 +50,7 @@ struct Figures {
         }
     }
 
-    /// What was counted of all operations, without what marks the phases.
+    /// Counts of all operations, without those that mark the phases.
     private static func traced(_ pass: Pass) throws -> [Tracer.Counts] {
         let (process, output) = try spawned(pass)
         let phases = try Tracer.phases(of: process, telling: output, pass)
@@ -62,7 +62,7 @@ struct Figures {
         }
     }
 
-    /// A process of this program, and its standard output. `Process` would wait for its end itself.
+    /// Starts a process of this program. `Process` would also wait for its end.
     private static func spawned(_ pass: Pass) throws -> (pid_t, FileHandle) {
         let output = Pipe()
         var pid = pid_t()

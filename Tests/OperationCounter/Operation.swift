@@ -3,17 +3,16 @@ import Foundation
 import StorageEngine
 import Vellum
 
-/// One of the main operations.
 struct Operation: Sendable {
     let name: String
-    /// Costs so much that it is done less often.
+    /// Executed less often.
     var isCostly = false
-    /// What one call does so often, by which its figures are divided.
+    /// The number of operations in a call.
     var parts = 1
-    /// Does it once. Numbers are each given once, from 0, warming up included.
+    /// Executes the operation once. Numbers start at 0 and include warm-up.
     let body: @Sendable (_ subjects: Subjects, _ number: Int) throws -> Void
 
-    /// The figures of all others are without those of the first.
+    /// The counts of the first operation are subtracted from all others.
     static let all: [Operation] = [
         Operation(name: "nothing") { _, _ in },
         Operation(name: "put, a new key") { subjects, number in
@@ -97,7 +96,7 @@ struct Operation: Sendable {
 
     func times(in pass: Pass) -> Int { isCostly ? pass.timesOfCostly : pass.times }
 
-    /// Of what was counted in a pass, that of one.
+    /// The count of a pass for one operation.
     func share(_ count: Int, _ pass: Pass) -> Double { Double(count) / Double(times(in: pass) * parts) }
 
     enum Failure: Error { case wrongAnswer, notTraced(String) }

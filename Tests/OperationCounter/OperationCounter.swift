@@ -1,7 +1,7 @@
 import Foundation
 
-/// Counts what the main operations of the engine and of typed archives take, instead of timing it: blocks of memory, system calls,
-/// page faults and instructions, each for one operation. The same on every run of a build, whatever else the machine does.
+/// Counts allocations, system calls, page faults and instructions of the main operations of the engine and of typed archives.
+/// The counts are the same on every run of a build.
 ///
 ///     OperationCounter [--json] [--without-instructions]
 @main
@@ -24,17 +24,17 @@ struct OperationCounter {
     }
 }
 
-/// What a process that works counts, or has counted by the one that started it.
+/// The counts that a working process takes itself, or its parent takes by tracing it.
 enum Pass: String {
     static let argument = "--work"
 
-    /// Its own page faults.
+    /// Counted by the process.
     case pageFaults = "faults"
-    /// System calls; it stops at each.
+    /// Stops at each system call.
     case systemCalls = "calls"
-    /// Calls of malloc and its like; it stops at each.
+    /// Stops at each call of `malloc` and similar functions.
     case allocations
-    /// Instructions, of fewer operations; it stops at each.
+    /// Stops at each instruction, with fewer operations.
     case instructions
 
     /// How many operations are counted.

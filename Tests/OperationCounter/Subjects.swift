@@ -3,22 +3,22 @@ import Foundation
 import StorageEngine
 import Vellum
 
-/// An object as users record it.
+/// An object like those that users record.
 struct Item: ArchiveCodable, Sendable {
     let primaryKey: String
     let name: String
     let number: Int
 }
 
-/// Stores for all operations, in a folder that goes with the process. Filled the same way each time.
+/// Stores for all operations, in a folder removed with the process. Always filled alike.
 struct Subjects {
     static let entries = 10_000
-    /// Of the archives that are gone through as a whole.
+    /// Entries of archives that are scanned as a whole.
     static let few = 100
 
     let path: String
     let collection: Archive
-    /// Holds as much as it may.
+    /// An archive at its limit.
     let full: Archive
     let log: Archive
     let few: Archive

@@ -5,7 +5,7 @@ enum Tracer {
     enum Count: Hashable {
         case systemCall(Int)
         case instruction
-        /// A call of a function that gives memory.
+        /// A call of a function that allocates.
         case allocation
     }
 
@@ -15,7 +15,7 @@ enum Tracer {
         @convention(c) (CInt, pid_t, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> CLong
 
     #if os(Linux)
-    /// The C library's is variadic, and so not imported.
+    /// The C library's function is variadic, and so not imported.
     private static let ptrace = dlsym(nil, "ptrace").map { unsafeBitCast($0, to: Ptrace.self) }
     #else
     private static let ptrace: Ptrace? = nil
@@ -34,10 +34,10 @@ enum Tracer {
     private static let systemCallInfo: CInt = 0x420e
     private static let generalRegisters = 1
     private static let allThreads: CInt = 0x4000_0000
-    /// Stops at system calls are told from others; new threads are traced; who is traced ends with who traces it.
+    /// Marks stops at system calls, traces new threads, and ends traced processes with the tracer.
     private static let options = 0x1 | 0x8 | 0x100000
 
-    // A breakpoint: the instruction, the bits that it takes, and where the program counter is behind it.
+    // A breakpoint: the instruction, its bits, and the offset of the program counter after it.
     #if arch(x86_64)
     private static let programCounter = 16
     private static let trap: (code: Int, mask: Int, length: UInt) = (0xcc, 0xff, 1)
@@ -48,10 +48,10 @@ enum Tracer {
 
     private static let allocators = ["malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc"]
 
-    // MARK: Who is traced
+    // MARK: Traced process
 
     /// Lets the process that started this one trace it, and waits until it does.
-    static func giveIn() throws {
+    static func waitForTracer() throws {
         let places = allocators.compactMap { dlsym(nil, $0) }.map { UInt(bitPattern: $0) }
         let line = places.map(String.init).joined(separator: " ") + "\n"
         FileHandle.standardOutput.write(Data(line.utf8))
@@ -59,14 +59,14 @@ enum Tracer {
         raise(SIGSTOP)
     }
 
-    // MARK: Who traces
+    // MARK: Tracer
 
-    /// Goes with a process that gives in until it ends, and counts in each of its phases what comes between the signals.
+    /// Traces a process until it ends, and counts events between the signals of each phase.
     static func phases(of process: pid_t, telling output: FileHandle, _ pass: Pass) throws -> [Counts] {
         guard let ptrace else { throw failure() }
         let told = String(decoding: output.availableData, as: UTF8.self)
         let places = told.split(whereSeparator: \.isWhitespace).compactMap { UInt($0) }
-        // What stood at the breakpoints.
+        // The instructions replaced by breakpoints.
         var planted: [UInt: Int] = [:]
         var phases: [Counts] = []
         var phase: Counts?
@@ -80,7 +80,7 @@ enum Tracer {
                 return phases
             }
             guard thread == process else {
-                try letGo(thread, stoppedBy: status, planted)
+                try resumeThread(thread, stoppedBy: status, planted)
                 continue
             }
             var delivered = CInt(0)
@@ -107,7 +107,7 @@ enum Tracer {
                 try step(process, over: planted)
                 phase?[.allocation, default: 0] += 1
             case SIGTRAP: phase?[.instruction, default: 0] += 1
-            // That it has begun a thread.
+            // It has started a thread.
             case let event where event > 0xff: break
             case let other: delivered = other
             }
@@ -116,8 +116,8 @@ enum Tracer {
         }
     }
 
-    /// Nothing is counted of other threads; but they meet the breakpoints, too.
-    private static func letGo(
+    /// Other threads aren't counted, but stop at the breakpoints, too.
+    private static func resumeThread(
         _ thread: pid_t, stoppedBy status: CInt, _ planted: [UInt: Int]
     ) throws {
         if status >> 8 == SIGTRAP { try step(thread, over: planted) }
@@ -125,7 +125,7 @@ enum Tracer {
         _ = ptrace?(goOn, thread, nil, pointer(isTracers ? 0 : Int(status >> 8)))
     }
 
-    /// The number of the system call that a process has stopped before; nil behind one.
+    /// The number of the system call before which a process has stopped; nil after one.
     private static func systemCall(of process: pid_t) -> Int? {
         withUnsafeTemporaryAllocation(byteCount: 88, alignment: 8) { info in
             guard let ptrace, ptrace(systemCallInfo, process, pointer(info.count), info.baseAddress) > 0,
@@ -135,7 +135,7 @@ enum Tracer {
         }
     }
 
-    /// Has a process that has met a breakpoint do what stood there, and leaves the breakpoint for the next time.
+    /// Executes the instruction replaced by a breakpoint, and restores the breakpoint.
     private static func step(_ process: pid_t, over planted: [UInt: Int]) throws {
         try withUnsafeTemporaryAllocation(of: UInt.self, capacity: 40) { registers in
             registers.initialize(repeating: 0)
@@ -165,7 +165,8 @@ enum Tracer {
 }
 
 extension Pass {
-    /// How a process goes on within a phase: ptrace's to the next system call, by one instruction, to the next breakpoint.
+    /// The request that continues a process within a phase: to the next system call, by one instruction, to the next
+    /// breakpoint.
     fileprivate var request: CInt {
         switch self {
         case .systemCalls: 24

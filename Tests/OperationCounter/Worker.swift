@@ -1,12 +1,12 @@
 import Foundation
 
-/// The process that works. Tells the one that started it by signals when counting begins and ends: without it they do nothing.
+/// The working process. Signals its parent when counting starts and ends; without a tracer the signals do nothing.
 enum Worker {
     static let begin = SIGUSR1
     static let end = SIGUSR2
 
     static func run(_ pass: Pass) throws {
-        // Who starts it may have blocked signals.
+        // The parent may have blocked signals.
         var none = sigset_t()
         sigemptyset(&none)
         sigprocmask(SIG_SETMASK, &none, nil)
@@ -16,7 +16,7 @@ enum Worker {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let subjects = try Subjects(in: folder)
-        if pass != .pageFaults { try Tracer.giveIn() }
+        if pass != .pageFaults { try Tracer.waitForTracer() }
         let process = getpid()
         var counted: [Int] = []
         for operation in Operation.all {

@@ -1,19 +1,19 @@
 import Foundation
 import Papyrus
 
-/// One of a set that is merged as a whole: all of one set have its number.
+/// An object of a set that is merged as a whole; it has the number of the set.
 public struct Piece: Papyrus, Sendable {
     public let id: Int
     public let set: Int
     public let text: String
 
-    /// The pieces of a set; half of them are under identifiers of the set before it too.
+    /// The pieces of a set; half of them have identifiers of the set before it.
     public static func all(ofSet set: Int, count: Int) -> [Piece] {
         let first = set % 2 * (count / 2)
         return (first..<first + count).map { Piece(id: $0, set: set, text: "piece \($0) of set \(set)") }
     }
 
-    /// What is wrong about pieces that should be a whole set, in their order or not; `nil`: nothing, and none is there yet.
+    /// Why the pieces, in any order, are not a whole set; `nil` for a whole set or none.
     public static func complaint(about pieces: [Piece], count: Int) -> String? {
         guard let set = pieces.first?.set else { return nil }
         if let other = pieces.first(where: { $0.set != set }) {
@@ -25,7 +25,7 @@ public struct Piece: Papyrus, Sendable {
     }
 }
 
-/// What a migration begins with, and what it makes.
+/// The type before a migration.
 public struct Draft: Papyrus, Sendable {
     public let id: Int
     public let text: String
@@ -50,7 +50,7 @@ public struct Letter: Papyrus, Sendable {
 
 public let lettersOfDrafts = Migration<Draft, Letter> { Letter(id: $0.id, text: $0.text, pages: $0.id % 9) }
 
-/// Identified by a `UUID`, which is no `LosslessStringConvertible` in this module.
+/// Identified by a `UUID`, which isn't `LosslessStringConvertible` in this module.
 public struct Ticket: Papyrus, Sendable {
     public let id: UUID
     public let text: String
@@ -61,7 +61,7 @@ public struct Ticket: Papyrus, Sendable {
     }
 }
 
-/// A moment that one process stores and another reads: nanoseconds of the clock that all share.
+/// A time that one process stores and another reads: nanoseconds of the system's monotonic clock.
 public struct Moment: Papyrus, Sendable {
     public let id: Int
     public let nanoseconds: UInt64

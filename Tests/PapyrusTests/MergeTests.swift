@@ -11,17 +11,17 @@ import Testing
 
     private func cars() async -> [Car] { await store.objects(type: Car.self).execute() }
 
-    @Test func whatIsMergedIsWhatThereIs() async {
+    @Test("a merge replaces all objects of the type") func merging() async {
         await store.save(objects: [Car(id: "a"), Car(id: "b")])
         await store.save(Model(id: "b"))
         await store.merge(with: [Car(id: "c"), Car(id: "a", model: "new")])
-        #expect(await cars() == [Car(id: "a", model: "new"), Car(id: "c")], "a keeps its place")
-        #expect(await store.objects(type: Model.self).execute().count == 1, "another type's stay")
+        #expect(await cars() == [Car(id: "a", model: "new"), Car(id: "c")], "a stays first")
+        #expect(await store.objects(type: Model.self).execute().count == 1, "other types stay")
         await store.merge(with: [Car]())
         #expect(await cars().isEmpty)
     }
 
-    @Test func whatIsMergedIntoAPartLeavesTheRest() async {
+    @Test("a merge into a filter keeps other objects") func mergingIntoFilter() async {
         await store.save(
             objects: [
                 Car(id: "a", manufacturer: "Tesla"), Car(id: "b", manufacturer: "Tesla"),
@@ -47,7 +47,7 @@ import Testing
         var sides: Int
     }
 
-    @Test func whatCannotBeReadStaysWhereAFilterIsAsked() async {
+    @Test("a merge into a filter keeps unreadable objects") func unreadableObjects() async {
         store.logLevel = .off
         await store.save(Shape(id: 1))
         await store.save(OtherShape(id: 2, sides: 4))
@@ -57,7 +57,7 @@ import Testing
         #expect(await store.objects(type: Shape.self).execute().map(\.id) == [3])
     }
 
-    @Test func whatIsMergedBringsWhatItHolds() async throws {
+    @Test("merged objects are stored with their relations") func mergingRelations() async throws {
         let address = Address(id: UUID(), lineOne: "x")
         func maker(_ id: String, _ models: [String]) -> Maker {
             Maker(
@@ -69,8 +69,8 @@ import Testing
         #expect(await store.objects(type: Model.self).execute().map(\.id) == ["1", "2", "3"])
     }
 
-    /// What broke: an object that was saved during a merge was deleted, although it didn't pass the filter.
-    @Test(arguments: [true, false]) func whatIsSavedMeanwhileStays(isFiltered: Bool) async throws {
+    @Test("objects saved during a merge stay", arguments: [true, false])
+    func savesDuringMerge(isFiltered: Bool) async throws {
         await store.save(objects: (0..<20).map { Car(id: "c\($0)", manufacturer: "Ford") })
         let core = store
         let entered = Guarded(0)
@@ -89,8 +89,8 @@ import Testing
         #expect(entered.withLock { $0 } == 20)
     }
 
-    /// Begins with an empty collection, in which no entry tells one merge from another.
-    @Test func ofTwoMergesOneComesAfterTheOther() async {
+    /// Starts with an empty collection, in which no entry distinguishes two merges.
+    @Test("concurrent merges are serialized") func concurrentMerges() async {
         let store = store
         for round in 0..<30 {
             await withTaskGroup(of: Void.self) { group in
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func aFilterMaySave() async {
+    @Test("a filter may save objects") func savingInFilter() async {
         let store = store
         await store.save(objects: [Car(id: "a"), Car(id: "b")])
         await store.merge(objects: [Car(id: "c")]) { car in
@@ -136,10 +136,9 @@ import Testing
         for time in 0..<times {
             let begun = Date()
             let merger = try worker("merge", "\(count)", "\(time * 1_000)")
-            // The first is killed when it has merged something, the others before or after that.
+            // The first is killed after it has merged a set, the others at any moment.
             let end = begun.addingTimeInterval(
                 time == 0 ? 60 : Double.random(in: 0.002...longest, using: &generator))
-            // At least one reading, and some during the merges.
             repeat {
                 let pieces = try await store.throwing.execute(store.objects(type: Piece.self))
                 let complaint = Piece.complaint(about: pieces, count: count)
@@ -154,19 +153,18 @@ import Testing
             about: await store.objects(type: Piece.self).execute(), count: count)
         #expect(complaint == nil)
         looker.waitForEnd()
-        #expect(looker.code == 0, "the other process found a mixture")
+        #expect(looker.code == 0, "the other process found a mixed set")
         return sets.count
     }
 
-    @Test func aMergeThatIsKilledIsDoneOrNotBegun() async throws {
+    @Test("a killed merge is complete or without effect") func killedMerges() async throws {
         let seed = SeededGenerator.announced("merges that are killed")
         let sets = try await kill(times: 12, count: 1_000, seed: seed)
         #expect(sets > 0)
     }
 
-    /// The long form: `make soak`.
     @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"))
-    func tenThousandThatAreMergedAreAllOrNoneSoak() async throws {
+    func killedMergesSoak() async throws {
         let times = max(200, Int(Soak.seconds))
         let sets = try await kill(times: times, count: 10_000, seed: SeededGenerator(seed: Soak.seed))
         #expect(sets > 0)
@@ -177,7 +175,7 @@ import Testing
         figures.report()
     }
 
-    @Test func twoProcessesMergeAndNoneIsMixed() async throws {
+    @Test("merges of two processes are not mixed") func processesMerge() async throws {
         let mergers = try [worker("merge", "300", "0"), worker("merge", "300", "100001")]
         var looks = 0
         let isEnough = try await eventually {
@@ -194,8 +192,8 @@ import Testing
         }
     }
 
-    /// With a file size limit of about a megabyte: what a call reported as saved is there, and the rest are errors.
-    @Test func aDiskThatIsFullIsAnError() throws {
+    /// With a file size limit of about a megabyte.
+    @Test("objects reported as saved on a full disk are stored") func fullDisk() throws {
         let program = try ChildProcess.program(named: "PapyrusWorker")
         let outcome = try ChildProcess.run(
             "/bin/sh", ["-c", "ulimit -f 4096; exec \"$0\" fill \"$1\" 60000", program, place.url.path])

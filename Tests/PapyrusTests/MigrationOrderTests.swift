@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    // MARK: A type that a migration makes
+    // MARK: Types created by a migration
 
     private struct Person1: Papyrus {
         let id: String
@@ -85,9 +85,7 @@ import Testing
         },
     ]
 
-    /// What broke: an object that only a migration had made was lost to its parent, or stayed as it was mentioned, for it was not
-    /// put aside, and what converts it had been registered before.
-    @Test func whatAMigrationMadeIsConverted() async throws {
+    @Test("objects created by a migration are migrated by the next") func createdObjects() async throws {
         try await inEachOrder(Self.splitting) { store in
             await store.save(Person1(id: "1", street: "Main"))
         } check: { store, order, _ in
@@ -99,8 +97,8 @@ import Testing
         }
     }
 
-    /// The next version of the program does the rest.
-    @Test func whatAMigrationMadeIsConvertedLater() async throws {
+    /// The next version of the program runs the second migration.
+    @Test("objects created by a migration are migrated later") func createdObjectsLater() async throws {
         let (first, rest) = (Self.splitting[0], Array(Self.splitting[1...]))
         try await inEachOrder(rest) { store in
             await store.save(Person1(id: "1", street: "Main"))
@@ -111,8 +109,7 @@ import Testing
         }
     }
 
-    /// What broke: the second of them replaced the first at the next start.
-    @Test func twoThatWereMadeDoNotGetOneIdentifier() async throws {
+    @Test("two created objects don't get one identifier") func createdDuplicates() async throws {
         let place = Place()
         await place.store.save(Person1(id: "1", street: "Main"))
         try await Self.splitting[0].register(place.store.throwing)
@@ -170,8 +167,6 @@ import Testing
         },
     ]
 
-    /// What broke: in some orders what was mentioned stayed behind, and came back at the next start when what it stood for had been
-    /// deleted.
     @Test(arguments: [1, 1_100]) func chainsOfThree(lengthOfIdentifiers: Int) async throws {
         let ids = ["c", "d"].map { String(repeating: $0, count: lengthOfIdentifiers) }
         try await inEachOrder(Self.chains) { store in
@@ -228,9 +223,9 @@ import Testing
         ]
     }
 
-    /// What broke: in 63 of the 720 orders relations were lost, and in 455 objects of the second version stayed. Every 9th order is
-    /// tried here.
-    @Test func threeLevelsThroughThreeVersions() async throws {
+    /// Tries every 9th of the 720 orders.
+    @Test("three levels of relations are migrated through three versions in any order")
+    func threeLevels() async throws {
         let steps = Self.growth(V1.self, V2.self) + Self.growth(V2.self, V3.self)
         for order in Self.orders(steps).enumerated().filter({ $0.offset % 9 == 0 }).map(\.element) {
             let (place, name) = (Place(), "\(order.map(\.testDescription))")
@@ -250,8 +245,8 @@ import Testing
         }
     }
 
-    /// What broke: an older object replaced one that had been saved later with the newest type.
-    @Test func whatWasSavedLaterSurvivesAChain() async throws {
+    @Test("a newer object isn't replaced by an older one in a chain of migrations")
+    func laterSaves() async throws {
         for order in Self.orders(Array(Self.chains[..<2])) {
             let store = Place().store
             await store.save(Child1(id: "c", name: "old"))
@@ -263,15 +258,15 @@ import Testing
                 Dictionary(uniqueKeysWithValues: all.map { ($0.id, $0.name) }) == [
                     "c": "later", "d": "old!?",
                 ])
-            // What an old program saves later is later.
+            // Objects that an old program saves later are newer.
             await store.save(Child1(id: "c", name: "latest"))
             for step in order { try await step.register(store.throwing) }
             #expect(try await store.object(id: "c", of: Child3.self).execute().name == "latest!?")
         }
     }
 
-    /// What broke: the same where the first conversion gives another identifier.
-    @Test func whatWasSavedLaterSurvivesAChainUnderAnotherIdentifier() async throws {
+    @Test("a newer object survives a chain that changes its identifier")
+    func laterSavesWithNewIdentifier() async throws {
         let renaming = Step("c12") { (old: Child1) in Child2(id: "x" + old.id, name: old.name + "!") }
         for order in Self.orders([renaming, Self.chains[1]]) {
             let store = Place().store

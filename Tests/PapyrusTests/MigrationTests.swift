@@ -28,7 +28,7 @@ import Testing
     private let toSecond = Migration<First, Second> { Second(id: $0.id, text: $0.text, year: 2_000 + $0.id) }
     private let toThird = Migration<Second, Third> { Third(id: "\($0.id)", year: $0.year) }
 
-    @Test func oldObjectsBecomeNewOnesInTheirPlaces() async throws {
+    @Test("migrated objects keep their order") func migratedObjects() async throws {
         let first = (0..<1_200).map { First(id: ($0 * 7) % 1_200, text: "\($0)") }
         await store.save(objects: first)
         await store.register(migration: toSecond)
@@ -38,12 +38,12 @@ import Testing
         await store.register(migration: toSecond)
         #expect(await store.objects(type: Second.self).execute() == second)
         let archive = try Store.open(at: place.url.path).archive(named: "Papyrus")
-        // The old ones stay aside for a while.
+        // The old objects are kept for a while.
         #expect(try archive.entries().count == 2_400)
     }
 
-    /// What broke: of several old objects that got one identifier, one was left, and the rest were deleted.
-    @Test func noTwoGetOneIdentifier() async throws {
+    @Test("objects migrated to the same identifier stay, except the first")
+    func duplicateIdentifiers() async throws {
         let migration = Migration<First, Third> { Third(id: $0.text, year: $0.id) }
         await store.save(Third(id: "there", year: 1))
         let first =
@@ -62,11 +62,10 @@ import Testing
         }
     }
 
-    /// What broke: who came first got an identifier that another one keeps. The second registration then took that for what
-    /// the other had become since, and deleted the other.
-    @Test(arguments: [true, false]) func whoKeepsAnIdentifierHasIt(isFirst: Bool) async throws {
+    @Test("an object that keeps its identifier has precedence", arguments: [true, false])
+    func keptIdentifiers(isFirst: Bool) async throws {
         let migration = Migration<First, Second> {
-            // Two get the identifiers of others: 5 keeps its own, 7 becomes 8, so 7 is free.
+            // Two get the identifiers of others: 5 keeps its own; 7 becomes 8, so 7 is free.
             Second(id: $0.id == 1 ? 5 : $0.id == 7 ? 8 : $0.id == 9 ? 7 : $0.id, text: $0.text, year: 0)
         }
         let first = [1, 5, 7, 9].map { First(id: $0, text: "was \($0)") }
@@ -74,7 +73,7 @@ import Testing
         for _ in 0..<3 {
             do {
                 try await store.throwing.register(migration: migration)
-                Issue.record("nobody said that 1 stays")
+                Issue.record("1 was not reported")
             } catch PapyrusStore.QueryError.invalidSchema(let details) {
                 #expect("\(details)".contains("another object has its new identifier"), "\(details)")
             }
@@ -85,8 +84,7 @@ import Testing
         }
     }
 
-    /// What broke: 500 objects were converted again and again, without end, while another one saved one of them.
-    @Test func oneWhoSavesDoesNotHoldUpTheRest() async throws {
+    @Test("a migration ends although another task saves objects") func savesDuringMigration() async throws {
         let count = 600
         await store.save(objects: (0..<count).map { First(id: $0, text: "t") })
         let (store, isOver) = (store, Guarded(false))
@@ -110,7 +108,8 @@ import Testing
         #expect(calls.withLock { $0 } < 10 * count)
     }
 
-    @Test(arguments: [true, false]) func chainsGoOnInAnyOrder(isForward: Bool) async {
+    @Test("chains of migrations run in any order", arguments: [true, false])
+    func chains(isForward: Bool) async {
         await store.save(objects: (0..<10).map { First(id: $0, text: "t") })
         if isForward {
             await store.register(migration: toSecond)
@@ -123,13 +122,13 @@ import Testing
             await store.objects(type: Third.self).execute()
                 == (0..<10).map { Third(id: "\($0)", year: 2_000 + $0) })
         #expect(await store.objects(type: Second.self).execute().isEmpty)
-        // An older program saves this in the meantime.
+        // Saved by an older program.
         await store.save(First(id: 77, text: "late"))
         await store.register(migration: toSecond)
         #expect(await store.objects(type: Third.self).execute().last == Third(id: "77", year: 2_077))
     }
 
-    @Test func theNewerOfTwoCounts() async throws {
+    @Test("the newer of an old and a new object is kept") func newerObjects() async throws {
         await store.save(objects: [First(id: 1, text: "old"), First(id: 2, text: "old")])
         await store.save(Second(id: 1, text: "newer", year: 1))
         await store.save(First(id: 3, text: "old"))
@@ -154,9 +153,8 @@ import Testing
         try file.close()
     }
 
-    /// What broke: one damaged object prevented migrations, merges and deletions of its whole type, and an object
-    /// with a damaged key was left out silently.
-    @Test(arguments: [true, false]) func damagedObjectsStayAndAllElseGoesOn(keyIsDamaged: Bool) async throws {
+    @Test("damaged objects stay, and calls for other objects work", arguments: [true, false])
+    func damagedObjects(keyIsDamaged: Bool) async throws {
         let cars = ["alpha", "bravo", "delta"].map { Car(id: $0, model: "the model of \($0)") }
         await store.save(objects: cars)
         try flipBit(before: keyIsDamaged ? "/bravo" : "model of bravo")
@@ -178,7 +176,7 @@ import Testing
         #expect(await store.objects(type: Wagon.self).execute().isEmpty)
     }
 
-    @Test func aDamagedObjectIsNotMigrated() async throws {
+    @Test("a damaged object isn't migrated") func damagedOldObjects() async throws {
         await store.save(
             objects: ["alpha", "bravo", "delta"].map { Car(id: $0, model: "the model of \($0)") })
         try flipBit(before: "model of bravo")
@@ -192,9 +190,8 @@ import Testing
         #expect(await store.objects(type: Car.self).execute().isEmpty)
     }
 
-    /// What broke: one damaged entry under a new key prevented all other migrations. What would break: the old
-    /// object is deleted although its new one can't be stored.
-    @Test func aDamagedPlaceKeepsItsOldObjectAndNoOther() async throws {
+    @Test("a damaged entry under a new key keeps only its old object from migrating")
+    func damagedNewObjects() async throws {
         await store.save(Wagon(id: "bravo"))
         try flipBit(before: "bravo")
         store.logLevel = .off
@@ -203,7 +200,7 @@ import Testing
         let loss = await queryError {
             try await store.throwing.register(migration: Migration<Car, Wagon> { Wagon(id: $0.id) })
         }
-        // Two are left: the old object, and an entry that may have been another.
+        // The old object is left, and an entry that may have been another.
         #expect(loss?.schemaProblem?.hasPrefix("2 objects, ") == true)
         let fate = " can't be converted into \(Wagon.papyrusTypeName), and stays"
         #expect(loss?.schemaProblem?.contains(fate) == true)
@@ -223,7 +220,7 @@ import Testing
         var text: String
     }
 
-    @Test func whatIsNoOldObjectStays() async throws {
+    @Test("objects of another form stay") func otherObjects() async throws {
         await store.save(Odd(id: 1, other: true))
         await store.save(Even(id: 2, text: "t"))
         let migration = Migration<Even, Second> { Second(id: $0.id, text: $0.text, year: 1) }
@@ -233,9 +230,7 @@ import Testing
         #expect(try await store.object(id: 1, of: Odd.self).execute().other)
     }
 
-    /// What broke: where nothing but their properties told old objects from new ones, what users had saved since was converted
-    /// again.
-    @Test func typesOfOneNameAreRefused() async throws {
+    @Test("a migration between types of one name is refused") func sameName() async throws {
         await store.save(Odd(id: 1, other: true))
         await store.save(Even(id: 2, text: "t"))
         await #expect {
@@ -259,7 +254,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeANewObjectStays() async throws {
+    @Test("objects that can't be converted stay") func failedConversions() async throws {
         await store.save(objects: (1...3).map { First(id: $0, text: "t") })
         let migration = Migration<First, Picky> { Picky(id: $0.id, text: $0.text) }
         let problem = await queryError { try await store.throwing.register(migration: migration) }
@@ -268,7 +263,7 @@ import Testing
         #expect(await store.objects(type: Picky.self).execute().map(\.id) == [1, 3])
     }
 
-    @Test func largeObjectsAreMigratedInSmallerParts() async throws {
+    @Test("large objects are migrated in smaller batches") func largeObjects() async throws {
         let text = String(repeating: "x", count: 1 << 20)
         for id in 0..<60 { await store.save(First(id: id, text: text)) }
         try await store.throwing.register(migration: toSecond)
@@ -287,7 +282,7 @@ import Testing
         @HasOne var first: Model?
     }
 
-    @Test func relationsGoWithTheirObjects() async throws {
+    @Test("relations are migrated with their objects") func relations() async throws {
         let models = [Model(id: "s", name: "S"), Model(id: "3", name: "3")]
         await store.save(OldMaker(id: "t", models: models))
         await store.register(
@@ -299,7 +294,7 @@ import Testing
         #expect(await store.objects(type: Model.self).execute().map(\.id) == ["s", "3", "x"])
     }
 
-    @Test func aMigrationThatIsKilledGoesOn() async throws {
+    @Test("a killed migration continues") func killedMigrations() async throws {
         let count = 3_000
         var generator = SeededGenerator.announced("migrations that are killed")
         let program = try ChildProcess.program(named: "PapyrusWorker")

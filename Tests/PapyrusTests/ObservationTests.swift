@@ -26,7 +26,7 @@ import Testing
 
     private struct Carrier<Value>: @unchecked Sendable { let value: Value }
 
-    @Test func aStreamBeginsWithWhatIsThereAndFollows() async throws {
+    @Test("a stream starts with the present objects and follows changes") func streams() async throws {
         let store = store
         await store.save(Car(id: "a"))
         let found = Found<[Car]>()
@@ -47,8 +47,7 @@ import Testing
         #expect(await task.value == nil)
     }
 
-    /// What broke: a stream read its first value when it was requested. A program that created a stream, and saved
-    /// something before the loop began, got one value; the published library returns two.
+    /// The published library returns two values if an object is saved between the creation of a stream and its loop.
     @Test(arguments: [true, false]) func updatesAreReceivedOnSaving(storeIsThere: Bool) async throws {
         let store = store
         if storeIsThere { await store.save(Model(id: "another type's")) }
@@ -66,7 +65,7 @@ import Testing
         #expect(await task.value == nil)
     }
 
-    @Test func anObjectsStreamBeginsWhenItIsMade() async throws {
+    @Test("an object's stream starts when it is created") func objectStreams() async throws {
         let store = store
         let none = store.object(id: "a", of: Car.self).stream()
         await store.save(Car(id: "a"))
@@ -81,8 +80,8 @@ import Testing
         #expect(error?.isNotFound == true)
     }
 
-    /// Streams that begin between the same two changes share a snapshot; one that begins after a change sees it.
-    @Test func manyStreamsBeginWithWhatWasThereThen() async throws {
+    /// Streams that start between the same two changes share a snapshot.
+    @Test("each stream starts with the objects at its creation") func sharedSnapshots() async throws {
         let store = store
         var streams: [AsyncThrowingStream<[Car], any Error>] = []
         for number in 0..<5 {
@@ -99,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func whatDoesNotConcernAStreamDoesNotWakeIt() async throws {
+    @Test("unrelated changes give no value") func unrelatedChanges() async throws {
         let store = store
         let found = Found<[Car]>()
         let task = follow(store.objects(type: Car.self).filter { $0.model == "x" }.stream(), into: found)
@@ -113,7 +112,7 @@ import Testing
         _ = await task.value
     }
 
-    @Test func anObjectIsFollowedUntilItIsDeleted() async throws {
+    @Test("an object's stream ends with its deletion") func deletedObject() async throws {
         let store = store
         let none = await queryError {
             for try await _ in store.object(id: "a", of: Car.self).stream() {}
@@ -132,7 +131,7 @@ import Testing
         #expect(found.all == [Car(id: "a"), Car(id: "a", model: "new")])
     }
 
-    @Test func aParentIsNewWhenAChildIs() async throws {
+    @Test("a change of a child gives a new value of its parent") func changedChildren() async throws {
         let store = store
         let address = Address(id: UUID(), lineOne: "x")
         let maker = Maker(id: "t", models: [Model(id: "s")], address: address, office: nil, former: nil)
@@ -160,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func burstsAreTakenTogetherAndTheirEndIsSeen() async throws {
+    @Test("a burst of changes gives few values, the last included") func bursts() async throws {
         let store = store
         let found = Found<Int>()
         let stream = Carrier(value: store.objects(type: Piece.self).stream())
@@ -168,7 +167,7 @@ import Testing
             for try await pieces in stream.value { found.add(pieces.count) }
         }
         #expect(try await eventually { found.all == [0] })
-        // More changes than the archive keeps events.
+        // More changes than the archive keeps as events.
         for _ in 0..<3 { await store.save(objects: Piece.all(ofSet: 0, count: 3_000)) }
         for id in 0..<200 { await store.delete(id: id, of: Piece.self) }
         #expect(try await eventually { found.all.last == 2_800 })
@@ -177,8 +176,8 @@ import Testing
         _ = try? await task.value
     }
 
-    /// The delay is printed and not tested, because on a busy machine a task may have to wait.
-    @Test func othersChangesAreSeenSoon() async throws {
+    /// The delay is only printed, since a busy machine may delay tasks.
+    @Test("changes by other processes are received in order") func otherProcesses() async throws {
         let store = store
         let (seen, delays) = (Found<Int>(), Found<UInt64>())
         let stream = Carrier(value: store.objects(type: Moment.self).stream())
@@ -196,7 +195,7 @@ import Testing
         #expect(try await eventually { seen.all.last == count })
         task.cancel()
         try await task.value
-        #expect(seen.all == seen.all.sorted(), "none is seen after a later one")
+        #expect(seen.all == seen.all.sorted(), "in order")
         let sorted = delays.all.sorted()
         var figures = Figures("Papyrus: another process' change")
         figures.add("seen", sorted.count)
@@ -210,7 +209,7 @@ import Testing
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
     }
 
-    @Test func aThousandStreamsTakeNoThreadsAndEndAtOnce() async throws {
+    @Test("a thousand streams take no threads") func manyStreams() async throws {
         let store = store
         await store.save(Car(id: "a"))
         let before = threads
@@ -233,7 +232,7 @@ import Testing
         #expect(try await eventually { store.waitingObservers == 0 })
     }
 
-    @Test func aStreamThatNobodyHasAnyMoreIsGone() async throws {
+    @Test("a released stream stops observing") func releasedStreams() async throws {
         let store = store
         await store.save(Car(id: "a"))
         func look() async throws -> [Car]? {
@@ -245,14 +244,13 @@ import Testing
         #expect(try await eventually { store.waitingObservers == 0 })
     }
 
-    @Test func aStreamGoesOnInAFolderThatIsMadeAnew() async throws {
+    @Test("a stream continues in a recreated folder") func recreatedFolder() async throws {
         let store = store
         await store.save(Car(id: "a"))
         let found = Found<[Car]>()
         let task = follow(store.objects(type: Car.self).stream(), into: found)
         #expect(try await eventually { found.all.count == 1 })
-        // Moved to another name first: the stream recreates the folder as soon as a part of it is missing, which
-        // would disturb the removal.
+        // Moved first, since the stream recreates the folder as soon as a part of it is missing.
         let former = place.url.appendingPathExtension("former")
         try FileManager.default.moveItem(at: place.url, to: former)
         try removeFolderInUse(former.path)
@@ -263,7 +261,7 @@ import Testing
         _ = await task.value
     }
 
-    @Test func whatAFilterThrowsEndsTheStream() async throws {
+    @Test("an error of a filter ends the stream") func throwingFilter() async throws {
         struct Refusal: Error {}
         await store.save(Car(id: "a"))
         await #expect(throws: Refusal.self) {

@@ -3,9 +3,8 @@ import Papyrus
 import TestSupport
 import Testing
 
-/// The code blocks of the page and the article, unchanged, each where it compiles. Where a line differs, a comment
-/// above it says why. The default store belongs to the process, so they run in a process of their own, with a store
-/// of its own.
+/// The code blocks of the page and the article, unchanged unless a comment says why. They run in another process with its own
+/// store, since the default store belongs to the process.
 @Suite struct PageTests {
     @Test func thePage() async {
         await #expect(processExitsWith: .success) {
@@ -56,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func theArticleIsWhatIsCompiledHere() throws {
+    @Test func articleIsCompiled() throws {
         let code = try ArticleCode("Sources/Papyrus/Papyrus.docc/Papyrus.md")
         #expect(code.blocks == 6)
         for block in code.missing { Issue.record("not compiled here: \(block)") }

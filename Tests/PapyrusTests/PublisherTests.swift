@@ -12,7 +12,7 @@ import Combine
     private let place = Place()
     private var store: PapyrusStore { place.store }
 
-    @Test func aPublisherSendsWhatIsThereAndFollows() async throws {
+    @Test("a publisher starts with the present objects and follows changes") func publishers() async throws {
         let store = store
         let found = Found<[Car]>()
         let cancellable = store.objects(type: Car.self).sort { $0.id > $1.id }
@@ -25,7 +25,7 @@ import Combine
         #expect(try await eventually { found.all.last?.map(\.id) == ["b", "a"] })
         cancellable.cancel()
         await store.save(Car(id: "c"))
-        // Another subscriber gets the change, so the first one would have got it too.
+        // When another subscriber has received the change, the first one would have received it, too.
         let other = Found<[Car]>()
         let second = store.objects(type: Car.self).publisher().sink { other.add($0) }
         #expect(try await eventually { other.all.last?.count == 3 })
@@ -33,7 +33,6 @@ import Combine
         #expect(found.all.count == 2)
     }
 
-    /// What broke: as for streams, the first value was read some time after the subscription.
     @Test(arguments: [true, false]) func updatesAreReceivedOnSaving(storeIsThere: Bool) async throws {
         let store = store
         if storeIsThere { await store.save(Other(id: 1)) }
@@ -88,7 +87,7 @@ import Combine
         let id: Int
     }
 
-    @Test func anObjectThatGoesEndsItsPublisher() async throws {
+    @Test("an object's publisher ends with its deletion") func deletedObject() async throws {
         let store = store
         let (found, ends) = (Found<Car>(), Found<Bool>())
         await store.save(Car(id: "a"))
@@ -110,7 +109,7 @@ import Combine
         withExtendedLifetime(cancellable) {}
     }
 
-    /// Delivers as many values as are demanded, each with the state at that time.
+    /// Sends as many values as are demanded, each with the state at that time.
     @Test func demandIsKept() async throws {
         let store = store
         let found = Found<Int>()
@@ -150,7 +149,7 @@ import Combine
         func end() { subscription.withLock { $0 }?.subscription.cancel() }
     }
 
-    @Test func manySubscribersEndAtOnce() async throws {
+    @Test("many subscribers can be cancelled at once") func manySubscribers() async throws {
         let store = store
         await store.save(Car(id: "a"))
         let seen = Guarded(0)

@@ -5,7 +5,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// Migrations of objects that are related to others.
+/// Migrations of related objects.
 @Suite(.serialized) struct RelatedMigrationTests {
     private let place = Place()
     private var store: PapyrusStore { place.store }
@@ -27,15 +27,15 @@ import Testing
         @HasMany var friends: [Friend2]
     }
 
-    /// What broke: who was mentioned by another was stored as it was mentioned, and its own object was lost.
-    @Test func whoIsMentionedIsStillConverted() async throws {
+    @Test("an object that another's migration refers to is migrated, too")
+    func referencedObjects() async throws {
         let migration = Migration<Friend1, Friend2> {
             Friend2(
                 id: $0.id, name: $0.name + "!",
                 friends: $0.friends.map { Friend2(id: $0.id, name: "", friends: []) }
                     + ($0.id == "a" ? [Friend2(id: "new", name: "new", friends: [])] : []))
         }
-        // More than fit into a batch, so that the first one is mentioned with the last one and the reverse.
+        // More than a batch, so that the first object refers to the last and vice versa.
         let last = Friend1(id: "1100", name: "last", friends: [])
         let b = Friend1(id: "b", name: "b", friends: [last])
         await store.save(b)
@@ -75,9 +75,8 @@ import Testing
         @HasMany var customers: [Customer2]
     }
 
-    /// What broke: of related types, whose migrations each mention the other's objects as far as they need them, one lost its
-    /// objects' content, or its relations, whichever was migrated first.
-    @Test(arguments: [true, false]) func relatedTypesAreMigratedInAnyOrder(ordersFirst: Bool) async throws {
+    @Test("related types are migrated in any order", arguments: [true, false])
+    func relatedTypes(ordersFirst: Bool) async throws {
         let item = First(id: 1, text: "item")
         await store.save(Order1(id: 7, customers: [Customer1(id: "c", name: "carl", items: [item])]))
         if ordersFirst { try await store.throwing.register(migration: ordersTo2) }
@@ -88,15 +87,15 @@ import Testing
         #expect(order.customers.first?.items == [item])
         #expect(await store.objects(type: Customer2.self).execute().map(\.name) == ["carl!"])
         #expect(await store.objects(type: Customer1.self).execute().isEmpty)
-        // What is saved later is no mention.
+        // A later save isn't only a reference.
         await store.save(Customer2(id: "c", name: "changed", items: []))
         await store.save(Customer1(id: "d", name: "dora", items: []))
         try await store.throwing.register(migration: customersTo2)
         #expect(await store.objects(type: Customer2.self).execute().map(\.name) == ["changed", "dora!"])
     }
 
-    /// What broke: who was mentioned under its new identifier stayed an old object for ever.
-    @Test func newIdentifiersMayBeMentionedFirst() async throws {
+    @Test("an object may be referred to by its new identifier before its migration")
+    func newIdentifiers() async throws {
         let count = 1_200
         let last = Friend1(id: "1100", name: "n", friends: [])
         for number in 0..<count {
@@ -114,22 +113,21 @@ import Testing
         #expect(await store.objects(type: Friend1.self).execute().isEmpty)
     }
 
-    /// What broke: who was converted before somebody else saved, or in another run, was missing in the relations of those that
-    /// were converted afterwards.
-    @Test func relationsSurviveWritersAndOtherRuns() async throws {
+    @Test("relations are kept with concurrent writers and over several runs")
+    func concurrentWriters() async throws {
         let count = 1_500
         for number in 0..<count {
             let friend = Friend1(id: "\((7 * number + 13) % count)", name: "n", friends: [])
             await store.save(Friend1(id: "\(number)", name: "n", friends: [friend]))
         }
-        // What the relations are saved with replaces what was saved before.
+        // Relations saved with an object replace the former ones.
         let empty = await store.objects(type: Friend1.self).execute().filter(\.friends.isEmpty).count
         let (other, conversions) = (PapyrusStore(url: place.url), Guarded(0))
         let migration = Migration<Friend1, Friend2> {
             if conversions.withLock({ number in
                 number += 1; return number % 200 == 0
             }) {
-                // Another process changes an object of this very part.
+                // Another process changes an object of this batch.
                 let (changed, isOver) = ($0, DispatchSemaphore(value: 0))
                 Task {
                     await other.save(changed); isOver.signal()
@@ -171,8 +169,8 @@ import Testing
         Order3(id: $0.id, customers: $0.customers.map { Customer3(id: $0.id, name: "", items: []) })
     }
 
-    /// What broke: who was mentioned under a type that its own objects had left long since replaced these at the next start.
-    @Test func whatIsMentionedReplacesNothing() async throws {
+    @Test("a reference by a former type doesn't replace an object")
+    func referencesReplaceNothing() async throws {
         let item = First(id: 1, text: "item")
         await store.save(Order1(id: 7, customers: [Customer1(id: "c", name: "carl", items: [item])]))
         for _ in 0..<3 {
@@ -193,8 +191,7 @@ import Testing
         #expect(await store.objects(type: Customer2.self).execute().isEmpty)
     }
 
-    /// What broke: an original brought back what was deleted since.
-    @Test func whatWasDeletedStaysDeleted() async throws {
+    @Test("a migration doesn't restore deleted objects") func deletedObjects() async throws {
         let customers = ["c", "d"].map { Customer1(id: $0, name: $0, items: []) }
         await store.save(Order1(id: 7, customers: customers))
         try await store.throwing.register(migration: customersTo2)

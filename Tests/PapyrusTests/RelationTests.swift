@@ -41,7 +41,7 @@ struct Maker: Papyrus, Sendable {
         try await store.object(id: id, of: Maker.self).execute()
     }
 
-    @Test func aParentIsSavedWithWhatItHolds() async throws {
+    @Test("a parent is saved with its children") func savingParents() async throws {
         var parent = maker()
         parent.office = Address(id: UUID(), lineOne: "Office")
         parent.former = [Model(id: "roadster")]
@@ -55,18 +55,19 @@ struct Maker: Papyrus, Sendable {
         #expect(try await loaded("e") == empty)
     }
 
-    @Test func aParentHasItsChildrenAsTheyAreNow() async throws {
+    @Test("a parent is loaded with its present children") func changedChildren() async throws {
         await store.save(maker())
         await store.save(Model(id: "s", name: "renamed"))
         await store.save(Address(id: address.id, lineOne: "moved"))
         #expect(try await loaded().models.map(\.name) == ["renamed", "Model 3"])
         #expect(try await loaded().address.lineOne == "moved")
-        // Saving a parent that was loaded long ago also saves its children as they were then.
+        // Saving an outdated parent also saves its outdated children.
         await store.save(maker())
         #expect(try await store.object(id: "s", of: Model.self).execute().name == "Model s")
     }
 
-    @Test func whatWasDeletedIsLeftOutOrWhatItWas() async throws {
+    @Test("a deleted child is omitted where it is optional, and otherwise kept")
+    func deletedChildren() async throws {
         var parent = maker()
         parent.office = Address(id: UUID(), lineOne: "Office")
         parent.former = [Model(id: "s"), Model(id: "x")]
@@ -77,7 +78,7 @@ struct Maker: Papyrus, Sendable {
         let now = try await loaded()
         #expect(now.models.map(\.id) == ["3"] && now.former?.map(\.id) == ["x"])
         #expect(now.office == nil)
-        #expect(now.address == address, "without an address it could be no maker")
+        #expect(now.address == address, "a maker needs an address")
         await store.delete(now)
         #expect(await store.objects(type: Model.self).execute().map(\.id) == ["3", "x"], "children stay")
     }
@@ -92,9 +93,7 @@ struct Maker: Papyrus, Sendable {
         @HasOne var tag: Tag?
     }
 
-    /// What broke: of a deleted child that needs nothing but its identifier, one with nothing else was made, and stored with
-    /// its parent.
-    @Test func aDeletedChildIsNotMadeOfItsIdentifier() async throws {
+    @Test("a deleted child isn't rebuilt from its identifier") func deletedOptionalChild() async throws {
         await store.save(Tagged(id: "x", tag: Tag(id: "t", text: "hello")))
         await store.delete(id: "t", of: Tag.self)
         let parent = try await store.object(id: "x", of: Tagged.self).execute()
@@ -103,7 +102,7 @@ struct Maker: Papyrus, Sendable {
         #expect(await store.objects(type: Tag.self).execute().isEmpty)
     }
 
-    @Test func aChildMovesFromParentToParent() async throws {
+    @Test("a child can move between parents") func movedChild() async throws {
         await store.save(objects: [maker("a", ["1", "2"]), maker("b", ["3"])])
         await store.save(objects: [maker("a", ["1"]), maker("b", ["3", "2"])])
         #expect(try await loaded("a").models.map(\.id) == ["1"])
@@ -132,8 +131,8 @@ struct Maker: Papyrus, Sendable {
         @HasOne var model: Model?
     }
 
-    /// What broke: an object that occurs inside itself has no relations there, and was stored so with whom it is related to.
-    @Test func whatACircleLeavesOutStays() async throws {
+    /// An object in its own relations is loaded without its relations.
+    @Test("saving an object loaded within a cycle keeps its relations") func cycles() async throws {
         func friend(_ id: String) async throws -> Friend {
             try await store.object(id: id, of: Friend.self).execute()
         }
@@ -145,14 +144,14 @@ struct Maker: Papyrus, Sendable {
         var whole = try await friend("ada")
         whole.friends = [try await friend("bob"), eve]
         await store.save(whole)
-        // Ada stands inside herself in a friend of hers, and is saved with him.
+        // Ada is among the friends of her friend, and is saved with him.
         var bob = try await friend("ada").friends[0]
         bob.name = "Bobby"
         await store.save(bob)
         #expect(try await friend("ada").friends.map(\.id) == ["bob", "eve"])
         #expect(try await friend("ada").model == model)
         #expect(try await friend("bob").name == "Bobby")
-        // Also on her own; another friend comes to those that she has.
+        // Saved directly; a friend is added to the present ones.
         var inner = try await friend("ada").friends[0].friends[0]
         #expect(inner.id == "ada" && inner.friends.isEmpty && inner.model == nil)
         inner.name = "Ada"
@@ -160,7 +159,7 @@ struct Maker: Papyrus, Sendable {
         await store.save(inner)
         #expect(try await friend("ada").friends.map(\.id) == ["bob", "eve", "kim"])
         #expect(try await friend("ada").model == model)
-        // Who asks for none gets none.
+        // Empty relations are stored as such.
         inner.friends = []
         inner.model = nil
         await store.save(inner)
@@ -183,7 +182,7 @@ struct Maker: Papyrus, Sendable {
         (1..<count).reversed().reduce(Comment(count)) { Comment($1, [$0]) }
     }
 
-    @Test func relationsMayBeDeepAndNotEndless() async throws {
+    @Test("relations may be deep up to a limit") func depthLimit() async throws {
         #if canImport(Darwin)
         let deep = chain(15)
         #else
@@ -192,7 +191,7 @@ struct Maker: Papyrus, Sendable {
         await store.save(deep)
         #expect(try await store.object(id: 1, of: Comment.self).execute() == deep)
         store.reset()
-        // All of them are saved. Too many levels are an error when they are loaded, but the parts can be loaded.
+        // Too many levels are saved, but can be loaded only in parts.
         await store.save(chain(1_000))
         let problem = await queryError { try await store.object(id: 1, of: Comment.self).execute() }
         #expect(problem?.schemaProblem?.contains("deep") == true)
@@ -203,15 +202,15 @@ struct Maker: Papyrus, Sendable {
         (first..<last).reversed().reduce(Comment(last)) { Comment($1, [$0]) }
     }
 
-    @Test func theOutermostOfOneIdentifierCounts() async throws {
+    @Test("the outermost of several objects with one identifier is saved") func precedence() async throws {
         let within = Comment(
             1, [Comment(2, [Comment(1, text: "a copy within")], text: "two")], text: "itself")
         await store.save(within)
         let one = try await store.object(id: 1, of: Comment.self).execute()
         #expect(one.text == "itself" && one.replies.map(\.id) == [2])
-        // In a circle the second occurrence has empty relations.
+        // In a cycle the second occurrence has empty relations.
         #expect(one.replies[0].replies == [Comment(1, text: "itself")])
-        // An object passed to the call wins over related ones, wherever it is in the list.
+        // An object passed to the call has precedence over related ones, at any position.
         for order in [[0, 1], [1, 0]] {
             let both = [Comment(3, [Comment(4, text: "held")]), Comment(4, text: "given")]
             await store.save(objects: order.map { both[$0] })
@@ -233,7 +232,7 @@ struct Maker: Papyrus, Sendable {
         static func == (left: Person, right: Person) -> Bool { left.id == right.id }
     }
 
-    @Test func objectsThatHoldEachOtherEnd() async throws {
+    @Test("objects that refer to each other are saved and loaded") func mutualReferences() async throws {
         let people = (0..<20).map { Person($0) }
         for person in people {
             person.friends = people.filter { $0 !== person }
@@ -288,7 +287,7 @@ struct Maker: Papyrus, Sendable {
         static func == (left: Hen, right: Hen) -> Bool { left.id == right.id }
     }
 
-    @Test func aCircleThatCannotBeCutIsAnError() async throws {
+    @Test("a cycle of required relations is an error") func requiredCycles() async throws {
         let hen = Hen(1)
         hen.egg = Egg(2, hen)
         defer { hen.egg = nil }
@@ -302,7 +301,7 @@ struct Maker: Papyrus, Sendable {
         @HasOne var maker: Maker
     }
 
-    @Test func aSharedChildIsStoredOnce() async throws {
+    @Test("a shared child is stored once") func sharedChildren() async throws {
         let backs = (0..<500).map { Back(id: $0, maker: maker()) }
         await store.save(objects: backs)
         #expect(await store.objects(type: Maker.self).execute() == [maker()])
@@ -310,7 +309,7 @@ struct Maker: Papyrus, Sendable {
         #expect(await store.objects(type: Back.self).execute() == backs)
     }
 
-    @Test func aParentOfTenThousand() async throws {
+    @Test func manyChildren() async throws {
         let parent = maker("big", (0..<10_000).map { "\($0)" })
         await store.save(parent)
         #expect(try await loaded("big") == parent)
@@ -319,10 +318,10 @@ struct Maker: Papyrus, Sendable {
         #expect(try await loaded("big").models.count == 1)
     }
 
-    // MARK: One moment
+    // MARK: Snapshots
 
-    /// Each call saves a parent and its children with the same number; every reader must find them so.
-    @Test func aParentIsLoadedAsOfOneMoment() async throws {
+    /// Each call saves a parent and its children with the same number.
+    @Test("a parent and its children are loaded from one snapshot") func snapshots() async throws {
         let store = store
         @Sendable func numbered(_ number: Int) -> Comment {
             Comment(1, (2..<8).map { Comment($0, text: "\(number)") }, text: "\(number)")
@@ -348,7 +347,7 @@ struct Maker: Papyrus, Sendable {
 
     // MARK: Other coders, other shapes
 
-    @Test func elsewhereARelationIsTheObjectsThemselves() throws {
+    @Test("other coders write relations as objects") func otherCoders() throws {
         let json = """
             {"id": "t", "name": "Tesla", "models": [{"id": "s", "name": "S"}],
              "address": {"id": "E621E1F8-C36C-495A-93FC-0C247A3E6E5F", "lineOne": "Deer Creek Road"}}
@@ -376,7 +375,7 @@ struct Maker: Papyrus, Sendable {
         @HasMany var former: [Model]?
     }
 
-    @Test func aPartThatBecameARelationIsRead() async throws {
+    @Test("an embedded object that became a relation is read") func embeddedObjects() async throws {
         let models = [Model(id: "s", name: "S"), Model(id: "3", name: "3")]
         await store.save(Embedded(id: "t", models: models, address: address))
         let related = try await store.object(id: "t", of: Related.self).execute()
@@ -386,9 +385,9 @@ struct Maker: Papyrus, Sendable {
         #expect(try await store.object(id: "t", of: Related.self).execute() == related)
     }
 
-    // MARK: What others see
+    // MARK: The browser
 
-    @Test func vellumShowsObjectsByTheirTypes() async throws {
+    @Test("vellum lists objects by their types") func objectsInVellum() async throws {
         await store.save(maker())
         func vellum(_ arguments: String...) throws -> String {
             let outcome = try ChildProcess.run(

@@ -6,8 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The extension that the published library needs for `UUID` identifiers. Here it isn't needed, as `PapyrusGoods`
-/// shows, and must not conflict with anything.
+/// The published library needs this extension for `UUID` identifiers. Here it isn't needed, but must not conflict.
 extension UUID: @retroactive LosslessStringConvertible {
     public init?(_ description: String) { self.init(uuidString: description) }
 }
@@ -20,7 +19,7 @@ extension UUID: @retroactive LosslessStringConvertible {
 
     // MARK: Saving and fetching
 
-    @Test func whatIsSavedComesBackFromAnyStoreOfTheFolder() async throws {
+    @Test("saved objects are found by any store of the folder") func savedObjects() async throws {
         let car = Car(id: "a", model: "S")
         await store.save(car)
         #expect(try await PapyrusStore(url: place.url).object(id: "a", of: Car.self).execute() == car)
@@ -31,7 +30,7 @@ extension UUID: @retroactive LosslessStringConvertible {
         #expect(await store.objects(type: Car.self).execute().count == 1)
     }
 
-    @Test func lookingMakesNoStore() async throws {
+    @Test("reading and deleting create no store") func readingCreatesNoStore() async throws {
         #expect(await store.objects(type: Car.self).execute().isEmpty)
         let error = await queryError { try await store.object(id: "a", of: Car.self).execute() }
         #expect(error?.isNotFound == true)
@@ -41,11 +40,10 @@ extension UUID: @retroactive LosslessStringConvertible {
         #expect(!FileManager.default.fileExists(atPath: place.url.path))
     }
 
-    @Test func objectsComeInTheOrderOfTheirCreation() async {
+    @Test("objects are in the order of their creation") func creationOrder() async {
         let ids = (0..<300).map { "\(($0 * 7_919) % 1_000)" }
         await store.save(objects: ids[..<200].map { Car(id: $0) })
         for id in ids[200...] { await store.save(Car(id: id)) }
-        // Saving an object again keeps its creation; deleting it first doesn't.
         await store.save(Car(id: ids[0], model: "new"))
         await store.delete(id: ids[1], of: Car.self)
         await store.save(Car(id: ids[1]))
@@ -54,15 +52,15 @@ extension UUID: @retroactive LosslessStringConvertible {
         #expect(sorted == ids.sorted())
     }
 
-    @Test func filtersAddUp() async {
+    @Test("several filters are combined") func filters() async {
         await store.save(objects: (0..<50).map { Car(id: "\($0)", model: $0 % 2 == 0 ? "even" : "odd") })
         let even = store.objects(type: Car.self).filter { $0.model == "even" }
         let both = even.filter { $0.id.hasSuffix("4") }.sort { $0.id > $1.id }
         #expect(await both.execute().map(\.id) == ["44", "4", "34", "24", "14"])
-        #expect(await even.execute().count == 25, "a query is a value")
+        #expect(await even.execute().count == 25, "a filter doesn't change the query")
     }
 
-    @Test func ofSeveralWithOneIdentifierTheLastCounts() async {
+    @Test("of several objects with one identifier the last is saved") func duplicates() async {
         await store.save(objects: [Car(id: "a", model: "1"), Car(id: "b"), Car(id: "a", model: "2")])
         #expect(await store.objects(type: Car.self).execute().map(\.model) == ["2", ""])
     }
@@ -79,7 +77,7 @@ extension UUID: @retroactive LosslessStringConvertible {
         }
     }
 
-    @Test func allOfSeveralAreSavedOrNone() async {
+    @Test("several objects are saved as a whole or not at all") func batchesAreAtomic() async {
         await #expect(throws: EncodingError.self) {
             try await store.throwing.save(objects: [Fussy(id: 1), Fussy(id: 2, refuses: true), Fussy(id: 3)])
         }
@@ -110,7 +108,7 @@ extension UUID: @retroactive LosslessStringConvertible {
         await store.delete(objects: [Car]())
         try await store.deleteAll(Car.self)
         #expect(await cars().isEmpty)
-        #expect(await store.objects(type: Fussy.self).execute().count == 1, "another type's stay")
+        #expect(await store.objects(type: Fussy.self).execute().count == 1, "other types stay")
         await store.save(Car(id: "x"))
         store.reset()
         #expect(await cars().isEmpty)
@@ -136,8 +134,8 @@ extension UUID: @retroactive LosslessStringConvertible {
         #expect(await cars().isEmpty)
     }
 
-    @Test func keysThatBecomeTooLongAreNoOthers() async throws {
-        // Lengths around the one at which keys are shortened, and a text equal to another's shortened key.
+    @Test("shortened keys don't collide") func shortenedKeys() async throws {
+        // Lengths around the limit of keys, and a text equal to another's shortened key.
         let archive = { try Store.open(at: place.url.path).archive(named: "Papyrus") }
         await store.save(Car(id: String(repeating: "k", count: 5_000)))
         let key = try #require(try archive().keys().keys.first)
@@ -150,7 +148,7 @@ extension UUID: @retroactive LosslessStringConvertible {
         #expect(try await store.object(id: forged, of: Car.self).execute().model == "forged")
     }
 
-    @Test func whatSwiftTakesForOneIdentifierIsOne() async throws {
+    @Test("equal Swift strings are one identifier") func equalIdentifiers() async throws {
         let (one, two) = ("caf\u{e9}", "cafe\u{301}")
         try #require(one == two)
         await store.save(Car(id: one, model: "one"))
@@ -164,8 +162,7 @@ extension UUID: @retroactive LosslessStringConvertible {
         var line = ""
     }
 
-    /// Other names, and other ways to create a store.
-    @Test func theNamesOfThePublishedLibraryAreThere() async throws {
+    @Test("the published library's names are available") func publishedNames() async throws {
         let store = PapyrusStore(url: place.url, logLevel: .off)
         #expect(store.logLevel == .off && PapyrusStore(url: place.url).logLevel == .error)
         #expect(PapyrusStore(logLevel: .fault).logLevel == .fault)
@@ -213,7 +210,7 @@ extension UUID: @retroactive LosslessStringConvertible {
         let id: String
     }
 
-    @Test func typesOfOneNameAreApart() async throws {
+    @Test("types of one name in different scopes are separate") func typesOfOneName() async throws {
         func local() async -> Int {
             struct Car: Papyrus { let id: String }
             await store.save(Car(id: "local"))
@@ -228,8 +225,7 @@ extension UUID: @retroactive LosslessStringConvertible {
         try await store.deleteAll(North.Car.self)
         #expect(try await store.object(id: "a", of: South.Car.self).execute().wheels == 4)
         #expect(await cars() == ["a"])
-        #expect(await local() == 1, "the next time it is the same type")
-        // A custom name.
+        #expect(await local() == 1, "the same type again")
         await store.save(Renamed(id: "r"))
         #expect(await store.objects(type: SameRenamed.self).execute() == [SameRenamed(id: "r")])
         #expect(Car.papyrusTypeName == "PapyrusTests.Car")
@@ -294,7 +290,7 @@ extension UUID: @retroactive LosslessStringConvertible {
         }
     }
 
-    @Test func whatIsNoObjectOfTheTypeAnyMoreIsSaid() async throws {
+    @Test("objects of a former form are reported") func changedTypes() async throws {
         await store.save(Old.Car(id: 1))
         await store.save(New.Car(id: 2, year: 2_024))
         let problem = await queryError { try await store.object(id: 1, of: New.Car.self).execute() }
@@ -307,13 +303,13 @@ extension UUID: @retroactive LosslessStringConvertible {
         #expect(thrown?.schemaProblem?.contains("year") == true)
         let streamed = await queryError { for try await _ in store.objects(type: New.Car.self).stream() {} }
         #expect(streamed?.schemaProblem != nil)
-        // Missing optional properties and unknown ones are no problem. Nothing was lost.
+        // Missing optional properties and unknown ones are allowed.
         #expect(await store.objects(type: New.Lenient.self).execute().map(\.year) == [nil, 2_024])
     }
 
     // MARK: The folder
 
-    @Test func aFolderThatIsRemovedIsMadeAnew() async throws {
+    @Test("a removed folder is recreated") func removedFolder() async throws {
         let store = store
         await store.save(Car(id: "a"))
         try removeFolderInUse(place.url.path)
@@ -325,7 +321,7 @@ extension UUID: @retroactive LosslessStringConvertible {
         #expect(await PapyrusStore(url: place.url).objects(type: Car.self).execute() == [Car(id: "c")])
     }
 
-    @Test func whatIsNoPlaceForAStoreIsAnError() async throws {
+    @Test("a file or a remote URL as folder is an error") func invalidFolders() async throws {
         try Data("x".utf8).write(to: place.url)
         await #expect(throws: StorageError.self) { try await store.throwing.save(Car(id: "a")) }
         store.logLevel = .off
@@ -336,12 +332,12 @@ extension UUID: @retroactive LosslessStringConvertible {
         #expect(!FileManager.default.fileExists(atPath: "/cars"))
     }
 
-    @Test func whatACallCannotDoIsLogged() throws {
+    @Test("failed calls are logged") func logging() throws {
         try Data("x".utf8).write(to: place.url)
         let worker = try ChildProcess.program(named: "PapyrusWorker")
         let refused = try ChildProcess.run(worker, ["log", place.url.path])
         #expect(refused.status == 0)
-        // With the default level, with `fault`, and with everything.
+        // At the default level, at `fault`, and at the most verbose level.
         #expect(refused.errors.split(separator: "\n").count == 3, "\(refused.errors)")
         #expect(refused.errors.contains("cannot save an object of PapyrusGoods.Draft: \(place.url.path)"))
         try FileManager.default.removeItem(at: place.url)
@@ -349,7 +345,7 @@ extension UUID: @retroactive LosslessStringConvertible {
         #expect(saved.errors.split(separator: "\n").count == 1 && saved.errors.contains("saved 1 object"))
     }
 
-    @Test func anArchiveOfAnotherKindIsRefused() async throws {
+    @Test("an archive of another kind is refused") func otherKind() async throws {
         _ = try Store.open(at: place.url.path).archive(
             named: "Papyrus", orCreate: ArchiveConfiguration(kind: .cache))
         await #expect(throws: StorageError.self) { try await store.throwing.save(Car(id: "a")) }
@@ -373,12 +369,12 @@ extension UUID: @retroactive LosslessStringConvertible {
         return counter.count
     }
 
-    @Test func objectsThatAreNotSendableGoToAnyActor() async throws {
+    @Test("objects that aren't Sendable can be passed to actors") func actors() async throws {
         #expect(await Garage(store).fill() == 1)
         #expect(try await fromTheMainActor(store) == 3)
     }
 
-    @Test func tasksSaveAndMergeAtOnce() async throws {
+    @Test("tasks may save and merge concurrently") func concurrentTasks() async throws {
         let store = store
         let merged = (0..<200).map { Car(id: "m\($0)") }
         await withTaskGroup(of: Void.self) { group in

@@ -22,7 +22,7 @@ final class Found<Value: Sendable>: Sendable {
     private let values = Guarded<[Value]>([])
 
     func add(_ value: Value) { values.withLock { $0.append(value) } }
-    /// In an array of its own: the thread sanitizer doesn't see that one which shares its storage was released.
+    /// A copy, since the thread sanitizer doesn't see the release of an array that shares its storage.
     var all: [Value] { values.withLock { $0.map { $0 } } }
 }
 

@@ -2,15 +2,15 @@ import Foundation
 import Papyrus
 import PapyrusGoods
 
-/// A program that stores objects, for tests with several programs on one store, some of which are killed.
+/// Stores objects, for tests with several programs on one store, some of which are killed.
 @main
 struct PapyrusWorker {
     /// `merge STORE COUNT FIRST`: merges one set after the other, until it is killed.
-    /// `look STORE COUNT SECONDS`: looks at the sets meanwhile, and says how often it did, or what was wrong.
-    /// `save STORE COUNT PAUSE`: saves moments, so many milliseconds apart.
-    /// `migrate STORE`: makes drafts letters.
-    /// `fill STORE BYTES`: saves until that fails, and says what with.
-    /// `log STORE`: saves where that can't be done, at several levels of the log.
+    /// `look STORE COUNT SECONDS`: reads the sets, and prints the number of reads or the violation.
+    /// `save STORE COUNT PAUSE`: saves moments at intervals of PAUSE milliseconds.
+    /// `migrate STORE`: migrates drafts to letters.
+    /// `fill STORE BYTES`: saves until that fails, and prints the error.
+    /// `log STORE`: saves to an unusable store, at several log levels.
     static func main() async {
         endWithParent()
         let words = CommandLine.arguments
@@ -65,8 +65,7 @@ struct PapyrusWorker {
     }
 
     private static func fill(_ store: PapyrusStore, bytes: Int) async throws {
-        // The system signals an exceeded file size limit, unless the program ignores the signal; then it gets an
-        // error.
+        // The system's signal for an exceeded file size limit would end the program; ignored, the call fails.
         signal(SIGXFSZ, SIG_IGN)
         let text = String(repeating: "x", count: bytes)
         for number in 0..<100_000 {

@@ -105,6 +105,66 @@ import Testing
         }
     }
 
+    /// The rows of a widget on a screen of that size.
+    private func rows(_ widget: any Widget, columns: Int, rows: Int) -> [String] {
+        var frame = Frame(size: Size(columns: columns, rows: rows))
+        frame.draw(widget, in: frame.bounds, look: Look(theme: Theme(.mono, depth: .mono)))
+        return frame.plainText.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    private func sorted(columns: [(title: String, priority: Int)], by place: Int) -> Table {
+        Table(
+            columns: columns.enumerated().map { index, column in
+                Table.Column(
+                    column.title, width: .fixed(8), priority: column.priority,
+                    order: index == place ? .descending : nil)
+            }, rowCount: 0
+        ) { _ in Table.Row([]) }
+    }
+
+    @Test("a narrow table drops the column that rows are sorted by last")
+    func sortedColumnStays() {
+        let table = sorted(columns: [("key", 0), ("size", 1), ("hits", 9)], by: 2)
+        let header = rows(table, columns: 20, rows: 3)[0]
+        #expect(header.contains("hits ▼") && !header.contains("size"), "\(header)")
+    }
+
+    @Test("a table too narrow for the column that rows are sorted by names it at the header's end")
+    func sortedColumnIsNamed() {
+        let table = sorted(columns: [("key", 0), ("hits", 1)], by: 1)
+        #expect(rows(table, columns: 14, rows: 3)[0].hasSuffix("by hits ▼"))
+    }
+
+    @Test("numbers of a column are aligned at their points")
+    func alignedPoints() {
+        let texts = ["100%", "96.6%", "<0.1%", "-"]
+        let column = Table.Column("hit", width: .fixed(7), alignment: .trailing, fraction: 3)
+        let table = Table(columns: [column], rowCount: 4, showsHeader: false) { row in
+            Table.Row([Table.Cell(texts[row])])
+        }
+        let lines = rows(table, columns: 7, rows: 4)
+        #expect(lines[0].hasPrefix(" 100%") && lines[3].hasPrefix("   -"), "\(lines)")
+        #expect(lines[1...2] == ["  96.6%", "  <0.1%"], "\(lines)")
+    }
+
+    @Test("an empty table without room for two sentences shows the fact and leaves out the key")
+    func emptyTextOnASmallScreen() {
+        let table = Table(columns: [], rowCount: 0, emptyText: "No entries; n creates one.") { _ in
+            Table.Row([])
+        }
+        #expect(rows(table, columns: 40, rows: 3).contains { $0.contains("No entries; n creates one.") })
+        let small = rows(table, columns: 14, rows: 1).joined()
+        #expect(small.contains("No entries.") && !small.contains("creates"), "\(small)")
+    }
+
+    @Test("a bar shows only facts that fit whole")
+    func wholeFacts() {
+        let bar = Bar(left: [Span("60 messages")], facts: [Span("1.62 of 20 kB"), Span("1,240 dropped")])
+        #expect(rows(bar, columns: 41, rows: 1)[0] == "60 messages  1.62 of 20 kB  1,240 dropped")
+        #expect(rows(bar, columns: 30, rows: 1)[0].hasPrefix("60 messages  1.62 of 20 kB"))
+        #expect(!rows(bar, columns: 30, rows: 1)[0].contains("1,2"))
+    }
+
     @Test func gaugesShowEveryEighthAndNeverLie() {
         let look = Look(theme: Theme(.mono, depth: .mono))
         func shown(_ fraction: Double, _ glyphs: Glyphs = .unicode) -> String {

@@ -13,7 +13,7 @@ struct Parcel: ArchiveCodable, Sendable, Equatable {
     var note: String?
 }
 
-/// Some of the machines that share a server: each has a store of its own.
+/// One of the machines that share a server, with its own store.
 struct Machine {
     let tier: ValkeyTier
     let parcels: RemoteArchives<Parcel>

@@ -2,8 +2,8 @@ import Foundation
 import ServerSupport
 import Synchronization
 
-/// Stands between a client and a server on the loopback interface, and may hold up or cut what passes. Its threads end with the
-/// connections.
+/// A proxy between a client and a server on the loopback interface that can delay or cut connections. Its threads end with
+/// the connections.
 final class Proxy: Sendable {
     private struct State {
         var connections: [(client: Int32, server: Int32)] = []
@@ -14,13 +14,13 @@ final class Proxy: Sendable {
     private let target: Int
     private let listener: Int32
     private let state = Mutex(State())
-    /// What comes from the server is kept back.
+    /// Holds back data from the server.
     private let isHeld = Atomic(false)
-    /// Nothing passes, and nobody is told.
+    /// Drops data in both directions without closing connections.
     private let isSilent = Atomic(false)
 
     private let delay = Atomic(0)
-    /// Connections up to this number are stranded.
+    /// Connections up to this number are held back.
     private let stranded = Atomic(0)
     private let begun = Atomic(0)
 
@@ -47,7 +47,7 @@ final class Proxy: Sendable {
         shutdown(listener, Int32(SHUT_RDWR))
     }
 
-    /// Ends all connections. New ones are made all the same.
+    /// Closes all connections. New ones are accepted.
     func cut() {
         state.withLock { state in
             for (client, server) in state.connections {
@@ -59,11 +59,11 @@ final class Proxy: Sendable {
     }
 
     func hold(_ isHeld: Bool) { self.isHeld.store(isHeld, ordering: .releasing) }
-    /// Each answer takes so much longer.
+    /// Delays each response.
     func slow(_ milliseconds: Int) { delay.store(milliseconds, ordering: .releasing) }
     func silence(_ isSilent: Bool) { self.isSilent.store(isSilent, ordering: .releasing) }
 
-    /// What has been sent on the connections that there are now is kept back, whatever becomes of them. New ones work.
+    /// Holds back data sent on the present connections, also after they are closed. New ones work.
     func strand(_ isStranded: Bool) {
         stranded.store(isStranded ? begun.load(ordering: .acquiring) : 0, ordering: .releasing)
     }
@@ -114,7 +114,7 @@ final class Proxy: Sendable {
         var kept: [UInt8] = []
         while true {
             let count = recv(source, &buffer, buffer.count, 0)
-            // A silent one is none that has ended.
+            // A silent connection is not closed.
             if count < 0, errno == EAGAIN { continue }
             let isStranded = !isReply && pair.number <= stranded.load(ordering: .acquiring)
             if isStranded, count > 0 {
@@ -122,12 +122,12 @@ final class Proxy: Sendable {
                 continue
             }
             if count <= 0, !kept.isEmpty {
-                // The client is gone, but what it has sent may arrive.
+                // Data sent before the client closed may still arrive.
                 while pair.number <= stranded.load(ordering: .acquiring), !state.withLock({ $0.isClosed }) {
                     usleep(1000)
                 }
                 _ = kept.withUnsafeBytes { send(target, $0.baseAddress!, $0.count, Int32(MSG_NOSIGNAL)) }
-                // Its answers are read by nobody.
+                // Its responses are discarded.
                 usleep(50_000)
             }
             guard count > 0 else { return }

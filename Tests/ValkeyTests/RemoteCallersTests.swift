@@ -11,7 +11,7 @@ import Vellum
 import VellumRemote
 import VellumValkey
 
-/// An object with something that says which thread released it.
+/// An object that records which thread released it.
 struct Tenant: ArchiveCodable, Sendable {
     enum CodingKeys: CodingKey { case name }
 
@@ -36,12 +36,13 @@ final class Guest: Sendable {
     }
 }
 
-/// What callers get, and what is counted of it.
+/// Results and statistics of callers.
 @Suite(
     .serialized, .enabled(if: ValkeyServer.program != nil, "there is neither valkey-server nor redis-server"))
 struct RemoteCallersTests {
-    /// Those that wait for one question may have all threads of the pool, and nobody else could finish it there.
-    @Test func callersThatBlockAllThreadsOfThePoolAreAnswered() async throws {
+    /// Callers waiting for one request may block all threads of the pool, so the response must not need one.
+    @Test("callers that block the whole thread pool get their response")
+    func blockedThreadPool() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let proxy = try Proxy(to: server.port)
@@ -62,7 +63,7 @@ struct RemoteCallersTests {
                 if (try? machine.parcels.access("wanted"))?.weight == 1 { found.add() }
             }
         }
-        // Until the pool gives out no more threads.
+        // Until the pool starts no more threads.
         var before = -1
         while begun.count < 400, begun.count != before {
             before = begun.count
@@ -70,14 +71,12 @@ struct RemoteCallersTests {
         }
         #expect(before > 1)
         proxy.hold(false)
-        // Nobody would come back to a test that waits for what never ends.
         try #require(try await eventually(within: 20) { found.count == 400 })
         #expect(try await asked.value?.weight == 1)
         #expect(try machine.parcels.statistics().fetches == 1)
     }
 
-    /// Otherwise what another stores between the two would get the former one's lifetime.
-    @Test func anObjectAndItsLifetimeAreReadInOneStep() async throws {
+    @Test("an object and its TTL are read in one transaction") func valueWithTTL() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let machine = try Machine(server.url)
@@ -88,7 +87,7 @@ struct RemoteCallersTests {
         #expect(statistics?.contains("cmdstat_pttl:calls=1,") == true)
     }
 
-    @Test func staleCopiesAreNotOlderThanChosen() async throws {
+    @Test("stale copies are not older than allowed") func stalenessLimit() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let store = Machine.newStore()
@@ -99,7 +98,7 @@ struct RemoteCallersTests {
         #expect(try await eventually { !before.parcels.isCovered })
         let lenient = try Machine(server.url, store: store, whenUncovered: .serveStale(for: .seconds(600)))
         #expect(try lenient.parcels.access("k")?.weight == 1)
-        // As another process has it, later.
+        // Like another process, later.
         try await Task.sleep(for: .milliseconds(1100))
         let strict = try Machine(
             server.url, store: store, whenUncovered: .serveStale(for: .milliseconds(1000)))
@@ -107,7 +106,7 @@ struct RemoteCallersTests {
         #expect(try strict.parcels.statistics().staleHits == 0)
     }
 
-    @Test func copiesThatWereTrustedAreServedAsStaleHoweverOldTheyAre() async throws {
+    @Test("trusted copies are returned as stale, at any age") func staleTrustedCopies() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let machine = try Machine(server.url, whenUncovered: .serveStale(for: .seconds(600)))
@@ -119,8 +118,7 @@ struct RemoteCallersTests {
         #expect(try machine.parcels.statistics().staleHits == 3)
     }
 
-    /// However many they are, the thread that brings notes of changes doesn't do that.
-    @Test func objectsAreReleasedElsewhere() async throws {
+    @Test("the connection's thread releases no objects") func releasingThread() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let tier = try ValkeyTier(server.url)
@@ -139,8 +137,8 @@ struct RemoteCallersTests {
         #expect(try await eventually { try tenants.statistics().near.objects == 0 })
     }
 
-    /// Time-outs, shared questions, and changes that wait and are sent again.
-    @Test func troubleIsCounted() async throws {
+    /// Time-outs, shared requests, and changes that are queued and repeated.
+    @Test("time-outs, shared requests and repeated changes are counted") func statistics() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let proxy = try Proxy(to: server.port)

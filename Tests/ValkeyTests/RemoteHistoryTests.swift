@@ -4,22 +4,22 @@ import ServerSupport
 import TestSupport
 import Testing
 
-/// Two machines and a server, each of which is killed now and then, and connections that are cut, held up and silent. What they say
-/// of each operation is compared with what may be true.
+/// Two machines and a server, killed at random, over connections that are cut, delayed and silent. Checks the workers'
+/// records of each operation for consistency.
 @Suite(.enabled(if: ValkeyServer.program != nil, "there is neither valkey-server nor redis-server"))
 struct RemoteHistoryTests {
     @Test func history() async throws {
         try await run(operations: 60_000, seed: 1)
     }
 
-    /// As many as a quiet machine does in three times that time.
+    /// As many operations as an idle machine does in three times that time.
     @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"))
     func historySoak() async throws {
         try await run(operations: Int(Soak.seconds * 16_000), seed: Soak.seed)
     }
 
-    /// Of the worker: heartbeat, 1.1 time-outs, and a second more, because a busy machine may not let the thread run that notices
-    /// the silence while others look things up.
+    /// The worker's heartbeat, 1.1 time-outs, and a second more, since a busy machine may delay the thread that detects the
+    /// silence.
     private static let staleness: UInt64 = 1_430_000_000
 
     private func run(operations: Int, seed: UInt64) async throws {
@@ -33,7 +33,7 @@ struct RemoteHistoryTests {
         var random = SeededGenerator(seed: seed)
         var workers: [ChildProcess?] = [nil, nil]
         var begun = 0
-        /// What those have done that ended; one that is killed leaves the rest of its share to others.
+        /// Operations of workers that ended; a killed worker leaves the rest of its share to others.
         var done = 0
         var troubles: [String: Int] = [:]
         let share = max(8000, operations / 40)
@@ -59,7 +59,7 @@ struct RemoteHistoryTests {
                     numbers[machine] = begun
                 }
             }
-            // One trouble behind the other, or so long none that what wasn't told of a change is seen too late.
+            // One failure after the other, or none for long enough that missed changes would be read too late.
             let isCalm = Int.random(in: 0..<16, using: &random) == 0
             try await Task.sleep(for: .milliseconds(isCalm ? 2500 : Int.random(in: 1...40, using: &random)))
             let machine = Int.random(in: 0...1, using: &random)
@@ -80,7 +80,7 @@ struct RemoteHistoryTests {
                 trouble("silences")
                 proxies[machine].silence(true)
                 try await Task.sleep(for: .milliseconds(Int.random(in: 1...600, using: &random)))
-                // What was swallowed is missing: the connection can't be used any more.
+                // The lost data makes the connection unusable.
                 proxies[machine].cut()
                 proxies[machine].silence(false)
             case 5 where Bool.random(using: &random):
@@ -93,7 +93,7 @@ struct RemoteHistoryTests {
         let checker = try HistoryChecker(folder: folder, histories: begun, staleness: Self.staleness)
         #expect(checker.faults == [], "seed \(seed)")
         #expect(checker.oddities == [], "seed \(seed)")
-        // What the server acknowledged, it has.
+        // The server has all acknowledged changes.
         var figures = Figures("two machines and a server")
         figures.add("seed", text: "\(seed)")
         figures.add("look-ups", checker.looks)
@@ -108,24 +108,24 @@ struct RemoteHistoryTests {
     }
 }
 
-/// What was done to one key, so that each look-up is compared without looking at all of it.
+/// The changes of one key, indexed so that each look-up is compared in logarithmic time.
 private struct History {
-    /// A change of a key: to a version, or to none.
+    /// A change of a key to a version, or to none.
     struct Change {
         var version: String
         var begin: UInt64
-        /// `.max`: it may be made at any time.
+        /// `.max`: it may take effect at any time.
         var end = UInt64.max
 
         var isRecord: Bool { version != "-" }
     }
 
-    /// By their beginnings.
+    /// Ordered by their starts.
     private let changes: [Change]
     private let deletions: [Change]
-    /// The earliest end of a change and all that began later.
+    /// The earliest end of a change and all that started later.
     private let earliestEnds: [UInt64]
-    /// The latest end of a deletion and all that began earlier.
+    /// The latest end of a deletion and all that started earlier.
     private let latestEnds: [UInt64]
 
     init(_ unordered: [Change]) {
@@ -144,7 +144,7 @@ private struct History {
         }
     }
 
-    /// When the first of the changes that began after this moment ended.
+    /// When the first of the changes that started after this moment ended.
     func earliestEnd(ofChangesAfter moment: UInt64) -> UInt64 {
         let place = History.count(of: changes, until: moment)
         return place < changes.count ? earliestEnds[place] : .max
@@ -155,13 +155,13 @@ private struct History {
         changes[..<History.count(of: changes, until: moment)].last { $0.isRecord && $0.end < moment }
     }
 
-    /// Whether a deletion that began by this moment may have been made after another.
+    /// Whether a deletion that started by this moment may have taken effect after another change.
     func mayBeDeleted(after other: UInt64, by moment: UInt64) -> Bool {
         let count = History.count(of: deletions, until: moment)
         return count > 0 && latestEnds[count - 1] > other
     }
 
-    /// How many began by then.
+    /// The number of changes that started by then.
     private static func count(of changes: [Change], until moment: UInt64) -> Int {
         var (low, high) = (0, changes.count)
         while low < high {
@@ -171,22 +171,22 @@ private struct History {
         return low
     }
 
-    /// The operations whose outcome is told.
+    /// The operations with a recorded outcome.
     static func operations(ofFileAt path: String) -> Int {
         let bytes = FileManager.default.contents(atPath: path) ?? Data()
         return bytes.split(separator: UInt8(ascii: "\n")).count { $0.first == UInt8(ascii: "<") }
     }
 }
 
-/// What the workers said they did, and whether it can be so.
+/// The workers' records, and whether they are consistent.
 private struct HistoryChecker {
     private(set) var faults: [String] = []
-    /// What a worker said that it shouldn't.
+    /// Unexpected messages of workers.
     private(set) var oddities: [String] = []
     private(set) var looks = 0
     private(set) var changes = 0
     private(set) var failures = 0
-    /// By how much the most outdated answer was.
+    /// The age of the most outdated result.
     private(set) var oldest: UInt64 = 0
 
     private typealias Change = History.Change
@@ -199,7 +199,7 @@ private struct HistoryChecker {
         for number in 1...histories {
             let text = (try? String(contentsOfFile: "\(folder)/history \(number)", encoding: .utf8)) ?? ""
             var begun: [String: (key: String, change: Change)] = [:]
-            // The last line of one that was killed may be cut.
+            // The last line of a killed worker may be incomplete.
             for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
                 let words = line.split(separator: " ").map(String.init)
                 switch (words[0], words.count > 1 ? words[1] : "") {
@@ -241,8 +241,8 @@ private struct HistoryChecker {
         }
     }
 
-    /// A version may be seen if it was recorded, unless it was replaced for certain before the answer may be of: by a change that
-    /// began after its own had ended, and ended long enough before.
+    /// A version is valid if it was recorded and not certainly replaced before the look-up: by a change that started after
+    /// the record ended, and that ended early enough.
     private mutating func fault(
         of look: (key: String, version: String, start: UInt64, end: UInt64, name: String), _ staleness: UInt64
     ) -> String? {
@@ -265,16 +265,16 @@ private struct HistoryChecker {
             "\(look.name): \(look.version) of \(look.key) was replaced \((look.start - replaced) / 1_000_000) ms before"
     }
 
-    /// Nothing may be seen unless the latest change that is certain was a record, with no deletion that may be after it.
+    /// No version is valid unless the latest certain change was a record that no deletion may have followed.
     private func faultOfNone(
         _ look: (key: String, version: String, start: UInt64, end: UInt64, name: String), _ history: History,
         _ staleness: UInt64
     ) -> String? {
         guard let recorded = history.lastRecord(endedBefore: look.start) else { return nil }
-        // One that may have been made after that record, or that the answer may still be of.
+        // A deletion that may have followed that record, or that the look-up may have read.
         if history.mayBeDeleted(after: recorded.begin, by: look.end) { return nil }
         let age = look.start - recorded.end
-        // Before the first record there was nothing.
+        // Before the first record the key was absent.
         guard age > staleness else { return nil }
         return
             "\(look.name): \(recorded.version) of \(look.key) is lost, recorded \(age / 1_000_000) ms before"

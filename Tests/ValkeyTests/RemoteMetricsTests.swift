@@ -10,7 +10,7 @@ import VellumValkey
 
 @Suite(.enabled(if: ValkeyServer.program != nil, "there is neither valkey-server nor redis-server"))
 struct RemoteMetricsTests {
-    @Test func archivesAndTheirTierAreReported() async throws {
+    @Test("archives and their tier are reported") func metrics() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let (machine, other) = (try Machine(server.url), try Machine(server.url))
@@ -33,7 +33,7 @@ struct RemoteMetricsTests {
         #expect(try counted("memory.hits", archive) == 1)
         #expect(try kit.expectMeter("vellum.remote.covered", [archive]).lastValue == 1)
         #expect(try kit.expectMeter("vellum.tier.connected", [tier]).lastValue == 1)
-        // That one was connected before it was reported.
+        // The tier had connected before it was reported.
         #expect(try counted("tier.connections", tier) == 0 && counted("tier.requests", tier) >= 3)
         server.stop()
         #expect(try await eventually { machine.tier.health.trouble != nil })

@@ -31,14 +31,14 @@ struct RemoteNestTests {
         try await eventually(within: 20) { nests.allSatisfy(\.isCovered) }
     }
 
-    @Test func whatOneMachineAddsOthersFind() async throws {
+    @Test("items added by one machine are found by others") func sharedItems() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let (a, b) = (try nest(server), try nest(server))
         #expect(try await isCovered(a, b))
         try a.add(item: NestReport(title: "one"), withKey: "r", expirationPolicy: .medium)
         #expect(try b["r"] as? NestReport == NestReport(title: "one"))
-        // From its memory.
+        // From memory.
         #expect(try b["r"] as? NestReport == NestReport(title: "one"))
         #expect(try b.statistics().fetches == 1)
         #expect(try b["other"] == nil)
@@ -55,7 +55,7 @@ struct RemoteNestTests {
         #expect(try await eventually { try b["r"] == nil })
     }
 
-    @Test func timesReachTheServer() async throws {
+    @Test("expiry times are stored on the server") func expiryTimes() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let (a, b) = (try nest(server), try nest(server))
@@ -78,11 +78,11 @@ struct RemoteNestTests {
         try add(.short, .disabled)
         #expect(try await eventually { try b["k"] == nil })
         #expect(try await eventually { try a["k"] == nil })
-        // Its time is over at once, and so is that of what was there.
+        // Expires at once, and replaces the previous item.
         try add(.never, .disabled)
         try add(.custom(0), .disabled)
         #expect(try a["k"] == nil && left() == -2)
-        // In memory for a shorter time than on disk; then it is read from there, and nobody is asked.
+        // Expires in memory before it expires on disk; then it is read from disk, without a request.
         try a.add(
             item: NestVisit(), withKey: "k", expirationPolicy: .custom(0.2), andPersistancePolicy: .long)
         let found = try b["k"] as? NestVisit
@@ -116,7 +116,7 @@ struct RemoteNestTests {
         #expect(try server.client().command("DBSIZE") == .integer(0))
     }
 
-    /// As long as it is in memory, all callers have the same instance; others have their own.
+    /// Callers share the instance in memory; other machines have their own.
     @Test func instancesAreShared() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
@@ -128,14 +128,13 @@ struct RemoteNestTests {
         let found = try #require(try b["v"] as? NestVisit)
         #expect(found !== visit && found.count == 0)
         #expect(try b["v"] as? NestVisit === found)
-        // What can't be stored is refused.
         #expect(throws: (any Error).self) {
             try a.add(item: { 1 } as () -> Int, withKey: "f", expirationPolicy: .long)
         }
         #expect(try b["f"] == nil)
     }
 
-    @Test func changesMayWait() async throws {
+    @Test func writeBehind() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let (a, b) = (try nest(server, writes: .behind()), try nest(server))

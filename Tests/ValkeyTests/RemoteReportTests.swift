@@ -16,7 +16,7 @@ struct RemoteReportTests {
         return try store.archive(named: "Remote tiers")
     }
 
-    @Test func aProcessSaysWhatItsTierDoes() async throws {
+    @Test("a process reports the state of its tier") func reports() async throws {
         let server = try await ValkeyServer()
         let path = Machine.newStore()
         defer { discard(path) }
@@ -37,7 +37,7 @@ struct RemoteReportTests {
         #expect(key.hasPrefix(name + "-"))
         let left =
             try #require(archive.metadata(key)?.expires).secondsSince1970 - Timestamp.now().secondsSince1970
-        #expect(left > 0 && left < 31, "nobody believes one that has ended")
+        #expect(left > 0 && left < 31, "reports of ended processes expire")
 
         server.stop()
         #expect(try await eventually { try report().map { $0.state != "connected" } ?? false })
@@ -48,8 +48,7 @@ struct RemoteReportTests {
         #expect(try await eventually { try report() == nil })
     }
 
-    /// Neither is anything wrong yet, nor is it connected.
-    @Test func aConnectionUnderWayIsSaidToBe() async throws {
+    @Test("a tier that is connecting reports that") func connectingState() async throws {
         let (listener, port) = try Loopback.listen()
         defer { close(listener) }
         let path = Machine.newStore()
@@ -65,8 +64,7 @@ struct RemoteReportTests {
         #expect(isSaid)
     }
 
-    /// What goes on all the time is no reason to write.
-    @Test func heartbeatsAreNoNews() async throws {
+    @Test("heartbeats cause no new report") func heartbeats() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let path = Machine.newStore()
@@ -75,7 +73,7 @@ struct RemoteReportTests {
         defer { withExtendedLifetime(machine) {} }
         #expect(try await machine.isCovered())
         let reports = try await archive(in: path)
-        // Written when it was connected, and not for three seconds since.
+        // Written at the connection, then not for three seconds.
         var rests = false
         for _ in 0..<6 where !rests {
             func sequence() throws -> UInt64? {
@@ -88,8 +86,8 @@ struct RemoteReportTests {
         #expect(rests)
     }
 
-    /// What the program has closed stays so, and what somebody removed.
-    @Test func nothingIsOpenedForAReport() async throws {
+    @Test("a report neither reopens a closed store nor recreates a removed one")
+    func closedStore() async throws {
         let path = Machine.newStore()
         defer { discard(path) }
         let factory = ArchivesFactory(storePath: path)
@@ -104,7 +102,7 @@ struct RemoteReportTests {
         withExtendedLifetime(parcels) {}
     }
 
-    @Test func longNamesOfServersDiffer() throws {
+    @Test("shortened names of servers differ") func longNames() throws {
         let host = "my-production-cache.abcdefg.ng.0001.use1.cache.example.com"
         let names = try ["\(host)/0", "\(host)/1", "\(host):7000"].map {
             try ValkeyTier("valkey://\($0)").name
@@ -112,7 +110,7 @@ struct RemoteReportTests {
         #expect(Set(names).count == 3 && names.allSatisfy { $0.utf8.count <= 40 })
     }
 
-    @Test func nothingIsReportedUnwanted() async throws {
+    @Test("reports can be turned off") func reportsOff() async throws {
         let path = Machine.newStore()
         defer { discard(path) }
         let tier = try ValkeyTier("valkey://localhost:1")
@@ -123,8 +121,7 @@ struct RemoteReportTests {
         #expect(try Store.open(at: path).archiveNames() == ["Parcel@\(tier.name)"])
     }
 
-    /// The archive is of use although nobody is told of its state.
-    @Test func aNameInUseIsNoFailure() async throws {
+    @Test("an archive works if the name of the reports is in use") func nameInUse() async throws {
         let path = Machine.newStore()
         defer { discard(path) }
         let factory = ArchivesFactory(storePath: path)

@@ -10,7 +10,7 @@ import VellumRemote
 import VellumValkey
 
 @Suite struct SharedPageTests {
-    @Test func theArticleIsWhatIsCompiledHere() throws {
+    @Test func articleIsCompiled() throws {
         let code = try ArticleCode(Self.path)
         #expect(code.blocks == 7)
         for block in code.missing { Issue.record("not compiled here: \(block)") }
@@ -18,8 +18,10 @@ import VellumValkey
 
     private static let path = "Sources/VellumValkey/VellumValkey.docc/VellumValkey.md"
 
-    @Test(.enabled(if: ValkeyServer.program != nil, "there is neither valkey-server nor redis-server"))
-    func theCommandsThatAUserNeedsAreEnough() async throws {
+    @Test(
+        "the documented commands suffice for a user of the server",
+        .enabled(if: ValkeyServer.program != nil, "there is neither valkey-server nor redis-server"))
+    func requiredCommands() async throws {
         let root = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let page = try String(contentsOf: root.appending(path: Self.path), encoding: .utf8)
@@ -46,9 +48,11 @@ import VellumValkey
         #expect(try parcels.statistics().health.refusals == 0)
     }
 
-    /// As the page says, a server tells of a change whatever the database.
-    @Test(.enabled(if: ValkeyServer.program != nil, "there is neither valkey-server nor redis-server"))
-    func anotherDatabaseCostsAQuestion() async throws {
+    /// A server reports changes in any of its databases.
+    @Test(
+        "a change in another database causes one more request",
+        .enabled(if: ValkeyServer.program != nil, "there is neither valkey-server nor redis-server"))
+    func otherDatabase() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let (zero, seven) = (try Machine(server.url), try Machine(server.url + "/7"))
@@ -60,7 +64,7 @@ import VellumValkey
         #expect(try zero.parcels.statistics().fetches == 1)
     }
 
-    @Test func theTimesArePartsOfThePromise() throws {
+    @Test("the staleness follows from heartbeat and time-out") func staleness() throws {
         #expect(try ValkeyTier("valkey://127.0.0.1:1").staleness == .milliseconds(3200))
         var quick = ValkeyTier.Options()
         quick.heartbeat = .milliseconds(200)

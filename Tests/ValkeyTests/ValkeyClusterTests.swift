@@ -10,7 +10,7 @@ import Vellum
 import VellumRemote
 import VellumValkey
 
-/// Three servers that share the slots, and what may happen to them.
+/// Three servers that share the slots, and their failures.
 @Suite(
     .serialized, .enabled(if: ValkeyServer.program != nil, "there is neither valkey-server nor redis-server"))
 struct ValkeyClusterTests {
@@ -27,9 +27,9 @@ struct ValkeyClusterTests {
         fatalError()
     }
 
-    /// By one that this process doesn't know. It answers as before, and knows nothing of it: only the others do.
+    /// The replaced server answers as before, since it doesn't learn of the replacement.
     @Test(arguments: ["yes", "no"])
-    func aServerThatTheOthersHaveReplacedIsNoticed(needsAll: String) async throws {
+    func replacedServer(needsAll: String) async throws {
         let servers = try await ValkeyServer.cluster([
             "--cluster-require-full-coverage", needsAll, "--cluster-allow-replica-migration", "no",
         ])
@@ -54,7 +54,7 @@ struct ValkeyClusterTests {
         try machine.parcels.record(Parcel(number: key, weight: 1))
         #expect(try machine.parcels.access(key)?.weight == 1)
         let clients = try (servers + [fourth]).map { try $0.client() }
-        // The first one doesn't listen to the others any more, and the fourth one takes what it has.
+        // The first server ignores the others, and the fourth takes over its slots.
         for client in clients.dropFirst() {
             let id = try #require(try client.command("CLUSTER", "MYID").text)
             #expect(try clients[0].command("CLUSTER", "FORGET", id) == .status("OK"))
@@ -75,7 +75,7 @@ struct ValkeyClusterTests {
         #expect(try await eventually { try machine.parcels.access(key)?.weight == 3 })
     }
 
-    /// Begins to move the slot of these keys, which moves them one by one: `moved` of them now.
+    /// Starts to move the slot of these keys, and moves `moved` of them.
     private static func move(
         _ names: [String], _ servers: [ValkeyServer], from: Int, to: Int, moved: Int
     ) throws -> (slot: String, target: String) {
@@ -92,8 +92,8 @@ struct ValkeyClusterTests {
         return (slot, ids[1])
     }
 
-    /// Some of its keys are at one server already, and others at the other one yet.
-    @Test func allAreDeletedWhileASlotMoves() async throws {
+    /// Some of the slot's keys have moved already.
+    @Test("all objects are deleted while a slot moves") func deletingDuringMove() async throws {
         let servers = try await ValkeyServer.cluster()
         defer { withExtendedLifetime(servers) {} }
         let machine = try Machine(servers[0].url)
@@ -106,7 +106,7 @@ struct ValkeyClusterTests {
             let slot = try #require(try servers[0].client().command("CLUSTER", "KEYSLOT", keys[0]).number)
             let from = Int(slot) * 3 / 16_384
             _ = try Self.move(keys, servers, from: from, to: (from + 1) % 3, moved: 10)
-            // Those that are recorded anew go to the other server.
+            // New records are stored at the other server.
             try machine.parcels.record(Parcel(number: names[0], weight: 2), owner: owner)
             #expect(try machine.parcels.deleteAll(ofOwner: owner) == 80)
             for server in servers { #expect(try server.client().command("DBSIZE") == .integer(0)) }
@@ -114,8 +114,8 @@ struct ValkeyClusterTests {
         #expect(try machine.parcels.statistics().health.redirections > 0)
     }
 
-    /// From a server that is looked through later to one that was before.
-    @Test func whatMovesWhileAllAreDeletedIsDeleted() async throws {
+    /// From a server that is scanned later to one that was scanned before.
+    @Test("objects that move during a deletion are deleted") func movesDuringDeletion() async throws {
         let servers = try await ValkeyServer.cluster(["--cluster-node-timeout", "60000"])
         defer { withExtendedLifetime(servers) {} }
         let machine = try Machine(servers[0].url) {
@@ -143,8 +143,8 @@ struct ValkeyClusterTests {
         for server in servers { #expect(try server.client().command("DBSIZE") == .integer(0)) }
     }
 
-    /// A cluster that doesn't work is asked again and again, but no longer than for the time-out.
-    @Test func aClusterThatIsDownIsSaidInTime() async throws {
+    @Test("a cluster that is down is reported after the time-out at the latest")
+    func failedCluster() async throws {
         let servers = try await ValkeyServer.cluster(["--cluster-node-timeout", "500"])
         defer { withExtendedLifetime(servers) {} }
         let machine = try Machine(servers[0].url) { $0.timeout = .milliseconds(600) }
@@ -170,8 +170,8 @@ struct ValkeyClusterTests {
         #expect(health.retries > 0 && health.trouble != nil && !machine.parcels.isCovered)
     }
 
-    /// It can't be used as one that tells of all changes, and that is said.
-    @Test func aClusterThatDoesNotSayHowItIsIsNotCovered() async throws {
+    @Test("a cluster that doesn't report its state is not tracked")
+    func unreadableClusterState() async throws {
         let servers = try await ValkeyServer.cluster()
         defer { withExtendedLifetime(servers) {} }
         for server in servers {
@@ -188,8 +188,9 @@ struct ValkeyClusterTests {
         #expect(try machine.parcels.access(key)?.weight == 1)
     }
 
-    /// By its name it is another server than by the address that the cluster says; its notes would come back for own changes.
-    @Test func ownChangesStayWhateverTheServerIsCalled() async throws {
+    /// The server's name differs from the address that the cluster reports, so its invalidations could be taken for others'
+    /// changes.
+    @Test("own changes stay in memory, whichever name the server has") func ownChanges() async throws {
         let servers = try await ValkeyServer.cluster()
         defer { withExtendedLifetime(servers) {} }
         let machine = try Machine("valkey://localhost:\(servers[0].port)")
@@ -202,7 +203,7 @@ struct ValkeyClusterTests {
         try await Task.sleep(for: .milliseconds(100))
         let statistics = try machine.parcels.statistics()
         #expect(statistics.health.invalidations == 0 && statistics.fetches == 0)
-        // Those of others are told.
+        // Other machines' changes are reported.
         let other = try Machine(servers[1].url)
         try other.parcels.record(Parcel(number: key, weight: 77))
         #expect(try await eventually { try machine.parcels.access(key)?.weight == 77 })

@@ -10,13 +10,13 @@ import Vellum
 import VellumRemote
 import VellumValkey
 
-/// Owners' objects, and what the server keeps about them.
+/// Owners' objects, and the sets in which the server keeps their keys.
 @Suite(
     .serialized, .enabled(if: ValkeyServer.program != nil, "there is neither valkey-server nor redis-server"))
 struct ValkeyOwnerTests {
     private let set = "vellum:Parcel;owner:o"
 
-    @Test func whatLivesLongerIsStillTheOwners() async throws {
+    @Test("an object whose TTL is extended stays in its owner's set") func extendedTTL() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let machine = try Machine(server.url)
@@ -39,8 +39,7 @@ struct ValkeyOwnerTests {
         #expect(try client.command("DBSIZE") == .integer(0))
     }
 
-    /// It ends with the last of its objects.
-    @Test func theSetOfAnOwnerEnds() async throws {
+    @Test("an owner's set expires with the last of its objects") func expiryOfSets() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let machine = try Machine(server.url)
@@ -53,7 +52,7 @@ struct ValkeyOwnerTests {
         #expect((1_000_000...1_060_000).contains(try left()))
         try machine.parcels.record(Parcel(number: "m"), owner: "o")
         #expect(try left() == -1)
-        // A deleted one's name goes, and that of one that is another's now.
+        // Deleted objects and those of a new owner leave the set.
         try machine.parcels.delete("m")
         try machine.parcels.record(Parcel(number: "l"), owner: "p")
         #expect(try await eventually { try client.command("ZCARD", set) == .integer(1) })
@@ -63,8 +62,8 @@ struct ValkeyOwnerTests {
         #expect(try await eventually { try client.command("DBSIZE") == .integer(0) })
     }
 
-    /// Names of what the server evicts, or another program deletes, don't become more and more.
-    @Test func namesOfNothingAreFew() async throws {
+    @Test("an owner's set doesn't grow with keys that the server evicts or others delete")
+    func evictedNames() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let machine = try Machine(server.url)
@@ -77,12 +76,11 @@ struct ValkeyOwnerTests {
         }
         let names = try #require(try client.command("ZCARD", set).number)
         #expect(names < 600, "\(names)")
-        // And none of one that is there is lost.
+        // No present object is lost.
         #expect(try machine.parcels.deleteAll(ofOwner: "o") == 100)
     }
 
-    /// Another program's value among an owner's keys.
-    @Test func whatIsNoObjectIsLeftAlone() async throws {
+    @Test("another program's value among an owner's keys is left unchanged") func otherValues() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let machine = try Machine(server.url)
@@ -96,8 +94,8 @@ struct ValkeyOwnerTests {
         #expect(try machine.parcels.delete("b"))
     }
 
-    /// Others record for the owner all the time.
-    @Test func deletingAllOfAnOwnerEnds() async throws {
+    @Test("deleting an owner's objects ends while others record for the owner")
+    func deletingDuringRecords() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let proxy = try Proxy(to: server.port)
@@ -125,13 +123,13 @@ struct ValkeyOwnerTests {
         #expect(ranOut.load(ordering: .relaxed) == 0)
         proxy.slow(0)
         for number in 0..<1000 { #expect(try machine.parcels.access("\(number)") == nil) }
-        // All that is there is known to be the owner's.
+        // All remaining objects are the owner's.
         try machine.parcels.deleteAll(ofOwner: "o")
         #expect(try await eventually { try server.client().command("DBSIZE") == .integer(0) })
     }
 
-    /// The server refuses in the middle of it.
-    @Test func aDeletionThatBreaksOffIsUncertain() async throws {
+    @Test("a deletion that the server refuses halfway has an uncertain outcome")
+    func interruptedDeletion() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let machine = try Machine(server.url)
@@ -147,7 +145,7 @@ struct ValkeyOwnerTests {
             }
             try client.command("ACL", "SETUSER", "default", "+@all")
         }
-        // Nothing was sent that changes something.
+        // Refused before any change was sent.
         try client.command("ACL", "SETUSER", "default", "-scan")
         let error = #expect(throws: RemoteError.self) { try machine.parcels.deleteAll() }
         guard case .refused? = error else {

@@ -7,7 +7,7 @@ import Vellum
 import VellumRemote
 import VellumValkey
 
-/// One after the other, as those of ``ValkeyTierTests``.
+/// Serialized like ``ValkeyTierTests``.
 @Suite(
     .serialized,
     .enabled(if: ValkeyServer.servesTLS, "there is no server that knows TLS, or no openssl"))
@@ -54,12 +54,12 @@ struct ValkeyTLSTests {
                 Parcel(number: "k", weight: round, note: String(repeating: "n", count: 50_000)))
             #expect(try await eventually { try b.parcels.access("k")?.weight == round })
         }
-        // One that isn't encrypted sees the same.
+        // A connection without TLS reads the same.
         #expect(try Machine(server.url).parcels.access("k")?.weight == 19)
         #expect(a.tier.address.description == "valkeys://127.0.0.1:\(server.tlsPort)/0")
     }
 
-    @Test func certificatesThatAreNotTrusted() async throws {
+    @Test func untrustedCertificates() async throws {
         let server = try await ValkeyServer(identity: try authority.identity())
         defer { withExtendedLifetime(server) {} }
         let other = try TestAuthority()
@@ -89,8 +89,9 @@ struct ValkeyTLSTests {
         #expect(try await machine(server.tlsURL) { $0.verifiesName = false }.isCovered())
     }
 
-    /// Whoever leads a name elsewhere may have a certificate for the address there.
-    @Test func aCertificateForTheAddressIsNoneForTheName() async throws {
+    /// An attacker who redirects a name may have a certificate for the address there.
+    @Test("a certificate for the address isn't valid for the name")
+    func certificateForAddress() async throws {
         let server = try await ValkeyServer(identity: try authority.identity(for: "IP:127.0.0.1"))
         defer { withExtendedLifetime(server) {} }
         let byName = "valkeys://localhost:\(server.tlsPort)"
@@ -101,7 +102,7 @@ struct ValkeyTLSTests {
         #expect(try await machine(server.tlsURL).isCovered())
     }
 
-    @Test func aStarIsOneLabel() async throws {
+    @Test("a wildcard stands for one label") func wildcards() async throws {
         let server = try await ValkeyServer(identity: try authority.identity(for: "DNS:*.Cache.example"))
         defer { withExtendedLifetime(server) {} }
         #expect(try await machine(server.tlsURL) { $0.serverName = "one.cache.example" }.isCovered())
@@ -117,7 +118,7 @@ struct ValkeyTLSTests {
         try await expect(try machine(server.tlsURL), failsWith: "expired 24 hours ago")
     }
 
-    @Test func aServerThatAsksForACertificate() async throws {
+    @Test("a server may require a client certificate") func clientCertificate() async throws {
         var identity = try authority.identity()
         identity.asksClients = true
         let server = try await ValkeyServer(identity: identity)
@@ -143,14 +144,15 @@ struct ValkeyTLSTests {
             }, failsWith: "asks for a certificate", "\"\(stranger.certificate)\"")
     }
 
-    @Test func theOtherKindOfServerIsSaid() async throws {
+    @Test("a server with or without TLS is reported to connections of the other kind")
+    func wrongKindOfServer() async throws {
         let server = try await ValkeyServer(identity: try authority.identity())
         defer { withExtendedLifetime(server) {} }
         try await expect(
             try machine("valkey://127.0.0.1:\(server.tlsPort)"), failsWith: "expects TLS, write valkeys://")
         try await expect(
             try machine("valkeys://127.0.0.1:\(server.port)"), failsWith: "TLS", "write valkey://")
-        // Nobody takes these for the other kind.
+        // Other failures aren't taken for that.
         try server.client().command("CONFIG", "SET", "requirepass", "sesame")
         try await expect(try machine("valkey://:wrong@127.0.0.1:\(server.port)"), failsWith: "refuses")
         server.stop()
@@ -169,12 +171,12 @@ struct ValkeyTLSTests {
         for server in servers {
             let client = try server.client()
             #expect(try client.command("DBSIZE").number ?? 0 > 0)
-            // Whom it has connections with, but for this one: of them all, none came to the port without TLS.
+            // All cluster connections but this one use TLS.
             let clients = try client.command("CLIENT", "LIST").text ?? ""
             let ours = clients.split(separator: "\n").filter { $0.contains("name=vellum") }
             #expect(!ours.isEmpty && ours.allSatisfy { $0.contains("laddr=127.0.0.1:\(server.tlsPort)") })
         }
-        // By one name for all.
+        // One name for all servers.
         let named = try Machine(servers[0].tlsURL) {
             $0.tls.roots = authority.root
             $0.tls.serverName = "localhost"
@@ -183,8 +185,8 @@ struct ValkeyTLSTests {
         #expect(try named.parcels.access("1")?.weight == 1)
     }
 
-    /// A renewed certificate, one of another authority, and then that authority in the file of roots.
-    @Test func aServerWithAnotherCertificate() async throws {
+    /// A renewed certificate, one of another authority, and then with that authority in the file of roots.
+    @Test func renewedCertificate() async throws {
         let server = try await ValkeyServer(identity: try authority.identity())
         defer { withExtendedLifetime(server) {} }
         let roots = authority.folder + "/roots.pem"
@@ -209,7 +211,7 @@ struct ValkeyTLSTests {
         try await server.start()
     }
 
-    @Test func filesThatCannotBeUsed() throws {
+    @Test func unusableFiles() throws {
         let (own, other) = (try authority.identity(), try authority.identity())
         func error(_ change: (inout ValkeyTier.TLS) -> Void) throws -> String {
             let error = #expect(throws: ValkeyTLSError.self) { try machine("valkeys://127.0.0.1:1", change) }
@@ -228,7 +230,7 @@ struct ValkeyTLSTests {
                 $0.key = other.key
             }.contains("don't fit together"))
         #expect(try error { $0.serverName = "127.0.0.1" }.contains("is an address"))
-        // Nothing of it matters without TLS.
+        // Ignored without TLS.
         _ = try machine("valkey://127.0.0.1:1") { $0.roots = "/nowhere" }
     }
 }
@@ -240,7 +242,7 @@ import VellumValkey
     @Test(.disabled("built without the trait ValkeyTLS: `make test-tls` runs them"))
     func connections() {}
 
-    @Test func withoutTheTraitItIsRefused() throws {
+    @Test("TLS is refused without the trait") func withoutTrait() throws {
         let error = #expect(throws: ValkeyTLSError.self) { try ValkeyTier("valkeys://cache.example") }
         #expect("\(try #require(error))".contains("traits: [\"ValkeyTLS\"]"))
     }

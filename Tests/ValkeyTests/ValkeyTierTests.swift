@@ -9,11 +9,11 @@ import Vellum
 import VellumRemote
 import VellumValkey
 
-/// One after the other: their calls block threads of which there are as many as processors, and each has servers of its own.
+/// Serialized, since the calls block threads of a pool as large as the number of processors. Each test has its own servers.
 @Suite(
     .serialized, .enabled(if: ValkeyServer.program != nil, "there is neither valkey-server nor redis-server"))
 struct ValkeyTierTests {
-    @Test func oneMachineRecordsAndAnotherAccesses() async throws {
+    @Test("objects recorded by one machine are found by another") func sharedObjects() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let (a, b) = (try Machine(server.url), try Machine(server.url))
@@ -23,12 +23,12 @@ struct ValkeyTierTests {
         #expect(try b.parcels.access("1") == Parcel(number: "1", weight: 5))
         #expect(try b.parcels.access("2") == nil)
         let statistics = try b.parcels.statistics()
-        // Once for each key; the second access of the first was answered by memory.
+        // One request for each key; the second access was a hit in memory.
         #expect(statistics.fetches == 2 && statistics.missing == 1)
         #expect(statistics.near.memoryHits == 1)
     }
 
-    @Test func changesByOthersReachNearCopies() async throws {
+    @Test("changes by others invalidate near copies") func invalidation() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let (a, b) = (try Machine(server.url), try Machine(server.url))
@@ -38,7 +38,7 @@ struct ValkeyTierTests {
             let key = "\(round % 3)"
             try a.parcels.record(Parcel(number: key, weight: round))
             #expect(try await eventually { try b.parcels.access(key)?.weight == round })
-            // From its memory.
+            // From memory.
             #expect(try b.parcels.access(key)?.weight == round)
         }
         #expect(try b.parcels.delete("0"))
@@ -72,7 +72,7 @@ struct ValkeyTierTests {
             try a.parcels.record(Parcel(number: "o\(number)"), owner: "Zoë \(number % 2)")
         }
         #expect(try b.parcels.access("o0") != nil)
-        // It has changed hands since.
+        // It has a new owner.
         try a.parcels.record(Parcel(number: "o2"), owner: "another")
         #expect(try a.parcels.deleteAll(ofOwner: "Zoë 0") == 1249)
         #expect(try await eventually { try b.parcels.access("o0") == nil })
@@ -84,8 +84,7 @@ struct ValkeyTierTests {
         #expect(try client.command("DBSIZE") == .integer(1))
     }
 
-    /// Refused before the server has it.
-    @Test func whatCannotBeKeptIsRefused() async throws {
+    @Test("invalid keys and owners are refused before a request") func invalidKeysAndOwners() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let machine = try Machine(server.url)
@@ -109,14 +108,13 @@ struct ValkeyTierTests {
         #expect(try machine.parcels.deleteAll(ofOwner: owner) == 1)
     }
 
-    /// Each of them asks the server once.
-    @Test func manyThatLookForOneKeyAskOnce() async throws {
+    @Test("concurrent look-ups of a key share one request") func sharedRequests() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let proxy = try Proxy(to: server.port)
         defer { withExtendedLifetime(proxy) {} }
         let a = try Machine(server.url)
-        // What is held up must not count as lost, however long this takes on a busy machine.
+        // Long time-outs, so that a busy machine doesn't lose the connection.
         let b = try Machine(proxy.url) {
             $0.heartbeat = .seconds(60)
             $0.timeout = .seconds(60)
@@ -135,9 +133,9 @@ struct ValkeyTierTests {
         #expect(statistics.fetches == 1 && statistics.shared == 63)
     }
 
-    // MARK: Trouble
+    // MARK: Failures
 
-    @Test func aLostConnectionIsNoticedAndMadeAgain() async throws {
+    @Test("a lost connection is detected and reopened") func lostConnection() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let proxy = try Proxy(to: server.port)
@@ -149,7 +147,7 @@ struct ValkeyTierTests {
             #expect(try await eventually { try b.parcels.access("k")?.weight == round })
             proxy.cut()
             try a.parcels.record(Parcel(number: "k", weight: 100 + round))
-            // Whatever it answers, nothing that was outdated before.
+            // Results must not have been outdated before the loss.
             #expect(
                 try await eventually {
                     guard let found = try? b.parcels.access("k") else { return false }
@@ -160,8 +158,7 @@ struct ValkeyTierTests {
         #expect(try b.parcels.statistics().health.connections == 6)
     }
 
-    /// Bytes that stay away don't end a connection. It counts as lost in time.
-    @Test func aSilentConnectionIsLostInTime() async throws {
+    @Test("a silent connection counts as lost after the time-out") func silentConnection() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let proxy = try Proxy(to: server.port)
@@ -184,7 +181,7 @@ struct ValkeyTierTests {
                 if found.weight == 1 { latest = .now }
                 return false
             })
-        // Its memory answered until then, and no longer than promised: what came later was asked for.
+        // Memory answered until then, and not longer than allowed; later look-ups sent requests.
         if let latest { #expect(latest - start < b.tier.staleness + .seconds(5)) }
         #expect(throws: RemoteError.self) { try b.parcels.access("k") }
         proxy.silence(false)
@@ -192,7 +189,7 @@ struct ValkeyTierTests {
         #expect(try await eventually { (try? b.parcels.access("k")?.weight) == 2 })
     }
 
-    @Test func staleCopiesAreServedWhereThatIsChosen() async throws {
+    @Test("stale copies are returned on request") func staleCopies() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let proxy = try Proxy(to: server.port)
@@ -208,11 +205,11 @@ struct ValkeyTierTests {
         let statistics = try machine.parcels.statistics()
         #expect(statistics.staleHits >= 1 && statistics.health.trouble != nil && !statistics.isCovered)
         try await server.start()
-        // It is empty now.
+        // The restarted server is empty.
         #expect(try await eventually { try machine.parcels.access("k") == nil })
     }
 
-    @Test func aServerThatComesLaterIsFound() async throws {
+    @Test("a server that starts later is found") func lateServer() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         server.stop()
@@ -240,7 +237,7 @@ struct ValkeyTierTests {
         }
     }
 
-    @Test func aFullServerRefusesAndNothingIsLost() async throws {
+    @Test("a full server refuses objects and keeps the present ones") func fullServer() async throws {
         let server = try await ValkeyServer(["--maxmemory", "3mb", "--maxmemory-policy", "noeviction"])
         defer { withExtendedLifetime(server) {} }
         let machine = try Machine(server.url)
@@ -263,7 +260,7 @@ struct ValkeyTierTests {
         #expect(try machine.parcels.statistics().health.refusals >= 2)
     }
 
-    @Test func whatOthersWroteIsSaidAndStays() async throws {
+    @Test("values of other programs throw and stay") func foreignValues() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let machine = try Machine(server.url)
@@ -278,7 +275,7 @@ struct ValkeyTierTests {
         #expect(try client.command("DBSIZE") == .integer(3))
         try machine.parcels.record(Parcel(number: "text", weight: 3))
         #expect(try machine.parcels.access("text")?.weight == 3)
-        // A byte of the value is another one now.
+        // Change one byte of the value.
         let last = try #require(try client.command("STRLEN", "vellum:Parcel:text").number) - 1
         try client.command("SETRANGE", "vellum:Parcel:text", "\(last)", "?")
         #expect(
@@ -289,15 +286,16 @@ struct ValkeyTierTests {
             })
     }
 
-    /// Copies on disk are compared with the server once, and used from then on.
-    @Test func copiesOfFormerProcessesAreCompared() async throws {
+    /// Copies on disk are compared with the server once.
+    @Test("copies of former processes are used after a comparison")
+    func copiesOfFormerProcesses() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let store = Machine.newStore()
         let before = try Machine(server.url, store: store)
         #expect(try await before.isCovered())
         for number in 0..<10 { try before.parcels.record(Parcel(number: "\(number)", weight: number)) }
-        // Another factory of the same store, as another process has it.
+        // Another factory of the same store, like another process.
         let after = try Machine(server.url, store: store)
         #expect(try await after.isCovered())
         try server.client().command("DEL", "vellum:Parcel:3")
@@ -310,9 +308,9 @@ struct ValkeyTierTests {
         #expect(try after.parcels.statistics().fetches == 10)
     }
 
-    // MARK: Writing behind
+    // MARK: Write-behind
 
-    @Test func changesWaitForAServerThatIsAway() async throws {
+    @Test("changes are queued while the server is unreachable") func queuedChanges() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let other = try Machine(server.url)
@@ -328,7 +326,7 @@ struct ValkeyTierTests {
         #expect(try machine.parcels.delete("before"))
         #expect(throws: RemoteError.self) { try machine.parcels.record(Parcel(number: "one more")) }
         try machine.parcels.record(Parcel(number: "7", weight: 77))
-        // Own changes are seen, whatever memory holds.
+        // Own changes are visible, with any content of memory.
         for number in 0..<99 {
             #expect(try machine.parcels.access("\(number)")?.weight == (number == 7 ? 77 : 2))
         }
@@ -345,8 +343,8 @@ struct ValkeyTierTests {
         #expect(try machine.parcels.statistics().lostChanges == 0)
     }
 
-    /// With an owner it takes two steps, which nothing of the same key may overtake.
-    @Test func changesOfAKeyFollowEachOther() async throws {
+    /// A record with an owner takes two steps.
+    @Test("changes of a key keep their order") func orderOfChanges() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let machine = try Machine(server.url, writes: .behind())
@@ -367,7 +365,7 @@ struct ValkeyTierTests {
         }
     }
 
-    @Test func changesThatAreRefusedForGoodAreSaid() async throws {
+    @Test("refused changes are counted as lost") func refusedChanges() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let machine = try Machine(server.url, writes: .behind())
@@ -378,12 +376,11 @@ struct ValkeyTierTests {
         try machine.parcels.record(Parcel(number: "k", weight: 2))
         try machine.parcels.flush()
         #expect(try machine.parcels.statistics().lostChanges == 1)
-        // What the server has is the truth.
+        // The server's object is valid.
         #expect(try await eventually { try machine.parcels.access("k")?.weight == 1 })
     }
 
-    /// Others' changes and own ones that wait: in the end both machines have what the server has.
-    @Test func machinesThatWriteBehindAgreeInTheEnd() async throws {
+    @Test("machines that write behind converge to the server's objects") func convergence() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let machines = try (0..<2).map { _ in try Machine(server.url, writes: .behind()) }
@@ -415,7 +412,7 @@ struct ValkeyTierTests {
 
     // MARK: A cluster
 
-    @Test func aClusterIsFoundByOneOfItsServers() async throws {
+    @Test("a cluster is found through one of its servers") func cluster() async throws {
         let servers = try await ValkeyServer.cluster()
         defer { withExtendedLifetime(servers) {} }
         let (a, b) = (try Machine(servers[0].url), try Machine(servers[1].url))
@@ -425,7 +422,7 @@ struct ValkeyTierTests {
             try a.parcels.record(Parcel(number: "\(number)", weight: 1), owner: "o\(number % 2)")
         }
         for number in 0..<300 { #expect(try b.parcels.access("\(number)")?.weight == 1, "\(number)") }
-        // Each has its share.
+        // Each server has a share.
         for server in servers { #expect(try server.client().command("DBSIZE").number ?? 0 > 30) }
         for number in 0..<300 {
             try b.parcels.record(Parcel(number: "\(number)", weight: 2), owner: "o\(number % 2)")
@@ -440,8 +437,7 @@ struct ValkeyTierTests {
         for server in servers { #expect(try server.client().command("DBSIZE") == .integer(0)) }
     }
 
-    /// A slot moves from one server to another while its keys are used.
-    @Test func slotsMove() async throws {
+    @Test("objects stay accessible while a slot moves") func movingSlots() async throws {
         let servers = try await ValkeyServer.cluster()
         defer { withExtendedLifetime(servers) {} }
         let (a, b) = (try Machine(servers[0].url), try Machine(servers[2].url))
@@ -464,7 +460,6 @@ struct ValkeyTierTests {
             let moved = try clients[from].command(
                 "MIGRATE", "127.0.0.1", "\(servers[to].port)", "vellum:Parcel:\(name)", "0", "5000")
             #expect(moved == .status("OK"))
-            // Some are there already, and others not yet.
             if place == 20 {
                 for name in names {
                     #expect(try b.parcels.access(name)?.weight == 1, "\(name)")
@@ -486,7 +481,7 @@ struct ValkeyTierTests {
         #expect(try await b.isCovered())
     }
 
-    @Test func aServerOfAClusterThatIsAwayIsSaid() async throws {
+    @Test("keys of an unreachable server of a cluster throw") func unreachableClusterServer() async throws {
         let servers = try await ValkeyServer.cluster()
         defer { withExtendedLifetime(servers) {} }
         let machine = try Machine(servers[0].url)
@@ -503,13 +498,13 @@ struct ValkeyTierTests {
         #expect(failures > 5)
         try await servers[2].start()
         #expect(try await machine.isCovered())
-        // What it had is lost with it, and nothing else.
+        // Only the stopped server's objects are lost.
         for number in 0..<60 {
             if let found = try machine.parcels.access("\(number)") { #expect(found.weight == number) }
         }
     }
 
-    @Test func databasesAreApart() async throws {
+    @Test("databases are separate") func databases() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let (zero, seven) = (try Machine(server.url), try Machine(server.url + "/7"))
@@ -535,7 +530,7 @@ struct User: ArchiveCodable, Sendable {
 }
 
 @Suite struct ManualExampleTests {
-    @Test func theExampleIsTheOneThatIsCompiledHere() throws {
+    @Test func exampleIsCompiled() throws {
         let root = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let page = try String(
@@ -556,7 +551,7 @@ struct User: ArchiveCodable, Sendable {
         ("valkey://:a%40b%3A@h:2", "valkey://h:2/0"), ("valkey://u:p@q@h", "valkey://u@h:6379/0"),
         ("valkeys://h", "valkeys://h:6379/0"), ("rediss://u:p@h:1/2", "valkeys://u@h:1/2"),
     ])
-    func whatIsUnderstood(url: String, description: String) throws {
+    func validAddresses(url: String, description: String) throws {
         #expect("\(try ValkeyAddress(url))" == description)
         #expect(try ValkeyAddress("valkey://:a%40b%3A@h:2").password == "a@b:")
     }
@@ -566,7 +561,7 @@ struct User: ArchiveCodable, Sendable {
         "valkey://u@h",
         "valkey://:%4@h", "valkey://:%zz@h", "valkey://[::1", "http://u:secret@h", "valkeys://h?roots=a",
     ])
-    func whatIsNot(url: String) {
+    func invalidAddresses(url: String) {
         let error = #expect(throws: ValkeyAddressError.self) { try ValkeyAddress(url) }
         #expect(error?.description.contains("secret") == false)
     }

@@ -9,12 +9,12 @@ import Vellum
 import VellumRemote
 import VellumValkey
 
-/// What may happen to connections and to a server.
+/// Failures of connections and of a server.
 @Suite(
     .serialized, .enabled(if: ValkeyServer.program != nil, "there is neither valkey-server nor redis-server"))
 struct ValkeyTroubleTests {
-    /// It learns of changes whenever the other sends them, so it promises nothing.
-    @Test func aServerThatBecomesAReplicaIsNoticed() async throws {
+    /// A replica gets changes late, so nothing is guaranteed.
+    @Test("a server that becomes a replica is detected") func replica() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let machine = try Machine(server.url) { $0.heartbeat = .milliseconds(100) }
@@ -31,8 +31,8 @@ struct ValkeyTroubleTests {
         #expect(try machine.parcels.statistics().health.trouble == nil)
     }
 
-    /// What is still under way on a lost connection when a newer change has been made on the next one.
-    @Test func whatIsUnderWayOnALostConnectionNeverArrives() async throws {
+    @Test("a request on a lost connection doesn't overwrite a newer change")
+    func lateRequests() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let proxy = try Proxy(to: server.port)
@@ -46,15 +46,15 @@ struct ValkeyTroubleTests {
         #expect(throws: RemoteError.self) { try machine.parcels.record(Parcel(number: "k", weight: 1)) }
         #expect(try await eventually { try machine.parcels.statistics().health.connections == 2 })
         try machine.parcels.record(Parcel(number: "k", weight: 2))
-        // The server is given the time to carry it out, if it would.
+        // Gives the server time to execute it.
         proxy.strand(false)
         try await Task.sleep(for: .milliseconds(200))
         let other = try Machine(server.url)
         #expect(try other.parcels.access("k")?.weight == 2)
     }
 
-    /// A server that accepts connections and says nothing: each call would wait for the time-out.
-    @Test func nobodyWaitsForAServerThatSeveralAttemptsDidNotReach() async throws {
+    /// Each call to a server that accepts connections and doesn't respond would wait for the time-out.
+    @Test("calls fail at once after several failed attempts to connect") func failFast() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let machine = try Machine(server.url) {
@@ -74,7 +74,7 @@ struct ValkeyTroubleTests {
             #expect("\(try #require(error))".contains("nothing was sent"))
         }
         let after = try health()
-        // None of them waited for an answer, or for the end of an attempt.
+        // No call waited for a response or a connection.
         #expect(after.unsent - before.unsent == 30 && after.timeouts == before.timeouts)
         #expect(after.trouble != nil)
         server.resume()
@@ -82,8 +82,7 @@ struct ValkeyTroubleTests {
         #expect(try machine.parcels.access("k") == nil)
     }
 
-    /// Many that lost one server come back one by one, and not again and again.
-    @Test func aServerThatComesBackIsNotStormed() async throws {
+    @Test("machines reconnect with growing, random pauses") func reconnectBackoff() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
         let machines = try (0..<20).map { _ in
@@ -95,11 +94,11 @@ struct ValkeyTroubleTests {
         try await Task.sleep(for: .milliseconds(1500))
         let attempts = try machines.map { try $0.parcels.statistics().health.failures - 1 }
         let most = 10 + Int((ContinuousClock.now - begin) / .milliseconds(100))
-        // Pauses of up to 50 ms and twice as much each time: without that there were 60 in this time.
+        // Pauses start at up to 50 ms and double; without them, there were 60 attempts in this time.
         #expect(attempts.reduce(0, +) / 20 < most && Set(attempts).count > 1, "\(attempts)")
         try await server.start()
         for machine in machines { #expect(try await machine.isCovered()) }
-        // Each has made one connection and no more.
+        // Each machine reconnected once.
         #expect(try server.client().command("INFO", "stats").text?.contains("rejected_connections:0") == true)
         for machine in machines { #expect(try machine.parcels.statistics().health.connections == 2) }
     }

@@ -48,7 +48,7 @@ import ValkeyWire
         "#x\r\n", ",x\r\n",
         "=3\r\nabc\r\n", "$99999999999\r\n", "*99999999\r\n", ":99999999999999999999\r\n",
     ])
-    func whatIsNoneIsRefused(text: String) throws {
+    func invalidValues(text: String) throws {
         #expect(throws: RESPError.self) { try decode(text) }
     }
 
@@ -61,7 +61,7 @@ import ValkeyWire
         #expect(try decode("$3\r\nabc\r\n", by: .max, limits) == [.bytes(Array("abc".utf8))])
         limits.bytes = 20
         let three = "$3\r\nabc\r\n"
-        // Of one value, not of all; elements and their lengths count.
+        // The limit applies to one value; elements and their lengths count.
         #expect(try decode(three + three + three + three, by: .max, limits).count == 4)
         #expect(try decode("*2\r\n\(three)\(three)", by: .max, limits).count == 1)
         for element in [three, "+abc\r\n"] {
@@ -75,13 +75,12 @@ import ValkeyWire
         #expect(try decode("*1\r\n*1\r\n:1\r\n", by: .max, limits).count == 1)
         #expect(throws: RESPError.self) { try decode("*1\r\n*1\r\n*1\r\n", by: .max, limits) }
         #expect(throws: RESPError.self) { try decode("*2\r\n*2\r\n", by: .max, limits) }
-        // The limit is of one value, not of the connection.
+        // The limit applies to one value, not to the connection.
         #expect(try decode("*3\r\n:1\r\n:1\r\n:1\r\n*1\r\n:1\r\n", by: .max, limits).count == 2)
         #expect(throws: RESPError.self) { try decode("+12345678901", by: .max, limits) }
     }
 
-    /// What is announced takes nothing, and what arrives in small pieces is not looked at again and again.
-    @Test func costsAreInProportion() throws {
+    @Test("announced lengths allocate nothing, and small pieces take linear time") func linearCost() throws {
         var decoder = RESPDecoder()
         decoder.append("$400000000\r\n".utf8)
         #expect(try decoder.next() == nil)
@@ -95,7 +94,7 @@ import ValkeyWire
         }
         small.append("\r\n".utf8)
         #expect(try small.next() == .bytes(bytes))
-        // Two thousand billion steps otherwise.
+        // Quadratic time would be two thousand billion steps.
         #expect(processorSeconds() - start < 20)
     }
 

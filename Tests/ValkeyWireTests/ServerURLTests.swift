@@ -2,7 +2,7 @@ import Testing
 import ValkeyWire
 
 @Suite struct ServerURLTests {
-    @Test func whatBelongsToTLS() throws {
+    @Test func tlsOptions() throws {
         let url = try ServerURL(
             "rediss://ada:a%3Fb@h:7/2?roots=/etc/a%20b.pem&serverName=cache.example&key=k%26")
         #expect(url.isSecure && url.place == "h:7" && url.database == 2 && url.password == "a?b")
@@ -14,11 +14,11 @@ import ValkeyWire
         #expect(try ServerURL("valkeys://h").encryption.words == "")
     }
 
-    @Test func signsAreNoDigits() {
+    @Test("signs are not digits") func signs() {
         for text in ["valkey://:a%+1b@h", "valkey://h:+6379", "valkey://h/+0", "valkey://h/-0"] {
             #expect(throws: ServerURLError.self) { try ServerURL(text) }
         }
-        // A scheme that is mistyped is none of a folder's, whose name would be printed with the password.
+        // A mistyped scheme isn't taken for a folder, whose name would be printed with the password.
         #expect(ServerURL.isURL("Valkey://:secret@h") && ServerURL.isURL("valky://:secret@h"))
         #expect(!ServerURL.isURL("/folder") && !ServerURL.isURL("folder"))
     }
@@ -26,7 +26,7 @@ import ValkeyWire
     @Test(arguments: [
         "valkey://h?roots=a", "valkeys://h?roots", "valkeys://h?color=red", "valkeys://h?roots=%zz",
     ])
-    func whatDoesNot(text: String) {
+    func invalidOptions(text: String) {
         let error = #expect(throws: ServerURLError.self) { try ServerURL(text) }
         #expect(error?.description.contains("?") == true)
     }

@@ -8,14 +8,13 @@ import VellumValkey
 struct Parcel: ArchiveCodable, Sendable {
     var primaryKey: String { key }
     var key: String
-    /// Each is recorded once.
     var version: String
 }
 
 /// One of the machines that share a server: `ValkeyWorker URL STORE SEED OPERATIONS HISTORY`.
 ///
-/// A change is two lines of the history, one before it begins and one with its outcome, each written at once, so that what a
-/// killed worker had begun is known.
+/// A change is two lines of the history, before its start and with its outcome, each written at once: they show which changes
+/// a killed worker had started.
 @main
 struct ValkeyWorker: Sendable {
     private let seed: UInt64
@@ -50,11 +49,11 @@ struct ValkeyWorker: Sendable {
         guard write(history, bytes, bytes.count) == bytes.count else { exit(3) }
     }
 
-    /// Looks and changes by turns, a few keys much more often than others.
+    /// Looks up and changes keys alternately, some much more often than others.
     private func work(_ lane: Int, _ count: Int) {
         var random = SeededGenerator(seed: seed &* 31 &+ UInt64(lane))
         for turn in 0..<count {
-            // Long enough that what is missed would be seen too late.
+            // Long enough that missed changes would be detected.
             usleep(500)
             let key =
                 "k\(min(Int.random(in: 0..<400, using: &random), Int.random(in: 0..<400, using: &random)))"

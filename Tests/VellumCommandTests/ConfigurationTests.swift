@@ -102,7 +102,7 @@ struct ConfigurationTests {
         #expect(try screen("<enter>Q<ctrl+o>").contains("sort people desc | limit 3"))
         #expect(try screen("<enter>Q<ctrl+o><enter><enter>").contains("950334"))
         // What a person chooses is the person's; what the settings say stays there.
-        #expect(try screen("<enter>Q<ctrl+o><ctrl+x>").contains("most people is a setting: \(path):5"))
+        #expect(try screen("<enter>Q<ctrl+o><ctrl+x>").contains("most people is set in \(path):5"))
     }
 
     /// What broke: columns were printed without where they are from, as other settings are.

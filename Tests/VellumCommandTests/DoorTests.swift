@@ -199,7 +199,7 @@ struct DoorTests {
         for kind in kinds { #expect(picture.contains(" \(kind.label) "), "\(kind): \(picture)") }
         #expect(picture.contains(try #require(EventCause.tooLarge.label(of: .rejection))))
         let (_, story) = try PseudoTerminal.run("why A k --store '\(store.path)'")
-        for kind in kinds.dropLast() { #expect(story.contains("  \(kind.participle)"), "\(story)") }
+        for kind in kinds.dropLast() { #expect(story.contains("  \(kind.label)"), "\(story)") }
     }
 
     // MARK: Results of queries
@@ -319,7 +319,7 @@ struct DoorTests {
         #expect(try Vellum.run(command + ["--dry-run"]).text.hasPrefix("would \(plan)"))
         #expect(try Vellum.run(command + ["--yes"]).errors.hasPrefix(outcome + "\n"))
         let restored =
-            words.contains("--in") ? "restored the deadlines of 2 entries, 4 B" : "restored 2 entries, 4 B"
+            words.contains("--in") ? "restored the expiry times of 2 entries, 4 B" : "restored 2 entries, 4 B"
         #expect(try store.done("undo", "A").errors.hasPrefix(restored))
         try fill()
         let picture = try screen("<enter>M\(keys)")

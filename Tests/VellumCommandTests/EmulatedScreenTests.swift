@@ -90,7 +90,7 @@ struct EmulatedScreenTests {
         }
         // The graphs have figures, and the list of stores times, that nothing printed has.
         try emulator.press("T")
-        try emulator.shows("› graphs", "hit ratio", "operations/s", "q Back")
+        try emulator.shows("› graphs", "hit ratio", "operations", "q Back")
         #expect(try !emulator.lines().contains { $0.contains("footprint") || $0.contains("appended") })
         #expect(try emulator.lines().count == 35)
         try emulator.press("h")
@@ -176,18 +176,18 @@ struct EmulatedScreenTests {
             (["7 entries", "f/1"], "", ["Enter"]),
             (["709037", "tree text hex"], "", ["/", "size", "Enter"]),
             (["1 of 1"], "", ["t"]), (["\"name\":"], "", ["t"]), (["000000  a2"], "", ["h"]),
-            (["7 entries"], "tree text hex", ["s", "r", "C"]), (["Columns, with"], "", [" ", "Escape"]),
-            (["7 entries", "name"], "Columns, with", ["W", "size > 1", "Enter"]),
+            (["7 entries"], "tree text hex", ["s", "r", "C"]), (["Columns ("], "", [" ", "Escape"]),
+            (["7 entries", "name"], "Columns (", ["W", "size > 1", "Enter"]),
             (["where size > 1"], "", ["Escape"]), (["7 entries"], "where size", ["f"]),
             (["Count by"], "", ["size", "Enter"]), (["1 group by size"], "", ["h"]),
             (["7 entries"], "group by", ["z"]), (["by key up to \"/\""], "", ["t"]),
             (["a separator, owner or kind"], "", ["Down", "Enter"]),
             (["by key up to \"|\""], "separator, owner", ["f"]), (["Count by"], "", ["size", "Enter"]),
             (["1 group by size"], "", ["h"]), (["7 entries"], "group by", ["Q", "limit 2", "Enter"]),
-            (["2 rows"], "", ["a"]), (["asked every 1s"], "", ["h"]), (["7 entries"], "2 rows", ["E"]),
+            (["2 rows"], "", ["a"]), (["refreshing every 1s"], "", ["h"]), (["7 entries"], "2 rows", ["E"]),
             (["recorded", "of City"], "", ["Tab"]), (["process has"], "", ["Tab"]),
-            (["operations/s"], "", ["h"]),
-            (["7 entries"], "operations/s", ["h"]), (["2 archives"], "", ["j", "Enter"]),
+            (["operations"], "", ["h"]),
+            (["7 entries"], "operations", ["h"]), (["2 archives"], "", ["j", "Enter"]),
             (["hello-log", "1 message"], "", ["f", "hel", "Enter"]), (["find \"hel\": 1 of 1"], "", ["h"]),
             (["2 archives"], "", ["?"]), (["type to search"], "", ["Escape"]),
             (["2 archives"], "type to search", ["h"]), (["2 stores in"], "", ["k", "Enter"]),

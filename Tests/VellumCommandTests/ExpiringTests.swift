@@ -69,7 +69,7 @@ struct ExpiringTests {
         let undo = try store.done("undo", "A", "--json")
         let report = try JSON.object(undo.text)
         #expect(report["entries"] as? Int == 1 && report["expired"] as? Int == 1, "\(undo.text)")
-        #expect(undo.errors.contains("1 has expired meanwhile") && undo.errors.contains("1 entry"))
+        #expect(undo.errors.contains("1 expired since") && undo.errors.contains("1 entry"))
         #expect(try store.keys("A") == ["long"])
     }
 
@@ -136,7 +136,7 @@ struct ExpiringTests {
             never.errors.hasPrefix("vellum: no entry \"nothing\"\nkept 1 entry, 2 B from expiring\n"))
         #expect(try lifetime("a") == nil)
 
-        #expect(try store.done("undo", "A").errors.hasPrefix("restored the deadlines of 1 entry, 2 B ("))
+        #expect(try store.done("undo", "A").errors.hasPrefix("restored the expiry times of 1 entry, 2 B ("))
         #expect(try abs(#require(try lifetime("a")) - 7200) < 600)
         try store.done("undo", "A")
         #expect(try abs(#require(try lifetime("a")) - 300) < 60)
@@ -240,7 +240,7 @@ struct ExpiringTests {
         #expect(try opened.archive(named: "A").access("a") != nil)
         asking.type("y\n")
         #expect(try await asking.finish() == 0)
-        #expect(asking.text.contains("\"a\" was used after the plan was made, and was left alone"))
+        #expect(asking.text.contains("\"a\" was accessed after the plan was made; skipped"))
         #expect(asking.text.contains("expired 1 entry, 2 B"))
         #expect(try store.keys("A") == ["a"])
     }
@@ -320,7 +320,7 @@ struct ExpiringTests {
         #expect(
             outcome.text == "{\"id\":1,\"action\":\"delete\",\"entries\":1,\"bytes\":2,\"skipped\":[\"a\"],"
                 + "\"skippedCount\":1,\"expired\":0,\"displaced\":0,\"evicted\":0}\n")
-        #expect(outcome.errors.hasPrefix("vellum: \"a\" was recorded, changed or evicted meanwhile"))
+        #expect(outcome.errors.hasPrefix("vellum: \"a\" was recorded, changed or evicted since"))
         #expect(try store.done("get", "A", "a", "--json").text == "[2]\n")
         #expect(try store.keys("A") == ["a", "b"])
 

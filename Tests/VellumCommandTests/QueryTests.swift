@@ -131,8 +131,8 @@ struct QueryTests {
             #"find countrycode = "ID" and population > 1000000 | sort population desc, name | limit 10"#
         let text = try lines(query, "--explain").joined(separator: "\n")
         for part in [
-            "in the order in which they are stored", "looked at   6,204 entries; read 6,204 values",
-            "10 rows in ", "(going through the entries, and what is done with the rows)",
+            "in the order in which they are stored", "scanned     6,204 entries; read 6,204 values",
+            "10 rows in ", "(reading entries and handling rows)",
         ] {
             #expect(text.contains(part), "\(part)")
         }

@@ -208,7 +208,7 @@ struct WatchTests {
         #expect(status == 0)
         #expect(text.hasPrefix("\"日本語\" is in A: 2 B\r\n"))
         for part in [
-            "  owner     地理\r\n", "  2 B  recorded by process ", " was made.\r\n",
+            "  owner     地理\r\n", "  2 B  recorded by process ", " was created.\r\n",
         ] {
             #expect(text.contains(part), "\(part)")
         }
@@ -217,6 +217,6 @@ struct WatchTests {
         (status, text) = try PseudoTerminal.run("why A 日本語 --store '\(store.path)'")
         #expect(status == 0)
         #expect(text.hasPrefix("\"日本語\" is not in A\r\n"))
-        #expect(text.contains("  2 B  evicted: the disk limit left no room, by process "))
+        #expect(text.contains("  2 B  evicted: disk limit reached, by process "))
     }
 }

@@ -12,7 +12,7 @@ import Vellum
         #expect(10.bytes == 10 && 3.gigaByte == 3_221_225_472 && 3.gigaBytes == 3_221_225_472)
     }
 
-    @Test func sizesThatNothingHas() {
+    @Test("sizes that overflow are clamped") func overflow() {
         #expect(Int.max.megaBytes == .max)
         #expect(Int.min.kiloBytes == .min)
     }

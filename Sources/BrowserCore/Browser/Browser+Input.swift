@@ -166,7 +166,7 @@ extension Browser {
         let isOfUse = model.isOfUse(id)
         let screen = model.screen
         let effects = perform(&model, id)
-        if !isOfUse, effects.isEmpty, model.notice == nil, model.overlay == nil {
+        if !isOfUse, effects.isEmpty, model.notice == nil, model.overlay == nil, model.prompt == nil {
             let verb = action.title.prefix { $0 != " " }.lowercased()
             model.say(
                 id.isVerb ? "Nothing to \(verb) here." : "\(action.title) is not available here.", seconds: 3)

@@ -1,24 +1,32 @@
 import TerminalKit
 
 enum FooterView {
+    /// The most used actions, which are named first.
+    private static let mostUsed: [ActionID] = [
+        .editValue, .copy, .pager, .open, .fold, .edit, .filter, .find, .search, .sort, .mark, .delete,
+        .expire, .query,
+    ]
+
     static func hints(_ model: Model) -> [KeyHint<ActionID>] {
-        var hints = model.keyMap.hints(in: model.screen).filter {
+        func rank(_ hint: KeyHint<ActionID>) -> Int { mostUsed.firstIndex(of: hint.id) ?? mostUsed.count }
+        let valueKeys = model.screen == .value ? [ActionID.editValue, .copy, .pager] : []
+        let added = valueKeys.compactMap { id in
+            model.keyMap.action(id).flatMap { action in
+                action.keys.first.map { KeyHint(id: id, key: "\($0)", title: action.title) }
+            }
+        }
+        let hints = (added + model.keyMap.hints(in: model.screen)).filter {
             model.isOfUse($0.id) && isNamed($0.id, on: model.screen)
-        }.map { hint in
+        }.enumerated().sorted {
+            (rank($0.element), $0.offset) < (rank($1.element), $1.offset)
+        }.map(\.element).map { hint in
+            // The title names the next effect of a toggle.
             var title = hint.id == .pause && model.pausedSince != nil ? "Resume" : hint.title
             if hint.id == .fold, model.value?.load == nil { title = "Read value" }
             if hint.id == .quit, !model.isFirstScreen { title = "Back" }
             return KeyHint(id: hint.id, key: hint.key, title: title)
         }
-        if model.screen == .value {
-            let first = [ActionID.editValue, .copy, .pager].compactMap { id in
-                model.keyMap.action(id).flatMap { action in
-                    action.keys.first.map { KeyHint(id: id, key: "\($0)", title: action.title) }
-                }
-            }
-            hints = first.filter { model.isOfUse($0.id) } + hints
-        }
-        // Help comes first if not all hints fit.
+        // Where not all fit, help is first, since it lists the rest.
         let needed = hints.reduce(-2) { $0 + TextWidth.width(of: $1.key) + TextWidth.width(of: $1.title) + 3 }
         guard needed > model.size.columns, let help = hints.first(where: { $0.id == .help }) else {
             return hints

@@ -81,7 +81,7 @@ enum TitleView {
                 "\(look.glyphs.marked) \(isFollowing ? "following" : "live") ",
                 look[.titleGood])
         case .frozen(let seconds):
-            return Span("frozen \(Int(seconds)) s ", look[.titleWarning])
+            return Span("frozen \(Figures.duration(seconds)) ", look[.titleWarning])
         case .paused(let seconds):
             return Span(" PAUSED \(Figures.duration(seconds)) ", look[.badge])
         }

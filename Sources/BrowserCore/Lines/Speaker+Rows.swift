@@ -2,15 +2,15 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// What the cursor is on, or, where there is no cursor, what is in view.
+/// Describes the selected row, or the visible lines of a screen without rows.
 extension Speaker {
-    /// What is said of a place, and what tells it from others: figures that tick aren't said anew.
+    /// A described row, and its identity without changing figures.
     private struct Said {
         var identity: String
         var lines: [String]
     }
 
-    /// - Parameter isAnswer: whether a key was pressed; of what moves by itself there is one line a second at most.
+    /// - Parameter isAnswer: whether a key was pressed; otherwise there is at most one line a second.
     mutating func sayRow(_ model: Model, _ frame: Frame, isAnswer: Bool) -> [String] {
         guard !model.isTyping || isAnswered else { return [] }
         let list = model.layout.list
@@ -20,12 +20,12 @@ extension Speaker {
         }
         guard let place = table.selectedRow, (0..<table.rowCount).contains(place) else { return [] }
         let row = table.row(place)
-        // It comes when it is read.
+        // The row isn't loaded yet.
         guard Speaker.name(row, table) != model.look.glyphs.ellipsis else { return [] }
         let now = Speaker.said(row, place, table, model)
         let isEarly = !isAnswer && rowSaid.map { model.now.seconds(since: $0) < 1 } ?? false
         let isLog = model.screen == .messages || model.screen == .monitor
-        // What is read first is no news.
+        // The first rows aren't new.
         if arrived.map({ model.now.seconds(since: $0) < 1 }) ?? false { rowCount = table.rowCount }
         let more = table.rowCount - rowCount
         let hasGrown = isLog && !isAnswer && rowCount > 0 && more > 0
@@ -45,9 +45,9 @@ extension Speaker {
 
     private static func said(_ row: Table.Row, _ place: Int, _ table: Table, _ model: Model) -> Said {
         let key = model.parts.key(model)
-        // An archive's place among others is no news.
+        // An archive keeps its identity when the order changes.
         let name = name(row, table)
-        // An entry that is stored anew has other figures.
+        // A replaced entry is spoken again.
         let version = model.screen == .entries ? model.entries?.rows[place].map { " \($0.sequence)" } : nil
         let subject = key ?? (model.screen == .archives ? name : "\(place) \(name)")
         let count = "\(Figures.count(place + 1)) of \(Figures.count(table.rowCount))"
@@ -79,7 +79,7 @@ extension Speaker {
         return (words + signs).joined(separator: ", ")
     }
 
-    // MARK: What has no rows
+    // MARK: Screens without rows
 
     private mutating func sayWithoutTable(_ model: Model, _ frame: Frame, in list: Rect) -> [String] {
         if model.screen == .monitor {
@@ -91,7 +91,6 @@ extension Speaker {
         switch value.mode {
         case .tree: return say(Speaker.node(value))
         case .text: return sayPage(value.textRows(list.rows).map(\.text))
-        // The scroll bar is beside it.
         case .hex: return sayPage(Speaker.exact(frame, in: list.inset(right: 1)))
         }
     }
@@ -112,7 +111,7 @@ extension Speaker {
         return Said(identity: "\(index) \(text)", lines: [text])
     }
 
-    /// All that is in view; after a move by less than that, what came into view.
+    /// All visible lines or, after scrolling, the new ones.
     private mutating func sayPage(_ lines: [String]) -> [String] {
         let before = page
         let now = Array(lines.prefix((lines.lastIndex { !$0.isEmpty } ?? -1) + 1))
@@ -136,7 +135,7 @@ extension Speaker {
         }
     }
 
-    /// The same of what the browser itself says there, without the lines that are empty. What stands apart is separated by commas.
+    /// The lines of an area without empty ones. Columns are separated by commas.
     static func text(_ frame: Frame, in rect: Rect) -> [String] {
         exact(frame, in: rect).compactMap { line in
             let parts = line.split(separator: "  ").map { $0.trimmingSpaces() }.filter { !$0.isEmpty }

@@ -2,10 +2,9 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Says in lines of text what a person would see change on the screen: for screen readers, and for terminals that nothing can be
-/// drawn on. For one thread.
+/// Describes changes of the screen in lines of text, for screen readers and terminals without cursor control.
 package struct Speaker: Sendable {
-    /// The field that has the keyboard: what stands before it, what is typed, and how much of that is behind the cursor.
+    /// The field with the keyboard: its label, its text, and the text behind the cursor.
     package struct Typing: Sendable, Hashable {
         package let label: String
         package let text: String
@@ -18,12 +17,12 @@ package struct Speaker: Sendable {
     }
 
     package private(set) var typing: Typing?
-    /// Whether a dialog was said last: keys that were pressed before it was are no answer to it.
+    /// Whether a dialog was spoken last. Keys pressed before aren't answers.
     package private(set) var asks = false
-    /// Whether something waits to be said although nothing changes any more.
+    /// Whether a line waits to be spoken without a further change.
     package private(set) var owes = false
 
-    // What was said last of each.
+    // The last spoken state.
     private var heading = ""
     private var info = ""
     private var infoIsDue = true
@@ -34,21 +33,21 @@ package struct Speaker: Sendable {
     private var state: [String] = []
     private var job: (ticket: Int, quarter: Int)?
     var row = ""
-    /// When it was said, and how many rows there were then.
+    /// When the row was spoken, and the number of rows then.
     var rowSaid: Timestamp?
     var rowCount = 0
-    /// The lines in view of what has no rows.
+    /// The visible lines of a screen without rows.
     var page: [String] = []
     private var order = ""
     private var marked = 0
-    /// Whether those are of a query's result.
+    /// Whether the marks are of a query's result.
     private var markedOfQuery = false
     private var found = ""
-    /// What is said of what is typed, and since when no more is typed.
+    /// The note on the typed text, and when typing stopped.
     private var note = ""
     private var typed: Timestamp?
     private var asked: Timestamp?
-    /// Whether a query was answered since the last call. With nothing found the keyboard stays with it.
+    /// Whether a query ended since the last call. Without rows the keyboard stays with the query.
     private(set) var isAnswered = false
     private var nextEvent: Int?
     private var eventsSaid: Timestamp?
@@ -58,12 +57,11 @@ package struct Speaker: Sendable {
 
     package mutating func startAnew() { self = Speaker() }
 
-    /// What is new since the last call. `frame`: the model drawn. `isAnswer`: a key was pressed since then.
+    /// Returns the changes since the last call. `frame`: the drawn model. `isAnswer`: a key was pressed since then.
     package mutating func lines(_ model: Model, _ frame: Frame, isAnswer: Bool = true) -> [String] {
         let before = typing
         typing = Speaker.typing(model)
         (asks, owes) = (false, false)
-        // What was typed decided what is shown now.
         if before != nil, typing == nil { (row, info, infoIsDue) = ("", "", true) }
         var lines = sayPlace(model, frame)
         lines += sayState(model) + sayOverlay(model) + sayNews(model) + sayNote(model, before)
@@ -72,7 +70,7 @@ package struct Speaker: Sendable {
         return lines.map(TerminalText.sanitized)
     }
 
-    /// For what must wait until others were heard.
+    /// Delays a line until the next call.
     mutating func owe() { owes = true }
 
     // MARK: The screen
@@ -91,7 +89,7 @@ package struct Speaker: Sendable {
         asked = model.query?.askedAt
         isAnswered = isOther && asked != nil
         if isOther { infoIsDue = true }
-        // What is above the list says how much there is, once that is known.
+        // The line above the list has its count.
         let words = Speaker.text(frame, in: model.layout.info).joined(separator: "; ")
         let isTold = model.parts.table(model).map { $0.rowCount > 0 } ?? true
         if infoIsDue, isAnswered || isTold && !model.isTyping, !words.isEmpty {
@@ -104,11 +102,11 @@ package struct Speaker: Sendable {
 
     private mutating func sayState(_ model: Model) -> [String] {
         let states = [
-            (model.isReadOnly, "read only: nothing here changes the store", ""),
+            (model.isReadOnly, "read only", ""),
             (model.pausedSince != nil, "paused", "no longer paused"),
             (
-                TitleView.isArchiveRemoved(model), "the archive was removed; this is what it was",
-                "the archive is there again"
+                TitleView.isArchiveRemoved(model), "archive removed, showing its last state",
+                "archive is back"
             ),
         ]
         let now = states.filter(\.0).map(\.1)
@@ -120,7 +118,7 @@ package struct Speaker: Sendable {
     private mutating func sayNews(_ model: Model) -> [String] {
         var lines: [String] = []
         let wrong = model.parts.problem(model) ?? model.archives.problem
-        if wrong != problem { lines.append(wrong ?? "all is read again") }
+        if wrong != problem { lines.append(wrong ?? "store readable again") }
         problem = wrong
         let mistake = model.screen == .query ? model.query?.problem : nil
         if mistake != self.mistake, let mistake { lines.append(mistake) }
@@ -145,7 +143,7 @@ package struct Speaker: Sendable {
         let now = SpokenOverlay(model)
         defer { overlay = now }
         guard let now else {
-            // What was under it is where one is again.
+            // The row below a closed overlay is spoken again.
             if overlay != nil { row = "" }
             return []
         }
@@ -161,7 +159,7 @@ package struct Speaker: Sendable {
 
     // MARK: Events
 
-    /// Of many there is one line a second at most, with the last of them.
+    /// At most one line a second, with the last event.
     private mutating func sayEvents(_ model: Model) -> [String] {
         let all = model.events.numbers
         guard model.screen == .archives || model.screen == .entries, model.archives.showsEvents else {
@@ -175,7 +173,7 @@ package struct Speaker: Sendable {
         guard all.upperBound > first, !isEarly else { return [] }
         (nextEvent, eventsSaid) = (all.upperBound, model.now)
         let last = model.events[all.upperBound - 1]
-        // What happened before is no news.
+        // Events before the screen was opened aren't spoken.
         guard let arrived, last.time >= arrived else { return [] }
         let words = [
             last.label, EventText.key(last, look: model.look), "in", last.archive,
@@ -195,8 +193,8 @@ package struct Speaker: Sendable {
         return Typing("query ", query.field)
     }
 
-    /// What stands behind the field: what is wrong with the text, or how much it finds. Said when the cursor was sent to the
-    /// mistake, and when nobody types for a second.
+    /// The note behind the field: a mistake or the number of matches. Spoken when the cursor moved to the mistake, and after a
+    /// second without typing.
     private mutating func sayNote(_ model: Model, _ before: Typing?) -> [String] {
         guard let prompt = model.prompt, let typing else {
             (note, typed) = ("", nil)
@@ -228,9 +226,9 @@ package struct Speaker: Sendable {
         return rows.first { $0.range.contains(places[current].lowerBound) }?.text
     }
 
-    // MARK: What is chosen and found
+    // MARK: Marks and matches
 
-    /// The order of a list, how much of it is marked, and what a search found.
+    /// The order, marks and matches of a list.
     private mutating func sayList(_ model: Model) -> [String] {
         var lines: [String] = []
         let sorted = model.parts.table(model)?.columns.first { $0.order != nil }

@@ -1,21 +1,17 @@
 import StoreInspection
 import TerminalKit
 
-/// What stands over the screen, in words. A value; safe to share between threads.
+/// A dialog or list over the screen, in words.
 struct SpokenOverlay: Sendable {
-    /// Said when it opens.
     let heading: [String]
-    /// Said when it is another one; empty where there is nothing to choose.
     let choice: String
-    /// What makes it another choice: of some the words change with each second.
+    /// Identity of the choice, whose words may change every second.
     private(set) var chosen: String
-    /// What makes it another heading.
     private(set) var opened: String
 
-    /// Lines of a difference that are read out.
+    /// Maximum spoken lines of a difference.
     private static let mostLines = 200
 
-    /// Nil where nothing stands over the screen.
     init?(_ model: Model) {
         switch model.overlay {
         case nil: return nil

@@ -1,3 +1,4 @@
+import StorageEngine
 import StoreInspection
 import TerminalKit
 
@@ -10,8 +11,7 @@ extension Browser {
             switch result {
             case .success(let known):
                 let history = model.events.completing(known, of: key, in: archive.name)
-                let reach = history.reach(in: archive.name, now: model.shownNow)
-                showHistory(&model, of: key, history.lines(by: model.processName), ["", reach])
+                showHistory(&model, of: key, in: archive.name, history)
             case .failure(let error): model.say(error.description, role: .error)
             }
             return []
@@ -19,9 +19,14 @@ extension Browser {
     }
 
     /// Opens a history with its newest event in view.
-    static func showHistory(_ model: inout Model, of key: String, _ events: [String], _ rest: [String]) {
-        let events = events.isEmpty ? ["The event log has no event of this key."] : events
-        var box = MessageBox(title: "Key history of \(TerminalText.sanitized(key))", lines: events)
+    static func showHistory(
+        _ model: inout Model, of key: String, in archive: String, _ history: KeyHistory, _ rest: [String] = []
+    ) {
+        let events = history.lines(by: model.processName)
+        let reach = history.reach(in: archive, now: model.shownNow)
+        var box = MessageBox(
+            title: "Key history of \(TerminalText.sanitized(key))",
+            lines: [reach] + (events.isEmpty ? ["The event log has no event of this key."] : events))
         func places(_ model: Model) -> Dialog.Places {
             OverlayPlaces.dialog(box, model).places(in: OverlayPlaces.dialogs(model))
         }

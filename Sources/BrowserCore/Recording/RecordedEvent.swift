@@ -2,23 +2,23 @@ import CBOR
 import StoreInspection
 import TerminalKit
 
-/// Sendable value type. A line of a recording: what was shown or pressed, and when.
+/// A line of a recording.
 ///
-/// The form is asciicast's second version (<https://docs.asciinema.org/manual/asciicast/v2/>): a line of JSON with version,
-/// size and time of the beginning, then for each event a line `[SECONDS, CODE, TEXT]`. Frames (`o`) are written as
-/// ``TerminalKit/Frame/update(from:)`` says, keys (`i`) as `--keys` spells them, sizes (`r`) as `COLUMNSxROWS`.
+/// The format is asciicast version 2 (<https://docs.asciinema.org/manual/asciicast/v2/>): a line of JSON with version, size
+/// and start time, then a line `[SECONDS, CODE, TEXT]` for each event. Frames (`o`) are
+/// ``TerminalKit/Frame/update(from:)``, keys (`i`) are spelled as in `--keys`, sizes (`r`) as `COLUMNSxROWS`.
 package struct RecordedEvent: Sendable, Equatable {
     package enum Content: Sendable, Equatable {
         case update(String)
         case keys(String)
         case resize(Size)
-        /// A place that has a name (`m`).
+        /// A named position (`m`).
         case marker(String)
-        /// Any other, which other programs write.
+        /// An event of another program.
         case other
     }
 
-    /// Seconds since the beginning, 0 to 10⁹.
+    /// Seconds since the start, 0 to 10⁹.
     package let time: Double
     package let content: Content
 
@@ -27,7 +27,6 @@ package struct RecordedEvent: Sendable, Equatable {
         self.content = content
     }
 
-    /// The line without its end.
     var line: String {
         let (code, text) =
             switch content {

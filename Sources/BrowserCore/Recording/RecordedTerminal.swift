@@ -2,7 +2,7 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// A terminal that writes down what it shows and what is pressed. For one thread, as the terminal in it.
+/// A terminal that records frames and keys.
 package struct RecordedTerminal<Base: BrowserTerminal>: BrowserTerminal {
     private var base: Base
     private let recorder: Recorder
@@ -41,18 +41,17 @@ package struct RecordedTerminal<Base: BrowserTerminal>: BrowserTerminal {
     }
 }
 
-/// Writes a recording, each event when it happens: what is there is whole, however the program ends. For one thread.
+/// Writes a recording event by event, so that it is complete if the program is killed.
 package final class Recorder {
     private let file: GrowingFile
     private let clock: () -> ContinuousClock.Instant
     private let start: ContinuousClock.Instant
     private var size: Size
     private var shown: Frame?
-    /// Why nothing is recorded any more; nil while everything is.
+    /// The error that stopped the recording.
     package private(set) var failure: SourceError?
 
-    /// Begins a recording on a terminal of this size; the first frame may have another. `clock` isn't the wall clock, which
-    /// may be set meanwhile.
+    /// Starts a recording. `clock` must be monotonic.
     package init(
         to file: GrowingFile, size: Size, title: String, date: Timestamp = .now(),
         clock: @escaping () -> ContinuousClock.Instant = { .now }
@@ -78,7 +77,7 @@ package final class Recorder {
 
     func add(keys: String) { add(.keys(keys)) }
 
-    /// What is shown next stands for itself.
+    /// Adds a marker. The next frame is recorded in full.
     func add(marker: String) {
         shown = nil
         add(.marker(marker))
@@ -98,7 +97,7 @@ package final class Recorder {
 }
 
 extension Key {
-    /// How `--keys` spells it: a character by itself, others in angle brackets.
+    /// The spelling of `--keys`: a character, or a name in angle brackets.
     var scriptText: String {
         if modifiers.isEmpty, case .character(let character) = code, !"< \n".contains(character) {
             return String(character)

@@ -2,41 +2,41 @@ import CBOR
 import StoreInspection
 import TerminalKit
 
-/// Sendable value type. What a browser showed, and which keys were pressed, read from a file.
+/// A recording read from a file.
 package struct Recording: Sendable {
     package let size: Size
     package let title: String
-    /// In their order; times never decrease.
+    /// Times never decrease.
     package let events: [RecordedEvent]
-    /// Whether the last line ends within an event, as where the program was killed or the disk was full.
+    /// Whether the last event is incomplete.
     package let isCut: Bool
 
-    /// Bytes of the longest file that is read.
+    /// Maximum file size in bytes.
     package static let limit = 512 << 20
 
     package var duration: Double { events.last?.time ?? 0 }
 
-    /// - Throws: what isn't a recording, with the line where that shows.
+    /// - Throws: if the file isn't a recording, with the line.
     package init(contentsOf path: String) throws(SourceError) {
         try self.init(WholeFile.bytes(of: path, limit: Recording.limit), named: path)
     }
 
-    /// `name`: of the file, for errors.
+    /// - Parameter name: the file's name in errors.
     package init(_ bytes: [UInt8], named name: String) throws(SourceError) {
         let newline = UInt8(ascii: "\n")
         var lines = bytes.split(separator: newline, omittingEmptySubsequences: false)[...]
         guard let header = lines.popFirst().flatMap(Self.header) else {
             throw SourceError(
-                "\(name) is no recording: its first line isn't that of an asciicast of version 2")
+                "\(name) is not a recording: its first line isn't a header of asciicast version 2")
         }
         (size, title) = header
-        // Behind the last newline there is nothing, or a part of an event.
+        // The last line is empty or incomplete.
         let rest = lines.popLast()
         isCut = rest?.isEmpty == false
         var events: [RecordedEvent] = []
         for (index, line) in lines.enumerated() where !line.isEmpty {
             guard let event = RecordedEvent(line: Array(line)) else {
-                throw SourceError("\(name), line \(index + 2): this is no event of a recording")
+                throw SourceError("\(name), line \(index + 2): not an event of a recording")
             }
             events.append(RecordedEvent(time: max(event.time, events.last?.time ?? 0), event.content))
         }

@@ -1,27 +1,25 @@
 import StoreInspection
 import TerminalKit
 
-/// A recording while it is played: where it is, and what the screen shows there. A value; for one thread at a time.
+/// The state of a replayed recording.
 package struct Replay: Sendable {
     private let recording: Recording
     private let name: String
     private let look: Look
-    /// The screen before the event of this number, now and then, so that going back needn't begin at the beginning.
+    /// Screens before some events, so that going back doesn't start at the beginning.
     private var checkpoints: [(event: Int, reader: FrameReader)] = []
     private var reader: FrameReader
     private var next = 0
-    /// Seconds of the recording that are over.
+    /// Position in seconds.
     private var time = 0.0
     private var isPaused = false
-    /// Index of the speed among ``speeds``.
     private var speed = 2
-    /// When ``time`` was right.
     private var moment: ContinuousClock.Instant
     private var lastKeys: (text: String, time: Double)?
 
     private static let speeds = [0.25, 0.5, 1, 2, 4, 8, 16]
     private static let checkpointDistance = 256
-    /// Seconds that an arrow skips, and for which pressed keys are shown.
+    /// Seconds that an arrow key skips, and that pressed keys are shown.
     private static let step = 5.0
     private static let keysStay = 2.0
 
@@ -38,7 +36,7 @@ package struct Replay: Sendable {
 
     private var isAtEnd: Bool { time >= recording.duration }
 
-    /// Seconds until it shows something else; nil: nothing comes unless a key is pressed.
+    /// Seconds until the next event; nil without one.
     var secondsToNext: Double? {
         guard !isPaused, next < recording.events.count else { return nil }
         return (recording.events[next].time - time) / Self.speeds[speed]
@@ -51,7 +49,7 @@ package struct Replay: Sendable {
         try move(to: time + passed * Self.speeds[speed])
     }
 
-    /// - Returns: whether it goes on.
+    /// - Returns: false to quit.
     mutating func press(_ key: Key) throws(SourceError) -> Bool {
         switch key {
         case .character("q"), Key(.escape), .control("c"): return false
@@ -82,7 +80,7 @@ package struct Replay: Sendable {
         while next < recording.events.count, recording.events[next].time <= wanted { try takeNext() }
     }
 
-    /// Of several changes at one moment, each by itself.
+    /// Shows the next change, also of several at one moment.
     private mutating func showNextChange() throws(SourceError) {
         while next < recording.events.count {
             let event = recording.events[next]
@@ -104,8 +102,8 @@ package struct Replay: Sendable {
                 try reader.read(update)
             } catch {
                 throw SourceError(
-                    "\(name): the event at \(Self.clock(event.time)) has \(error.sequence), which recordings of "
-                        + "vellum don't have; asciinema plays those of other programs")
+                    "\(name): the event at \(Self.clock(event.time)) has the unknown sequence \(error.sequence); "
+                        + "asciinema plays recordings of other programs")
             }
         case .resize(let size): reader.resize(to: size)
         case .keys(let keys):
@@ -115,12 +113,11 @@ package struct Replay: Sendable {
         }
     }
 
-    // MARK: What is shown
+    // MARK: Drawing
 
     package var frame: Frame { reader.frame }
 
-    /// The recorded screen on one of this size, and where the recording is: below it, or over its last line while nothing
-    /// moves.
+    /// The recorded screen with the position below it, or over its last line while paused.
     func frame(on size: Size) -> Frame {
         var frame = Frame(size: size, isASCII: look.isASCII)
         let recorded = reader.frame
@@ -150,8 +147,8 @@ package struct Replay: Sendable {
             parts.append("cut to \(size.spelling) of \(recorded.spelling)")
         }
         if let lastKeys, time - lastKeys.time < Self.keysStay { parts.append("keys \(lastKeys.text)") }
-        let space = isAtEnd ? "again" : isPaused ? "on" : "pause"
-        parts.append("space \(space), left right 5 s, n next, + - speed, q quit")
+        let space = isAtEnd ? "restart" : isPaused ? "play" : "pause"
+        parts.append("space \(space), left/right 5s, n next, +/- speed, q quit")
         return " " + parts.joined(separator: "  ")
     }
 
@@ -165,9 +162,9 @@ package struct Replay: Sendable {
     }
 }
 
-/// Plays a recording on a terminal until the person leaves.
+/// Plays a recording on a terminal.
 package enum ReplayLoop {
-    /// Seconds after which the time is drawn anew though nothing else changed.
+    /// Seconds between updates of the position.
     private static let interval = 0.1
 
     package static func run<Terminal: BrowserTerminal>(
@@ -184,7 +181,6 @@ package enum ReplayLoop {
                 terminal.present(frame)
                 shown = frame
             }
-            // Nothing moves while it is paused or over.
             let timeout = replay.secondsToNext.map { min(max($0, 0), interval) } ?? 3_600
             switch terminal.nextEvent(timeout: timeout) {
             case .key(let key)?:

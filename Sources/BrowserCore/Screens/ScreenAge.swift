@@ -1,12 +1,11 @@
 import StorageEngine
 
-/// Of what moment a screen is that isn't kept up to date. A value.
+/// The age of a screen that isn't live.
 struct ScreenAge: Sendable, Hashable {
-    /// What was done then.
     enum Verb: String, Sendable { case asked, listed, read }
 
     let verb: Verb
-    /// How long ago; never negative.
+    /// Never negative.
     let seconds: Double
 
     init(_ verb: Verb, since moment: Timestamp, at now: Timestamp) {

@@ -1,6 +1,6 @@
 import StorageEngine
 
-/// Where an archive is: its store's folder, and its name there. Compared byte by byte, as the store's names are.
+/// The store and name of an archive, compared as bytes.
 package struct ArchiveAddress: Sendable, Hashable {
     private let folder: ExactText
     private let archive: ExactText
@@ -14,7 +14,6 @@ package struct ArchiveAddress: Sendable, Hashable {
     }
 }
 
-/// Where an entry is: its archive, and its key there. A value; safe to share between threads.
 package struct EntryAddress: Sendable, Hashable, CustomStringConvertible {
     package let archive: ArchiveAddress
     private let name: ExactText

@@ -11,6 +11,12 @@ extension EngineSource {
         var clock = StepClock()
         let outcome: String
         let name = archive.name
+        let identity = try SourceError.translating { () throws(StorageError) in
+            try store.archive(named: name).identity()
+        }
+        guard identity == seen.identity else {
+            throw SourceError("\(name) was replaced since it was shown; nothing was changed.")
+        }
         switch change {
         case .resize(let disk, let memory):
             let evicted = try SourceError.translating { () throws(StorageError) in
@@ -33,7 +39,7 @@ extension EngineSource {
         return Carried(outcome, longestCall: clock.longestStep())
     }
 
-    /// Removes an archive that is as it was seen and that no other process has open; first copies it, to rename it.
+    /// Removes an unchanged archive that no other process has open; a rename copies it first.
     private func remove(
         _ archive: ArchiveAddress, from store: Store, _ change: ArchiveChange, seen: ArchiveSample,
         _ progress: (Double) -> Bool
@@ -55,7 +61,7 @@ extension EngineSource {
             }
             guard let copied else { throw SourceError("It was stopped; \(name) stays as it is.") }
             guard copied.report.damaged.isEmpty else {
-                throw SourceError("\(new) has the readable part; \(name) stays, for some of it is damaged.")
+                throw SourceError("\(new) has the readable part; \(name) is damaged and was kept.")
             }
             version = copied.version
         } else if !now.isSame(as: seen) {

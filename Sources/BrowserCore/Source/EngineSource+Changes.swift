@@ -1,7 +1,7 @@
 import StorageEngine
 import StoreInspection
 
-/// What a person confirmed: the only calls that change a store. Each opens it for writing and closes it again.
+/// The calls that change a store. Each opens it for writing and closes it again.
 extension EngineSource {
     package func store(
         _ edit: StoredEdit, in archive: ArchiveAddress

@@ -2,9 +2,8 @@ import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
-/// A source whose entries are asked by queries: what comes of one is shown or written in the same way, whatever is asked.
 protocol QueriedSource: StoreSource {
-    /// How the query is answered: with whole entries, or with metadata alone where values may not be read.
+    /// The plan of a query: with whole entries, or only metadata if values may not be read.
     func plan(_ request: QueryRequest) throws(SourceError) -> QueryPlan
 
     /// Nil when it was stopped.
@@ -51,14 +50,14 @@ extension EngineSource: QueriedSource {
 }
 
 extension QueryPlan {
-    /// Writes what comes of the query into a file; nil when it was stopped.
+    /// Writes the query's result to a file; nil if stopped.
     func export(
         to path: String, replaces: Bool,
         _ run: (QueryPlan, (PassingRow) throws -> Void) throws(SourceError) -> QueryReport?
     ) throws(SourceError) -> QueryReport? {
         let path = WholeFile.path(typed: path)
         let file = try WholeFile(at: path, replaces: replaces)
-        // What was begun and not finished is not left behind.
+        // An unfinished file is removed.
         defer { file.discard() }
         var writer = QueryFormat(fileName: path)
             .writer(self, file.output, memoryLimit: QueryOptions().memoryLimit)
@@ -68,7 +67,7 @@ extension QueryPlan {
         return report
     }
 
-    /// Nil when it was stopped. That entries may be missing, as `damage` says, stands first among the report's warnings.
+    /// Nil if stopped. `damage` is the first of the report's warnings.
     func run(
         over source: some QuerySource, progress: (Double) -> Bool, damage: () throws -> String?,
         _ body: (PassingRow) throws -> Void

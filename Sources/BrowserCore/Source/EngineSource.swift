@@ -3,8 +3,7 @@ import StorageEngine
 import StoreInspection
 import Synchronization
 
-/// Reads stores through the engine, opened for reading only. Confirmed changes open the store for writing and close it at once.
-/// Safe from any thread.
+/// Reads stores through the engine. Changes open the store for writing and close it at once.
 package final class EngineSource: StoreSource {
     package let folder: String
     private let open = Mutex<[ExactText: Store]>([:])
@@ -13,9 +12,9 @@ package final class EngineSource: StoreSource {
     private let settled: SettledChoices
 
     /// - Parameters:
-    ///   - folder: where ``stores()`` looks.
-    ///   - state: where it is kept what a person asked and chose; nil keeps nothing.
-    ///   - settled: what holds until then.
+    ///   - folder: the folder of ``stores()``.
+    ///   - state: the folder of history and choices; nil keeps nothing.
+    ///   - settled: the initial choices of the settings.
     package init(
         folder: String = CachesFolder.path(), state: StateFolder? = nil,
         settled: SettledChoices = SettledChoices()
@@ -67,7 +66,7 @@ package final class EngineSource: StoreSource {
         for (name, path) in try StoresFolder.contents(of: folder) {
             if let summary = summary(ofStore: path, name: name) { summaries.append(summary) }
         }
-        // What was remembered is an addition: without it the folder's stores are listed all the same.
+        // Without remembered stores the folder is still listed.
         var remembered: [RememberedStore] = []
         var problem: String?
         do throws(SourceError) {
@@ -98,7 +97,7 @@ package final class EngineSource: StoreSource {
         return StoreList(stores, unremembered: problem)
     }
 
-    /// A store in another folder; nil: it was no favourite, and isn't there any more.
+    /// A store in another folder; nil if it is neither a favourite nor present.
     private func elsewhere(_ known: RememberedStore) -> StoreSummary? {
         let name = StorePath.name(known.path)
         if let summary = summary(ofStore: known.path, name: name) { return summary }
@@ -107,7 +106,6 @@ package final class EngineSource: StoreSource {
             name: name, path: known.path, problem: "there is no store any more at \(known.path)")
     }
 
-    /// Nil: it is no store.
     private func summary(ofStore path: String, name: String) -> StoreSummary? {
         var summary = StoreSummary(name: name, path: path)
         do throws(SourceError) {
@@ -138,12 +136,12 @@ package final class EngineSource: StoreSource {
         figures.isOfAnotherUser = !isOwn
         for name in names {
             do throws(StorageError) {
-                // Looked at again in a moment.
+                // It is read again soon.
                 let sample = try store.withArchive(named: name, staysOpen: true) {
                     (archive) throws(StorageError) in try ArchiveSample(archive)
                 }
                 figures.archives.append(sample)
-                // A process has a slot in every archive that it uses.
+                // A process has a slot in every archive it uses.
                 for process in sample.processes {
                     if process.pid == getpid() { figures.ownAccesses &+= process.hits &+ process.misses }
                     if processes[process.pid]?.add(process) == nil { processes[process.pid] = process }
@@ -224,7 +222,7 @@ package final class EngineSource: StoreSource {
         count: Int, behind: Int, nextEvent: UInt64, in archive: ArchiveAddress
     ) throws(SourceError) -> [LogLine] {
         try looking(at: archive) { (archive) throws(StorageError) in
-            // Each message that was appended meanwhile left an event.
+            // Each appended message has an event.
             let now = try archive.nextEvent()
             let appended = now > nextEvent ? Int(clamping: now - nextEvent) : 0
             let cursor = try archive.cursor(beforeLast: behind + 1 + appended)
@@ -240,7 +238,7 @@ package final class EngineSource: StoreSource {
         }
     }
 
-    /// Looks at an archive that will be looked at again in a moment.
+    /// Keeps an archive open for the next refresh.
     private func looking<Result>(
         at archive: ArchiveAddress, _ body: (Archive) throws(StorageError) -> Result
     ) throws(SourceError) -> Result {
@@ -257,7 +255,7 @@ package final class EngineSource: StoreSource {
         }
     }
 
-    /// The store, opened for reading. One that isn't at its path any more is forgotten.
+    /// The store, opened read-only. A store that was moved or removed is closed.
     private func store(_ path: String) throws(SourceError) -> Store {
         if let store = open.withLock({ $0[ExactText(path)] }), store.isInItsPlace { return store }
         open.withLock { $0[ExactText(path)] = nil }
@@ -270,7 +268,6 @@ package final class EngineSource: StoreSource {
 }
 
 extension AttachedProcess {
-    /// The same process' figures of another archive come to these.
     fileprivate mutating func add(_ other: AttachedProcess) {
         attached = min(attached, other.attached)
         hits &+= other.hits

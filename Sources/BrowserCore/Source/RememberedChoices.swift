@@ -1,24 +1,22 @@
 import ArchiveQuery
 import StorageEngine
 
-/// A query that got a name. A value; safe to share between threads.
 package struct SavedQuery: Sendable, Hashable, Codable {
     package var name: String
-    /// The archive's name alone, as in ``PastQuery``.
+    /// The archive's name without its store.
     package var archive: String
     package var text: String
 
-    /// Where the person's settings say it: it is for all archives, and stays.
+    /// The place in the settings; such a query is for all archives and can't be deleted here.
     package var setting: String?
 
-    /// Queries that are kept.
     package static let most = 500
 
     package init(name: String, archive: String, text: String) {
         (self.name, self.archive, self.text) = (name, archive, text)
     }
 
-    /// One of the person's settings; `place` is the file and the line.
+    /// A query of the settings; `place` is file and line.
     package init(name: String, text: String, setting place: String) {
         self.init(name: name, archive: "", text: text)
         setting = place
@@ -31,39 +29,33 @@ package struct SavedQuery: Sendable, Hashable, Codable {
 }
 
 extension SavedQuery {
-    /// Names are the same if their bytes are.
     func isNamed(_ name: String, of archive: String) -> Bool {
         ExactText(self.name) == ExactText(name) && ExactText(self.archive) == ExactText(archive)
     }
 }
 
 extension [SavedQuery] {
-    /// Takes away what has the name, in that archive.
     package mutating func remove(_ name: String, of archive: String) {
         removeAll { $0.isNamed(name, of: archive) }
     }
 
-    /// Adds one; it takes the place of one that has its name.
+    /// Adds a query, replacing one of its name.
     package mutating func save(_ query: SavedQuery) {
         remove(query.name, of: query.archive)
         append(query)
     }
 }
 
-/// The columns that a person chose for an archive's entries. A value; safe to share between threads.
 package struct ChosenColumns: Sendable, Hashable, Codable {
-    /// The archive's name alone: what is wanted of one store is of use in another that has the same archive.
+    /// The archive's name without its store: archives of the same name share columns.
     package var archive: String
-    /// Properties as queries spell them, in their order.
+    /// Properties as spelled in queries, in order.
     private var columns: [String]
-    /// Names of the other columns that nobody wants to see.
     package var hidden: [String]
 
-    /// Archives of which it is kept.
     package static let most = 200
-    /// Properties that can be chosen.
     package static let mostProperties = 32
-    /// Names of the other columns, all but the key.
+    /// Names of the columns that can be hidden.
     package static let hideable = EntriesView.hideable
 
     package init(archive: String, properties: [QueryProperty], hidden: Set<String>) {
@@ -72,13 +64,12 @@ package struct ChosenColumns: Sendable, Hashable, Codable {
         self.hidden = hidden.sorted()
     }
 
-    /// Those that can be read as properties.
     package var properties: [QueryProperty] {
         columns.prefix(ChosenColumns.mostProperties).compactMap { try? QueryProperty($0) }
     }
 }
 
-/// What a person's settings say of queries and columns; what was chosen since wins. A value; safe to share between threads.
+/// Queries and columns of the settings; later choices take precedence.
 package struct SettledChoices: Sendable {
     package var queries: [SavedQuery] = []
     package var columns: [ChosenColumns] = []
@@ -97,16 +88,15 @@ extension [ChosenColumns] {
     }
 }
 
-/// A store that was opened, or that is to stand first. A value; safe to share between threads.
+/// A store that was opened or is a favourite.
 package struct RememberedStore: Sendable, Hashable, Codable {
     package var path: String
     package var isFavourite: Bool
     /// Seconds since 1970; 0: never.
     private var seconds: Double
 
-    /// Stores that are kept.
     package static let most = 200
-    /// Stores in other folders that are listed because they were opened.
+    /// Maximum listed stores in other folders.
     package static let mostRecent = 10
 
     package init(path: String, isFavourite: Bool = false, opened: Timestamp? = nil) {
@@ -124,7 +114,7 @@ package struct RememberedStore: Sendable, Hashable, Codable {
 }
 
 extension [RememberedStore] {
-    /// Favourites stay however many others there are: those that were opened longest ago go first.
+    /// Drops the stores opened longest ago, but no favourites.
     private mutating func put(_ store: RememberedStore) {
         removeAll { ExactText($0.path) == ExactText(store.path) }
         append(store)

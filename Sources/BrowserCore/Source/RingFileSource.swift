@@ -2,21 +2,21 @@ import StorageEngine
 import StoreInspection
 import Synchronization
 
-/// Shows a ring file as a store that has one log. Safe from any thread. Nothing of the file changes.
+/// Shows a ring file as a store with one log. Never writes.
 package final class RingFileSource: StoreSource {
     package let path: String
     private let ring: RingFile
     private let state: Mutex<State>
 
     private struct State {
-        /// How many messages were seen so far, so that each has a number as long as it is looked at.
+        /// Number of messages seen so far, which numbers them.
         var seen: UInt64 = 0
         var cursor = RingFileCursor()
-        /// Of when the last of these messages was seen.
+        /// When the last message was seen.
         var outline: RingFileOutline?
     }
 
-    /// - Throws: where there is no ring file, or it can't be read.
+    /// - Throws: if the ring file is missing or unreadable.
     package init(path: String) throws(StorageError) {
         self.path = StorePath.whole(path)
         ring = try RingFile(path: path, maximumBytes: 0, overwritesOldMessages: false, mode: .readOnly)
@@ -58,7 +58,7 @@ package final class RingFileSource: StoreSource {
             summary.problem = error.description
         }
         var figures = StoreFigures(
-            archives: [summary], absence: "A ring file doesn't tell who has it open.")
+            archives: [summary], absence: "Ring files don't record processes.")
         figures.isRingFile = true
         return figures
     }
@@ -79,8 +79,7 @@ package final class RingFileSource: StoreSource {
         }
     }
 
-    /// How many messages were seen until now, up to where the file is damaged. Messages that came and went unseen are not
-    /// among them.
+    /// Number of messages seen until now, up to damage, without those overwritten unseen.
     private func count() throws(StorageError) -> UInt64 {
         try state.withLock { (state) throws(StorageError) in
             while true {
@@ -99,7 +98,7 @@ package final class RingFileSource: StoreSource {
         }
     }
 
-    /// Reads the file only when something was appended.
+    /// Reads the file only after appends.
     private func outline() throws(StorageError) -> RingFileOutline {
         if let known = state.withLock({ $0.outline }) { return known }
         let outline = try ring.outline()

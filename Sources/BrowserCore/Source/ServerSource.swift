@@ -4,22 +4,20 @@ import ServerInspection
 import StorageEngine
 import StoreInspection
 
-/// Shows a Valkey or Redis server as a store whose archives are its databases. All reads share one connection, one request at a
-/// time. Safe from any thread.
+/// Shows a Valkey or Redis server as a store with its databases as archives. One connection serves one request at a time.
 package final class ServerSource: QueriedSource {
     private let address: ServerAddress
     private let connection: ServerConnection
     private let remembers: EngineSource
-    /// Of the store that keeps what can be taken back; nil: there is no place for it.
+    /// The store of undo records; nil without a place for it.
     private let undoFolder: String?
     private let state = Guarded(State())
 
     private struct State {
-        /// Guarded by the lock, as all of this. The figures that were read last, and when.
+        /// The last figures, and when they were read.
         var figures: (StoreFigures, Timestamp)?
-        /// The value that is looked at.
         var value: (key: String, archive: ArchiveAddress, SeenValue)?
-        /// Of which keys somebody said that their values may be read although that counts as a use.
+        /// Keys whose values may be read although that counts as an access.
         var allowed: Set<EntryAddress> = []
     }
 
@@ -30,10 +28,10 @@ package final class ServerSource: QueriedSource {
         var read: Timestamp
     }
 
-    /// Seconds for which figures count: `INFO` is some tenth of a millisecond of the server's time.
+    /// Seconds between reads of `INFO`.
     private static let fresh = 1.0
 
-    /// - Parameter remembers: keeps what a person asks and chooses.
+    /// - Parameter remembers: stores history and choices.
     package init(_ address: ServerAddress, remembers: EngineSource, undoFolder: String?) {
         (self.address, self.remembers, self.undoFolder) = (address, remembers, undoFolder)
         connection = ServerConnection(address)
@@ -44,7 +42,7 @@ package final class ServerSource: QueriedSource {
         (self.remembers, self.undoFolder) = (remembers, undoFolder)
     }
 
-    /// The same server by the same connection.
+    /// Another view of the server by the same connection.
     package func remembering(by remembers: EngineSource, undoFolder: String?) -> ServerSource {
         ServerSource(self, remembers: remembers, undoFolder: undoFolder)
     }
@@ -55,7 +53,6 @@ package final class ServerSource: QueriedSource {
 
     package var folder: String { address.description }
 
-    /// The server alone: other stores are another source's.
     package func stores() throws(SourceError) -> StoreList {
         let name = StorePath.name(address.description)
         var summary = StoreSummary(name: name, path: address.description)
@@ -185,14 +182,13 @@ package final class ServerSource: QueriedSource {
         seen(key, in: archive)?.facts.memory
     }
 
-    /// The value that was read last, if it is that of the key.
     private func seen(_ key: String, in archive: ArchiveAddress) -> SeenValue? {
         state.withLock { state in
             state.value.flatMap { $0.archive == archive && ExactText($0.key) == ExactText(key) ? $0.2 : nil }
         }
     }
 
-    /// The value with the facts of its key; one that was just read isn't read again, if nothing tells that it is another one.
+    /// The value with its metadata; the last value is reused if it is unchanged.
     private func value(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> SeenValue? {
         let number = try database(archive)
         let name = KeyName.bytes(key)
@@ -221,10 +217,10 @@ package final class ServerSource: QueriedSource {
         return seen
     }
 
-    /// Whether nobody has used a key since; a server says that to a second.
+    /// Whether the key wasn't accessed since; servers report seconds.
     private func isUnused(_ facts: KeyFacts, since moment: Timestamp) -> Bool {
         guard let used = facts.used else { return false }
-        // Where reading counts, this program's own is the latest use that can be told.
+        // If reading counts, the own access is the latest known.
         let ownUse = ((try? objectionToReading()) ?? nil) == nil ? -1.0 : 1.5
         return used.seconds(since: moment) < ownUse || Timestamp.now().seconds(since: moment) < 0.5
     }
@@ -259,7 +255,7 @@ package final class ServerSource: QueriedSource {
     }
 
     package func properties(in archive: ArchiveAddress) throws(SourceError) -> PropertySample {
-        // Names of properties aren't worth a use of keys.
+        // Property names aren't worth accesses of keys.
         if try objectionToReading() != nil { return PropertySample() }
         let source = try ServerQuery(connection, database: database(archive), for: QueryPipeline([]))
         do { return try PropertySample(of: source) } catch { throw SourceError("\(error)") }
@@ -272,7 +268,7 @@ package final class ServerSource: QueriedSource {
     package func forget(_ query: SavedQuery) throws(SourceError) { try remembers.forget(query) }
     package func keep(_ columns: ChosenColumns) throws(SourceError) { try remembers.keep(columns) }
 
-    // MARK: What a person confirmed
+    // MARK: Changes
 
     package func objectionToWriting(in archive: ArchiveAddress) -> SourceError? {
         SourceError(ServerSource.notEdited)
@@ -283,7 +279,7 @@ package final class ServerSource: QueriedSource {
     private func changes(in archive: ArchiveAddress) throws(SourceError) -> ServerChanges {
         guard let undoFolder else {
             throw SourceError(
-                "there is no folder for what is deleted: neither XDG_STATE_HOME nor HOME names one")
+                "no folder for undo records: neither XDG_STATE_HOME nor HOME is set")
         }
         return ServerChanges(address, database: try database(archive), undoFolder: undoFolder)
     }
@@ -309,7 +305,7 @@ package final class ServerSource: QueriedSource {
     }
 }
 
-/// What only a store or a ring file has.
+/// Functions of stores and ring files only.
 extension ServerSource {
     package func noteOpened(store: String, at moment: Timestamp) throws(SourceError) {}
     package func setFavourite(_ isFavourite: Bool, store: String) throws(SourceError) {

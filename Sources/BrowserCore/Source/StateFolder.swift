@@ -1,13 +1,13 @@
 import Foundation
 import StoreInspection
 
-/// What the browser remembers for its user from one session to the next, a file for each kind of it.
+/// The browser's state files, one for each kind of data.
 package struct StateFolder: Sendable {
     package let path: String
 
     package init(path: String) { self.path = path }
 
-    /// In `$XDG_STATE_HOME` or `~/.local/state`; nil where there is no home.
+    /// In `$XDG_STATE_HOME` or `~/.local/state`; nil without a home folder.
     package static func standard(environment: [String: String]) -> StateFolder? {
         StateFile.folder("XDG_STATE_HOME", or: ".local/state", environment: environment)
             .map { StateFolder(path: $0) }

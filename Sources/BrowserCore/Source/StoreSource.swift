@@ -2,145 +2,131 @@ import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
-/// The source of the browser's effects; slow, so never called on the drawing thread. Only ``store(_:in:)``,
-/// ``carryOut(_:on:in:checkpoint:)``, ``undo(_:in:checkpoint:)`` and ``clearLog(in:)`` leave a trace. Safe from any thread.
+/// Data source of the browser. Calls may block, so never call them on the drawing thread. Only ``store(_:in:)``,
+/// ``carryOut(_:on:in:checkpoint:)``, ``undo(_:in:checkpoint:)``, ``change(_:_:seen:progress:)`` and ``clearLog(in:)`` write.
 package protocol StoreSource: Sendable {
-    /// The folder whose stores ``stores()`` lists, for the screen that explains an empty list.
     var folder: String { get }
 
-    /// Favourites first, then the stores of the default folder, each sorted by name, then those elsewhere that were opened last. A
-    /// folder that isn't there has none.
+    /// Favourites, then the stores of the default folder, each sorted by name, then the last opened ones elsewhere. Empty if the
+    /// folder is missing.
     func stores() throws(SourceError) -> StoreList
 
-    /// Keeps for later sessions that a store was opened.
     func noteOpened(store: String, at moment: Timestamp) throws(SourceError)
 
-    /// Keeps for later sessions whether a store is to stand first.
     func setFavourite(_ isFavourite: Bool, store: String) throws(SourceError)
 
-    /// All archives with their figures. An archive that can't be read is listed with its problem.
+    /// All archives with their figures; unreadable ones have a problem.
     func figures(store: String) throws(SourceError) -> StoreFigures
 
-    /// A light list of an archive's entries, most recent first.
+    /// The entries of an archive, most recent first.
     func listing(in archive: ArchiveAddress) throws(SourceError) -> any EntryListing
 
-    /// The same of keys that hold a text, as far as the source can look for that itself, as a server can; all where the text is empty.
-    /// `goesOn` is told how many were found, now and then, and says whether to go on; nil: it was stopped.
+    /// The entries whose keys contain a text, as far as the source can filter, as a server can. `goesOn` gets the number found
+    /// and returns whether to continue; returns nil if stopped.
     func listing(
         in archive: ArchiveAddress, holding text: String, while goesOn: (Int) -> Bool
     ) throws(SourceError) -> (any EntryListing)?
 
-    /// The most recent entries, to be shown while a large archive is listed.
     func recentEntries(_ most: Int, in archive: ArchiveAddress) throws(SourceError) -> any EntryListing
 
-    /// The metadata of a key; nil when there is no such entry.
     func entry(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> EntryMetadata?
 
-    /// The bytes of a value within a range, cut to the value's length; nil when there is no such entry.
+    /// The bytes of a range, cut to the value's length; nil if the entry doesn't exist.
     func bytes(_ key: String, range: Range<Int>, in archive: ArchiveAddress) throws(SourceError)
         -> [UInt8]?
 
-    /// What to know of a value that was read, such as that only a part of it was; one line.
+    /// A note about a value, in one line.
     func remark(on key: String, in archive: ArchiveAddress) -> String?
 
-    /// A server's type of a value that was read and isn't a string; `nil`: it is a string, or the source is no server.
+    /// A server's type of a value that isn't a string.
     func typeName(of key: String, in archive: ArchiveAddress) -> String?
 
-    /// Bytes that a value takes at a server, as its lists state them; nil: it isn't of a server, and takes its length.
+    /// A value's size at a server, as in its list; nil for stores, whose size is the length.
     func memory(of key: String, in archive: ArchiveAddress) -> Int?
 
-    /// Lets the value of a key be read although that counts as an access.
+    /// Allows reading a value although the server counts it as an access.
     func allowUse(of key: String, in archive: ArchiveAddress)
 
-    /// Who is connected to a server, and which commands took long there; nil: it is none.
+    /// Clients and slow log of a server; nil for stores.
     func serverActivity() throws(SourceError) -> ServerActivity?
 
-    /// Events of an archive from a number on; nil: all that are still known.
     func events(in archive: ArchiveAddress, from: UInt64?) throws(SourceError) -> EventBatch
 
-    /// What the events tell of a key.
     func history(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory
 
-    /// Messages of a log, oldest first, at most `count`, beginning with the one that `behind` others followed when
-    /// `nextEvent` was the number of the event to come.
+    /// At most `count` messages of a log, oldest first, from the one that `behind` others followed when
+    /// `nextEvent` was the number of the next event.
     func messages(
         count: Int, behind: Int, nextEvent: UInt64, in archive: ArchiveAddress
     ) throws(SourceError) -> [LogLine]
 
-    /// What can be taken back, latest first.
+    /// The undo records, latest first.
     func reversible(in archive: ArchiveAddress) throws(SourceError) -> [ReversibleAction]
 
-    /// Carries a query out; nil when it was stopped. `progress` is told how far it is, 0 to 1, and says whether to go on.
+    /// Runs a query; nil if stopped. `progress` gets the share done, 0 to 1, and returns whether to continue.
     func query(
         _ request: QueryRequest, progress: (Double) -> Bool
     ) throws(SourceError) -> QueryAnswer?
 
-    /// Carries a query out and writes what comes of it into a file; nil when it was stopped.
-    /// `replaces`: the file may take the place of one that is there.
+    /// Runs a query and writes its result to a file; nil if stopped.
+    /// - Parameter replaces: whether an existing file is replaced.
     func export(
         _ request: QueryRequest, to path: String, replaces: Bool, progress: (Double) -> Bool
     ) throws(SourceError) -> QueryReport?
 
-    /// The properties that the latest values have, and values of these.
+    /// Properties and values of the latest entries.
     func properties(in archive: ArchiveAddress) throws(SourceError) -> PropertySample
 
     /// Queries of earlier sessions, the latest last.
     func pastQueries() throws(SourceError) -> [PastQuery]
 
-    /// Keeps a query for later sessions; nothing of a store changes.
     func keep(_ query: PastQuery) throws(SourceError)
 
-    /// The queries that have names, of all archives.
     func savedQueries() throws(SourceError) -> [SavedQuery]
 
-    /// Keeps a query under its name; one that has that name goes.
     func save(_ query: SavedQuery) throws(SourceError)
 
-    /// Forgets the query of that name.
     func forget(_ query: SavedQuery) throws(SourceError)
 
-    /// The columns that were chosen for an archive; nil: none were.
     func columns(of archive: ArchiveAddress) throws(SourceError) -> ChosenColumns?
 
-    /// Keeps the choice of an archive's columns for later sessions.
     func keep(_ columns: ChosenColumns) throws(SourceError)
 
     // MARK: Editing
 
-    /// Why nothing in an archive can be stored from here, before somebody writes what can't be; nil: nothing speaks against it.
+    /// Why the archive can't be edited; nil if it can.
     func objectionToWriting(in archive: ArchiveAddress) -> SourceError?
 
-    /// A whole value and what tells its version; nil when there is no such entry, or its bytes aren't on disk.
+    /// A whole value with its version; nil if the entry doesn't exist or its bytes aren't on disk.
     func stored(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> StoredValue?
 
-    // MARK: What a person confirmed
+    // MARK: Changes
 
-    /// Stores an edit if the entry is still what was edited, which is decided under the archive's lock; whether it was stored.
+    /// Stores an edit if the entry is unchanged, which is checked under the archive's lock. Returns whether it was stored.
     func store(_ edit: StoredEdit, in archive: ArchiveAddress) throws(SourceError) -> Carried<Bool>
 
-    /// Does it to the targets that are still what the plan saw, in one action that can be taken back. `checkpoint` is
-    /// told how many are done and says whether to go on.
+    /// Changes the targets that are unchanged, with one undo record. `checkpoint` gets the number of finished ones and returns
+    /// whether to continue.
     func carryOut(
         _ action: PlannedAction, on targets: [Target], in archive: ArchiveAddress,
         checkpoint: (Int) -> Bool
     ) throws(SourceError) -> Carried<PlanOutcome>
 
-    /// Takes an action back; nil when it no longer can be. Deadlines come back in parts: between them `checkpoint` is
-    /// told how much is done, 0 to 1, and says whether to go on.
+    /// Undoes an action; nil if it no longer can be undone. `checkpoint` gets the share done, 0 to 1, between parts and returns
+    /// whether to continue.
     func undo(
         _ id: UInt32, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
     ) throws(SourceError) -> Carried<UndoOutcome>?
 
-    /// Changes a whole archive; to drop it, it must be as it was seen. One line for the screen.
+    /// Changes a whole archive. It can only be dropped if it is unchanged. Returns the outcome in one line.
     func change(
         _ archive: ArchiveAddress, _ change: ArchiveChange, seen: ArchiveSample, progress: (Double) -> Bool
     ) throws(SourceError) -> Carried<String>
 
-    /// Deletes every message of a log, for good.
     func clearLog(in archive: ArchiveAddress) throws(SourceError) -> Carried<Removal>
 }
 
-/// What a source answers that is no server.
+/// Defaults of sources that aren't servers.
 extension StoreSource {
     package func listing(
         in archive: ArchiveAddress, holding text: String, while goesOn: (Int) -> Bool
@@ -155,7 +141,7 @@ extension StoreSource {
     package func serverActivity() throws(SourceError) -> ServerActivity? { nil }
 }
 
-/// What a source answers that has messages alone, as a ring file does.
+/// Defaults of sources with messages only, as ring files.
 extension StoreSource {
     package func noteOpened(store: String, at moment: Timestamp) throws(SourceError) {}
     package func setFavourite(_ isFavourite: Bool, store: String) throws(SourceError) {}

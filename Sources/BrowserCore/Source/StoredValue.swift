@@ -1,11 +1,9 @@
 import StorageEngine
 
-/// A value as it was when it was read. A value; safe to share between threads.
 package struct StoredValue: Sendable, Hashable {
     package var bytes: [UInt8]
     package var encoding: ValueEncoding
-    /// Number of the operation that stored it, and when its key was first recorded: another archive that took this one's
-    /// place may have the same number.
+    /// Sequence number and creation time: together they identify the value, also if another archive has this name.
     package var sequence: UInt64
     package var created: Timestamp
 
@@ -17,11 +15,11 @@ package struct StoredValue: Sendable, Hashable {
     }
 }
 
-/// What a person wrote, to be stored only if the entry is still what it was. A value; safe to share between threads.
+/// An edit, to be stored only if the entry is unchanged.
 package struct StoredEdit: Sendable, Hashable {
     package let key: String
     package let bytes: [UInt8]
     package let encoding: ValueEncoding
-    /// The value that it replaces, whose lifetime and owner stay; nil: there is no entry of that key.
+    /// The replaced value, whose TTL and owner are kept; nil for a new entry.
     package let replacing: StoredValue?
 }

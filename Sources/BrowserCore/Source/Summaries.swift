@@ -3,10 +3,9 @@ import ServerInspection
 import StorageEngine
 import StoreInspection
 
-/// The stores that can be chosen from. A value; safe to share between threads.
 package struct StoreList: Sendable, Hashable {
     package var stores: [StoreSummary]
-    /// Why neither favourites nor stores that were opened before are known; one line.
+    /// Why favourites and recent stores couldn't be read; one line.
     package var unremembered: String?
 
     package init(_ stores: [StoreSummary], unremembered: String? = nil) {
@@ -14,20 +13,19 @@ package struct StoreList: Sendable, Hashable {
     }
 }
 
-/// A store that was found in a folder. A value; safe to share between threads.
 package struct StoreSummary: Sendable, Hashable {
     package var name: String
     package var path: String
     package var archives: Int
     package var entries: Int
     package var diskBytes: UInt64
-    /// Sums of the archives' counters.
+    /// Sums of the counters.
     package var activity = ArchiveStatus(name: "", configuration: ArchiveConfiguration())
-    /// Why nothing more is known about it; one line.
+    /// Why it can't be read; one line.
     package var problem: String?
     package var isFavourite = false
     package var opened: Timestamp?
-    /// Whether it is in another folder than the one that is listed, and was opened before.
+    /// Whether it is in another folder and was opened before.
     package var isElsewhere = false
 
     package init(
@@ -43,25 +41,23 @@ package struct StoreSummary: Sendable, Hashable {
     }
 }
 
-/// A store's archives and the processes attached to it at one moment. A value; safe to share between threads.
+/// A store's archives and processes at one moment.
 package struct StoreFigures: Sendable, Hashable {
     package var archives: [ArchiveSample]
     package var processes: [AttachedProcess]
-    /// Accesses that the store has booked to this very process: what looking would add to if it left a trace.
+    /// Accesses counted for this process; looking must not add any.
     package var ownAccesses: UInt64
-    /// This very process, which may have written for a person; 0 when it isn't known.
+    /// The id of this process; 0 if unknown.
     package var ownPid: Int32
-    /// What there is to say where no processes are.
+    /// The text for an empty list of processes.
     package var absence: String
-    /// Whether it is no store but a file of messages.
     package var isRingFile = false
-    /// What a server says of itself, if it is one; nil: it is a store.
+    /// The figures of a server; nil for stores.
     package var server: ServerFigures?
-    /// Metadata of entries that the source can't report.
+    /// Metadata that the source can't report.
     package var unreported: Set<QueryMetadata> = []
-    /// Counters and memory of a server, which has them for all its databases together.
     package var whole: ArchiveSample?
-    /// Whether only another user may change it.
+    /// Whether this user may only read it.
     package var isOfAnotherUser = false
 
     var counted: [ArchiveSample] { whole.map { [$0] } ?? archives }
@@ -78,7 +74,7 @@ package struct StoreFigures: Sendable, Hashable {
     }
 }
 
-/// What happens at a server. A value; safe to share between threads.
+/// Clients and slow log of a server.
 package struct ServerActivity: Sendable, Hashable {
     package var clients: [ServerClient]
     /// The latest first.

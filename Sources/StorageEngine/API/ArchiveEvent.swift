@@ -111,6 +111,8 @@ public struct KeyHistory: Sendable, Hashable {
     public var reachesBackTo: Timestamp?
     /// Whether older events have been overwritten, so that there may have been more.
     public var isCutOff: Bool
+    /// Times between which events were lost, oldest first. The ring itself has no gaps.
+    package var gaps: [ClosedRange<Timestamp>] = []
 
     package init(events: [ArchiveEvent], reachesBackTo: Timestamp? = nil, isCutOff: Bool = false) {
         self.events = events

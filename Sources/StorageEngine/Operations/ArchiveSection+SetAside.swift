@@ -19,6 +19,7 @@ extension ArchiveSection {
         // Frames of an action after its `restore` come only from damage or forgery: they begin it again.
         if line.group != removal.group || line.state == .undone {
             // 64 actions later an action can no longer be undone.
+            line.end = 0
             giveUp(line)
             begin(line, removal, first: first)
         }
@@ -139,7 +140,9 @@ extension ArchiveSection {
         for place in 0..<IndexLayout.undoLines {
             let line = index.undo[place]
             guard line.marked > 0 else { continue }
-            if evenReversible || line.isBack || !engine.isReversible(line) { lines |= 1 << UInt64(place) }
+            // Before the first entry: after a death half way, an undo would restore only the others, and the log all of them.
+            if evenReversible { line.end = 0 }
+            if line.isBack || !engine.isReversible(line) { lines |= 1 << UInt64(place) }
         }
         guard lines != 0 else { return false }
         var left = most

@@ -1,8 +1,7 @@
-/// What a file of records is.
 package enum FileFormat: String, CaseIterable, Sendable {
     case ndjson, json, csv, tsv
 
-    /// The format that the name implies; none for `.json`, which is used both for arrays and for lines.
+    /// The format of the extension; nil for `.json`, which is used for arrays and for lines.
     package init?(fileName: String) {
         let name = fileName.lowercased()
         let endings: [(String, FileFormat)] = [

@@ -1,10 +1,10 @@
 import SystemC
 
-/// What a path names, links followed.
+/// The kind of file at a path. Follows links.
 package enum FileKind {
     case regular, folder, pipe, other
 
-    /// Nil where there is nothing, or where it can't be asked; `errno` says which.
+    /// Nil if the file is missing or can't be read; `errno` has the reason.
     package init?(of path: String) {
         var facts = stat()
         guard stat(path, &facts) == 0 else { return nil }

@@ -1,11 +1,11 @@
 import SystemC
 
-/// A new file for this user alone; what is written stays, however the program ends. For one thread.
+/// A new file readable by this user only, which is appended to without buffering.
 package final class GrowingFile {
     private let descriptor: Int32
     private let output: OutputWriter
 
-    /// - Throws: where there is something under the name, which is left alone.
+    /// - Throws: if the file exists.
     package init(at path: String) throws(SourceError) {
         try WholeFile.refuse(inStore: path, named: path)
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0o600)
@@ -19,7 +19,6 @@ package final class GrowingFile {
 
     deinit { close(descriptor) }
 
-    /// Returns when the text is in the file.
     package func append(_ text: String) throws(SourceError) {
         try output.write(text)
         try output.flush()

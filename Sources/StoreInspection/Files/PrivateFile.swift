@@ -1,8 +1,8 @@
 import Synchronization
 import SystemC
 
-/// A value or a text in a file that only this user can read, in its own folder. Removed with this object, unless ``keep()`` was
-/// called; after a kill by ``removeAbandoned(in:)``. Safe from any thread.
+/// A temporary file in a folder of its own, readable by this user only. Removed on deinit unless ``keep()`` was
+/// called; after a kill by ``removeAbandoned(in:)``.
 package final class PrivateFile: Sendable {
     package let path: String
     private let folder: String
@@ -11,9 +11,7 @@ package final class PrivateFile: Sendable {
     private let lock: Int32
     private let isKept = Mutex(false)
 
-    /// - Parameters:
-    ///   - name: of the file; an editor tells from its end what is in it.
-    ///   - parent: the folder for temporary files.
+    /// - Parameter name: the file's name with the extension of its format.
     package init(named name: String, in parent: String) throws(SourceError) {
         let start = parent + (parent.hasSuffix("/") ? "" : "/") + PrivateFile.prefix
         var (folder, lock) = ("", -1 as Int32)
@@ -22,7 +20,7 @@ package final class PrivateFile: Sendable {
             guard mkdtemp(&template) != nil else { throw SourceError(parent, errno: errno) }
             folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
             lock = try PrivateFile.locked(folder) ?? -1
-            // Another process may have taken it for an abandoned one before it was locked.
+            // Another process may have removed the folder before it was locked.
         } while lock < 0
         (self.folder, self.lock) = (folder, lock)
         path = folder + "/" + name
@@ -36,7 +34,6 @@ package final class PrivateFile: Sendable {
     }
 
     private static let prefix = "vellum-view-"
-    /// Of a folder that isn't kept.
     private static let permissions: mode_t = 0o700
 
     /// Removes the folders of processes that were killed. Those of other users, locked ones and kept ones stay.
@@ -48,8 +45,8 @@ package final class PrivateFile: Sendable {
         }
     }
 
-    /// A descriptor by which this process has locked the folder; nil if another one has, or it isn't there, is kept or isn't this
-    /// user's alone. Throws where a folder can't be locked at all.
+    /// The descriptor of a lock on the folder; nil if it is locked by another process, missing, kept or another user's.
+    /// Throws if folders can't be locked at all.
     private static func locked(_ folder: String) throws(SourceError) -> Int32? {
         let lock = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
         guard lock >= 0 else { return nil }
@@ -75,27 +72,25 @@ package final class PrivateFile: Sendable {
         close(lock)
     }
 
-    /// It stays where it is, for a person who may want what is in it.
+    /// Keeps the file after deinit.
     package func keep() {
         isKept.withLock { $0 = true }
-        // Nor does a later process take it for an abandoned one.
         _ = fchmod(lock, PrivateFile.permissions | mode_t(S_ISVTX))
     }
 
-    /// Whether there is a file of its name: a program may have removed it.
+    /// Whether the file still exists.
     package var isThere: Bool { access(path, F_OK) == 0 }
 
-    /// Writes into it, behind what was written before. What it has collected has to be flushed.
+    /// Appends through a buffer, which must be flushed.
     package var output: OutputWriter {
         OutputWriter(descriptor: descriptor) { [path] in SourceError(path, errno: $0) }
     }
 
-    /// What is in it by now, perhaps in another file in its place. Throws for more than `limit` bytes.
+    /// The file's current contents. Throws for more than `limit` bytes.
     package func bytes(limit: Int) throws(SourceError) -> [UInt8] {
         try WholeFile.bytes(of: path, limit: limit)
     }
 
-    /// The folder and what is in it; it has no folders itself.
     private static func remove(_ folder: String) {
         for item in (try? StoresFolder.contents(of: folder)) ?? [] { unlink(item.path) }
         rmdir(folder)

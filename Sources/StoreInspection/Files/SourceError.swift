@@ -1,10 +1,10 @@
 import StorageEngine
 import SystemC
 
-/// Why something can't be shown or written: one line for a person. A value; safe to share between threads.
+/// An error, described in one line.
 package struct SourceError: Error, Sendable, Hashable, CustomStringConvertible {
     package let description: String
-    /// Whether it is a file under the name of the one to be written, which may be replaced.
+    /// Whether the file to be written exists and may be replaced.
     package let isFileInTheWay: Bool
 
     package init(_ description: String, isFileInTheWay: Bool = false) {
@@ -12,18 +12,17 @@ package struct SourceError: Error, Sendable, Hashable, CustomStringConvertible {
         self.isFileInTheWay = isFileInTheWay
     }
 
-    /// A failure of the operating system on something that isn't the store.
+    /// A failure of the operating system outside the store.
     package init(_ subject: String, errno code: Int32) {
         isFileInTheWay = false
         switch code {
-        // What is about a limit, and what to do then, the engine knows.
         case EFBIG, EMFILE, ENFILE:
             description = StorageError.fromErrno(code, operation: "use", path: subject).description
         default: description = "\(subject): \(strerror(code).map { String(cString: $0) } ?? "error \(code)")"
         }
     }
 
-    /// Does something with a store, and says in one line why it can't be done.
+    /// Runs `body` and describes errors of the engine in one line.
     package static func translating<Result>(
         _ body: () throws(StorageError) -> Result
     ) throws(SourceError) -> Result {

@@ -1,15 +1,14 @@
 import Foundation
 import SystemC
 
-/// A small file in which a program remembers something from run to run; only this user can read it. Safe from any thread: each
-/// change makes a new file that takes the old one's place whole.
+/// A small file of program state, readable by this user only. Each change replaces it atomically.
 package struct StateFile: Sendable, Hashable {
     package let path: String
 
     package init(path: String) { self.path = path }
 
-    /// The folder `vellum` where programs keep what is of one kind for this user: in the folder that the environment variable
-    /// names, else in `standard` below the home folder (XDG Base Directory Specification); nil where there is no home.
+    /// The folder `vellum` below the folder that the environment variable names, or below `standard` in the home folder
+    /// (XDG Base Directory Specification); nil without a home folder.
     package static func folder(
         _ variable: String, or standard: String, environment: [String: String]
     ) -> String? {
@@ -20,9 +19,9 @@ package struct StateFile: Sendable, Hashable {
 
     package var isThere: Bool { access(path, F_OK) == 0 }
 
-    /// All of it; empty where there is no file. Throws for more than `limit` bytes.
+    /// The contents; empty if the file is missing. Throws for more than `limit` bytes.
     package func read(limit: Int) throws(SourceError) -> Data {
-        // A pipe must keep nobody waiting.
+        // Opening a pipe must not block.
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return Data() }
@@ -46,7 +45,7 @@ package struct StateFile: Sendable, Hashable {
 
     private var folder: String { String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) }
 
-    /// Calls `body` while no other program changes a file of the folder this way, or after a second: it may be stopped.
+    /// Calls `body` while holding the folder's lock, or after waiting one second for it.
     func alone(_ body: () throws(SourceError) -> Void) throws(SourceError) {
         try makeFolder()
         let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
@@ -58,7 +57,7 @@ package struct StateFile: Sendable, Hashable {
         try body()
     }
 
-    /// Puts this in the place of what was there; makes the folder where it is missing.
+    /// Replaces the contents and creates missing folders.
     package func write(_ bytes: Data) throws(SourceError) {
         try makeFolder()
         let partial = path + ".\(getpid()).partial"
@@ -86,7 +85,7 @@ package struct StateFile: Sendable, Hashable {
         }
     }
 
-    /// Removes it; one that isn't there is no mistake.
+    /// Removes the file if it exists.
     package func remove() throws(SourceError) {
         guard unlink(path) == 0 || errno == ENOENT else { throw SourceError(path, errno: errno) }
     }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Records in a ``StateFile``: a JSON object a line, the latest last. Safe from any thread; keeps what others add.
+/// Records in a ``StateFile``: one JSON object per line, the latest last. Records of other processes are kept.
 package struct StateRecords<Record: Codable & Sendable>: Sendable {
     private let file: StateFile
     private let most: Int
-    /// Whether the oldest go where there are more.
+    /// Whether the oldest records are dropped beyond the maximum.
     private let forgets: Bool
 
-    /// A longer file isn't read: something else has written to it.
+    /// Longer files aren't read.
     private static var mostBytes: Int { 4 << 20 }
 
     package init(path: String, most: Int, forgets: Bool = true) {
@@ -16,8 +16,7 @@ package struct StateRecords<Record: Codable & Sendable>: Sendable {
 
     package var path: String { file.path }
 
-    /// The latest last; none where there is no file. Lines that are something else are passed over; objects among them stay in
-    /// the file, and all of them where nothing is to be forgotten: a person may have made a mistake in one.
+    /// The records, the latest last. Invalid lines are skipped but stay in the file if they are objects or nothing is dropped.
     package func read() throws(SourceError) -> [Record] {
         try lines().records.suffix(most)
     }
@@ -36,8 +35,8 @@ package struct StateRecords<Record: Codable & Sendable>: Sendable {
         return (records, others)
     }
 
-    /// Changes the records that are there by then; the oldest beyond the most that are kept go, unless none may.
-    /// - Throws: also where the latest is too long, or there are too many; nothing has changed then.
+    /// Changes the current records and drops the oldest beyond the maximum.
+    /// - Throws: also if the latest record is too long, or if there are too many; the file is then unchanged.
     package func change(_ body: (inout [Record]) -> Void) throws(SourceError) {
         try file.alone { () throws(SourceError) in try changeAlone(body) }
     }
@@ -54,7 +53,7 @@ package struct StateRecords<Record: Codable & Sendable>: Sendable {
         let kept = (forgets ? records.suffix(most) : records[...]).compactMap { try? encoder.encode($0) }
         var bytes = Data()
         for (number, line) in (others + kept).enumerated().reversed() {
-            // What couldn't be read again isn't written.
+            // A record that can't be read back isn't written.
             guard bytes.count + line.count < Self.mostBytes else {
                 guard forgets, number < others.count + kept.count - 1 else {
                     throw SourceError("there is no room for it in \(path)")

@@ -1,16 +1,14 @@
 import SystemC
 
-/// Paths by which stores are told apart. Stateless; safe from any thread.
 package enum StorePath {
-    /// The last part of a path, or the place in a server's address, behind which files may stand.
+    /// The last part of a path or of a server's address.
     package static func name(_ path: String) -> String {
         let isAddress = path.utf8.first != UInt8(ascii: "/")
         let path = isAddress ? path.prefix { $0 != "?" } : path[...]
         return path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? "/"
     }
 
-    /// The same store by one path, however it was given: from the root on, and without empty parts. Links stay, since a person knows
-    /// the store by them, but where `..` may lead through one.
+    /// The absolute path without empty parts. Links are kept, except where `..` may lead through one.
     package static func whole(_ path: String) -> String {
         let slash = UInt8(ascii: "/")
         var absolute = path

@@ -1,9 +1,8 @@
 import StorageEngine
 import SystemC
 
-/// A folder that holds stores. Stateless; safe to call from any thread.
 package enum StoresFolder {
-    /// What lies in it and may be a store, by name; none when there is no such folder.
+    /// Names that may be stores; empty if the folder is missing.
     package static func contents(of folder: String) throws(SourceError) -> [(name: String, path: String)] {
         guard let contents = opendir(folder) else {
             let code = errno
@@ -17,7 +16,7 @@ package enum StoresFolder {
             guard let item = readdir(contents) else {
                 let code = errno
                 if code == 0 { break }
-                // A list that broke off must not pass for a complete one.
+                // An incomplete list is an error.
                 throw SourceError("\(folder) can't be read: \(String(cString: strerror(code)))")
             }
             let name = withUnsafePointer(to: &item.pointee.d_name) { pointer in
@@ -28,7 +27,7 @@ package enum StoresFolder {
         return names.sorted().map { ($0, folder.hasSuffix("/") ? folder + $0 : "\(folder)/\($0)") }
     }
 
-    /// The paths of its stores. One that can't be looked at counts.
+    /// The paths of its stores, unreadable ones included.
     package static func stores(in folder: String) throws(SourceError) -> [String] {
         try contents(of: folder).map(\.path).filter { (try? Store.isStore(at: $0)) ?? true }
     }

@@ -2,20 +2,19 @@ import Foundation
 import StorageEngine
 import SystemC
 
-/// A requested file, written under a temporary name until ``finish()``. Only a killed process leaves `.vellum-HASH-N.partial`,
-/// which the next file of the same name removes. Pipes, terminals and devices are written to directly. For one thread.
+/// A file that is written under a temporary name until ``finish()``. A killed process leaves `.vellum-HASH-N.partial`,
+/// which the next file of the same name removes. Pipes, terminals and devices are written to directly.
 package final class WholeFile {
-    /// Where the file itself is, if its name is that of a link.
+    /// The file's own path if the name is a link.
     private let target: String
     private let path: String
-    /// `nil`: it is written directly.
     private let partial: String?
     private let replaces: Bool
     private let descriptor: Int32
     private var isOpen = true
 
-    /// `replaces`: whether it may take the place of a file that is there; that one's owner and permissions then stay.
-    /// - Throws: also where another user's file would become this user's.
+    /// - Parameter replaces: whether an existing file is replaced; its owner and permissions are kept.
+    /// - Throws: also if another user's file would become this user's.
     package init(at path: String, replaces: Bool) throws(SourceError) {
         self.path = path
         self.replaces = replaces
@@ -40,7 +39,6 @@ package final class WholeFile {
         (descriptor, partial) = (made.descriptor, made.name)
         WholeFile.unfinished = strdup(made.name)
         guard isThere else { return }
-        // A new file would be this user's, and the former owner perhaps unable to read it.
         guard fchown(descriptor, facts.st_uid, facts.st_gid) == 0 || WholeFile.has(descriptor, ownerOf: facts)
         else {
             discard()
@@ -58,23 +56,22 @@ package final class WholeFile {
         return fstat(descriptor, &own) == 0 && own.st_uid == facts.st_uid && own.st_gid == facts.st_gid
     }
 
-    /// The name of the latest file that isn't finished.
     nonisolated(unsafe) private static var unfinished: UnsafeMutablePointer<CChar>?
 
-    /// Removes what is unfinished before a process ends that can do nothing else. Allocates nothing.
+    /// Removes unfinished files from a signal handler. Allocates nothing.
     package static func removeUnfinished() {
         if let unfinished { _ = unlink(unfinished) }
     }
 
-    /// Writes into it. What it has collected has to be flushed before ``finish()``.
+    /// Appends through a buffer, which must be flushed before ``finish()``.
     package var output: OutputWriter {
         OutputWriter(descriptor: descriptor) { [path] in WholeFile.failure(path, $0) }
     }
 
-    /// Gives the file its name. Its bytes are on the medium by then.
+    /// Syncs the file and gives it its name.
     package func finish() throws(SourceError) {
         guard let partial else { return discard() }
-        // Some file systems have no such call, and are as lasting as they are.
+        // Some file systems can't sync folders.
         guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else {
             throw WholeFile.failure(path, errno)
         }
@@ -89,17 +86,17 @@ package final class WholeFile {
         discard()
     }
 
-    /// Ends it; what isn't finished is removed. Idempotent.
+    /// Closes the file and removes it if it is unfinished. Idempotent.
     package func discard() {
         guard isOpen else { return }
         isOpen = false
-        // As long as it is locked nobody else removes it, and its name isn't another's.
+        // A lock keeps other processes from removing it.
         if let partial { _ = unlink(partial) }
         WholeFile.unfinished = nil
         _ = close(descriptor)
     }
 
-    /// What is in a file, or comes out of a pipe. Throws for more than `limit` bytes.
+    /// Reads a file or pipe. Throws for more than `limit` bytes.
     package static func bytes(of path: String, limit: Int) throws(SourceError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw SourceError(path, errno: errno) }
@@ -118,7 +115,7 @@ package final class WholeFile {
 
     // MARK: Where it is written
 
-    /// A path as a person types it: `~` is the home folder, as shells have it `$HOME`.
+    /// Expands `~` to the home folder `$HOME`.
     package static func path(typed path: String) -> String {
         guard path == "~" || path.hasPrefix("~/"), let home = ProcessInfo.processInfo.environment["HOME"],
             !home.isEmpty
@@ -126,12 +123,11 @@ package final class WholeFile {
         return home + path.dropFirst()
     }
 
-    /// Whether there is a file that writing there would replace.
     package static func replacesFile(at path: String) -> Bool {
         inherited(path) == nil && FileKind(of: path) == .regular
     }
 
-    /// The descriptor that a path such as `/dev/stdout` names. Opened again, it would begin at the file's start.
+    /// The descriptor that a path such as `/dev/stdout` names; opening it again would start at the file's beginning.
     private static func inherited(_ path: String) -> Int32? {
         if path == "/dev/stdout" { return STDOUT_FILENO }
         if path == "/dev/stderr" { return STDERR_FILENO }
@@ -141,7 +137,7 @@ package final class WholeFile {
         return nil
     }
 
-    /// What a name leads to over symbolic links, which stay; there may be nothing there yet.
+    /// The target of symbolic links; it may be missing.
     private static func target(of path: String) throws(SourceError) -> String {
         var target = path
         for _ in 0..<40 {
@@ -154,7 +150,7 @@ package final class WholeFile {
         throw failure(path, ELOOP)
     }
 
-    /// With the slash at its end; empty for the working folder.
+    /// Ends with a slash; empty for the working folder.
     private static func folder(of path: String) -> String {
         path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? ""
     }
@@ -169,7 +165,7 @@ package final class WholeFile {
             let name = folder + ".vellum-\(hash)-\(number).partial"
             let descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
             if descriptor >= 0, number < 16, !holds(descriptor, name) {
-                // Somebody took it for one that was left, and removes it.
+                // Another process removed it as abandoned.
                 _ = close(descriptor)
                 number += 1
                 continue
@@ -187,15 +183,15 @@ package final class WholeFile {
         }
     }
 
-    /// FNV-1a: the same name's in every process, and short however long that is.
+    /// FNV-1a of the name.
     private static func hash(of name: Substring) -> String {
         String(
             name.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 },
             radix: 16)
     }
 
-    /// Locks the file; the system takes the lock away when its process ends, however it does.
-    /// - Returns: false if somebody else has it, or the name is no longer its own. Where files can't be locked none is removed.
+    /// Locks the file until its process ends.
+    /// - Returns: false if another process has the lock, or the name is another file's. Without locks no file is removed.
     private static func holds(_ descriptor: Int32, _ name: String) -> Bool {
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return errno != EWOULDBLOCK }
         var (own, named) = (stat(), stat())
@@ -203,9 +199,9 @@ package final class WholeFile {
             && own.st_dev == named.st_dev
     }
 
-    /// Removes a file whose process was killed: one that nobody has locked.
+    /// Removes an unlocked file of a killed process.
     private static func removeAbandoned(_ name: String) -> Bool {
-        // For writing, without which network folders lock nothing.
+        // Network folders lock only files opened for writing.
         let descriptor = open(name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
@@ -218,9 +214,9 @@ package final class WholeFile {
         return descriptor
     }
 
-    // MARK: What went wrong
+    // MARK: Errors
 
-    /// Throws where a file would lie in the folder of a store; `path` is what the person called it.
+    /// Throws if the file would be inside a store; `path` is named in the error.
     static func refuse(inStore target: String, named path: String) throws(SourceError) {
         guard Store.holdsFile(at: target) else { return }
         throw SourceError("\(path) can't be written: it lies in the folder of a store; choose another folder")

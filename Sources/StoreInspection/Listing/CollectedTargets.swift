@@ -1,12 +1,12 @@
 import StorageEngine
 
-/// The entries of a list that a person's action is about. A value; safe to share between threads.
+/// The entries of a list that an action applies to.
 package struct CollectedTargets: Sendable {
     package private(set) var targets: [Target] = []
-    /// How many couldn't be read, and are left out.
+    /// Number of unreadable entries, which are left out.
     private var unreadable = 0
 
-    /// Looks up the entries at these places; `nil` if `progress`, which takes the share done, stopped it.
+    /// Reads the entries at these places; nil if `progress`, which gets the share done, stopped it.
     package init?(_ listing: any EntryListing, _ places: some Collection<Int>, _ progress: (Double) -> Bool) {
         let count = places.count
         targets.reserveCapacity(count)
@@ -29,7 +29,7 @@ package struct CollectedTargets: Sendable {
 }
 
 extension EntryListing {
-    /// The entries that were last accessed before a moment: the end of the list.
+    /// The entries last accessed before a moment, at the end of the list.
     package func idle(before moment: Timestamp) -> Range<Int> {
         var first = 0
         var end = count

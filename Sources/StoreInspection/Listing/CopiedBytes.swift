@@ -1,4 +1,4 @@
-/// Bytes that stay where they are until others are kept. Not thread-safe.
+/// A buffer that is valid until the next copy.
 package final class CopiedBytes {
     private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private var count = 0

@@ -1,17 +1,17 @@
 import ArchiveQuery
 
-/// A condition for entries of a list, as a person wrote it. A value; safe to share between threads.
+/// A condition for the entries of a list.
 package struct EntryCondition: Sendable, Hashable {
     package let text: String
     package let predicate: QueryPredicate
 
-    /// Why a text is no condition. A value; safe to share between threads.
+    /// An error of a condition.
     package struct Mistake: Error, Sendable, Hashable {
-        /// One line, which says where.
+        /// One line, with the place.
         package let words: String
-        /// Where in the text's UTF-8; nil: it can't be told.
+        /// The place in the text's UTF-8; nil if unknown.
         package let range: Range<Int>?
-        /// What could stand at the end of a text that isn't whole yet.
+        /// The words expected at the end of an incomplete text.
         package var toCome: String?
     }
 
@@ -23,7 +23,7 @@ package struct EntryCondition: Sendable, Hashable {
             var mistake = Mistake(words: error.description, range: error.range)
             if error.position >= text.utf8.count {
                 let names = error.expected.prefix(12).map(\.name).joined(separator: ", ")
-                mistake.toCome = "to come: \(names)"
+                mistake.toCome = "Expected next: \(names)"
             }
             throw mistake
         }

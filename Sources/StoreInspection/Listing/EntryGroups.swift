@@ -1,17 +1,16 @@
 import ArchiveQuery
 import StorageEngine
 
-/// What the entries of a list are grouped by. A value; safe to share between threads.
+/// The property that entries are grouped by.
 package enum Grouping: Sendable, Hashable {
-    /// The part of the key behind the beginning `below`, up to and with the next separator.
+    /// The key's part behind the prefix `below`, up to and including the next separator.
     case prefix(below: String, separator: UInt8)
     case owner
-    /// What the value is: CBOR, JSON, text, a PNG image.
+    /// The format of the value: CBOR, JSON, text, a PNG image.
     case kind
-    /// What the values have of a property, or the entries of their metadata.
     case property(QueryProperty)
 
-    /// The separators that are looked for in keys; where two are equally frequent the first of them is taken.
+    /// Recognized separators; of equally frequent ones the first is used.
     package static let separators = Array(":/|.#-_ ".utf8)
 
     /// `key up to ":"`, `owner`, `address.city`
@@ -20,7 +19,7 @@ package enum Grouping: Sendable, Hashable {
         case .prefix(_, let separator): "key up to \"\(Character(UnicodeScalar(separator)))\""
         case .owner: "owner"
         case .kind: "kind of value"
-        // In the language: `a.b` and `"a.b"` are two properties.
+        // In the query language `a.b` and `"a.b"` are two properties.
         case .property(let property): property.description
         }
     }
@@ -28,14 +27,11 @@ package enum Grouping: Sendable, Hashable {
     package var needsKeys: Bool { if case .prefix = self { true } else { false } }
 }
 
-/// Entries that have something in common. A value; safe to share between threads.
 package struct EntryGroup: Sendable, Hashable {
     package let membership: GroupMembership
     package private(set) var entries = 0
-    /// Sum of the sizes of the values, in bytes.
     package private(set) var bytes: UInt64 = 0
     package private(set) var hits: UInt64 = 0
-    /// When one of them was last accessed.
     package private(set) var accessed = Timestamp(microseconds: .min)
 
     init(_ membership: GroupMembership) { self.membership = membership }
@@ -50,39 +46,36 @@ package struct EntryGroup: Sendable, Hashable {
     package var name: String { membership.name }
 }
 
-/// The columns of a table of groups, in the order in which they stand.
+/// The columns of the table, in order.
 package enum GroupColumn: String, Sendable, Hashable, CaseIterable {
     case group, entries, bytes, hits, idle
 }
 
-/// A list's entries in groups. Immutable; safe to share between threads.
 package struct EntryGroups: Sendable {
     package let listing: any EntryListing
     package let grouping: Grouping
     /// Unordered; see ``sorted(by:descending:)``.
     package private(set) var groups: [EntryGroup] = []
-    /// Of each entry of the list the group, or -1.
+    /// Group of each entry, or -1.
     private var members: [Int32] = []
-    /// Sum of the sizes of all that is grouped.
     package private(set) var bytes: UInt64 = 0
     package private(set) var entries = 0
-    /// Entries that couldn't be read, and are in no group.
     package private(set) var unreadable = 0
-    /// What is known of values that the property's calculation has no result for, one line each.
+    /// Remarks on values that the property's calculation fails for, one line each.
     package private(set) var remarks: [String] = []
-    /// Entries of groups beyond the ``most`` that are kept, which are in none. The largest groups are kept, by entries and by
-    /// bytes in turn; of equal ones those that come first in the list.
+    /// Entries of groups beyond ``most``. The largest groups are kept, alternately by entries and by bytes; of equal ones the
+    /// first in the list.
     package private(set) var ungrouped = 0
 
-    /// How many groups are kept, and bytes of what tells them apart.
+    /// Maximum groups, and maximum bytes of their names.
     package static let most = 100_000
     fileprivate static let mostBytes = 64 << 20
 
     /// - Parameters:
-    ///   - keys: all keys of the list, where ``Grouping/needsKeys`` says so.
+    ///   - keys: all keys of the list, if ``Grouping/needsKeys``.
     ///   - chosen: the entries to group; nil: all.
-    ///   - checkpoint: hears the share done, 0 to 1, and may throw to stop. It begins anew where there are so many groups that
-    ///     the largest have to be found first, which takes a pass over the list for each 700,000 groups.
+    ///   - checkpoint: gets the share done, 0 to 1, and may throw to stop. The share restarts if there are too many groups:
+    ///     finding the largest takes one pass for each 700,000 groups.
     package init<Stop: Error>(
         _ listing: any EntryListing, keys: KeyIndex?, by grouping: Grouping, among chosen: Positions? = nil,
         now: Timestamp, checkpoint: (Double) throws(Stop) -> Void
@@ -111,7 +104,6 @@ package struct EntryGroups: Sendable {
         _ = try collect(rows, largest.hashes) { share throws(Stop) in try checkpoint(0.8 + 0.2 * share) }
     }
 
-    /// What is grouped.
     private struct Rows {
         let listing: any EntryListing
         let keys: KeyIndex?
@@ -122,7 +114,7 @@ package struct EntryGroups: Sendable {
         func index(_ row: Int) -> Int { chosen?.index(atRow: row) ?? row }
     }
 
-    /// Groups all rows, or those of the groups with these hashes. Without these, returns `false` if there are too many groups.
+    /// Groups all rows, or those of the groups with these hashes. Returns false if there are too many groups.
     private mutating func collect<Stop: Error>(
         _ rows: Rows, _ chosen: Set<UInt64>? = nil, checkpoint: (Double) throws(Stop) -> Void
     ) throws(Stop) -> Bool {
@@ -168,7 +160,7 @@ package struct EntryGroups: Sendable {
 
         var hashNumber: UInt64 { UInt64(bitPattern: Int64(hashValue)) }
 
-        /// Approximate memory use beyond that of every group.
+        /// Approximate additional memory of a group.
         var bytes: Int { if case .value(let key) = self { key.bytes } else { 0 } }
     }
 
@@ -183,7 +175,7 @@ package struct EntryGroups: Sendable {
         }
     }
 
-    /// The group of an entry; `nil`: it isn't among those that are grouped.
+    /// The group of an entry; nil if it isn't grouped.
     private mutating func identity(of index: Int, _ keys: KeyIndex?, _ probe: ListingProbe?) -> Identity? {
         switch grouping {
         case .prefix(let below, let separator):
@@ -217,7 +209,7 @@ package struct EntryGroups: Sendable {
         }
     }
 
-    /// The numbers of the groups in order of a column; equal ones by name.
+    /// The groups' indices sorted by a column, equal ones by name.
     package func sorted(by column: GroupColumn, descending: Bool) -> [Int] {
         groups.indices.sorted { left, right in
             let (a, b) = (groups[left], groups[right])
@@ -227,7 +219,6 @@ package struct EntryGroups: Sendable {
             case .entries: isLess = a.entries == b.entries ? nil : a.entries < b.entries
             case .bytes: isLess = a.bytes == b.bytes ? nil : a.bytes < b.bytes
             case .hits: isLess = a.hits == b.hits ? nil : a.hits < b.hits
-            // The longest idle was accessed first.
             case .idle: isLess = a.accessed == b.accessed ? nil : a.accessed > b.accessed
             }
             if let isLess { return isLess != descending }
@@ -236,19 +227,19 @@ package struct EntryGroups: Sendable {
         }
     }
 
-    /// The list's entries of a group, the most recent first.
+    /// The entries of a group, most recent first.
     package func places(ofGroup number: Int) -> [Int] {
         members.indices.filter { members[$0] == Int32(number) }
     }
 }
 
-/// Finds the largest groups where there are more than can be kept, by sums for hashes of 64 bits. Where the sums are too many, a
-/// pass is about the lower half of its hashes, and others follow. A value; takes some 32 MiB.
+/// Finds the largest groups by sums per 64-bit hash, in several passes: a full table keeps the lower half of its hashes and
+/// leaves the others to the next pass. Takes about 32 MiB.
 private struct LargestGroups {
     private struct Sum {
         var hash: UInt64 = 0
         var bytes: UInt64 = 0
-        /// 0: nothing is here.
+        /// 0: empty slot.
         var entries: UInt32 = 0
         var first: UInt32 = 0
         var bytesOfName: UInt32 = 0
@@ -259,12 +250,12 @@ private struct LargestGroups {
 
     private var sums = [Sum](repeating: Sum(), count: slots)
     private var count = 0
-    /// What this pass is about.
+    /// The hashes of this pass.
     private var range: ClosedRange<UInt64> = 0...UInt64.max
     /// The largest of all passes so far.
     private var largest: [Sum] = []
 
-    /// The share done, 0 to 1, at a share of this pass.
+    /// The total share done, 0 to 1, at a share of this pass.
     func share(ofPass share: Double) -> Double {
         let width = Double(range.upperBound - range.lowerBound)
         return (Double(range.lowerBound) + share * width) / Double(UInt64.max)
@@ -285,7 +276,7 @@ private struct LargestGroups {
         sums[slot].bytes += UInt64(bytes)
     }
 
-    /// The slot of a hash, or the empty one where it belongs.
+    /// The slot of a hash, or the empty one for it.
     private func place(of hash: UInt64) -> Int {
         var slot = Int(truncatingIfNeeded: hash) & (LargestGroups.slots - 1)
         while sums[slot].entries != 0, sums[slot].hash != hash {
@@ -308,7 +299,7 @@ private struct LargestGroups {
         return taken
     }
 
-    /// Ends a pass. Returns whether another has to follow.
+    /// Ends a pass. Returns whether another one is needed.
     mutating func endPass() -> Bool {
         largest = LargestGroups.largest(of: largest + taken())
         let (width, last) = (range.upperBound - range.lowerBound, range.upperBound)
@@ -338,11 +329,11 @@ private struct LargestGroups {
 }
 
 extension KeyIndex {
-    /// The separator that most keys have behind a beginning; `nil`: none has any.
+    /// The most frequent separator behind a prefix; nil if there is no separator.
     package func separator(below: String = "") -> UInt8? {
         var counts = [Int](repeating: 0, count: Grouping.separators.count)
         let length = below.utf8.count
-        // A sample is enough to tell what is common.
+        // A sample suffices.
         let step = max(1, count / 20_000)
         for index in stride(from: 0, to: count, by: step) {
             let key = key(at: index)

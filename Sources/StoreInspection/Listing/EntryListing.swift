@@ -1,10 +1,9 @@
 import ArchiveQuery
 import StorageEngine
 
-/// A list of entries in LRU order at one moment. Only asking for an entry reads the store. Safe from any thread.
+/// A snapshot of entries in LRU order. Entries are read from the store when requested.
 package protocol EntryListing: Sendable {
     var count: Int { get }
-    /// Sum of the sizes of all values.
     var valueBytes: UInt64 { get }
 
     /// Bytes of the value and accesses of an entry, without reading the store.
@@ -16,54 +15,53 @@ package protocol EntryListing: Sendable {
     /// When an entry was last accessed, without reading the store.
     func accessed(at index: Int) -> Timestamp
 
-    /// Hints that the key or the value of an entry will be read soon. An implementation may do nothing.
+    /// Prefetches a key or value. May do nothing.
     func prefetch(at index: Int)
 
-    /// The key; nil when the entry is gone and its place was used again.
-    /// - Throws: when its bytes are damaged, or can't be read now.
+    /// Nil if the entry was removed and its location reused.
+    /// - Throws: if its bytes are damaged or can't be read now.
     func key(at index: Int) throws(SourceError) -> String?
 
-    /// Calls `body` with the index and the bytes of the key of each of these rows, no bytes for one that is gone or can't be read;
-    /// they are valid during the call.
-    /// - Returns: how many could not be read.
+    /// Calls `body` with each row's index and key bytes, which are valid during the call; without bytes if missing or
+    /// unreadable.
+    /// - Returns: the number of unreadable keys.
     func readKeys(
         of rows: Range<Int>, in positions: Positions, _ body: (Int, UnsafeRawBufferPointer) -> Void
     ) -> Int
 
-    /// The metadata of the entry's key as they are now; nil when the entry is gone.
+    /// The current metadata of the key; nil if the entry was removed.
     /// - Throws: as ``key(at:)``.
     func entry(at index: Int) throws(SourceError) -> EntryMetadata?
 
-    /// Encoding and bytes of the key's present value; nil if there is no entry, or its value is in a process' memory only.
+    /// Encoding and bytes of the current value; nil if it was removed or is only in a process' memory.
     /// - Throws: as ``key(at:)``.
     func value(at index: Int) throws(SourceError) -> (encoding: ValueEncoding, bytes: [UInt8])?
 
-    /// Where the entry with that key stands, if that can be told without looking at all of them.
+    /// The index of a key, if it can be found without reading all entries.
     func index(ofKey key: String) -> Int?
 
-    /// What a server's key is, and how the server keeps its value; nil in a store, and for what wasn't asked about.
+    /// A server's type and encoding of the value; nil in a store and if not requested.
     func traits(at index: Int) -> (type: String, layout: String?)?
 
     var isByRecency: Bool { get }
 
-    /// Whether there are entries that aren't listed, because they are too many.
+    /// Whether the list was limited because there are too many entries.
     var isCut: Bool { get }
 
-    /// Whether figures, terms and times are known of all entries. A server's are asked for key by key.
+    /// Whether metadata of all entries is known. A server returns it key by key.
     var knowsFigures: Bool { get }
 
-    /// Has them known. `goesOn` is told the share done, 0 to 1.
+    /// Requests the metadata. `goesOn` gets the share done, 0 to 1.
     /// - Returns: false if it was stopped.
     func learnFigures(_ goesOn: (Double) -> Bool) throws(SourceError) -> Bool
 
-    /// Why entries can't be asked for these; nil: they can. A server doesn't tell all that a store does.
+    /// Why these properties aren't available; nil if they are.
     func objection(to properties: [QueryProperty]) throws(SourceError) -> String?
 
-    /// Says that the metadata of these entries will be read now, so that all can be asked for at once.
+    /// Prefetches the metadata of entries in one request.
     func prepare(_ indices: [Int]) throws(SourceError)
 }
 
-/// A store's list knows all that.
 extension EntryListing {
     package func traits(at index: Int) -> (type: String, layout: String?)? { nil }
     package var isByRecency: Bool { true }
@@ -75,7 +73,7 @@ extension EntryListing {
 
     package func prefetch(at index: Int) {}
 
-    /// Hints at the entry some rows behind one that is about to be read: that takes as long as memory takes to answer.
+    /// Prefetches an entry some rows ahead, to hide memory latency.
     package func prefetch(behind row: Int, of rows: Positions) {
         let ahead = 8
         if row + ahead < rows.count { prefetch(at: rows.index(atRow: row + ahead)) }

@@ -1,15 +1,15 @@
 import ArchiveQuery
 import StorageEngine
 
-/// Which entries are of a group. A value; safe to share between threads.
+/// The membership of a group.
 package indirect enum GroupMembership: Sendable, Hashable {
     case prefix(ExactText)
-    /// Keys that begin with `below` and have no separator behind that.
+    /// Keys with the prefix `below` and no separator after it.
     case last(below: ExactText, separator: UInt8)
-    /// Those of an owner; `nil`: those of none.
+    /// Entries of an owner; nil: without owner.
     case owner(ExactText?)
     case kind(String)
-    /// Those that have this of a property, and how a person calls it.
+    /// Entries with a property value, and its name on screen.
     case value(QueryProperty, GroupKey, shown: String)
     case both(GroupMembership, GroupMembership)
 
@@ -29,7 +29,7 @@ package indirect enum GroupMembership: Sendable, Hashable {
         }
     }
 
-    /// The condition that its entries meet and no others; nil: the query language has none.
+    /// The equivalent condition; nil if the query language has none.
     package var predicate: QueryPredicate? {
         switch self {
         case .prefix(let beginning): return .startsWith(.metadata(.key), beginning.text)
@@ -44,7 +44,7 @@ package indirect enum GroupMembership: Sendable, Hashable {
         }
     }
 
-    /// How a person calls it: the beginning of its keys, the owner, the value.
+    /// The name on screen: the prefix, the owner or the value.
     package var name: String {
         switch self {
         case .prefix(let beginning): beginning.text
@@ -59,12 +59,12 @@ package indirect enum GroupMembership: Sendable, Hashable {
         }
     }
 
-    /// Whether a text looks like nothing, or like another kind of value.
+    /// Whether a text is empty or looks like another kind of value.
     private static func isMistakable(_ text: String) -> Bool {
         text.isEmpty || ["true", "false", "null"].contains(text) || Double(text) != nil
     }
 
-    /// The same where a list names it, and what is grouped by isn't said beside it: `country ID`.
+    /// The name with its property: `country ID`.
     package var description: String {
         switch self {
         case .value(let property, let key, _) where key != .absent: "\(property.columnName) \(name)"
@@ -75,7 +75,6 @@ package indirect enum GroupMembership: Sendable, Hashable {
 }
 
 extension GroupKey {
-    /// The value, where a condition can name it.
     fileprivate var literal: QueryLiteral? {
         switch self {
         case .boolean(let flag): .boolean(flag)
@@ -88,7 +87,7 @@ extension GroupKey {
     }
 }
 
-/// Tells which entries of a list are of a group and meet a condition. For one thread.
+/// Tests which entries of a list are in a group and match a condition.
 package struct EntryMembership {
     private let listing: any EntryListing
     private let group: GroupMembership?
@@ -113,14 +112,13 @@ package struct EntryMembership {
         }
     }
 
-    /// How many entries couldn't be asked.
     package var unreadable: Int { probe.unreadable + unreadableKeys }
     package var warnings: [String] { probe.warnings }
-    /// The number of entries for which the condition was unknown.
+    /// Number of entries for which the condition is unknown.
     package var undecided: Int { probe.undecided }
 
     package mutating func holds(at index: Int) -> Bool {
-        // What is cheap to tell comes first.
+        // Cheap tests first.
         if let group, !holds(group, index) { return false }
         return !hasCondition || probe.isMet(at: index)
     }
@@ -143,7 +141,7 @@ package struct EntryMembership {
         }
     }
 
-    /// Empty if it can't be read: no entry has such a key.
+    /// Empty if it can't be read; no entry has an empty key.
     private mutating func key(_ index: Int) -> [UInt8] {
         var key: [UInt8] = []
         unreadableKeys += listing.readKeys(of: index..<index + 1, in: .all(listing.count)) { key = Array($1) }
@@ -152,7 +150,7 @@ package struct EntryMembership {
 }
 
 extension EntryListing {
-    /// What the value of an entry is, as ``ValueContent`` calls it; nil: it is gone or can't be read.
+    /// The format of a value, as ``ValueContent`` names it; nil if it is missing or unreadable.
     func kind(at index: Int) -> String? {
         guard let value = (try? value(at: index)) ?? nil else { return nil }
         return ValueContent.kind(of: value.bytes, encoding: value.encoding)

@@ -1,8 +1,8 @@
 import ArchiveQuery
 
-/// The columns of the entry table, in the order in which they stand.
+/// The columns of the list, in order.
 package enum EntryColumn: String, Sendable, Hashable, CaseIterable {
-    // As `vellum keys --order` has them.
+    // The names of `vellum keys --order`.
     case key, size, tier
     case idle = "recency"
     case age = "created"
@@ -16,17 +16,16 @@ package enum EntryColumn: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Which end a person wants first when choosing the column.
+    /// The default direction of the column.
     package var beginsDescending: Bool { self == .size || self == .hits }
 }
 
-/// How entries are sorted. A value; safe to share between threads.
 package struct EntryOrder: Sendable, Hashable {
     package enum Basis: Sendable, Hashable {
         case column(EntryColumn)
-        /// What their values have there; those that have nothing come last in both directions.
+        /// A property; entries without it are last in both directions.
         case property(QueryProperty)
-        /// Nothing: as a server's scan found them.
+        /// Unsorted, as a server's scan returns them.
         case scan
     }
 
@@ -43,10 +42,10 @@ package struct EntryOrder: Sendable, Hashable {
         self.init(.column(column), descending: descending)
     }
 
-    /// LRU order, the most recent first: idle time is what recency is.
+    /// LRU order, the most recent first.
     package static let recency = EntryOrder(.idle, descending: false)
 
-    /// A server's own order, which means nothing.
+    /// A server's order, which has no meaning.
     package static let found = EntryOrder(.scan, descending: false)
 
     package var needsFigures: Bool { self != .found && column != .key }

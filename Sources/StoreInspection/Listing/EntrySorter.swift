@@ -1,20 +1,20 @@
 import ArchiveQuery
 import StorageEngine
 
-/// Puts a listing's entries in order of a column; equal entries keep LRU order. Recency costs nothing; the key needs every key,
-/// age and owner every entry's metadata, a property every value. For one thread.
+/// Sorts a listing by a column; equal entries keep LRU order. Recency is free; the key column reads every key, age and owner
+/// every entry's metadata, a property every value.
 package struct EntrySorter<Stop: Error> {
     private let listing: any EntryListing
     private let now: Timestamp
     private let checkpoint: (Double) throws(Stop) -> Void
-    /// How many values couldn't be read to sort by a property; their entries stand at the end.
+    /// Number of unreadable values; their entries are sorted last.
     package private(set) var unreadable = 0
-    /// What is known of the kinds of the property's values, one line each.
+    /// Remarks on the kinds of values, one line each.
     package private(set) var remarks: [String] = []
 
     /// - Parameters:
-    ///   - now: what ages are counted to.
-    ///   - checkpoint: hears the share done, 0 to 1, and may throw to stop.
+    ///   - now: the time for ages.
+    ///   - checkpoint: gets the share done, 0 to 1, and may throw to stop.
     package init(
         listing: any EntryListing, now: Timestamp,
         checkpoint: @escaping (Double) throws(Stop) -> Void
@@ -56,11 +56,10 @@ package struct EntrySorter<Stop: Error> {
         case .size: return try sorted(order) { Int64(listing.figures(at: $0).size) }
         case .hits: return try sorted(order) { Int64(listing.figures(at: $0).hits) }
         case .tier: return try sorted(order) { listing.terms(at: $0).tier.order }
-        // The youngest has the latest creation.
         case .age:
             return try sorted(order) {
                 listing.prefetch(behind: $0, of: .all(count))
-                // The bitwise complement turns the order round, and there is one of every number.
+                // The complement reverses the order without overflow.
                 return ~(entry($0)?.created.microseconds ?? .min)
             }
         case .expires: return try sorted(order) { listing.terms(at: $0).expires?.microseconds ?? .max }
@@ -79,14 +78,14 @@ package struct EntrySorter<Stop: Error> {
             }
             return try sorted(order.descending) { left, right in
                 let (a, b) = (owners[Int(left)], owners[Int(right)])
-                // Two spellings of one text are two owners.
+                // Owners are compared as bytes.
                 return a.utf8.elementsEqual(b.utf8)
                     ? 0 : a.utf8.lexicographicallyPrecedes(b.utf8) ? -1 : 1
             }
         }
     }
 
-    /// What can't be read has no place among the others.
+    /// Unreadable values are sorted last.
     private func entry(_ index: Int) -> EntryMetadata? { (try? listing.entry(at: index)) ?? nil }
 
     private func sorted(_ order: EntryOrder, by value: (Int) -> Int64) throws(Stop) -> Positions {
@@ -126,7 +125,6 @@ extension Tier {
 }
 
 extension EntryOrder {
-    /// The entries of a list in this order, in one go.
     package func positions(in listing: any EntryListing, now: Timestamp) -> Positions {
         var sorter = EntrySorter(listing: listing, now: now) { (_) throws(Never) in }
         return sorter.positions(self)

@@ -1,14 +1,12 @@
 import ArchiveQuery
 
-/// All keys of a listing in one piece of memory. Immutable once built; safe to share between threads.
 package final class KeyIndex: Sendable {
     private let bytes: [UInt8]
-    /// Where each key begins, and where the last one ends. A key that couldn't be read is empty.
+    /// Offset of each key and of the end. Unreadable keys are empty.
     private let starts: [Int]
-    /// How many keys couldn't be read.
     package let unreadable: Int
 
-    /// Reads every key of the listing. `checkpoint` hears how many are read and may throw to stop.
+    /// Reads every key. `checkpoint` gets the number read and may throw to stop.
     package init<Stop: Error>(_ listing: any EntryListing, checkpoint: (Int) throws(Stop) -> Void)
         throws(Stop)
     {
@@ -35,7 +33,7 @@ package final class KeyIndex: Sendable {
 
     package func key(at index: Int) -> ArraySlice<UInt8> { bytes[starts[index]..<starts[index + 1]] }
 
-    /// Negative, 0 or positive, as the left key stands before, at or after the right one.
+    /// Negative, 0 or positive if the left key is before, equal to or after the right one.
     package func compare(_ left: Int, _ right: Int) -> Int {
         bytes.withUnsafeBufferPointer { all in
             let a = all[starts[left]..<starts[left + 1]]
@@ -47,15 +45,15 @@ package final class KeyIndex: Sendable {
 }
 
 extension EntryListing {
-    /// The entries among `candidates` whose key holds the pattern, in their order, and how many keys couldn't be read. `checkpoint`
-    /// hears the share done, 0 to 1, and may throw to stop. Reads the key of each candidate, by several threads.
+    /// The candidates whose key matches, in their order, and the number of unreadable keys. `checkpoint` gets the share done,
+    /// 0 to 1, and may throw to stop. Reads every candidate's key on several threads.
     package func entries<Stop: Error>(
         matching pattern: SearchText, among candidates: Positions, checkpoint: (Double) throws(Stop) -> Void
     ) throws(Stop) -> (found: [Int32], unreadable: Int) {
         guard case .some(let chosen) = candidates, chosen.count > count / 4 else {
             return try matches(pattern, candidates, checkpoint: checkpoint)
         }
-        // The list's own order is about that in which keys lie in memory, and another one is none.
+        // Ascending order is close to the order in memory.
         var isChosen = [Bool](repeating: false, count: count)
         for index in chosen { isChosen[Int(index)] = true }
         let ordered = (0..<Int32(count)).filter { isChosen[Int($0)] }
@@ -73,7 +71,6 @@ extension EntryListing {
         var row = 0
         while row < candidates.count {
             try checkpoint(Double(row) / Double(candidates.count))
-            // Some milliseconds' work.
             let end = min(row + 16_384 * SharedWork.threads, candidates.count)
             let parts = SharedWork.map(row..<end) { rows in
                 var found: [Int32] = []

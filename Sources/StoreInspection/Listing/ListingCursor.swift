@@ -1,7 +1,7 @@
 import ArchiveQuery
 import StorageEngine
 
-/// A query's view of one entry of a list at a time. Not thread-safe. Keys and values stay until the cursor moves.
+/// A query's view of one entry at a time. Keys and values are valid until the cursor moves.
 final class ListingCursor: QueryCursor {
     private let listing: any EntryListing
     private(set) var index = -1
@@ -74,7 +74,6 @@ final class ListingCursor: QueryCursor {
 
     // MARK: Metadata
 
-    /// What the list itself doesn't know.
     private var details: EntryMetadata? {
         if metadata == nil, !listing.knowsFigures { _ = load() }
         return metadata

@@ -1,18 +1,17 @@
 import ArchiveQuery
 import StorageEngine
 
-/// What a row shows of a property. A value; safe to share between threads.
+/// A cell of a property column.
 package enum ValueCell: Sendable, Hashable {
     case value(String, isNumber: Bool)
     case absent
-    /// The value can't be read, or is in the memory of another process only.
+    /// The value is unreadable or only in the memory of another process.
     case unreadable
-    /// The value is longer than what is read for a row.
+    /// The value is too long to be read for a row.
     case tooLong
 
-    /// Longer values aren't read for a row, so that scrolling stays quick.
+    /// Longer values aren't read, so that scrolling stays fast.
     package static let longestValue = 1 << 20
-    /// Characters that are kept.
     private static let longest = 200
 
     init(_ item: [UInt8]?) {
@@ -23,13 +22,12 @@ package enum ValueCell: Sendable, Hashable {
     }
 }
 
-/// Asks entries of a list what is in their values, and counts those that can't be asked. Not thread-safe.
+/// Reads values of a list and counts unreadable ones.
 package final class ListingProbe {
     private let listing: any EntryListing
     private let cursor: ListingCursor
     private let probe: EntryProbe
     private var isCounted = false
-    /// How many of the entries that were asked couldn't be read.
     package private(set) var unreadable = 0
 
     package init(_ listing: any EntryListing, properties: [QueryProperty], now: Timestamp) {
@@ -38,7 +36,7 @@ package final class ListingProbe {
         probe = EntryProbe(cursor, properties: properties, now: now)
     }
 
-    /// - Throws: where the condition has a pattern that is none.
+    /// - Throws: if the condition has an invalid pattern.
     package init(
         _ listing: any EntryListing, condition: QueryPredicate, properties: [QueryProperty] = [],
         now: Timestamp
@@ -52,11 +50,10 @@ package final class ListingProbe {
         }
     }
 
-    /// What to know of the condition after it was tested.
     package var warnings: [String] { probe.warnings }
-    /// What is known of values of other kinds than a condition, a sort or a calculation is for.
+    /// Remarks on values of other kinds than a condition, sort or calculation expects.
     package var kindRemarks: [String] { probe.kindRemarks }
-    /// The number of entries for which the condition was unknown.
+    /// Number of entries for which the condition is unknown.
     package var undecided: Int { probe.undecided }
 
     private func move(to index: Int) {
@@ -66,25 +63,24 @@ package final class ListingProbe {
         isCounted = false
     }
 
-    /// Whether the entry meets the condition; one that is gone or can't be read doesn't.
+    /// Whether the entry matches; false if it is missing or unreadable.
     package func isMet(at index: Int) -> Bool {
         move(to: index)
         return found(probe.isMet()) ?? false
     }
 
-    /// What an entry is sorted by; the same as absent where it can't be read.
     package func sortValue(_ number: Int, at index: Int, isDescending: Bool) -> SortValue {
         move(to: index)
         return found(probe.sortValue(number, isDescending: isDescending)) ?? .absent
     }
 
-    /// What tells whether two entries have the same of a property; nil where it can't be read or is gone.
+    /// Equal for equal property values; nil if missing or unreadable.
     package func groupKey(_ number: Int, at index: Int) -> GroupKey? {
         move(to: index)
         return found(probe.groupKey(number))
     }
 
-    /// How a person calls what ``groupKey(_:at:)`` tells apart.
+    /// The name on screen of a ``groupKey(_:at:)``.
     package func shown(_ number: Int, at index: Int) -> ValueCell {
         move(to: index)
         return found(probe.encoded(number)).map { ValueCell($0) } ?? .unreadable

@@ -1,8 +1,8 @@
-/// Which entries of a listing the rows of a table show. A value; safe to share between threads.
+/// The rows of a table as indices of a listing.
 package enum Positions: Sendable, Equatable {
-    /// All, in the listing's own order; costs no memory.
+    /// All in LRU order, without memory.
     case all(Int)
-    /// All, the oldest first.
+    /// All in reverse LRU order.
     case reversed(Int)
     case some([Int32])
 
@@ -21,7 +21,7 @@ package enum Positions: Sendable, Equatable {
         }
     }
 
-    /// The row of a listing's index. O(1) for the orders of the list itself, else O(rows).
+    /// The row of an index. O(1) in LRU order, else O(rows).
     package func row(ofIndex index: Int) -> Int? {
         switch self {
         case .all(let count): index < count ? index : nil

@@ -1,15 +1,14 @@
 import ArchiveQuery
 import TerminalKit
 
-/// Text to find regardless of case and normal form, also within a character such as a joined emoji or a syllable, and as shown in
-/// escaped form, such as `\n`. A value; safe to share between threads.
+/// A text to find regardless of case and normal form, also within a character such as a joined emoji, and in its escaped form
+/// such as `\n`.
 package struct SearchText: Sendable, Hashable {
     package let text: String
     private let search: TextSearch
-    /// For what is meant by the escapes in it.
+    /// The text with its escapes decoded.
     private let meant: TextSearch?
 
-    /// Nil for an empty text, which everything matches.
     package init?(_ text: String) {
         guard !text.isEmpty else { return nil }
         self.text = text
@@ -20,7 +19,7 @@ package struct SearchText: Sendable, Hashable {
         meant = TerminalText.unescaped(text).map(search)
     }
 
-    /// Whether UTF-8 holds the text.
+    /// Whether UTF-8 contains the text.
     func matches(_ key: UnsafeRawBufferPointer) -> Bool {
         search.isFound(inUTF8: key) || meant?.isFound(inUTF8: key) == true
     }
@@ -29,14 +28,13 @@ package struct SearchText: Sendable, Hashable {
         search.isFound(in: key) || meant?.isFound(in: key) == true
     }
 
-    /// The characters of a text that match, if only a part of one does, to be highlighted: offsets of characters.
+    /// The first match to highlight, in characters; nil if the whole text matches or none does.
     package func range(in text: String) -> Range<Int>? {
         func parts(_ text: String) -> [Unicode.Scalar] {
             Array(MarkOrder.composed(text.foldedCase).unicodeScalars)
         }
         let wanted = parts(self.text)
         var scalars: [Unicode.Scalar] = []
-        // The character that each of them is of.
         var places: [Int] = []
         for (place, character) in text.enumerated() {
             scalars += parts(String(character))

@@ -1,9 +1,9 @@
-/// Sorts in steps, with progress and a way to stop. Stateless; safe to call from any thread.
+/// Sorting with progress that can be stopped.
 package enum StoppableSort {
     package static let run = 16_384
 
-    /// Sorts stably: runs by the standard library, then merged pairwise. `checkpoint` hears the share done, 0 to
-    /// 1, and may throw to stop; the elements are then in no certain order.
+    /// Sorts stably: sorted runs are merged pairwise. `checkpoint` gets the share done, 0 to 1, and may throw to stop, which
+    /// leaves the elements in an unspecified order.
     package static func sort<Element, Stop: Error>(
         _ elements: inout [Element], by isOrdered: (Element, Element) -> Bool,
         checkpoint: (Double) throws(Stop) -> Void

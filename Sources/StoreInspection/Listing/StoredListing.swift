@@ -1,11 +1,11 @@
 import StorageEngine
 
-/// The list of an archive in a store. Safe from any thread.
+/// The list of an archive in a store.
 package struct StoredListing: EntryListing {
     private let archive: Archive
     package let list: EntryList
 
-    /// - Parameter most: how many of the most recent entries are listed; `nil`: all.
+    /// - Parameter most: maximum number of the most recent entries; nil: all.
     package init(_ archive: Archive, mostRecent most: Int? = nil) throws(StorageError) {
         self.archive = archive
         list = if let most { try archive.recentEntries(most) } else { try archive.entries() }
@@ -37,7 +37,7 @@ package struct StoredListing: EntryListing {
         list.readPresentKeys(rows, at: positions.index(atRow:), body)
     }
 
-    // Replaced since the list was made, the row shows what the key holds by now.
+    // A replaced entry shows the key's current metadata.
     package func entry(at index: Int) throws(SourceError) -> EntryMetadata? {
         try unlessClosed { () throws(StorageError) in try list.presentMetadata(at: index) }
     }
@@ -48,7 +48,7 @@ package struct StoredListing: EntryListing {
         }
     }
 
-    /// An archive that was removed has no entries any more.
+    /// A removed archive has no entries.
     private func unlessClosed<Found>(
         _ look: () throws(StorageError) -> Found?
     ) throws(SourceError) -> Found? {
@@ -62,7 +62,7 @@ package struct StoredListing: EntryListing {
         }
     }
 
-    /// Looks for a stamp, which no two entries share. An entry used since then has another one and isn't found.
+    /// Finds an access stamp, which is unique. An entry accessed since isn't found.
     package func index(ofKey key: String) -> Int? {
         guard let stamp = (try? archive.metadata(key))?.recency else { return nil }
         var low = 0

@@ -1,6 +1,6 @@
 import StorageEngine
 
-/// The entries that a person's action is about, as they were when it was planned. Sendable value type.
+/// The entries of a planned action, as they were when it was planned.
 package struct ChangePlan: Sendable {
     package enum Selection: Sendable {
         case keys([String])
@@ -9,19 +9,17 @@ package struct ChangePlan: Sendable {
     }
 
     package private(set) var entries = 0
-    /// Sum of the values' sizes.
     package private(set) var bytes: UInt64 = 0
     package let action: PlannedAction
-    /// Keys that were named and have no entry.
     package private(set) var missing: [String] = []
-    /// Entries that have no deadline to take away.
+    /// Entries without an expiry time to remove.
     package private(set) var unchanged = 0
-    /// Entries that are left out because their bytes are damaged: nobody can tell whose they are.
+    /// Entries with damaged bytes, which are left out.
     package private(set) var damaged = 0
     private var isWhole = false
     private var targets: [Target] = []
 
-    /// Looks without any trace. Of what `action` expires because it is idle only that is chosen.
+    /// Plans without counting accesses. If `action` expires idle entries, only those are chosen.
     package init(
         _ archive: Archive, _ selection: Selection, action: PlannedAction
     ) throws(StorageError) {
@@ -33,7 +31,7 @@ package struct ChangePlan: Sendable {
             }
             return
         }
-        // Least recent first, so that the latest that goes is the most recent.
+        // Least recently used first.
         let list = try archive.entries(order: .leastRecentFirst)
         if case .all = selection, action == .delete {
             entries = list.count
@@ -53,7 +51,7 @@ package struct ChangePlan: Sendable {
         }
     }
 
-    /// Of entries that were found otherwise, as they were then. What `action` is not about among them is left out.
+    /// A plan for found entries. Those that `action` doesn't apply to are left out.
     package init(_ found: [EntryMetadata], action: PlannedAction) {
         self.action = action
         for metadata in found { add(metadata) }
@@ -63,7 +61,7 @@ package struct ChangePlan: Sendable {
         if case .expireIdle(let before) = action { accessed < before } else { true }
     }
 
-    /// An entry that is stored again during the search is judged by its new state.
+    /// Entries stored again during the search are checked again.
     private mutating func add(_ metadata: EntryMetadata) {
         guard isMeant(metadata.accessed) else { return }
         guard action != .setLifetime(nil) || metadata.expires != nil else {
@@ -75,8 +73,8 @@ package struct ChangePlan: Sendable {
         targets.append(metadata.target)
     }
 
-    /// Does it so that it can be undone. All entries there are by then go, if that was the plan; otherwise those that
-    /// are still the ones that were seen. `goesOn` is asked now and then.
+    /// Performs the action with an undo record. Entries changed since the plan are skipped, unless the plan covers all entries.
+    /// `goesOn` is called now and then.
     package func apply(
         to archive: Archive, while goesOn: () -> Bool = { true }
     ) throws(StorageError) -> Carried<PlanOutcome> {

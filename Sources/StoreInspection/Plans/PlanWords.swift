@@ -1,18 +1,16 @@
 import ArchiveQuery
 import StorageEngine
 
-/// What both faces say of a person's action before and after it; `amount` is how many entries it is about.
+/// Texts of an action before and after it; `amount` is the number of entries.
 extension PlannedAction {
-    /// What one says yes to.
     package var verb: String {
         switch self {
         case .delete: "delete"
         case .expireNow, .expireIdle: "expire"
-        case .setLifetime: "change deadlines"
+        case .setLifetime: "change expiry times"
         }
     }
 
-    /// After the answer no, and when it failed.
     package var refusal: String {
         switch self {
         case .delete: "nothing was deleted"
@@ -21,7 +19,6 @@ extension PlannedAction {
         }
     }
 
-    /// Behind `would`.
     package func infinitive(_ amount: String) -> String {
         switch self {
         case .delete, .expireNow, .expireIdle: "\(verb) \(amount)"
@@ -36,12 +33,11 @@ extension PlannedAction {
         return infinitive(amount).beginningLarge + when + "?"
     }
 
-    /// While it is carried out, before how many.
     package var progress: String {
         switch self {
         case .delete: "deleting"
         case .expireNow, .expireIdle: "expiring"
-        case .setLifetime: "changing the deadlines of"
+        case .setLifetime: "changing expiry times of"
         }
     }
 
@@ -60,7 +56,7 @@ extension PlannedAction {
 
     package var isOfDeadlines: Bool { if case .setLifetime = self { true } else { false } }
 
-    /// How many bytes may be written until it can't be undone any more; nil: however much is written.
+    /// Bytes that may be written until it can't be undone; nil for no limit.
     package func undoRoom(in status: ArchiveStatus, entries: Int, bytes: UInt64) -> UInt64? {
         let budget = status.undoBudget
         if isOfDeadlines { return min(budget.values, budget.room) }
@@ -68,7 +64,6 @@ extension PlannedAction {
         return max(64 << 10, (status.configuration.diskLimit ?? status.diskBytes) / 20)
     }
 
-    /// How long it can be undone, behind `undone`.
     package static func grace(room: UInt64?) -> String {
         let written = room.map { "\(Figures.bytes($0)) are written, or " } ?? ""
         return "for ten minutes, or until \(written)the disk is full"
@@ -76,7 +71,7 @@ extension PlannedAction {
 }
 
 extension ArchiveRates {
-    /// How long so many bytes take to be written at this rate, in seconds: an estimate, for keys and frames aren't counted.
+    /// Estimated seconds until that number of bytes is written at this rate, without keys and frames.
     package func seconds(toWrite bytes: UInt64, in status: ArchiveStatus) -> Double? {
         let value = status.entries > 0 ? Double(status.diskBytes) / Double(status.entries) : 0
         let rate = records * (value + 100) + (deletes + evictions + expirations) * 50
@@ -85,66 +80,64 @@ extension ArchiveRates {
 }
 
 extension ReversibleAction {
-    /// Why it can't be undone any more, as far as that is known.
     package func ending(in archive: String, at now: Timestamp) -> String {
         let what =
             kind == .deadline
-            ? "the change of deadlines of" : kind == .expire ? "the expiry of" : "the delete of"
+            ? "the change of expiry times of" : kind == .expire ? "the expiry of" : "the delete of"
         let why =
             if now >= end { "ten minutes have passed" } else if bytesLeft != nil {
                 "as much has been written since as it could bear"
-            } else { "somebody undid it, or the disk was full" }
+            } else { "it was undone, or the disk was full" }
         return
             "\(what) \(Figures.count(entries, "entry", "entries")) in \(archive) can't be undone any more: \(why)"
     }
 }
 
 extension PlanOutcome {
-    /// What was planned and didn't happen, a line each, with the first `most` keys.
+    /// Skipped entries, one line each for the first `most` keys.
     package func remarks(listing most: Int) -> [String] {
         var lines = skips.prefix(most).map { skip in
             "\(TerminalSafe.quoted(skip.key)) \(skip.reason.past)"
         }
         if skips.count > most { lines.append("and \(Figures.count(skips.count - most, "other", "others"))") }
         if unchanged > 0 {
-            lines.append("\(Figures.count(unchanged, "entry", "entries")) had no deadline any more")
+            lines.append("\(Figures.count(unchanged, "entry", "entries")) no longer had an expiry time")
         }
         return lines
     }
 
-    /// Why what it did can't be undone; `nil`: it can, or there is nothing to undo.
+    /// Why the change can't be undone; nil if it can.
     package var finality: String? {
         if entries > 0, isFinal {
-            return "the disk is full: this can't be undone, and neither can what was deleted before it"
+            return "the disk is full: this and earlier deletions can't be undone"
         }
         return entries == 0 || action != nil
             ? nil
-            : "this can't be undone: what was before is not kept, for it was in a process' memory only, the disk has no "
-                + "room for it, or others have written too much since"
+            : "this can't be undone: the old values were only in a process' memory, didn't fit on the disk, or too "
+                + "much was written since"
     }
 }
 
 extension UndoOutcome {
-    /// `restored 3 entries, 593 B; 1 was skipped; 2 had no room`
+    /// `restored 3 entries, 593 B; 1 was skipped; 2 didn't fit the limit`
     package var summary: String {
         let amount = Figures.amount(entries, bytes: bytes)
-        var parts = ["restored \(action.kind == .deadline ? "the deadlines of " : "")\(amount)"]
+        var parts = ["restored \(action.kind == .deadline ? "the expiry times of " : "")\(amount)"]
         if entries == 0 { parts = ["nothing was restored"] }
         if skippedCount > 0 { parts.append("\(Figures.count(skippedCount, "was", "were")) skipped") }
-        if expired > 0 { parts.append("\(Figures.count(expired, "has", "have")) expired meanwhile") }
-        if displaced > 0 { parts.append("\(Figures.count(displaced)) had no room") }
+        if expired > 0 { parts.append("\(Figures.count(expired)) expired since") }
+        if displaced > 0 { parts.append("\(Figures.count(displaced)) didn't fit the limit") }
         if evicted > 0 {
-            parts.append(
-                "\(Figures.count(evicted, "entry that was", "entries that were")) here evicted to make room")
+            parts.append("\(Figures.count(evicted, "present entry", "present entries")) evicted to make room")
         }
         return parts.joined(separator: "; ")
     }
 
-    /// What wasn't restored, a line each, with the first `most` keys.
+    /// Entries that weren't restored, one line each for the first `most` keys.
     package func remarks(listing most: Int) -> [String] {
         let shown = skipped.prefix(most)
         var lines = shown.map {
-            "\(TerminalSafe.quoted($0)) was recorded, changed or evicted meanwhile; what is there stays as it is"
+            "\(TerminalSafe.quoted($0)) was recorded, changed or evicted since; skipped"
         }
         let rest = skippedCount - shown.count
         if rest > 0 { lines.append("and \(Figures.count(rest, "other", "others"))") }
@@ -158,6 +151,5 @@ extension UndoOutcome {
 
 extension String {
     package var beginningLarge: String { prefix(1).uppercased() + dropFirst() }
-    /// With a capital letter and a full stop.
     package var asSentence: String { beginningLarge + "." }
 }

@@ -1,12 +1,9 @@
 import StorageEngine
 
-/// An entry as a plan froze it. A value; safe to share between threads.
 package struct Target: Sendable, Hashable {
     package var key: String
     package var sequence: UInt64
-    /// Of the value, in bytes.
     package var size: Int
-    /// Whether it had a deadline: one without any has none to lose.
     package var hasDeadline: Bool
 
     package init(key: String, sequence: UInt64, size: Int, hasDeadline: Bool = true) {
@@ -23,12 +20,11 @@ extension EntryMetadata {
     }
 }
 
-/// What came of something that changed a store. A value; safe to share between threads.
+/// The outcome of a change.
 package struct Carried<Outcome: Sendable & Hashable>: Sendable, Hashable {
     package var outcome: Outcome
-    /// The longest that one step took, in seconds: no lock was held longer.
+    /// Seconds of the longest step, an upper bound of the time a lock was held.
     package var longestCall = 0.0
-    /// Why it ended before all was done; one line.
     package var stopped: String?
 
     package init(_ outcome: Outcome, longestCall: Double = 0, stopped: String? = nil) {
@@ -38,7 +34,7 @@ package struct Carried<Outcome: Sendable & Hashable>: Sendable, Hashable {
     }
 }
 
-/// Measures the steps of something that holds a lock now and then. For one thread.
+/// Measures the steps of a change that holds locks.
 package struct StepClock {
     private let clock = ContinuousClock()
     private var start: ContinuousClock.Instant
@@ -46,14 +42,13 @@ package struct StepClock {
 
     package init() { start = clock.now }
 
-    /// A step is over; the next begins behind `body`, which isn't measured.
+    /// Ends a step; the next one begins after `body`.
     package mutating func step(_ body: () -> Bool = { true }) -> Bool {
         longest = max(longest, (clock.now - start) / .seconds(1))
         defer { start = clock.now }
         return body()
     }
 
-    /// In seconds, the step that ends now included.
     package mutating func longestStep() -> Double {
         _ = step()
         return longest
@@ -61,7 +56,7 @@ package struct StepClock {
 }
 
 extension [Target] {
-    /// Does it to those that are still what the plan saw. `checkpoint` is told how many are done and says whether to go on.
+    /// Changes the targets that are unchanged. `checkpoint` gets the number of finished ones and returns whether to continue.
     package func carryOut(
         _ action: PlannedAction, in archive: Archive, checkpoint: (Int) -> Bool = { _ in true }
     ) throws(StorageError) -> Carried<PlanOutcome> {
@@ -77,13 +72,13 @@ extension [Target] {
                 return goesOn
             }
         } catch {
-            // The way out of a full disk is told below, also where not even the first step had room.
+            // The hint for a full disk follows below.
             guard case .noSpace = error else { throw error }
             outcome.failure = error
         }
         var carried = Carried(outcome, longestCall: clock.longestStep())
         if let failure = outcome.failure {
-            // What was done before stays done, so it is told together with the error.
+            // Finished steps are reported together with the error.
             var reason = failure.description
             if case .noSpace = failure {
                 reason += "; or delete all entries (vellum rm --all), which needs no space"

@@ -2,32 +2,30 @@ import ArchiveQuery
 import CBOR
 import StorageEngine
 
-/// Which properties and values the latest entries have, for completion. A value; safe to share between threads.
+/// Properties and values of the latest entries, for completion.
 package struct PropertySample: Sendable {
-    /// Entries that are looked at.
+    /// Maximum entries read.
     private static let entries = 200
     private static let mostNames = 500
     private static let mostValues = 5_000
     private static let deepest = 3
-    /// Characters of a text that is offered.
+    /// Maximum characters of a suggested text.
     private static let longestText = 60
 
-    /// In the order in which they were seen, the way to a property of a property behind that.
+    /// In order of appearance, nested properties behind their parent.
     package private(set) var properties: [QueryProperty] = []
-    /// Those of them without a dot in a name, which would be taken for the way to another, with dots between.
+    /// Names without a dot in a part, joined by dots.
     package private(set) var names: [String] = []
     private var known: Set<ExactText> = []
-    /// Values that were looked at, and how many of them have a property.
+    /// Values read, and how many have each property.
     package private(set) var values = 0
-    /// By the property as it is written in a query.
     private var occurrences: [ExactText: Int] = [:]
-    /// How many entries have a value, by the property.
     private var counts: [ExactText: [QueryLiteral: Int]] = [:]
     private var valueCount = 0
 
     package init() {}
 
-    /// Of the latest entries of an archive. Reads their values, without a trace.
+    /// Reads the latest entries' values without counting accesses.
     package init(of source: some QuerySource) throws {
         let latest = QueryPlan(QueryPipeline([.limit(PropertySample.entries)]))
         _ = try latest.run(over: source) { row in
@@ -46,7 +44,7 @@ package struct PropertySample: Sendable {
         add(value, behind: [])
     }
 
-    /// How many of the values that were looked at have the property.
+    /// Number of read values with the property.
     package func occurrences(of property: QueryProperty) -> Int {
         occurrences[ExactText(property.description)] ?? 0
     }
@@ -80,11 +78,11 @@ package struct PropertySample: Sendable {
         counts[ExactText(name), default: [:]][literal, default: 0] += 1
     }
 
-    /// The values that the property has in the entries that were looked at, the most frequent first.
+    /// The property's values, the most frequent first.
     package func values(of property: QueryProperty) -> [QueryLiteral] {
         var property = property
         if case .path(let steps) = property {
-            // Elements of a list are known by the list's name.
+            // Elements of a list are found by the list's name.
             property = .path(steps.filter { $0 != .each })
         }
         return (counts[ExactText(property.description)] ?? [:]).map {
@@ -95,7 +93,6 @@ package struct PropertySample: Sendable {
 }
 
 extension QueryLiteral {
-    /// A value that a query can name.
     package init?(_ value: CBORValue) {
         switch value {
         case .text(let text): self = .text(text)

@@ -2,54 +2,52 @@ import ArchiveQuery
 import CBOR
 import StorageEngine
 
-/// Makes cells of a query's rows as they arrive. Entries show their key, what the query is about, and properties of their values,
-/// plain ones first, chosen from the first rows. Later properties, where the columns grow, follow at the right. For one thread.
+/// Converts a query's rows to cells as they arrive. Entries have their key, the query's properties and properties of their
+/// values, simple ones first, chosen from the first rows. If columns grow, later properties are appended.
 package struct QueryColumns {
     package struct Row {
-        /// The key of its entry; nil for a row that is made of several.
+        /// Nil for a row of several entries.
         package var key: String?
-        /// One for each title that there is when the row is ready; it has nothing of those that come later.
+        /// One for each title known when the row is ready.
         package var cells: [Cell]
     }
 
-    /// What a column of whole entries shows: a property, or the values that are no objects.
+    /// A column of entries: a property, or values that aren't objects.
     private enum Source: Hashable {
         case property(QueryProperty), value
 
         var name: String { if case .property(let property) = self { property.columnName } else { "value" } }
     }
 
-    /// Rows that the columns are chosen by: so many, or fewer that have so many bytes.
+    /// Maximum rows, and their bytes, that the columns are chosen from.
     private static let firstRows = 100
     private static let firstBytes = 8 << 20
-    /// Properties beside the key that a table has where somebody reads it as it is.
+    /// Maximum properties of a table for reading.
     package static let usualProperties = 16
-    /// The same where all properties are to be shown: so many rows wait, and their columns have so many cells at most.
+    /// Limits where all properties are shown: waiting rows, and cells of their columns.
     private static let firstRowsOfAll = 10_000
     private static let mostCells = 4_000_000
-    /// Names of properties without a column that are remembered.
+    /// Maximum remembered names without a column.
     private static let mostLeftOut = 10_000
 
-    /// Above the columns; empty until they are chosen.
+    /// Empty until they are chosen.
     package private(set) var titles: [String] = []
-    /// The properties of whole entries that have no column.
     package private(set) var leftOut: [String] = []
     private let plan: QueryPlan
     private let now: Timestamp
     private let most: Int?
     private let grows: Bool
-    /// All properties that were met.
     private var known: Set<QueryProperty> = []
-    /// What the query is about, which is shown first.
+    /// The query's own properties, which are first.
     private let asked: [QueryProperty]
     private var waiting: [QueryRow] = []
     private var waitingBytes = 0
-    /// What stands behind the key of whole entries; nil until it is chosen.
+    /// The columns behind the key; nil until chosen.
     private var columns: [Source]?
 
     /// - Parameters:
-    ///   - most: how many properties have a column beside the key; nil: all, however many there are.
-    ///   - grows: whether what only later rows have gets columns too, as long as there are no more than `most`.
+    ///   - most: maximum properties beside the key; nil: all.
+    ///   - grows: whether properties of later rows get columns, up to `most`.
     package init(_ plan: QueryPlan, now: Timestamp, most: Int? = usualProperties, grows: Bool = false) {
         self.plan = plan
         self.now = now
@@ -58,7 +56,7 @@ package struct QueryColumns {
         asked = plan.pipeline.stages.flatMap(\.properties).filter { $0 != .metadata(.key) }
     }
 
-    /// The rows that are ready now: none, the first ones, or this one.
+    /// Returns the rows that are ready: none, the first ones, or this one.
     package mutating func add(_ row: QueryRow) -> [Row] {
         if columns != nil {
             let value = QueryColumns.value(of: row)
@@ -72,7 +70,7 @@ package struct QueryColumns {
         return isWaiting ? [] : chooseColumns()
     }
 
-    /// The rows that are still waiting; no others come.
+    /// Returns the waiting rows at the end.
     package mutating func finish() -> [Row] { columns == nil ? chooseColumns() : [] }
 
     private mutating func chooseColumns() -> [Row] {
@@ -85,7 +83,7 @@ package struct QueryColumns {
         return waiting.map { cells(of: $0, QueryColumns.value(of: $0)) }
     }
 
-    /// Names that look the same get numbers.
+    /// Names that look alike get numbers.
     private mutating func nameColumns() {
         titles = plan.columns ?? (["key"] + (columns ?? []).map(\.name)).distinct { $0 }
     }
@@ -94,7 +92,7 @@ package struct QueryColumns {
         row.value.flatMap { try? CBORReader.decode($0) }
     }
 
-    /// What a column of whole entries shows; nil for their values, and for rows of columns.
+    /// The property of a column; nil for values and for rows of columns.
     package func property(at column: Int) -> QueryProperty? {
         guard plan.columns == nil else { return nil }
         let shown = [.property(.metadata(.key))] + (columns ?? [])
@@ -102,7 +100,7 @@ package struct QueryColumns {
         return property
     }
 
-    /// Whether a row's value can be read and is no object.
+    /// Whether the value is readable and not an object.
     private static func isOther(_ row: QueryRow) -> Bool {
         row.value.map { item in item.first.map { $0 >> 5 != 5 } ?? true } ?? false
     }
@@ -125,10 +123,10 @@ package struct QueryColumns {
         return Array(all.prefix(most))
     }
 
-    /// A property that is selected by its parts needs no column of its own.
+    /// A property whose parts are selected needs no column.
     private func isShownByParts(_ whole: QueryProperty) -> Bool { asked.contains { $0.isPart(of: whole) } }
 
-    /// Notes what this row has and none before it had.
+    /// Remembers the row's new properties.
     private mutating func noteOthers(_ row: QueryRow, _ value: CBORValue?) {
         if grows, QueryColumns.isOther(row), columns?.contains(.value) == false { add(.value) }
         for entry in value?.asMap ?? CBORMap() {
@@ -154,7 +152,6 @@ package struct QueryColumns {
         }
         let columns = columns ?? []
         let isShown = value?.asMap == nil || !columns.contains { $0 != .value }
-        // A map is searched from its beginning for each name.
         let members = columns.count < QueryColumns.usualProperties ? nil : value?.asMap.map(CBORValue.members)
         let cells = columns.map { column -> Cell in
             if let members, case .property(.path(let steps)) = column, case .name(let name)? = steps.first,
@@ -206,7 +203,7 @@ extension QueryProperty {
 }
 
 extension CBORMap {
-    /// The member whose name, of another kind than text, is spelled in this way.
+    /// The member with a name that isn't text, by its spelling.
     fileprivate func member(named name: String) -> CBORValue? {
         first { member in
             member.key.asString.map { ByteText.spelling(of: $0) != $0 } != false
@@ -216,12 +213,12 @@ extension CBORMap {
 }
 
 extension CBORValue {
-    /// The values of a map by their keys; of two values of one key the first.
+    /// The values of a map by key; of repeated keys the first.
     fileprivate static func members(of map: CBORMap) -> [CBORValue: CBORValue] {
         Dictionary(map.lazy.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The parts that the path leads to: one for each element of lists on it, null where an element lacks it.
+    /// The values at a path, one for each element of lists on it; null where it is absent.
     fileprivate func parts(_ steps: ArraySlice<QueryProperty.Step>) -> [CBORValue] {
         guard let each = steps.firstIndex(of: .each) else { return part(steps).map { [$0] } ?? [] }
         let rest = steps[(each + 1)...]

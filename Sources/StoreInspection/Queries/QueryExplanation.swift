@@ -1,7 +1,7 @@
 import ArchiveQuery
 import TerminalKit
 
-/// Sendable value type. How a query was carried out, for a person or as JSON.
+/// The plan and timing of a query, as text or JSON.
 package struct QueryExplanation: Sendable {
     private let plan: QueryPlan
     private let report: QueryReport
@@ -37,9 +37,9 @@ package struct QueryExplanation: Sendable {
         return facts + steps + outcome
     }
 
-    private static let restText = "going through the entries, and what is done with the rows"
+    private static let restText = "reading entries and handling rows"
 
-    /// The time that is in no stage; nil where theirs isn't known.
+    /// Time outside the stages; nil if theirs is unknown.
     private var rest: Duration? {
         var rest = report.duration - report.preparation
         for stage in report.stages {
@@ -49,13 +49,12 @@ package struct QueryExplanation: Sendable {
         return max(.zero, rest)
     }
 
-    /// Entries of the list that led to no row: they were gone, or expired, when it was their turn.
+    /// Entries that were removed or expired during the query.
     private var gone: Int {
         max(0, report.visited - report.unreadable - (report.stages.first?.rowsIn ?? report.rows))
     }
 
-    /// With the stages as a picture: how many rows go from one to the next, and beside each its share of the time, where that is
-    /// known. What is longer than `columns` goes on below its beginning.
+    /// The plan with its stages: rows passed on, and shares of the time if known. Lines longer than `columns` are wrapped.
     package func picture(_ glyphs: Glyphs, columns: Int) -> [String] {
         typealias Step = (text: String, time: Duration?, rows: Int)
         let list: Step = ("list of the entries", report.preparation, report.visited)
@@ -78,9 +77,9 @@ package struct QueryExplanation: Sendable {
         return shown + drawn + (rest.map { line(Self.restText, $0) } ?? []) + outcome
     }
 
-    /// A text behind its label, wrapped where both are too long for a line.
+    /// A text behind its label, wrapped.
     private static func hanging(_ label: String, _ text: some StringProtocol, _ columns: Int) -> [String] {
-        // Where there is hardly room beside the label, all of the line's is better.
+        // Without room beside the label, the text begins below it.
         let room = columns - label.count
         guard room >= 20 else { return [label + text] }
         let indent = String(repeating: " ", count: label.count)
@@ -93,7 +92,7 @@ package struct QueryExplanation: Sendable {
 
     private static let barCells = 16
 
-    /// Something is shown of every share above 0.
+    /// At least one column for shares above 0.
     private static func bar(_ share: Double, _ glyphs: Glyphs) -> String {
         let steps = glyphs.gaugeSteps.count
         let filled = share > 0 ? max(1, Int((share * Double(barCells * steps)).rounded())) : 0
@@ -114,19 +113,19 @@ package struct QueryExplanation: Sendable {
         var lines = [
             "query       \(pipeline.stages.isEmpty ? "all entries" : pipeline.description)",
             "source      \(source)",
-            "values      \(plan.readsValues ? "read as they are needed" : "not needed by any condition")",
-            "looked at   \(Figures.count(report.visited, "entry", "entries")); read \(values), "
+            "values      \(plan.readsValues ? "read when needed" : "not needed by any condition")",
+            "scanned     \(Figures.count(report.visited, "entry", "entries")); read \(values), "
                 + Figures.bytes(UInt64(report.bytesRead)),
         ]
         lines += report.dates.map { "date        \($0)" }
-        if gone > 0 { lines.append("gone        \(Figures.count(gone, "entry", "entries")), or expired") }
+        if gone > 0 { lines.append("removed     \(Figures.count(gone, "entry", "entries")), or expired") }
         if report.unreadable > 0 { lines.append("unreadable  \(Figures.count(report.unreadable))") }
         if report.givenUp > 0 { lines.append("given up    \(Figures.count(report.givenUp))") }
-        if report.transcoded > 0 { lines.append("made CBOR   \(Figures.count(report.transcoded))") }
+        if report.transcoded > 0 { lines.append("converted   \(Figures.count(report.transcoded))") }
         let files =
             report.temporary > 0 ? ", \(Figures.bytes(UInt64(report.temporary))) in temporary files" : ""
         return lines + [
-            "kept        \(Figures.bytes(UInt64(report.memory))) in memory at a time\(files)", "",
+            "memory      \(Figures.bytes(UInt64(report.memory))) at most\(files)", "",
         ]
     }
 

@@ -1,6 +1,5 @@
-/// What a query may be made of, with examples. Stateless; safe to call from any thread.
+/// The syntax of queries, with examples.
 package enum QuerySyntax {
-    /// Queries that show what can be asked, and what each is for.
     package static let examples: [(query: String, meaning: String)] = [
         ("find countrycode = \"ID\"", "entries whose property is that text"),
         ("find population > 1000000 and name is not null", "both conditions hold"),

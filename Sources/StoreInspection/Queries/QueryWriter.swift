@@ -3,21 +3,20 @@ import CBOR
 import StorageEngine
 import TerminalKit
 
-/// Writes the rows of a query while they come. For one thread.
+/// Writes the rows of a query.
 package protocol QueryWriter {
     mutating func write(_ row: PassingRow) throws
-    /// No other rows come.
     mutating func finish() throws
 }
 
-/// What a file of a query's rows is.
+/// The file formats of a query's result.
 package enum QueryFormat: Sendable {
-    /// An object a line: `{"key":…,"value":…}`, or the columns by their names.
+    /// One object per line: `{"key":…,"value":…}`, or the columns by name.
     case jsonLines
     case jsonArray
     case delimited(DelimitedText)
 
-    /// By the name's end, `.json`, `.csv` or `.tsv`; of any other an object a line.
+    /// The format of the extension `.json`, `.csv` or `.tsv`; NDJSON for others.
     package init(fileName: String) {
         switch FileFormat(fileName: fileName) {
         case .csv: self = .delimited(.commas)
@@ -27,7 +26,7 @@ package enum QueryFormat: Sendable {
         }
     }
 
-    /// The limits, in bytes, are for rows that can't be written before the last one has come.
+    /// The limits, in bytes, apply to rows that are collected before writing.
     package func writer(
         _ plan: QueryPlan, _ output: OutputWriter, memoryLimit: Int,
         temporaryLimit: Int = QueryOptions().temporaryLimit
@@ -71,7 +70,7 @@ extension QueryRow {
     }
 }
 
-/// One JSON array, a row an item. For one thread.
+/// One JSON array with an item per row.
 private struct QueryArray: QueryWriter {
     private let columns: [String]?
     private let output: OutputWriter
@@ -94,7 +93,7 @@ private struct QueryArray: QueryWriter {
     }
 }
 
-/// Why rows can't be written in a format; one line.
+/// Why rows don't fit a format, in one line.
 package struct QueryFormatError: Error, CustomStringConvertible {
     package let description: String
 
@@ -102,7 +101,7 @@ package struct QueryFormatError: Error, CustomStringConvertible {
         description: "an object has two members of one name, which a table can't hold; write JSON")
 }
 
-/// Columns that the query names are written as they come; whole entries wait until all properties are known.
+/// Rows of named columns are written at once; entries wait until all properties are known.
 private struct QueryDelimited: QueryWriter {
     private let text: DelimitedText
     private let columns: [String]?
@@ -110,7 +109,7 @@ private struct QueryDelimited: QueryWriter {
     private let entries: RowSpool
     private var header: [UInt8] = []
     private var names = PropertyColumns()
-    /// Values that are no objects have a column of their own.
+    /// The column of values that aren't objects.
     private var hasOthers = false
 
     init(_ text: DelimitedText, _ plan: QueryPlan, _ output: OutputWriter, _ entries: RowSpool) {
@@ -160,7 +159,7 @@ private struct QueryDelimited: QueryWriter {
     }
 }
 
-/// For a pipe: a line a row, the key and the value as JSON, or the columns.
+/// For a pipe: one line per row, with key and value as JSON, or the columns.
 package struct QueryTabs: QueryWriter {
     private let hasColumns: Bool
     private let output: OutputWriter
@@ -187,10 +186,10 @@ package struct QueryTabs: QueryWriter {
         try output.write("\n")
     }
 
-    /// Nothing for what is absent or null, and quotes for an empty text.
+    /// Empty for absent or null, quotes for an empty text.
     private func write(_ item: UnsafeRawBufferPointer?) throws(SourceError) {
         guard let item else { return }
-        // Texts and what is nested may be long.
+        // Texts and nested values may be long.
         guard item.count >= 1 << 16, (0x60..<0xc0).contains(item[0]), !QueryTabs.isSpelled(item) else {
             let cell = Cell(item: Array(item))
             if case .text("") = cell { return try output.write("\"\"") }
@@ -217,9 +216,9 @@ package struct QueryTabs: QueryWriter {
     package func finish() throws { try output.flush() }
 }
 
-/// The columns that ``QueryColumns`` chooses for a terminal; all of them elsewhere.
+/// The columns that ``QueryColumns`` chooses on a terminal, else all.
 package struct QueryTable: QueryWriter {
-    /// The widest cell of a table that isn't alone.
+    /// Maximum width of a cell if there are several columns.
     private static let widest = 40
 
     private let output: OutputWriter
@@ -232,7 +231,7 @@ package struct QueryTable: QueryWriter {
             plan, now: .now(), most: output.isTerminal ? QueryColumns.usualProperties : nil)
     }
 
-    /// Bytes of the longest value that is taken apart.
+    /// Maximum size of a value whose properties become columns.
     private static let longest = 8 << 20
 
     package mutating func write(_ row: PassingRow) throws {
@@ -264,17 +263,15 @@ package struct QueryTable: QueryWriter {
         }
     }
 
-    /// The titles of the columns that there was no room for.
     package var leftOut: [String] { (printer?.leftOut ?? []) + columns.leftOut.map(TerminalText.sanitized) }
 
     private var titles: [Column] {
         let names = columns.titles.map(TerminalText.sanitized)
-        // Names that are bytes stay as they are spelled everywhere.
+        // Names that are bytes keep their spelling.
         let capitals = names.map { ByteText.spelling(of: $0) == $0 ? $0.uppercased() : $0 }
-        // Names that differ in nothing else stay as they are, and those that look alike get numbers.
+        // Names that look alike get numbers.
         let titles = Set(capitals).count == capitals.count ? capitals : names.distinct { $0 }
         return zip(columns.titles, titles).enumerated().map { index, name in
-            // The first columns stay longest where there is no room for all.
             Column(name.0, title: name.1, dropped: index == 0 ? nil : -index)
         }
     }

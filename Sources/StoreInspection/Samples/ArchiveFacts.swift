@@ -1,7 +1,7 @@
 import StorageEngine
 
 extension ArchiveSample {
-    /// What its counters say, for people; how full its tiers are stands beside it.
+    /// The counters and the disk usage in words.
     package var facts: [(name: String, value: String)] {
         let status = status
         guard status.configuration.kind != .log else {
@@ -31,7 +31,7 @@ extension ArchiveSample {
         ]
     }
 
-    /// What the files take, and by how much that is more than they should.
+    /// Disk usage and, above the bound, its multiple.
     private var footprintText: String {
         let bytes = "\(Figures.bytes(status.footprint)) of files"
         guard let excess = footprintExcess else { return bytes }

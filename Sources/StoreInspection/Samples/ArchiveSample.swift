@@ -1,18 +1,17 @@
 import StorageEngine
 
-/// An archive at one moment, with the members of its status and configuration. A value; safe to share between threads.
+/// An archive at one moment, with the members of its status and configuration.
 @dynamicMemberLookup
 package struct ArchiveSample: Sendable, Hashable {
     package var status: ArchiveStatus
-    /// Another one of the same name has another; empty where nothing is known.
+    /// Differs between archives of one name; empty if unknown.
     package private(set) var identity: [UInt8] = []
-    /// The processes that have it open for writing.
     package var processes: [AttachedProcess] = []
-    /// The number of the event that comes next: it grows with each change.
+    /// Number of the next event; grows with each change.
     package var nextEvent: UInt64 = 0
-    /// Nil: nobody asked.
+    /// Nil if not requested.
     package var owners: [OwnerSummary]?
-    /// Why the archive could not be read; one line. The figures are then of no meaning.
+    /// Why the archive couldn't be read, in one line; figures are then invalid.
     package var problem: String?
 
     package init(_ archive: Archive, owners: Bool = false) throws(StorageError) {
@@ -23,7 +22,6 @@ package struct ArchiveSample: Sendable, Hashable {
         self.owners = owners && status.configuration.kind != .log ? try archive.owners() : nil
     }
 
-    /// An archive that has nothing, or of which nothing is known.
     package init(name: String, kind: ArchiveKind = .cache, typeName: String = "") {
         status = ArchiveStatus(
             name: name,
@@ -50,7 +48,6 @@ package struct ArchiveSample: Sendable, Hashable {
         (identity, nextEvent) == (other.identity, other.nextEvent)
     }
 
-    /// Those that live; the lines of others are given back when the next process opens the archive.
     package var living: [AttachedProcess] { processes.filter(\.isAlive) }
 
     /// What there is to say of it, with the names of JSON.
@@ -73,18 +70,17 @@ package struct ArchiveSample: Sendable, Hashable {
 }
 
 extension ArchiveStatus {
-    /// What lists and results say where entries or messages may be missing from them; `nil`: nothing is known to be.
+    /// A warning that entries or messages may be missing.
     package var damage: String? { damagedPlaces > 0 ? "log damaged: some may be missing" : nil }
 
     /// Hits of all accesses, 0 to 1; nil before the first.
     package var hitRatio: Double? { Ratio.of(hits, misses) }
 
-    /// How full the tiers are, 0 to 1; nil without a limit.
+    /// 0 to 1; nil without a limit.
     package var diskShare: Double? { Ratio.share(diskBytes, of: configuration.diskLimit) }
     package var memoryShare: Double? { Ratio.share(memoryBytes, of: configuration.memoryLimit) }
 
-    /// The most that the files may take: 1.25 × (limit + 128 bytes × entries + what can be undone) + 1 MiB. Without a limit its
-    /// place is taken by what is stored.
+    /// Maximum disk usage: 1.25 × (limit + 128 bytes × entries + undo records) + 1 MiB. Without a limit, that of the values.
     package var footprintBound: UInt64 {
         let values = Double(max(configuration.diskLimit ?? 0, diskBytes))
         let parts = values + 128 * Double(max(0, entries)) + Double(undoBytes)
@@ -127,7 +123,7 @@ enum Ratio {
     }
 }
 
-/// What happened to an archive between two samples, a second. A value; safe to share between threads.
+/// Changes of an archive between two samples, per second.
 package struct ArchiveRates: Sendable, Hashable {
     package let hits: Double
     package let misses: Double
@@ -138,7 +134,7 @@ package struct ArchiveRates: Sendable, Hashable {
 
     package init(from before: ArchiveStatus, to after: ArchiveStatus, seconds: Double) {
         func rate(_ counter: KeyPath<ArchiveStatus, UInt64>) -> Double {
-            // The counters of an archive that was recreated under the same name restart at 0.
+            // Counters of a recreated archive restart at 0.
             let (old, new) = (before[keyPath: counter], after[keyPath: counter])
             return Double(new >= old ? new - old : new) / max(seconds, 1e-6)
         }
@@ -150,7 +146,7 @@ package struct ArchiveRates: Sendable, Hashable {
         expirations = rate(\.expirations)
     }
 
-    /// Nil when nothing was accessed.
+    /// Nil without accesses.
     package var hitRatio: Double? { hits + misses > 0 ? hits / (hits + misses) : nil }
     package var operations: Double { hits + misses + records + deletes }
 

@@ -3,10 +3,10 @@ import CBOR
 import StorageEngine
 
 extension Cell {
-    /// Characters of a text that are compared.
+    /// Maximum compared characters.
     private static let longestCompared = 200
 
-    /// What such cells are sorted by: numbers and moments as these, whatever they look like; others by their text.
+    /// The sort value: numbers and times by value, others by their text.
     package var sortValue: SortValue {
         switch self {
         case .bytes(let number), .count(let number): .number(.integer(Int128(number)))

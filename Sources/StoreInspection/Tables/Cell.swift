@@ -2,7 +2,7 @@ import CBOR
 import StorageEngine
 import TerminalKit
 
-/// Sendable value type. One value of a row: for people, for programs, and as JSON.
+/// A value of a row, on screen, in columns and in JSON.
 package enum Cell: Sendable {
     case text(String)
     case bytes(UInt64)
@@ -10,21 +10,21 @@ package enum Cell: Sendable {
     case decimal(Double)
     /// A share, 0 to 1.
     case ratio(Double)
-    /// A number as JSON writes it.
+    /// A number in JSON.
     case number(String)
-    /// Infinity or NaN, which JSON has no number for: it is null there, as in CSV.
+    /// Infinity or NaN, which is null in JSON and CSV.
     case unbounded(Double)
     case time(Timestamp)
-    /// A moment of which a person wants to know how far off it is from the other.
+    /// A moment with its distance from another one.
     case deadline(Timestamp, now: Timestamp)
-    /// A moment of today, to the millisecond and to the second.
+    /// A time of day, to the millisecond or second.
     case clock(Timestamp)
     case second(Timestamp)
-    /// A length of time in seconds.
+    /// A duration in seconds.
     case interval(Double)
-    /// Of something, in a second.
+    /// A rate per second.
     case rate(Double)
-    /// Part of a value as a CBOR item, which is JSON to programs.
+    /// A CBOR item, which is JSON in columns and in JSON.
     case item([UInt8])
     case absent
 
@@ -32,7 +32,7 @@ package enum Cell: Sendable {
     package init(bytes: UInt64?) { self = bytes.map(Cell.bytes) ?? .absent }
     package init(_ time: Timestamp?) { self = time.map(Cell.time) ?? .absent }
 
-    /// One CBOR item: texts and numbers are these, byte strings are their spelling (``ByteText``), and what can't be read is absent.
+    /// A CBOR item: texts and numbers by value, byte strings as ``ByteText``, unreadable items as absent.
     package init(item: [UInt8]?) {
         self = .absent
         guard let item, let first = item.first else { return }
@@ -52,14 +52,14 @@ package enum Cell: Sendable {
         }
     }
 
-    /// Bytes of an item that is spelled out for eyes.
+    /// Maximum bytes of an item on screen.
     private static let longestShown = 1 << 20
 
     private static func json(_ item: [UInt8]) -> String? { try? JSONPrinter.text(of: item) }
 
-    /// A leaf as the browser's tree has it, such as a date; else JSON.
+    /// A leaf as in the browser's tree, such as a date; else JSON.
     private static func shown(_ item: [UInt8]) -> String {
-        // Nobody reads more of it on one line, and it takes seconds.
+        // Longer items would take seconds.
         guard item.count <= longestShown else {
             return "\(Figures.bytes(UInt64(item.count))), too long for a cell"
         }
@@ -70,7 +70,7 @@ package enum Cell: Sendable {
 
     static func isText(_ item: [UInt8]) -> Bool { item.first.map { $0 >> 5 == 3 } ?? false }
 
-    /// For eyes: rounded sizes, local time, nothing that a terminal would obey.
+    /// On screen: rounded sizes, local time, without control characters.
     package var human: String {
         switch self {
         case .text(let text): TerminalText.sanitized(text)
@@ -92,7 +92,7 @@ package enum Cell: Sendable {
         }
     }
 
-    /// For programs that cut columns: text on one line, sizes in bytes, times in seconds since 1970, absent as nothing.
+    /// In columns: one line, sizes in bytes, times in seconds since 1970, empty if absent.
     package var plain: String {
         switch self {
         case .text(let text): TerminalSafe.column(text)
@@ -108,7 +108,7 @@ package enum Cell: Sendable {
         }
     }
 
-    /// Appends ``plain``, for numbers and times without a string of it: lists have millions of them.
+    /// Appends ``plain`` without creating a string for numbers and times.
     func appendPlain(to output: inout [UInt8]) {
         switch self {
         case .bytes(let number), .count(let number): Figures.append(number, digits: 1, to: &output)
@@ -120,7 +120,7 @@ package enum Cell: Sendable {
 
     package var isAbsent: Bool { if case .absent = self { true } else { false } }
 
-    /// Whether it is set against the right edge of its column.
+    /// Whether it is right-aligned.
     package var isNumber: Bool {
         switch self {
         case .bytes, .count, .decimal, .ratio, .number, .unbounded, .interval, .rate: true

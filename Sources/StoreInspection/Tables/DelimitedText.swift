@@ -1,14 +1,14 @@
 import CBOR
 
-/// Sendable value type. Rows of CSV (RFC 4180, section 2) or TSV (IANA text/tab-separated-values, which has no quotes), spelled
-/// so that ``FieldValue`` reads their values back equal. Compared by bytes, for a quote that a combining mark follows is one too.
+/// Rows of CSV (RFC 4180) or TSV (IANA text/tab-separated-values, without quotes) that ``FieldValue`` reads back equal.
+/// Compared as bytes, because a quote may be followed by a combining mark.
 package struct DelimitedText: Sendable {
     let separator: UInt8
-    /// Whether fields may stand in quotes.
+    /// Whether fields may be quoted.
     package var hasQuotes = true
-    /// Whether a JSON string may stand for a text that would be read as something else.
+    /// Whether texts that look like other values are escaped as JSON strings.
     package var hasEscapes = true
-    /// Whether texts that a spreadsheet would take for a formula get an apostrophe, and don't come back equal.
+    /// Whether texts that look like formulas get an apostrophe; they aren't read back equal.
     var keepsFromFormulas = false
 
     package static let commas = DelimitedText(separator: UInt8(ascii: ","))
@@ -21,8 +21,8 @@ package struct DelimitedText: Sendable {
         self.keepsFromFormulas = keepsFromFormulas
     }
 
-    /// Why objects are not written as a table; `nil`: they are. Objects that have hardly a property in common make a table of
-    /// little but empty fields, as many as objects times properties: hundreds of times the bytes that they take.
+    /// Why objects don't fit a table; nil if they do. Objects with few common properties make a table with hundreds of times
+    /// their bytes in empty fields.
     package static func objection(rows: Int, _ columns: PropertyColumns) -> String? {
         let properties = columns.properties
         let columns = columns.count
@@ -33,7 +33,7 @@ package struct DelimitedText: Sendable {
             + "empty fields; choose properties (query … | select name, …), or write JSON"
     }
 
-    /// The first row, which names the properties.
+    /// The row of names.
     package func header(_ names: [String]) -> [UInt8] {
         var output: [UInt8] = []
         for (index, name) in names.enumerated() {
@@ -45,9 +45,9 @@ package struct DelimitedText: Sendable {
         return output + [UInt8(ascii: "\n")]
     }
 
-    /// Writes a row of these CBOR items in pieces; nil for absent ones. Unreadable items stay empty.
+    /// Writes a row of CBOR items in pieces; nil for absent ones. Unreadable items stay empty.
     /// - Parameters:
-    ///   - mixed: the columns with numbers or words too, in which texts need quotes to remain texts.
+    ///   - mixed: columns that also have numbers or words, in which texts need quotes.
     ///   - header: the first row. An import skips its repetitions, so a row that equals it gets quotes.
     package func write(
         _ items: [UnsafeRawBufferPointer?], mixed: Set<Int> = [], unlike header: [UInt8] = [],
@@ -73,10 +73,10 @@ package struct DelimitedText: Sendable {
         try TerminalSafe.write(line, to: output)
     }
 
-    /// Bytes of an item from which on it is written in pieces.
+    /// Larger items are written in pieces.
     private static let longBytes = 1 << 16
 
-    /// Nil where what it is spelled as is only known when it is spelled.
+    /// Nil for items that are converted while writing.
     private func longSource(_ item: UnsafeRawBufferPointer) -> JSONSource? {
         var reader = CBORReader(item)
         switch try? reader.readHead() {
@@ -110,7 +110,7 @@ package struct DelimitedText: Sendable {
         if isQuoted { try output.write("\"") }
     }
 
-    /// Of a large value nothing is made but its text.
+    /// Large values are only written as text.
     private func append(_ item: [UInt8], isQuoted: Bool, to output: inout [UInt8]) throws(CBORError) {
         if Cell.isText(item), case .text(let text) = try CBORReader.decode(item) {
             return appendText(ByteText.spelling(of: text), isQuoted: isQuoted, to: &output)
@@ -120,7 +120,7 @@ package struct DelimitedText: Sendable {
         case UInt8(ascii: "[")?, UInt8(ascii: "{")?:
             appendField(json, isQuoted: false, to: &output)
         case UInt8(ascii: "\"")?:
-            // What JSON has no word for and prints as a string, such as bytes.
+            // Values that JSON prints as a string, such as bytes.
             if let item = try? JSONTranscoder.cbor(from: json),
                 case .text(let text) = try CBORReader.decode(item)
             {
@@ -137,7 +137,7 @@ package struct DelimitedText: Sendable {
         appendField(isEscaped ? JSONTree.string(text) : text, isQuoted: isQuoted, to: &output)
     }
 
-    /// In quotes where there are any and the text would be taken for something else without them, or `isQuoted`.
+    /// Quoted if `isQuoted`, or if the text would otherwise be read as another value.
     private func appendField(_ text: String, isQuoted: Bool, to output: inout [UInt8]) {
         var text = keepsFromFormulas && Self.isFormula(text) ? "'" + text : text
         text.withUTF8 { content in
@@ -153,7 +153,7 @@ package struct DelimitedText: Sendable {
         }
     }
 
-    /// By the first character, also the wide forms of East Asian keyboards.
+    /// By the first character, including East Asian wide forms.
     private static func isFormula(_ text: String) -> Bool {
         guard let first = text.unicodeScalars.first else { return false }
         return switch first {

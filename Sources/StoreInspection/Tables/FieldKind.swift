@@ -1,10 +1,10 @@
 import CBOR
 
-/// Sendable value type. What a field of a table spells when it stands without quotes.
+/// The kind of an unquoted field.
 package enum FieldKind: Sendable, Hashable {
-    /// An integer as JSON spells it, which is spelled the same when it is written again.
+    /// An integer in canonical JSON.
     case integer
-    /// Any other number of JSON; respelled: such as 20.00, which becomes 20.0.
+    /// Any other JSON number; rewritten, such as 20.00 as 20.0.
     case number(isRespelled: Bool)
     case boolean
     case null
@@ -54,7 +54,7 @@ package enum FieldKind: Sendable, Hashable {
         let whole = digits()
         guard whole > 0, whole == 1 || field[first] != UInt8(ascii: "0") else { return nil }
         if place == field.count {
-            // The float -0.0, which no integer is.
+            // -0.0 is a float.
             let isMinusZero = isNegative && whole == 1 && field[first] == UInt8(ascii: "0")
             return isMinusZero ? .number(isRespelled: true) : .integer
         }
@@ -62,7 +62,7 @@ package enum FieldKind: Sendable, Hashable {
             place += 1
             let fraction = digits()
             guard fraction > 0 else { return nil }
-            // Larger and smaller numbers may get an exponent.
+            // Other numbers may get an exponent.
             let isPlain = whole <= 15 && !field[first...].starts(with: "0.0000".utf8)
             if place == field.count, isPlain {
                 return .number(isRespelled: fraction > 1 && field[place - 1] == UInt8(ascii: "0"))
@@ -78,7 +78,7 @@ package enum FieldKind: Sendable, Hashable {
         return .number(isRespelled: !isKept(field))
     }
 
-    /// Whether a number is written again as it is spelled; one that JSON has no room for stays a text.
+    /// Whether a number keeps its spelling; one outside JSON's range stays a text.
     private static func isKept(_ field: UnsafeRawBufferPointer) -> Bool {
         var writer = CBORWriter()
         guard (try? JSONTranscoder.transcode(field, into: &writer)) != nil else { return true }

@@ -1,7 +1,7 @@
 import CBOR
 
-/// Stateless; safe from any thread. What a field of a CSV or TSV file means as a JSON value, and which spellings say
-/// something else than themselves. What ``DelimitedText`` writes, this reads back equal.
+/// Converts fields of CSV and TSV to JSON values, and recognizes texts that need an escape. Reads back equal what
+/// ``DelimitedText`` writes.
 ///
 /// | field | value |
 /// |---|---|
@@ -15,8 +15,8 @@ import CBOR
 ///
 /// TSV has no quotes, so there the escape is for numbers, words, empty texts, tabs, line ends and what begins with a quote as well.
 package enum FieldValue {
-    /// Appends the value of a field that has one. The field is valid UTF-8.
-    /// - Throws: if an object in it has a name twice; nothing is appended then.
+    /// Appends the value of a non-empty field, which is valid UTF-8.
+    /// - Throws: if an object has a repeated name; nothing is appended then.
     package static func read(
         _ field: UnsafeRawBufferPointer, isQuoted: Bool, of table: DelimitedText,
         into writer: inout CBORWriter
@@ -31,7 +31,7 @@ package enum FieldValue {
         try readText(field, of: table, into: &writer)
     }
 
-    /// As ``read(_:isQuoted:of:into:)`` for a field that is no number and no word, whatever it looks like.
+    /// As ``read(_:isQuoted:of:into:)``, but numbers and words are text.
     package static func readText(
         _ field: UnsafeRawBufferPointer, of table: DelimitedText, into writer: inout CBORWriter
     ) throws(JSONError) {
@@ -39,7 +39,7 @@ package enum FieldValue {
             do throws(JSONError) {
                 return try JSONTranscoder.transcode(field, into: &writer, uniqueNames: true, readsBytes: true)
             } catch {
-                // What is no JSON as a whole is a text, whatever stands in it twice.
+                // An invalid object is a text, also with repeated names.
                 if case .repeatedName = error.reason, isContainer(field) { throw error }
             }
         }
@@ -52,7 +52,7 @@ package enum FieldValue {
         }
     }
 
-    /// The text that `field`, a JSON string, stands for, if only a string can stand for it.
+    /// The text of an escaped `field`; nil if it needs no escape.
     package static func escapedText(in field: UnsafeRawBufferPointer, of table: DelimitedText) -> String? {
         guard table.hasEscapes, field.count >= 2, field.first == UInt8(ascii: "\"") else { return nil }
         var item = CBORWriter()
@@ -63,21 +63,21 @@ package enum FieldValue {
         return content.withUTF8 { needsEscape(UnsafeRawBufferPointer($0), in: table) } ? text : nil
     }
 
-    /// Whether a text would be read as something else than itself, even in quotes where there are any.
+    /// Whether a text needs an escape even in quotes.
     static func needsEscape(_ text: UnsafeRawBufferPointer, in table: DelimitedText) -> Bool {
         if !table.hasQuotes {
-            // Other programs enclose fields in quotes.
+            // Other programs quote fields.
             if text.isEmpty || text.first == UInt8(ascii: "\"") || endsField(text, table) { return true }
             if FieldKind(text) != .text || beginsWithByteOrderMark(text) { return true }
         }
         return isContainer(text) || escapedText(in: text, of: table) != nil
     }
 
-    /// Whether a text without quotes would be read as something other than this text.
+    /// Whether an unquoted text would be read as another value.
     package static func needsQuotes(_ text: UnsafeRawBufferPointer, in table: DelimitedText) -> Bool {
         if text.isEmpty || text.first == 0x20 || text.last == 0x20 { return true }
         if beginsWithByteOrderMark(text) { return true }
-        // Where the field would end early or be taken for a quoted one.
+        // The field would end early or look quoted.
         if endsField(text, table) || text.contains(UInt8(ascii: "\"")) { return true }
         return mayBeContainer(text) || FieldKind(text) != .text
     }
@@ -86,7 +86,7 @@ package enum FieldValue {
         mayBeContainer(text) && text.jsonProblem == nil
     }
 
-    /// At the beginning of a file a reader drops it.
+    /// Readers drop it at the beginning of a file.
     private static func beginsWithByteOrderMark(_ text: UnsafeRawBufferPointer) -> Bool {
         text.first == 0xef && text.starts(with: [0xef, 0xbb, 0xbf])
     }

@@ -1,19 +1,19 @@
 import CBOR
 import TerminalKit
 
-/// Sendable value type. JSON of what the program itself has to say: the one writer of its objects.
+/// JSON output of commands.
 package indirect enum JSONTree: Sendable {
     case cell(Cell)
     case flag(Bool)
     case object([(name: String, value: JSONTree)])
     case array([JSONTree])
-    /// A value where it lies, which is there as long as this is used.
+    /// A value in memory that must outlive this.
     case source(JSONSource)
 
-    /// Bytes of a cell from which on it is written in pieces.
+    /// Larger cells are written in pieces.
     private static let longBytes = 1 << 16
 
-    /// A CBOR item where it lies; null if there is none, or it can't be read.
+    /// A CBOR item in memory; null if it is absent or unreadable.
     package static func item(_ item: UnsafeRawBufferPointer?) -> JSONTree {
         guard let item, item.count < longBytes || CBORReader.isWellFormed(item) else { return .cell(.absent) }
         return .source(.cbor(item))
@@ -39,11 +39,11 @@ package indirect enum JSONTree: Sendable {
             text += piece
             return true
         }
-        // What isn't well-formed is null.
+        // Malformed items are null.
         output += isPrinted == nil ? Array("null".utf8) : text
     }
 
-    /// `addLong` appends what isn't to be collected.
+    /// - Parameter addLong: writes large parts.
     private func add<Failure>(
         to output: inout [UInt8], _ addLong: (inout [UInt8], JSONSource) throws(Failure) -> Void
     ) throws(Failure) {
@@ -75,14 +75,14 @@ package indirect enum JSONTree: Sendable {
         }
     }
 
-    /// On one line, without its end.
+    /// On one line, without a line end.
     package var text: String {
         var text: [UInt8] = []
         append(to: &text)
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Writes long parts piece by piece.
+    /// Writes large parts in pieces.
     package func write(to output: OutputWriter, end: String = "") throws(SourceError) {
         var text: [UInt8] = []
         try add(to: &text) { (text, source) throws(SourceError) in
@@ -97,7 +97,7 @@ package indirect enum JSONTree: Sendable {
 
     package func writeLine(to output: OutputWriter) throws(SourceError) { try write(to: output, end: "\n") }
 
-    /// The text as a JSON string, in quotes. Characters that act on a terminal or a line are escaped.
+    /// The text as a JSON string with control characters escaped.
     static func append(_ text: String, to output: inout [UInt8]) {
         var (text, json) = (text, [UInt8]())
         text.withUTF8 { JSONString.append(UnsafeRawBufferPointer($0), to: &json) }

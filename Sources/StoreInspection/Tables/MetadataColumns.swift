@@ -1,6 +1,6 @@
 import StorageEngine
 
-/// Stateless; safe from any thread. An entry's metadata as columns, the same wherever it is printed.
+/// An entry's metadata as columns.
 package enum MetadataColumns {
     package static let columns = [
         Column("key", title: "KEY"), Column("size", title: "SIZE"), Column("tier", title: "TIER", dropped: 4),

@@ -1,8 +1,8 @@
 import CBOR
 import SystemC
 
-/// For one thread. Collects a command's results and writes them to a file descriptor, standard output unless told
-/// otherwise, 64 KiB at a time. What was written last goes out with ``flush()``.
+/// Writes a command's results to a file descriptor, by default standard output, in blocks of 64 KiB. Call ``flush()`` at the
+/// end.
 package final class OutputWriter {
     private static let bufferedBytes = 1 << 16
 
@@ -11,7 +11,7 @@ package final class OutputWriter {
     private let failure: (Int32) -> SourceError
     private var buffer: [UInt8] = []
 
-    /// `failure`: what an error number means. The caller closes the descriptor.
+    /// - Parameter failure: describes an error number. The caller closes the descriptor.
     package init(
         descriptor: Int32 = STDOUT_FILENO,
         failure: @escaping (Int32) -> SourceError = { SourceError("standard output", errno: $0) }
@@ -38,12 +38,12 @@ package final class OutputWriter {
         if buffer.count >= Self.bufferedBytes { try flush() }
     }
 
-    /// Writes a value's JSON piece by piece, harmless to a terminal.
+    /// Writes a value's JSON in pieces, without control characters.
     ///
     /// - Parameters:
-    ///   - isBare: whether the characters of a text are written instead.
-    ///   - isSafe: whether a terminal gets nothing that it would obey.
-    ///   - spelled: how a piece, which ends where a character does, is spelled.
+    ///   - isBare: whether a text is written without quotes and escapes.
+    ///   - isSafe: whether control characters are escaped.
+    ///   - spelled: converts a piece, which ends at a character's end.
     package func write(
         _ source: JSONSource, _ layout: JSONLayout = .compact, isBare: Bool = false, isSafe: Bool = true,
         as spelled: ((UnsafeRawBufferPointer) -> [UInt8])? = nil
@@ -86,7 +86,7 @@ package final class OutputWriter {
         }
     }
 
-    /// How wide the terminal is; nil if it is none, or doesn't say.
+    /// The terminal's width; nil without a terminal or if unknown.
     package var columns: Int? {
         guard isTerminal else { return nil }
         var size = winsize()
@@ -94,7 +94,7 @@ package final class OutputWriter {
         return Int(size.ws_col)
     }
 
-    /// Whether nobody will ever read what is written to it: the other end of a pipe was closed.
+    /// Whether the reading end of the pipe was closed.
     package var isAbandoned: Bool {
         var request = pollfd(fd: descriptor, events: 0, revents: 0)
         return poll(&request, 1, 0) == 1 && request.revents & Int16(POLLERR) != 0

@@ -1,14 +1,14 @@
 import CBOR
 import StorageEngine
 
-/// The properties of a CBOR map where they lie, valid as long as its bytes. Of a nested value only the beginning is read.
+/// The properties of a CBOR map in memory that must outlive this. Nested values are read only at their beginning.
 package struct ObjectFields {
-    /// In order. A name that is no text is spelled as JSON spells it.
+    /// In order. A name that isn't text is spelled as JSON.
     package var fields: [(name: String, item: UnsafeRawBufferPointer)] = []
 
     package init() {}
 
-    /// Nil if `item`, which is well-formed, is no map.
+    /// Nil if the well-formed `item` isn't a map.
     package init?(_ item: UnsafeRawBufferPointer) {
         var reader = CBORReader(item)
         func readItem() throws(CBORError) -> UnsafeRawBufferPointer {
@@ -26,19 +26,19 @@ package struct ObjectFields {
     }
 }
 
-/// Collects the names of all properties of some objects, as columns. A new name comes behind the one that it follows in its
-/// object, so that objects of a common order have their columns in that order. For one thread.
+/// Collects the property names of objects as columns. A new name is inserted behind its predecessor in the object, which
+/// keeps a common order.
 package struct PropertyColumns {
-    /// In the order in which they were seen, and for each the next one of the table: a name may come between two others.
+    /// Names in order of appearance, with the index of the next column.
     private var seen: [String] = []
     private var next: [Int] = []
     private var first = -1
     private var last = -1
     private var places: [ExactText: Int] = [:]
-    /// Which of them have a text somewhere, and which a number, `true`, `false` or `null`.
+    /// Whether a column has texts, and whether it has numbers, `true`, `false` or `null`.
     private var withTexts: Set<Int> = []
     private var withOthers: Set<Int> = []
-    /// How many all objects have together.
+    /// The sum of the objects' properties.
     package private(set) var properties = 0
 
     package init() {}
@@ -46,7 +46,7 @@ package struct PropertyColumns {
     package var count: Int { seen.count }
 
     package mutating func add(_ object: ObjectFields) {
-        // What has no property of the others comes behind them.
+        // Objects without known properties are appended.
         var previous: Int? = hasKnown(object) || seen.isEmpty ? nil : last
         for field in object.fields {
             properties += 1
@@ -67,13 +67,13 @@ package struct PropertyColumns {
         }
     }
 
-    /// By the first byte (RFC 8949, section 3).
+    /// By the first byte.
     private mutating func note(_ item: UnsafeRawBufferPointer, _ place: Int) {
         switch item.first ?? 0 {
         case 0x40..<0x80: withTexts.insert(place)
         case 0x80..<0xc0: break
         case 0x00..<0x40, 0xf4...0xf6, 0xf9...0xfb: withOthers.insert(place)
-        // What is printed as a text, a number or null.
+        // Printed as a text, a number or null.
         default:
             withTexts.insert(place)
             withOthers.insert(place)
@@ -84,7 +84,6 @@ package struct PropertyColumns {
         object.fields.contains { places[ExactText($0.name)] != nil }
     }
 
-    /// The columns of all names so far.
     package func table() -> PropertyTable {
         let order = Array(sequence(first: first) { next[$0] }.prefix { $0 >= 0 })
         let mixed = order.indices.filter { withTexts.contains(order[$0]) && withOthers.contains(order[$0]) }
@@ -92,10 +91,10 @@ package struct PropertyColumns {
     }
 }
 
-/// Rows of objects under the names of their properties. Immutable; safe to share between threads.
+/// Objects as rows of a table.
 package struct PropertyTable: Sendable {
     package let names: [String]
-    /// The columns that have both texts and what is none, arrays and objects aside.
+    /// The columns with texts and other scalars.
     package let mixed: Set<Int>
     private let columns: [ExactText: Int]
 
@@ -105,8 +104,8 @@ package struct PropertyTable: Sendable {
         columns = Dictionary(uniqueKeysWithValues: names.enumerated().map { (ExactText($1), $0) })
     }
 
-    /// What an object has under each name; of two properties of one name the first.
-    /// - Returns: `isWhole` is false if it has a property twice, or one that isn't in the table.
+    /// The values of an object by column; of repeated names the first.
+    /// - Returns: `isWhole` is false for repeated names and for properties without a column.
     package func row(of object: ObjectFields) -> (cells: [UnsafeRawBufferPointer?], isWhole: Bool) {
         var cells = [UnsafeRawBufferPointer?](repeating: nil, count: names.count)
         var isWhole = true

@@ -1,16 +1,16 @@
 import TerminalKit
 
-/// Sendable value type. One column of what a look-up prints.
+/// A column of a command's output.
 package struct Column: Sendable {
     /// The name in JSON.
     package let name: String
-    /// The title above the column on a terminal; a column without one isn't shown there.
+    /// The title on a terminal; a column without one is left out there.
     package let title: String?
-    /// How wide it is at least where rows can't be waited for.
+    /// Minimum width if rows can't be collected first.
     package let width: Int
-    /// Whether it holds numbers; known beforehand only where rows can't be waited for.
+    /// Whether it has numbers; needed only if rows can't be collected first.
     package let isNumber: Bool
-    /// In narrow terminals the columns with the lowest number are left out first, then the others from the last on.
+    /// Narrow terminals drop the columns with the lowest number first, then from the last on.
     package let dropped: Int?
 
     package init(
@@ -24,22 +24,21 @@ package struct Column: Sendable {
     }
 }
 
-/// Sendable value type. How rows are laid out.
 package enum RowLayout: Sendable {
     /// Aligned columns under titles, for a terminal.
     case table
-    /// All columns, separated by tabs, without titles, for a pipe.
+    /// All columns separated by tabs, without titles, for a pipe.
     case tabs
     case jsonLines
     case jsonArray
 
-    /// What fits `output`, unless JSON was asked for.
+    /// The layout for `output`, unless JSON is requested.
     package static func fitting(_ output: OutputWriter, json: RowLayout?) -> RowLayout {
         json ?? (output.isTerminal ? .table : .tabs)
     }
 }
 
-/// Prints rows as they come, aligned for the first 1,000. For one thread.
+/// Prints rows; the first 1,000 determine the widths.
 package struct RowPrinter {
     private static let alignedRows = 1000
 
@@ -50,11 +49,11 @@ package struct RowPrinter {
     private var widths: [Int] = []
     private var alignments: [Alignment] = []
     private var hidden: Set<Int> = []
-    /// The current row for a pipe, whose memory is used again.
+    /// A reused buffer for the row of a pipe.
     private var line: [UInt8] = []
     private var count = 0
     private let indent: String
-    /// The widest that a cell of a live table makes its column.
+    /// Maximum width of a column of a live table.
     private static let widestLive = 40
     private let isLive: Bool
 
@@ -66,7 +65,7 @@ package struct RowPrinter {
         isLive = false
     }
 
-    /// For rows that come over time: each is printed at once, and a column grows with its cells.
+    /// For live rows: each is printed at once, and columns grow.
     package init(live columns: [Column], layout: RowLayout, output: OutputWriter) {
         self.columns = columns
         self.layout = layout
@@ -77,7 +76,7 @@ package struct RowPrinter {
         alignments = columns.map { $0.isNumber ? .trailing : .leading }
     }
 
-    /// Prints a row with as many cells as there are columns.
+    /// Prints a row with a cell for each column.
     package mutating func print(_ cells: [Cell]) throws(SourceError) {
         count += 1
         switch layout {
@@ -101,7 +100,7 @@ package struct RowPrinter {
         }
     }
 
-    /// Prints what is still missing and hands everything to the descriptor.
+    /// Prints waiting rows and flushes the output.
     package mutating func finish() throws(SourceError) {
         if layout == .table, widths.isEmpty, count > 0 { try printWaiting() }
         if layout == .jsonArray { try output.write(count == 0 ? "[]\n" : "\n]\n") }
@@ -116,7 +115,7 @@ package struct RowPrinter {
         try TerminalSafe.write(line, to: output)
     }
 
-    /// The titles of the columns that the terminal had no room for.
+    /// Titles of columns without room.
     package var leftOut: [String] { hidden.sorted().compactMap { columns[$0].title } }
 
     private var shown: [Int] {
@@ -129,7 +128,7 @@ package struct RowPrinter {
         var width = shown.reduce(indent.utf8.count - 2) { $0 + widths[$1] + 2 }
         let droppable = shown.filter { columns[$0].dropped != nil }
             .sorted { (columns[$0].dropped ?? 0, $0) < (columns[$1].dropped ?? 0, $1) }
-        // The first column says what the line is about.
+        // The first column is always shown.
         let kept = shown.filter { columns[$0].dropped == nil }
         for next in droppable + kept.dropFirst().reversed() {
             guard width > room else { return }
@@ -151,7 +150,7 @@ package struct RowPrinter {
         waiting = []
     }
 
-    /// The line of titles, if the layout is a table; of a table that isn't live it is printed with the first rows.
+    /// Prints the titles of a live table. Other tables print them with the first rows.
     package mutating func printTitles() throws(SourceError) {
         guard layout == .table else { return }
         fit()

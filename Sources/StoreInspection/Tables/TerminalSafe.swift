@@ -1,14 +1,14 @@
 import TerminalKit
 
-/// Stateless; safe from any thread. Text that comes from a store, harmless to a terminal.
+/// Text of a store without control characters.
 package enum TerminalSafe {
-    /// A key or name within a sentence, on one line wherever it goes.
+    /// A quoted key or name on one line.
     package static func quoted(_ text: String) -> String { "\"\(TerminalText.sanitized(text))\"" }
 
-    /// A text as a column of a line: what ``TerminalText/isControl(_:)`` names is spelled as ``TerminalText`` does.
+    /// A text as a column: characters of ``TerminalText/isControl(_:)`` are escaped as in ``TerminalText``.
     package static func column(_ text: String) -> String { escaping(text, TerminalText.escape) }
 
-    /// The same of JSON, as JSON spells them: it stays what it is.
+    /// JSON with control characters escaped as in JSON.
     package static func column(json text: String) -> String {
         escaping(text) { "\\u" + TerminalText.hexadecimal($0.value, digits: 4) }
     }
@@ -24,24 +24,24 @@ package enum TerminalSafe {
         }
     }
 
-    /// Lines stay lines; everything else that a terminal would obey becomes visible.
+    /// Escapes control characters except line ends.
     package static func write(_ text: [UInt8], to output: OutputWriter) throws(SourceError) {
         try text.withUnsafeBufferPointer { (bytes) throws(SourceError) in
             try write(UnsafeRawBufferPointer(bytes), to: output)
         }
     }
 
-    /// Bytes of a line that are made harmless together.
+    /// Bytes converted at once.
     private static let longestPart = 1 << 16
 
-    /// The same for a text of any length, of which it makes no copy.
+    /// Writes a text of any length without copying it.
     package static func write(_ text: UnsafeRawBufferPointer, to output: OutputWriter) throws(SourceError) {
         guard output.isTerminal else { return try output.write(text) }
         var place = 0
         while place < text.count {
             var end = place
             while end < text.count, text[end] != UInt8(ascii: "\n"), end - place < longestPart { end += 1 }
-            // A part ends where a character does.
+            // Parts end at character boundaries.
             while end < text.count, end > place + 1, text[end] & 0xc0 == 0x80 { end -= 1 }
             try output.write(TerminalText.sanitized(bytes: text[place..<end]))
             place = end

@@ -1,19 +1,19 @@
 import TerminalKit
 
-/// Bytes, or a text whatever its case, as it is or as it is shown (`\e`). A value; safe to share between threads.
+/// Bytes, or a text regardless of case, also in its escaped form (`\e`).
 package struct BytePattern: Sendable, Hashable {
-    /// What may stand at each place of a spelling, one after the other.
+    /// Alternatives for each byte of each spelling.
     private typealias Spelling = [[[UInt8]]]
 
     private let spellings: [Spelling]
-    /// By byte, whether a match can begin with it.
+    /// Bytes that may begin a match.
     private let begins: [Bool]
     package let longest: Int
-    /// The bytes that were written as digits, if the text was that.
+    /// The bytes if the text was digits.
     package let bytes: [UInt8]?
 
-    /// Bytes written as pairs of hexadecimal digits, or a text; what could be both is looked for as both. With `0x` before them
-    /// digits are bytes alone. Nil for an empty text, and where `0x` isn't followed by such pairs.
+    /// Pairs of hexadecimal digits, or a text; ambiguous ones match both. `0x` before digits means bytes only.
+    /// Nil for an empty text, and for `0x` without pairs of digits.
     package init?(digitsOrText text: String) {
         let isMarked = text.lowercased().hasPrefix("0x")
         let bytes = BytePattern.bytes(isMarked ? String(text.dropFirst(2)) : text)
@@ -60,7 +60,7 @@ package struct BytePattern: Sendable, Hashable {
         }
     }
 
-    /// How many bytes match at a place; nil when none do.
+    /// Number of matching bytes at a place; nil without a match.
     @inline(__always)
     func length(in bytes: UnsafeBufferPointer<UInt8>, at place: Int) -> Int? {
         guard begins[Int(bytes[place])] else { return nil }

@@ -2,26 +2,24 @@ import ArchiveQuery
 import CBOR
 import StorageEngine
 
-/// A value as the text that a person edits, and that text as a value again: only where its own text gives its own bytes again, so
-/// that saving changes nothing else. Immutable; safe to share between threads.
+/// A value as editable text and back. Only values whose text converts back to equal bytes can be edited.
 package struct EditableValue: Sendable {
     package enum Form: Sendable, Hashable {
         /// JSON that is stored as it is written.
         case json
-        /// JSON without white space, which is spread over lines for the person.
+        /// JSON without white space, which is indented for editing.
         case compactJSON
         case cbor
         case text
     }
 
     package let form: Form
-    /// What the editor is given. It ends with a line end, as editors leave it.
+    /// The text for the editor, with a line end.
     package let text: [UInt8]
     package let encoding: ValueEncoding
-    /// Whether the value itself ends with a line end.
     private let endsLine: Bool
 
-    /// Longer values are left to other programs.
+    /// Maximum size of an editable value.
     package static let mostBytes = ValueContent.decodingLimit
 
     /// - Throws: why the value can't be edited, in one line.
@@ -49,7 +47,7 @@ package struct EditableValue: Sendable {
         text = endsLine ? content : content + [EditableValue.lineEnd]
     }
 
-    /// The text of a new entry: what begins as an object or a list becomes CBOR, as `vellum put` stores it.
+    /// A new entry. An object or list becomes CBOR, as `vellum put` stores it.
     package init(new text: [UInt8]) {
         let first = text.first { $0 != 0x20 && !(0x09...0x0d ~= $0) }
         let isDocument = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
@@ -61,8 +59,8 @@ package struct EditableValue: Sendable {
 
     private static let lineEnd = UInt8(ascii: "\n")
 
-    /// The bytes to store for a text. A line end that the value didn't have and that editors add is taken away.
-    /// - Throws: what is wrong with the text, with its line.
+    /// The bytes of an edited text, without a line end that the editor added.
+    /// - Throws: the text's error, with its line.
     package func bytes(of edited: [UInt8]) throws(SourceError) -> [UInt8] {
         let text = !endsLine && edited.last == EditableValue.lineEnd ? Array(edited.dropLast()) : edited
         if form == .text {
@@ -73,7 +71,7 @@ package struct EditableValue: Sendable {
         }
         let item: [UInt8]
         do throws(JSONError) {
-            // Readers would take the one or the other, and queries both.
+            // Readers disagree on repeated names.
             item = try JSONTranscoder.cbor(from: edited, uniqueNames: true, readsBytes: form != .json)
         } catch {
             let place = EditableValue.place(of: error.offset, in: edited)
@@ -97,7 +95,7 @@ package struct EditableValue: Sendable {
 
     // MARK: CBOR
 
-    /// - Throws: what the JSON would lose.
+    /// - Throws: if JSON would lose something.
     private static func json(of value: RecognizedValue) throws(SourceError) -> [UInt8] {
         guard let json = try? value.json(.pretty),
             let again = try? JSONTranscoder.cbor(from: json, uniqueNames: false, readsBytes: true)
@@ -111,7 +109,7 @@ package struct EditableValue: Sendable {
             "An edit as JSON would lose what its CBOR has besides: \(list.joined(separator: ", ")).")
     }
 
-    /// What CBOR has and JSON hasn't, each once.
+    /// Values that JSON can't express, each kind once.
     private static func losses(_ value: CBORValue) -> [String] {
         var found: [String] = []
         func note(_ loss: String) { if !found.contains(loss) { found.append(loss) } }

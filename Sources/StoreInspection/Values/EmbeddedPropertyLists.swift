@@ -2,7 +2,7 @@ import ArchiveQuery
 import CBOR
 
 extension CBORValue {
-    /// A value has few of them, mostly one; each may expand to much more than its bytes.
+    /// Maximum number; each may expand to many times its bytes.
     private static let mostPropertyLists = 16
 
     /// The value with the content of its binary property lists, such as a nest's keyed archives, instead of their bytes.

@@ -1,12 +1,10 @@
-/// The places where something was found. A value; safe to share between threads.
 package struct FoundPlaces: Sendable, Hashable {
-    /// Places that are remembered; more are only counted.
     package static let most = 100_000
-    /// The least bytes that are searched at once, because each reading verifies the whole value.
+    /// Minimum bytes per read, because each read verifies the whole value.
     private static let window = 4 << 20
     private static let readings = 64
 
-    /// In order, and none reaching into the next.
+    /// Ascending, without overlaps.
     package private(set) var places: [Range<Int>] = []
     package private(set) var count = 0
 
@@ -22,8 +20,8 @@ package struct FoundPlaces: Sendable, Hashable {
         case text(SearchText)
     }
 
-    /// Looks for something in bytes that are read in windows, also across their edges. `read` gives the bytes of a range;
-    /// `progress` hears the share done. Nil from `read`, or false from `progress`, stops; then the result is nil.
+    /// Searches bytes in windows, also across their edges. `read` returns the bytes of a range and `progress` gets the share
+    /// done. Nil from `read` or false from `progress` stops the search, which returns nil.
     package static func find<Failure: Error>(
         _ wanted: Wanted, in total: Int, window given: Int? = nil,
         progress: (Double) -> Bool, read: (Range<Int>) throws(Failure) -> [UInt8]?
@@ -43,7 +41,7 @@ package struct FoundPlaces: Sendable, Hashable {
 
     private struct Search {
         var found = FoundPlaces()
-        /// A match may end up to this many bytes behind the window that it begins in.
+        /// Maximum bytes of a match beyond its window.
         let overhang: Int
         private let pattern: BytePattern?
         private var scan: TextScan?
@@ -74,7 +72,7 @@ package struct FoundPlaces: Sendable, Hashable {
         }
     }
 
-    /// The first that begins at or behind a place, else the first of all.
+    /// The first match at or behind a place, else the first of all.
     package func first(from place: Int) -> Int? {
         guard !places.isEmpty else { return nil }
         let index = firstIndex { $0.lowerBound >= place }

@@ -1,6 +1,6 @@
-/// Image formats by their first bytes, and the size that the header says. Stateless; safe to call from any thread.
+/// Image formats by their first bytes, and the size that the header says.
 enum ImageKind {
-    /// `PNG image 640x480`; without a size if it isn't wanted, or the header doesn't have it among these bytes. Nil: no known image.
+    /// `PNG image 640x480`, or without the size if it isn't in these bytes. Nil for unknown formats.
     static func name(_ bytes: [UInt8], withSize: Bool) -> String? {
         guard let (name, size) = recognize(bytes) else { return nil }
         guard withSize, let size, size.width > 0, size.height > 0 else { return "\(name) image" }
@@ -33,7 +33,7 @@ enum ImageKind {
             let height = little(bytes, 22, 4).map { abs(Int(Int32(truncatingIfNeeded: $0))) }
             return ("BMP", pair(little(bytes, 18, 4), height))
         }
-        // Their sizes stand behind tables of any length, and beside those of thumbnails.
+        // Their sizes aren't in the first bytes.
         if bytes.starts(with: [0x49, 0x49, 0x2a, 0]) || bytes.starts(with: [0x4d, 0x4d, 0, 0x2a]) {
             return ("TIFF", nil)
         }
@@ -47,7 +47,6 @@ enum ImageKind {
         while let mark = big(bytes, place, 2), mark >= 0xff00 {
             let code = mark & 0xff
             if code == 0xff {
-                // A byte that fills up.
                 place += 1
                 continue
             }

@@ -1,8 +1,8 @@
-/// What differs between two texts, by line, with some context. Immutable; safe to share between threads.
+/// The difference of two texts by line, with context.
 package struct LineDiff: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
         case kept, removed, added
-        /// So many equal lines are left out here.
+        /// Number of omitted equal lines.
         case gap(Int)
     }
 
@@ -15,10 +15,10 @@ package struct LineDiff: Sendable, Hashable {
     package private(set) var removed = 0
     package private(set) var added = 0
 
-    /// Beyond this the search for the shortest difference takes too long: all between the equal ends counts as replaced.
+    /// Beyond this cost, everything between the equal ends counts as replaced.
     private static let mostComparisons = 25_000_000
 
-    /// - Parameter context: equal lines that are shown before and behind each place.
+    /// - Parameter context: equal lines shown around each difference.
     package init(from old: [UInt8], to new: [UInt8], context: Int = 3) {
         let (old, new) = (LineDiff.lines(of: old), LineDiff.lines(of: new))
         let begin = zip(old, new).prefix { $0 == $1 }.count

@@ -1,31 +1,29 @@
 import ArchiveQuery
 import TerminalKit
 
-/// Finds a text in UTF-8 that comes piece by piece, where ``SearchText`` finds it: what comes is written anew, case-folded and
-/// composed, and that is searched for bytes. Some nanoseconds a byte where a character has marks. For one thread.
+/// Searches streamed UTF-8 as ``SearchText`` does: input is case-folded and composed, then searched for bytes.
 struct TextScan {
-    /// Bytes that are written anew at once. A character that has more is cut.
+    /// Maximum bytes of a character; longer ones are cut.
     private static let slice = 64 << 10
 
-    /// What is looked for, as it was typed and as the escapes in it are meant; case-folded and composed.
+    /// The case-folded, composed text, as typed and with its escapes decoded.
     private let wanted: [[UInt8]]
-    /// So many bytes before the end of what is ready a match may begin that isn't there as a whole.
+    /// Bytes at the end in which an incomplete match may begin.
     private let overlap: Int
     private var forms = CharacterForms()
-    /// Bytes of a character that may go on with the next piece, and where they begin.
+    /// Bytes of a character that may continue in the next piece, and their offset.
     private var pending: [UInt8] = []
     private var offset = 0
-    /// What was written anew and isn't searched yet, and where it is from.
+    /// Normalized bytes that weren't searched yet, and their offset.
     private var ready: [UInt8] = []
     private var sources: [Source] = []
-    /// Where the last match ends.
     private var end = 0
 
-    /// Where bytes are from that begin at a place of what is ready.
+    /// The source offset of a normalized byte.
     private struct Source {
         var start: Int
         var range: Range<Int>
-        /// Whether each byte stands for one there; else all of them stand for all.
+        /// Whether offsets map one to one; else the whole range maps to the whole.
         var isByByte: Bool
     }
 
@@ -52,16 +50,16 @@ struct TextScan {
         }
     }
 
-    // MARK: Writing anew
+    // MARK: Normalization
 
-    /// Writes anew what is there as a whole, partly in its place.
-    /// - Returns: how much of it that is.
+    /// Normalizes complete characters, partly in place.
+    /// - Returns: the number of consumed bytes.
     private mutating func write(_ text: UnsafeMutableBufferPointer<UInt8>, isLast: Bool) -> Int {
         for place in text.indices {
             let byte = text[place]
             text[place] = byte &- 0x41 < 26 ? byte | 0x20 : byte
         }
-        // What stays as long as it is isn't copied one by one.
+        // Text of unchanged length is copied at once.
         var (place, same) = (0, 0)
         while true {
             place = TextScan.plainEnd(UnsafeRawBufferPointer(text), from: place)
@@ -89,7 +87,7 @@ struct TextScan {
         ready.append(contentsOf: bytes)
     }
 
-    /// The end of ASCII characters that nothing is composed with: what is begins with U+0300, whose first byte is 0xcc.
+    /// The end of the ASCII characters that don't compose with the next: combining marks begin at U+0300, byte 0xcc.
     private static func plainEnd(_ text: UnsafeRawBufferPointer, from start: Int) -> Int {
         var place = start
         while place + 1 < text.count {
@@ -113,7 +111,7 @@ struct TextScan {
         while let number = next.indices.min(by: { next[$0] < next[$1] }), next[number] < limit {
             let place = next[number]
             let range = source(of: place..<place + wanted[number].count)
-            // A match may be a part of a character that another one reaches into.
+            // Matches may overlap within a character.
             let isNew = range.lowerBound >= end
             if isNew {
                 found.add(range)
@@ -127,7 +125,7 @@ struct TextScan {
         forget(limit)
     }
 
-    /// Where bytes begin in what is ready, at a place or behind it; the limit, if not before that.
+    /// The normalized offset of a source offset, or the limit.
     private func place(of wanted: [UInt8], from first: Int, before limit: Int) -> Int {
         ready.withUnsafeBufferPointer { text in
             let end = min(text.count, limit + wanted.count - 1)
@@ -153,7 +151,7 @@ struct TextScan {
         return sources[low]
     }
 
-    /// What is ready before a place isn't needed any more.
+    /// Drops searched bytes.
     private mutating func forget(_ limit: Int) {
         ready.removeFirst(limit)
         sources.removeFirst(sources.lastIndex { $0.start <= limit } ?? 0)
@@ -168,32 +166,30 @@ struct TextScan {
     }
 }
 
-/// How characters are written once case and normal form are gone; learned as they are met. For one thread.
+/// A cache of normalized characters.
 private struct CharacterForms {
     private enum Kind {
         static let unknown: UInt16 = 0
-        /// It stays as it is.
         static let plain: UInt16 = 1
-        /// It may be composed with what is before it, or change places with that.
+        /// May compose or be reordered with the preceding character.
         static let joining: UInt16 = 2
-        /// It becomes several, or one that is as long as it isn't.
+        /// Becomes several scalars, or one of another length.
         static let other: UInt16 = 3
-        // Above these: the scalar that it becomes, which is as long as it is.
+        // Larger values: the normalized scalar of the same length.
     }
 
-    /// By scalar; above are hardly any.
     private var kinds = [UInt16](repeating: Kind.unknown, count: 0x3_0000)
-    /// Of short ones that aren't a single scalar, by their bytes.
+    /// Short characters of several scalars, by their bytes.
     private var known: [Short: Form] = [:]
     private static let mostKnown = 10_000
 
     private struct Form {
         var bytes: [UInt8]
-        /// Whether each byte stands for one of what was.
+        /// Whether offsets map one to one.
         var isByByte: Bool
     }
 
-    /// Up to 15 bytes, and how many these are.
+    /// Up to 15 bytes and their count.
     private struct Short: Hashable {
         var low: UInt64
         var high: UInt64 = 0
@@ -208,8 +204,8 @@ private struct CharacterForms {
         }
     }
 
-    /// Where a character ends, with all that may be composed with it, and its scalar if it has one only. A byte that isn't
-    /// UTF-8 is a character of its own, without any. Nil where what comes next decides.
+    /// The end of a character with its combining marks, and its scalar if it is a single one. Invalid bytes are characters.
+    /// Nil if the next piece decides.
     mutating func character(
         _ text: UnsafeRawBufferPointer, at place: Int, isLast: Bool
     ) -> (end: Int, scalar: UInt32?)? {
@@ -230,8 +226,8 @@ private struct CharacterForms {
         return (end, end == first.end ? first.scalar : nil)
     }
 
-    /// Writes a character anew in its place, if it stays as long as it is.
-    /// - Returns: otherwise what it becomes.
+    /// Normalizes a character in place if its length is unchanged.
+    /// - Returns: otherwise the normalized character.
     mutating func write(
         _ text: UnsafeMutableBufferPointer<UInt8>, _ range: Range<Int>, _ scalar: UInt32?
     ) -> [UInt8]? {
@@ -260,7 +256,6 @@ private struct CharacterForms {
         let short = Short(bytes)
         if let short, let known = known[short] { return known }
         let written = Array(CharacterForms.written(String(decoding: bytes, as: UTF8.self)).utf8)
-        // Where scalars begin at the same places each is what the other was.
         let isByByte =
             written.count == bytes.count
             && zip(written, bytes).allSatisfy { ($0 & 0xc0 == 0x80) == ($1 & 0xc0 == 0x80) }
@@ -289,8 +284,8 @@ private struct CharacterForms {
         return isAsLong ? UInt16(exactly: form.value) ?? Kind.other : Kind.other
     }
 
-    /// Whether a scalar that may join can have this first byte: there are none before U+0300, nor among most Greek and Cyrillic
-    /// letters, ideographs and syllables of Hangul.
+    /// Whether a combining scalar can have this first byte: not below U+0300, nor in most of Greek, Cyrillic, ideographs
+    /// and Hangul syllables.
     private static func mayJoin(beginningWith byte: UInt8) -> Bool {
         switch byte {
         case ..<0xcc, 0xce...0xd1, 0xe4...0xe9, 0xeb...0xec: false

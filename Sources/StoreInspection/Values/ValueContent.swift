@@ -2,26 +2,26 @@ import ArchiveQuery
 import CBOR
 import StorageEngine
 
-/// What a value's bytes turned out to be. Immutable; safe to share between threads.
+/// The decoded content of a value.
 package struct ValueContent: Sendable {
-    /// For the line above the value: `CBOR`, `JSON`, `text`, `PNG image`, `bytes`.
+    /// The format: `CBOR`, `JSON`, `text`, `PNG image`, `bytes`.
     package let name: String
     package let tree: ValueTree?
-    /// Whether its bytes are text, as far as they were looked at.
+    /// Whether the examined bytes are text.
     package let isText: Bool
-    /// The text of a value whose bytes are none: its JSON, in UTF-8.
+    /// The JSON of a binary value, in UTF-8.
     package let spelling: [UInt8]?
     package let isSpellingCut: Bool
-    /// Whether it is longer than what is made into a tree, though it may be structured.
+    /// Whether the value exceeds ``decodingLimit``.
     package let isTooLong: Bool
-    /// Why it isn't shown as what it says it is; one line.
+    /// Why it doesn't match its declared encoding, in one line.
     package let problem: String?
 
-    /// Longer values are neither decoded into a tree nor looked at as text as a whole.
+    /// Longer values aren't decoded into a tree.
     package static let decodingLimit = 8 << 20
-    /// Bytes of a longer value that are looked at to see what it is.
+    /// Bytes examined of a longer value.
     package static let headLimit = 256 << 10
-    /// Bytes of ``spelling`` that are kept: the JSON of a deeply nested value may be far longer than the value.
+    /// Maximum bytes of ``spelling``: JSON of nested values may be far longer than the value.
     static let spellingLimit = 64 << 20
 
     /// Decodes a value whose first `bytes.count` of `total` bytes are known. Time linear in the bytes.
@@ -44,7 +44,6 @@ package struct ValueContent: Sendable {
         tree = document.map { ValueTree(value.form == .cbor ? $0.openingPropertyLists() : $0) }
         let found = ValueContent.name(of: value.form, document, bytes)
         name = value.form == .propertyList ? found : said ?? found
-        // People read JSON more easily than a notation of binary formats' own.
         let isSpelled = value.form == .cbor || value.form == .propertyList && !isText
         let json = isSpelled ? try? value.json(.pretty) : nil
         isSpellingCut = json.map { $0.count > ValueContent.spellingLimit } ?? false
@@ -52,7 +51,7 @@ package struct ValueContent: Sendable {
         self.problem = problem
     }
 
-    /// What a whole value is, without what is in it.
+    /// The format of a complete value.
     package static func kind(of bytes: [UInt8], encoding: ValueEncoding) -> String {
         let form = RecognizedValue(bytes, encoding: encoding).form
         if form == .propertyList { return "property list" }
@@ -79,14 +78,13 @@ package struct ValueContent: Sendable {
         return !head.contains(0) && MessageText.text(head, isCut: bytes.count >= headLimit) != nil
     }
 
-    /// Whether a value of which nobody said what it is begins as JSON, a map or a list of CBOR, or a property list.
+    /// Whether a value of unknown encoding begins as JSON, a CBOR map or list, or a property list.
     private static func seemsStructured(_ bytes: [UInt8]) -> Bool {
         let first = bytes.first { $0 != 0x20 && !(0x09...0x0d ~= $0) } ?? 0
         return first == UInt8(ascii: "{") || first == UInt8(ascii: "[") || (0x80..<0xc0).contains(first)
             || bytes.starts(with: Array("bplist".utf8)) || bytes.starts(with: Array("<?xml".utf8))
     }
 
-    /// The name of a file format by the bytes that begin it.
     private static func signature(_ bytes: [UInt8], withSize: Bool) -> String? {
         let known: [(begins: [UInt8], name: String)] = [
             (Array("%PDF-".utf8), "PDF"), ([0x1f, 0x8b], "gzip data"), ([0x50, 0x4b, 3, 4], "zip archive"),

@@ -2,7 +2,6 @@ import ArchiveQuery
 import CBOR
 import StorageEngine
 
-/// A structured value as rows of a tree, in reading order. Immutable; safe to share between threads.
 package struct ValueTree: Sendable {
     package enum Kind: Sendable, Hashable {
         case map, array, text, number, boolean, null, bytes, other
@@ -14,25 +13,21 @@ package struct ValueTree: Sendable {
     }
 
     package struct Node: Sendable, Hashable {
-        /// 0 for the value itself.
         package let depth: Int
-        /// The property's name, or the position in an array.
         package let name: String
-        /// A leaf's value, or how much a container holds.
         package let value: String
         package let kind: Kind
         /// The node after the last one inside this one.
         package fileprivate(set) var end: Int
         package let parent: Int?
-        /// What a leaf of text or bytes holds in full.
         package let content: Content?
 
         package var isContainer: Bool { kind == .map || kind == .array }
     }
 
-    /// Values with more nodes are cut, so that a hostile one can't fill memory.
+    /// Maximum nodes; larger values are cut.
     package static let maximumNodes = 200_000
-    /// Characters of a leaf that its row has; ``Node/content`` has all.
+    /// Maximum characters of a leaf's row; ``Node/content`` has all.
     static let maximumLeaf = 4_096
 
     package private(set) var nodes: [Node] = []
@@ -79,7 +74,7 @@ package struct ValueTree: Sendable {
         nodes[index].end = nodes.count
     }
 
-    /// What a tag makes of its content: numbers (2 to 4), moments (1), URLs (32) and identifiers (37), as people write them.
+    /// Tagged values in words: numbers (2 to 4), times (1), URLs (32) and UUIDs (37).
     private static func scalar(
         tag: UInt64, _ value: CBORValue, _ content: CBORValue
     ) -> (text: String, kind: Kind)? {
@@ -102,7 +97,7 @@ package struct ValueTree: Sendable {
         }
     }
 
-    /// Seconds since 1970 as `2026-01-31 12:09:41.25 UTC`; nil for times that no calendar goes to.
+    /// Seconds since 1970 as `2026-01-31 12:09:41.25 UTC`; nil beyond the calendar.
     private static func moment(_ seconds: Double) -> String? {
         guard abs(seconds) < 1e11 else { return nil }
         let text = DateText.text(microseconds: Timestamp(seconds: seconds).microseconds)
@@ -144,7 +139,7 @@ package struct ValueTree: Sendable {
         return number.sign == .minus && number == 0 ? "-0.0" : "\(Int64(number)).0"
     }
 
-    /// Where a node stands, such as `$.tags[2].name`; a name of other characters is spelled as in JSON: `$["a\"b"]`.
+    /// The path of a node, such as `$.tags[2].name` or `$["a\"b"]`.
     package func path(of index: Int) -> String {
         var parts: [String] = []
         var current: Int? = index
@@ -162,7 +157,7 @@ package struct ValueTree: Sendable {
         return "$" + parts.reversed().joined()
     }
 
-    /// The nodes that are to be seen while some containers are folded.
+    /// The nodes that aren't inside folded containers.
     package func visible(folded: Set<Int>) -> [Int] {
         var visible: [Int] = []
         var index = 0
@@ -173,7 +168,7 @@ package struct ValueTree: Sendable {
         return visible
     }
 
-    /// What is folded at first: nothing in a small value, else everything below the first level.
+    /// The initially folded nodes: none in a small value, else all below the first level.
     package var initiallyFolded: Set<Int> {
         guard nodes.count > 300 else { return [] }
         return Set(nodes.indices.filter { nodes[$0].depth >= 1 && nodes[$0].isContainer })

@@ -1,12 +1,10 @@
 import StorageEngine
 
 extension EventKind {
-    /// For programs: in JSON and in columns of a pipe.
+    /// In JSON and in columns of a pipe.
     package var word: String { words.word }
-    /// For people, within nine columns.
+    /// On screen, at most nine columns.
     package var label: String { words.label }
-    /// Of an entry, in a sentence.
-    package var participle: String { self == .deadline ? "given another deadline" : words.label }
 
     private var words: (word: String, label: String) {
         switch self {
@@ -17,7 +15,7 @@ extension EventKind {
         case .expiry: ("expiry", "expired")
         case .delete: ("delete", "deleted")
         case .rejection: ("rejection", "rejected")
-        case .deadline: ("deadline", "deadline")
+        case .deadline: ("deadline", "TTL set")
         case .restore: ("restore", "restored")
         case .append: ("append", "appended")
         case .resize: ("resize", "resized")
@@ -26,38 +24,37 @@ extension EventKind {
 }
 
 extension EventCause {
-    /// For programs; nil: there is nothing to say.
+    /// In JSON and in columns of a pipe.
     package var word: String? { words?.word }
 
-    /// For people: within 17 columns, and in a sentence. Nil where what happened says it all.
+    /// The JSON word, a label of at most 17 columns, and a longer reason.
     private var words: (word: String, label: String?, reason: String?)? {
         switch self {
         case .none: nil
         case .request: ("request", nil, nil)
-        case .limit: ("limit", "disk limit", "the disk limit left no room")
-        case .deadline: ("deadline", "its time was over", "its deadline passed")
-        case .idle: ("idle", "idle", "it was idle for longer than was asked")
+        case .limit: ("limit", "disk limit", "disk limit reached")
+        case .deadline: ("deadline", "TTL expired", "TTL expired")
+        case .idle: ("idle", "idle", "idle for longer than requested")
         case .owner: ("owner", "with its owner", "with all entries of its owner")
-        case .person: ("person", "by a person", nil)
-        case .tooLarge: ("tooLarge", "over the limit", "it is larger than the limit")
+        case .person: ("person", "by a user", nil)
+        case .tooLarge: ("tooLarge", "over the limit", "larger than the limit")
         case .damage: ("damage", "damaged", "its bytes could not be read")
         case .processEnded:
-            ("processEnded", "process ended", "only one process had it in memory, and that ended")
+            ("processEnded", "process ended", "the only process that held it in memory ended")
         case .undo: ("undo", "undo", "an action was undone")
         case .unencodable: ("unencodable", "not encodable", "the object could not be encoded")
         case .undecodable:
             (
                 "undecodable", "not decodable",
-                "its value could not be decoded as the type that was asked for; it stays on disk"
+                "its value could not be decoded as the requested type; it stays on disk"
             )
         case .noSpace: ("noSpace", "disk full", "the disk is full")
         }
     }
 
-    /// What stands beside an event of that kind.
+    /// The cause of an event of that kind; nil where the kind implies it.
     package func label(of kind: EventKind) -> String? {
         switch (self, kind) {
-        // A deadline that was set has no cause worth telling, and what is restored was undone.
         case (.deadline, let kind) where kind != .expiry: nil
         case (.undo, .restore): nil
         default: words?.label
@@ -68,15 +65,14 @@ extension EventCause {
 }
 
 extension ArchiveEvent {
-    /// Whether it is the deletion of all entries at once.
     package var isAboutAll: Bool { kind == .delete && key == nil }
 
-    /// The key for eyes and programs: one of which only the beginning is known ends with an ellipsis.
+    /// The key; an incomplete one ends with an ellipsis.
     package func shownKey(ellipsis: String = "…") -> String? {
         key.map { keyIsComplete ? $0 : $0 + ellipsis }
     }
 
-    /// The key in a table, or what stands for it.
+    /// The key in a table, or a placeholder.
     package func keyCell(ellipsis: String = "…") -> String {
         if let key = shownKey(ellipsis: ellipsis) { return key }
         switch kind {
@@ -86,17 +82,16 @@ extension ArchiveEvent {
         }
     }
 
-    /// What happened, why, and by which process: `evicted: the disk limit left no room, by app (4121)`.
+    /// `evicted: disk limit reached, by app (4121)`
     package func sentence(by process: String?) -> String {
-        let what = kind.participle + (isAboutAll ? " with all entries" : "")
+        let what = kind.label + (isAboutAll ? " with all entries" : "")
         if let reason = cause.reason { return "\(what): \(reason)" + (process.map { ", by \($0)" } ?? "") }
-        guard let process else { return what + (cause == .person ? " by a person" : "") }
-        return what + (cause == .person ? " by a person, with " : " by ") + process
+        guard let process else { return what + (cause == .person ? " by a user" : "") }
+        return what + (cause == .person ? " by a user with " : " by ") + process
     }
 }
 
 extension ReversibleAction.Kind {
-    /// For programs.
     package var word: String {
         switch self {
         case .delete: "delete"
@@ -105,7 +100,6 @@ extension ReversibleAction.Kind {
         }
     }
 
-    /// For people.
     package var participle: String {
         switch self {
         case .delete: "deleted"
@@ -116,18 +110,16 @@ extension ReversibleAction.Kind {
 }
 
 extension PlanSkip.Reason {
-    /// Behind the key of an entry that was left alone.
     package var past: String {
         switch self {
-        case .changed: "changed after the plan was made, and was left alone"
-        case .absent: "is gone already"
-        case .used: "was used after the plan was made, and was left alone"
+        case .changed: "changed after the plan was made; skipped"
+        case .absent: "was removed already"
+        case .used: "was accessed after the plan was made; skipped"
         }
     }
 }
 
 extension ValueEncoding {
-    /// For a person; nil where nothing is said.
     package var label: String? {
         switch self {
         case .unknown: nil

@@ -1,7 +1,7 @@
 import ArchiveQuery
 import StorageEngine
 
-/// Numbers as people read them, in both faces. Stateless; safe to call from any thread.
+/// Numbers and times on screen.
 package enum Figures {
     /// `6,204`
     package static func count(_ number: some BinaryInteger) -> String {
@@ -26,20 +26,20 @@ package enum Figures {
         "\(count(number)) \(number == 1 ? one : many)"
     }
 
-    /// Entries and about how much their values are: `6,204 entries, 635 kB`.
+    /// Entries and the approximate bytes of their values: `6,204 entries, 635 kB`.
     package static func amount(_ entries: Int, bytes: UInt64) -> String {
         count(entries, "entry", "entries") + ", " + Figures.bytes(bytes)
     }
 
     private static let units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"]
 
-    /// Bytes in decimal units, as limits are given: `812 B`, `1.4 MB`, `20 MB`.
+    /// Bytes in decimal units: `812 B`, `1.4 MB`, `20 MB`.
     package static func bytes(_ number: UInt64) -> String {
         let unit = unit(of: number)
         return "\(short(Double(number) / scale(unit))) \(units[unit])"
     }
 
-    /// Bytes in the unit that `other` is shown in, without the unit: `0.4`, `<0.01`.
+    /// Bytes in the unit of `other`, without the unit: `0.4`, `<0.01`.
     package static func bytes(_ number: UInt64, inUnitOf other: UInt64) -> String {
         let value = Double(number) / scale(unit(of: other))
         return number > 0 && value < 0.005 ? "<0.01" : short(value)
@@ -53,7 +53,7 @@ package enum Figures {
 
     private static func scale(_ unit: Int) -> Double { (0..<unit).reduce(1) { scale, _ in scale * 1000 } }
 
-    /// Three digits are enough to compare: `1.42`, `20.3`, `417`; zeros at the end are left out.
+    /// Three digits without zeros at the end: `1.42`, `20.3`, `417`.
     private static func short(_ value: Double) -> String {
         let digits = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2
         return decimal(value, digits: digits)
@@ -84,14 +84,14 @@ package enum Figures {
             + fraction
     }
 
-    /// A rate a second: `0`, `0.4`, `12.5`, `1,204`, `12.3k`.
+    /// A rate per second: `0`, `0.4`, `12.5`, `1,204`, `12.3k`.
     package static func rate(_ value: Double) -> String {
         if value >= 9_999.5 { return "\(short(value / 1000))k" }
         if value >= 99.5 { return count(Int(value.rounded())) }
         return decimal(value, digits: 1)
     }
 
-    /// `92.4%`; 100 and 0 only when they are exact, and `<0.1%` below what is shown.
+    /// `92.4%`; 100 and 0 only if exact, `<0.1%` for smaller shares.
     package static func percent(_ share: Double) -> String {
         let tenths = Int((share * 1000).rounded())
         if share < 1, tenths == 1000 { return "99.9%" }
@@ -99,8 +99,8 @@ package enum Figures {
         return tenths == 1000 ? "100%" : "\(tenths / 10).\(tenths % 10)%"
     }
 
-    /// A length of time in its two largest units, rounded to the smaller: `45s`, `1m30s`, `2d4h`; from a hundred days on in
-    /// days, from a thousand on in years: `312d`, `2.7y`. At most six columns.
+    /// A duration in its two largest units, rounded to the smaller: `45s`, `1m30s`, `2d4h`; from 100 days in days, from 1,000
+    /// in years: `312d`, `2.7y`. At most six columns.
     package static func duration(_ seconds: Double) -> String {
         let seconds = max(0, min(seconds, 999 * year))
         func two(_ unit: Double, _ name: String, _ part: Double, _ partName: String) -> String {
@@ -108,7 +108,7 @@ package enum Figures {
                 dividingBy: Int(unit / part))
             return "\(whole)\(name)" + (rest == 0 ? "" : "\(rest)\(partName)")
         }
-        // Each bound is where the next larger unit is what it is rounded to.
+        // Each bound rounds up to the next unit.
         switch seconds {
         case ..<59.5: return "\(Int(seconds.rounded()))s"
         case ..<3599.5: return two(60, "m", 1, "s")
@@ -121,23 +121,23 @@ package enum Figures {
 
     private static let year = 31_557_600.0
 
-    /// How long something took: `0.42 ms`, `12 s`.
+    /// An elapsed time: `0.42 ms`, `12 s`.
     package static func elapsed(_ duration: Duration) -> String {
         let milliseconds = duration / .milliseconds(1)
         if milliseconds >= 10_000 { return decimal(milliseconds / 1000, digits: 1) + " s" }
         return decimal(milliseconds, digits: milliseconds < 10 ? 2 : 0) + " ms"
     }
 
-    /// How long until then: `<1s`, `42s`, `4m12s`.
+    /// A time until a moment: `<1s`, `42s`, `4m12s`.
     package static func interval(_ seconds: Double) -> String { seconds < 0.5 ? "<1s" : duration(seconds) }
 
-    /// How long ago that was: `4m12s ago`, `just now`.
+    /// An age: `4m12s ago`, `just now`.
     package static func ago(_ time: Timestamp, now: Timestamp) -> String {
         let seconds = now.seconds(since: time)
         return seconds < 1 ? "just now" : interval(seconds) + " ago"
     }
 
-    /// Seconds since 1970 with six digits after the point, exact: a time for programs.
+    /// Seconds since 1970 with six decimals, exact.
     package static func seconds(_ time: Timestamp) -> String {
         var text: [UInt8] = []
         appendSeconds(time, to: &text)
@@ -163,7 +163,7 @@ package enum Figures {
         output[start...].reverse()
     }
 
-    // For people in the time zone of the process; nothing that programs read goes through these.
+    // In the time zone of the settings; for screens only.
 
     /// A moment, to the second: `2026-01-31 12:09:41`.
     package static func date(_ time: Timestamp) -> String { "\(local(time).day) \(Figures.time(time))" }
@@ -188,7 +188,6 @@ package enum Figures {
         return "\(Figures.bytes(bytes, inUnitOf: limit)) of \(Figures.bytes(limit))"
     }
 
-    /// In the zone that the setting says.
     private static func local(_ time: Timestamp) -> (day: Substring, clock: Substring) {
         let parts = DateText.local(microseconds: time.microseconds).split(separator: "T")
         return (parts[0], parts[1])
@@ -198,7 +197,7 @@ package enum Figures {
 extension Timestamp {
     package init(seconds: Double) { self.init(microseconds: Int64((seconds * 1e6).rounded())) }
 
-    /// Seconds from `other` to this moment; negative when this one is earlier. Never traps.
+    /// Seconds since `other`; negative if this moment is earlier. Never traps.
     package func seconds(since other: Timestamp) -> Double {
         Double(microseconds) / 1e6 - Double(other.microseconds) / 1e6
     }

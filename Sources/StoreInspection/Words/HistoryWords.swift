@@ -1,37 +1,42 @@
 import StorageEngine
 
 extension KeyHistory {
-    /// A line for each event, oldest first: when, how many bytes, what, why, and by which process.
+    /// A line for each event and gap, oldest first: time, bytes, event, cause and process.
     package func lines(by process: (Int32) -> String) -> [String] {
         let sizes = events.map { $0.bytes == 0 ? "" : Figures.bytes(UInt64(clamping: $0.bytes)) }
         let width = sizes.reduce(0) { max($0, $1.count) }
-        return zip(events, sizes).map { event, size in
+        var lines = zip(events, sizes).map { event, size in
             let size = String(repeating: " ", count: width - size.count) + size
             let sentence = event.sentence(by: event.pid == 0 ? nil : process(event.pid))
-            return "\(Figures.date(event.time))  \(size)  \(sentence)"
+            return (time: event.time, text: "\(Figures.date(event.time))  \(size)  \(sentence)")
         }
+        for gap in gaps {
+            let (start, end) = (Figures.date(gap.lowerBound), Figures.date(gap.upperBound))
+            let place = lines.firstIndex { $0.time >= gap.upperBound } ?? lines.endIndex
+            lines.insert((gap.lowerBound, "... events lost between \(start) and \(end)"), at: place)
+        }
+        return lines.map(\.text)
     }
 
     /// How far back the events of the archive reach; one sentence.
     package func reach(in archive: String, now: Timestamp) -> String {
         guard let time = reachesBackTo else {
-            return "No event of \(archive) is kept since its index was made."
+            return "\(archive) has no events since its index was created."
         }
-        let rest =
-            !isCutOff
-            ? ", when the index of \(archive) was made"
-            : events.first.map { $0.time < time } == true
-                ? "; only some events before are known" : "; what happened before is not known"
-        return "Events reach back to \(Figures.moment(time, now: now))\(rest)."
+        if isCutOff {
+            return "Events before \(Figures.date(time)) (\(Figures.ago(time, now: now))) are lost."
+        }
+        return
+            "Events reach back to \(Figures.moment(time, now: now)), when the index of \(archive) was created."
     }
 }
 
 extension EntryMetadata {
-    /// What there is to say of an entry besides its value.
+    /// The metadata of an entry, in words.
     package func facts(now: Timestamp) -> [(name: String, value: String)] {
         let rank = rank.map { ", rank \(Figures.count($0))" } ?? ""
         let expiry = expires.map {
-            "\(Figures.date($0)), " + ($0 <= now ? "over" : "in \(Cell.deadline($0, now: now).human)")
+            "\(Figures.date($0)), " + ($0 <= now ? "expired" : "in \(Cell.deadline($0, now: now).human)")
         }
         var facts = [
             ("created", Figures.moment(created, now: now)),
@@ -43,15 +48,14 @@ extension EntryMetadata {
     }
 }
 
-/// What a process is called. Stateless; safe to call from any thread.
 package enum ProcessName {
-    /// `api (4121)`; `process 4121` if it was never seen.
+    /// `api (4121)`, or `process 4121` if the name is unknown.
     package static func words(_ pid: Int32, _ name: String?) -> String {
         name.map { "\($0) (\(pid))" } ?? "process \(pid)"
     }
 }
 
-/// Names and values, the values one below the other.
+/// Names and values in two columns.
 package enum FactLines {
     package static func lines(_ facts: [(name: String, value: String)]) -> [String] {
         let width = facts.reduce(0) { max($0, $1.name.count) }

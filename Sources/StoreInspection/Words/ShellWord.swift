@@ -1,6 +1,6 @@
 import TerminalKit
 
-/// Words of a shell's command line, by bytes and scalars, as shells see them. Stateless; safe to call from any thread.
+/// Words of a shell's command line, by bytes and scalars, as shells see them.
 package enum ShellWord {
     /// The word, in single quotes if needed. Characters that a terminal obeys or hides become octal bytes in `$'…'` (POSIX.1-2024),
     /// and so do quotes and backslashes, so that dash, which doesn't know this form, runs nothing of it.
@@ -9,10 +9,10 @@ package enum ShellWord {
         return !word.isEmpty && word.utf8.allSatisfy(isPlain) ? word : literal(word)
     }
 
-    /// Whether a word of a command line can be this at all.
+    /// Whether a command line can contain the word.
     package static func isPassedOn(_ word: String) -> Bool { !word.utf8.contains(0) }
 
-    /// The word in single quotes, whatever is in it: for a shell to read, not for a person.
+    /// The word in single quotes with any characters.
     package static func literal(_ word: String) -> String {
         var text = "'"
         for scalar in word.unicodeScalars {

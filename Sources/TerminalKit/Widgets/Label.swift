@@ -19,11 +19,14 @@ package struct Label: Widget {
 /// A bar with text at both ends. If both don't fit, the right text loses its beginning.
 package struct Bar: Widget {
     package var left: [Span]
+    /// Shown behind `left`, two columns apart, the most important first. A fact that doesn't fit whole is left out.
+    package var facts: [Span]
     package var right: [Span]
     package var role: Role
 
-    package init(left: [Span], right: [Span] = [], role: Role = .title) {
+    package init(left: [Span], facts: [Span] = [], right: [Span] = [], role: Role = .title) {
         self.left = left
+        self.facts = facts
         self.right = right
         self.role = role
     }
@@ -48,6 +51,15 @@ package struct Bar: Widget {
                 text, at: Point(column: column, row: line.row), style: span.style.over(base), within: line)
             column += written
             room -= written
+        }
+        for fact in facts {
+            let text = "  " + look.legible(fact.text)
+            let width = TextWidth.width(of: text)
+            guard width + (shown.isEmpty ? 0 : 1) <= room else { continue }
+            frame.write(
+                text, at: Point(column: column, row: line.row), style: fact.style.over(base), within: line)
+            column += width
+            room -= width
         }
         frame.write(
             shown, at: Point(column: line.endColumn - rightColumns, row: line.row), base: base, within: line)

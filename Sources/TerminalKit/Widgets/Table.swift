@@ -7,20 +7,24 @@ package struct Table: Widget {
         /// Flexible parts share the remaining width.
         package var width: Part
         package var alignment: Alignment
-        /// A narrow table drops columns from the highest priority value to the lowest; those with 0 stay.
+        /// A narrow table drops columns from the highest priority value to the lowest; those with 0 stay. The column with an
+        /// order is dropped last.
         package var priority: Int
         /// The arrow beside the title; nil: not sorted by this column.
         package var order: Order?
+        /// Columns behind the whole part of a number. Shorter fractions are padded, so that points are aligned.
+        package var fraction: Int
 
         package init(
             _ title: String, width: Part, alignment: Alignment = .leading, priority: Int = 0,
-            order: Order? = nil
+            order: Order? = nil, fraction: Int = 0
         ) {
             self.title = title
             self.width = width
             self.alignment = alignment
             self.priority = priority
             self.order = order
+            self.fraction = fraction
         }
     }
 
@@ -68,6 +72,7 @@ package struct Table: Widget {
     package var showsMarks: Bool
     /// Columns scrolled out at the left. The header's end shows the number of hidden columns, unless this is nil.
     package var columnsBefore: Int?
+    /// A fact and, behind a semicolon, the key that changes it. If both don't fit, only the fact is shown.
     package var emptyText: String
     package var row: @Sendable (Int) -> Row
 
@@ -93,15 +98,24 @@ package struct Table: Widget {
         let places = layout(in: rect)
         frame.fill(rect, style: look[.text])
         if !places.header.isEmpty { drawHeader(into: &frame, places, look: look) }
-        if rowCount == 0 {
-            let line = places.body.line((places.body.rows - 1) / 2)
-            Label(emptyText, role: .dim, alignment: .center).draw(into: &frame, in: line, look: look)
-        }
+        if rowCount == 0 { drawEmptyText(into: &frame, in: places.body, look: look) }
         for (offset, index) in places.rows.enumerated() {
             drawRow(index, into: &frame, places.body.line(offset), places, look: look)
         }
         ScrollBar(total: rowCount, first: firstRow, visible: places.body.rows)
             .draw(into: &frame, in: places.scrollBar, look: look)
+    }
+
+    private func drawEmptyText(into frame: inout Frame, in body: Rect, look: Look) {
+        var lines = TextWrap.lines(emptyText, columns: max(1, body.columns))
+        if lines.count > body.rows, let end = emptyText.lastIndex(of: ";") {
+            lines = TextWrap.lines(emptyText[..<end] + ".", columns: max(1, body.columns))
+        }
+        let top = max(0, body.rows - lines.count) / 2
+        for (row, text) in lines.prefix(body.rows).enumerated() {
+            Label(text, role: .dim, alignment: .center)
+                .draw(into: &frame, in: body.line(top + row), look: look)
+        }
     }
 
     private func drawHeader(into frame: inout Frame, _ places: TableLayout, look: Look) {
@@ -110,10 +124,7 @@ package struct Table: Widget {
             let column = columns[place.index]
             let line = Rect(
                 column: place.column, row: places.header.row, columns: place.columns, rows: 1)
-            var arrow = ""
-            if let order = column.order {
-                arrow = String(order == .ascending ? look.glyphs.ascending : look.glyphs.descending)
-            }
+            var arrow = column.arrow(look)
             // A space separates the arrow from the title if both fit.
             if !arrow.isEmpty, TextWidth.width(of: column.title) + 2 <= line.columns { arrow = " " + arrow }
             let room = max(0, line.columns - arrow.count)
@@ -121,14 +132,19 @@ package struct Table: Widget {
             let text = TextWidth.pad(title + arrow, to: line.columns, alignment: column.alignment)
             frame.write(text, at: line.origin, style: look[.header], within: line)
         }
-        if let columnsBefore { drawRest(into: &frame, places, before: columnsBefore, look: look) }
+        drawRest(into: &frame, places, look: look)
     }
 
-    private func drawRest(into frame: inout Frame, _ places: TableLayout, before: Int, look: Look) {
-        guard before > 0 || places.leftOut > 0 else { return }
-        let short = Table.rest(before: before, behind: places.leftOut)
-        let columns = places.leftOut == 1 ? "column" : "columns"
-        let long = places.leftOut > 0 ? "\(short) \(columns)" : short
+    /// Shows at the header's end how many columns aren't in view, and the one of them that rows are sorted by.
+    private func drawRest(into frame: inout Frame, _ places: TableLayout, look: Look) {
+        let behind = columnsBefore == nil ? 0 : places.leftOut
+        let short = Table.rest(before: columnsBefore ?? 0, behind: behind)
+        let long = behind > 0 ? "\(short) \(behind == 1 ? "column" : "columns")" : short
+        let sorted = columns.enumerated().first { index, column in
+            column.order != nil && !places.columns.contains { $0.index == index }
+        }
+        let order = sorted.map { "by \($1.title) \($1.arrow(look))" }
+        let texts = (order.map { ["\($0) \(long)", "\($0) \(short)", $0] } ?? []) + [long, short]
         var titleEnd = places.header.column
         if let last = places.columns.last {
             let column = self.columns[last.index]
@@ -136,9 +152,11 @@ package struct Table: Widget {
             titleEnd = last.column + (column.alignment == .leading ? min(title, last.columns) : last.columns)
         }
         let room = places.header.endColumn - titleEnd - 1
-        let text = " " + (TextWidth.width(of: long) <= room ? long : short)
-        let area = places.header.split(right: TextWidth.width(of: text)).right
-        frame.write(text, at: area.origin, style: look[.accent].over(look[.header]), within: area)
+        let text =
+            texts.map { String($0.trimmingSpaces()) }.first { TextWidth.width(of: $0) <= room } ?? short
+        guard !text.isEmpty else { return }
+        let area = places.header.split(right: TextWidth.width(of: text) + 1).right
+        frame.write(" " + text, at: area.origin, style: look[.accent].over(look[.header]), within: area)
     }
 
     private func drawRow(
@@ -168,13 +186,13 @@ package struct Table: Widget {
                     }
                 }
             } else {
-                let shown = look.legible(cell.text)
+                let column = columns[place.index]
+                let shown = column.aligningPoint(look.legible(cell.text), in: area.columns)
                 let cut =
                     cell.truncatesStart
                     ? TextWidth.truncateStart(shown, to: area.columns, ellipsis: look.glyphs.ellipsis) : shown
                 let text = TextWidth.pad(
-                    cut, to: area.columns, alignment: columns[place.index].alignment,
-                    ellipsis: look.glyphs.ellipsis)
+                    cut, to: area.columns, alignment: column.alignment, ellipsis: look.glyphs.ellipsis)
                 var style = cell.role.map { look[$0].over(base) } ?? base
                 if row.isMarked { style.attributes.formUnion(look[.marked].attributes) }
                 // A role's colors may be unreadable on the selection; keep only its attributes.
@@ -190,5 +208,25 @@ package struct Table: Widget {
         } else if let values = cell.spark {
             Sparkline(values, maximum: 1, role: cell.role ?? .accent).draw(into: &frame, in: area, look: look)
         }
+    }
+}
+
+extension Table.Column {
+    fileprivate func arrow(_ look: Look) -> String {
+        order.map { String($0 == .ascending ? look.glyphs.ascending : look.glyphs.descending) } ?? ""
+    }
+
+    /// The text with a space for each digit that it lacks behind its point, as far as there is room.
+    fileprivate func aligningPoint(_ text: String, in columns: Int) -> String {
+        guard fraction > 0 else { return text }
+        let lacking = min(fraction - Table.fraction(of: text), columns - TextWidth.width(of: text))
+        return text + String(repeating: " ", count: max(0, lacking))
+    }
+}
+
+extension Table {
+    /// Columns of a number behind its whole part: its point, decimals and unit.
+    package static func fraction(of text: String) -> Int {
+        text.drop { $0.isNumber || "-<,".contains($0) }.count
     }
 }

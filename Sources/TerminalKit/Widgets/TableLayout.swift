@@ -89,12 +89,16 @@ extension Table {
             } - 1
         }
         while needed() > room {
-            // Of equal priorities, drop the rightmost first.
-            guard let victim = shown.max(by: { (columns[$0].priority, $0) < (columns[$1].priority, $1) }),
-                columns[victim].priority > 0
+            // Of equal priorities the rightmost is dropped first; the column that rows are sorted by is dropped last.
+            guard let victim = shown.max(by: { rank($0) < rank($1) }), columns[victim].priority > 0
             else { break }
             shown.removeAll { $0 == victim }
         }
         return shown
+    }
+
+    private func rank(_ index: Int) -> (priority: Int, place: Int) {
+        let column = columns[index]
+        return column.order != nil && column.priority > 0 ? (1, -1) : (column.priority, index)
     }
 }

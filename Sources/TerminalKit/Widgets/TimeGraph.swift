@@ -10,6 +10,8 @@ package struct TimeGraph: Widget {
     }
 
     package var title: [Span]
+    /// Shown behind the title as far as they fit whole.
+    package var facts: [Span] = []
     /// Oldest first; nil is a gap.
     package var values: [Double?]
     /// The value at the top, above 0.
@@ -35,7 +37,7 @@ package struct TimeGraph: Widget {
 
     package func draw(into frame: inout Frame, in rect: Rect, look: Look) {
         let (head, rest) = rect.split(top: 1)
-        frame.write(title, at: head.origin, within: head)
+        Bar(left: title, facts: facts, role: .text).draw(into: &frame, in: head, look: look)
         let (body, axis) = rest.split(bottom: rest.rows > 1 && !ticks.isEmpty ? 1 : 0)
         let (scale, plot) = body.split(left: TimeGraph.scaleColumns)
         let labels = scale.split(right: 1).rest

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A city of the demonstration, as a program would declare it.
+/// A city of the demonstration, declared like in a program.
 struct CityObject: Codable {
     var geonameid: Int
     var name: String
@@ -17,7 +17,7 @@ struct CityObject: Codable {
         return Kept.metadata(of: all) + [
             .integer("geonameid", { $0.object.geonameid }, samples: cities.map(\.geonameid)),
             .text("name", { $0.object.name }, samples: cities.map(\.name)),
-            // Sums of what stands in tenths of thousands aren't exact, so it is no number to be summed.
+            // Sums of these fractions are rounded, so the property isn't summed.
             .unsummed("latitude", { $0.object.latitude }, samples: cities.map(\.latitude)),
             .text("countrycode", { $0.object.countrycode }, samples: cities.map(\.countrycode)),
             .integer("population", { $0.object.population }, samples: cities.map(\.population)),
@@ -33,7 +33,7 @@ struct CityObject: Codable {
 }
 
 extension Kept {
-    /// What an archive knows of any entry.
+    /// Metadata of entries of every archive.
     static func metadata(of all: [Kept]) -> [ClosureProperty<Kept>] {
         [
             .text("@key", { $0.key }, samples: all.map(\.key)),

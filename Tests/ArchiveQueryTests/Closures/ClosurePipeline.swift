@@ -1,11 +1,10 @@
 import TestSupport
 import CBOR
 
-/// A pipeline as text, and what it means as steps in Swift.
+/// A pipeline as text and as the equivalent steps in Swift.
 struct ClosurePipeline<Object: Decodable> {
     typealias Row = Kept<Object>
 
-    /// One row of the answer.
     struct Answer: Equatable {
         var key: String?
         var columns: [CBORValue?] = []
@@ -19,7 +18,7 @@ struct ClosurePipeline<Object: Decodable> {
     var answers: ([Row]) throws -> [Answer]
 }
 
-/// Makes pipelines that find something among objects of one kind.
+/// Generates pipelines that match some objects of one kind.
 struct ClosureQueries<Object: Decodable> {
     typealias Row = Kept<Object>
     typealias Property = ClosureProperty<Row>
@@ -98,12 +97,10 @@ struct ClosureQueries<Object: Decodable> {
             }
         case 2: return ClosureCondition(text: "not (\(first.text))") { Kleene.not(first.isMet($0)) }
         case 3:
-            // `not` binds closest.
             return ClosureCondition(text: "not \(third.text) and (\(first.text))") {
                 Kleene.and(Kleene.not(third.isMet($0)), first.isMet($0))
             }
         default:
-            // `and` binds closer than `or`.
             return ClosureCondition(text: "(\(first.text)) or \(third.text) and (\(second.text))") {
                 Kleene.or(first.isMet($0), Kleene.and(third.isMet($0), second.isMet($0)))
             }
@@ -125,7 +122,7 @@ struct ClosureQueries<Object: Decodable> {
         }
     }
 
-    /// What comes behind sees the selected properties, their parts and metadata.
+    /// Later stages see the selected properties, their parts and metadata.
     private mutating func selection() -> ([String], ([Row]) throws -> [Answer]) {
         let selected = (0...few(2)).map { _ in property() }
         let seen = properties.filter { $0.name.hasPrefix("@") || $0.lies(in: selected) }
@@ -172,7 +169,7 @@ struct ClosureQueries<Object: Decodable> {
             : text + " by " + property.name
         let shown = figures.isEmpty ? [ClosureFigure<Row>.count] : figures
         let hasCount = shown.count { $0.text == "count" } == 1
-        // Figures right behind a grouping without any would be those of its groups.
+        // Figures directly after a grouping without figures would be those of its groups.
         let rest =
             (["", figures.isEmpty ? "" : "count"]
             + (hasCount ? ["sort count desc", "find count > 1", figures.isEmpty ? "" : "max count"] : []))

@@ -22,7 +22,6 @@ extension ClosureProperty {
             { random in
                 let pattern = ["^[A-M]", "[aeiou]$", "a.*n", "(an|or)", "^$", "\\\\d", "n{2}"]
                     .randomElement(using: &random)!
-                // The language's escape is undone.
                 let regex = try? Regex(pattern.replacing("\\\\", with: "\\"))
                     .matchingSemantics(.unicodeScalar)
                 return ClosureCondition(text: "\(name) matches \"\(pattern)\"") { row in
@@ -99,7 +98,7 @@ extension ClosureProperty {
         return property
     }
 
-    /// What only has a size: a dictionary, bytes, objects in a list.
+    /// A value whose only property is its size: a dictionary, bytes, objects in a list.
     static func container<Value: Collection & Hashable & Encodable & SendableMetatype>(
         _ name: String, _ value: @escaping (Row) -> Value?, isList: Bool = false
     ) -> Self {
@@ -122,8 +121,7 @@ extension ClosureProperty {
         return property
     }
 
-    /// What is asked of whatever has a size.
-    /// `isScalar`: the value has no number of elements, so that conditions on it are unknown.
+    /// Conditions on sizes. `isScalar`: the value has no number of elements, so that conditions on it are unknown.
     static func sized(
         _ name: String, _ count: @escaping (Row) -> Int?, isScalar: @escaping (Row) -> Bool = { _ in false }
     ) -> [MakeCondition] {

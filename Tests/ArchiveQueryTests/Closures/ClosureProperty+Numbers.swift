@@ -1,7 +1,7 @@
 import Foundation
 
 extension ClosureProperty {
-    /// What has an order; `spelled` is how the language writes a value.
+    /// A property of ordered values; `spelled` writes a value in the query language.
     init<Value: Comparable & Hashable & Encodable & SendableMetatype>(
         ordered name: String, _ value: @escaping (Row) -> Value?, samples: [Value],
         spelled: @escaping (Value) -> String
@@ -67,7 +67,7 @@ extension ClosureProperty {
         return property
     }
 
-    /// Fractions of which sums are exact.
+    /// Fractions with exact sums.
     static func fraction(_ name: String, _ value: @escaping (Row) -> Double?, samples: [Double]) -> Self {
         var property = Self(ordered: name, value, samples: samples, spelled: { String($0) })
         property.number = value
@@ -81,7 +81,7 @@ extension ClosureProperty {
         return property
     }
 
-    /// Fractions of which sums are not exact, so that none is asked for.
+    /// Fractions with inexact sums, which aren't summed.
     static func unsummed(_ name: String, _ value: @escaping (Row) -> Double?, samples: [Double]) -> Self {
         var property = Self.fraction(name, value, samples: samples)
         property.isSummed = false

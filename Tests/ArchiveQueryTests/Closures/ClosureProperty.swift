@@ -22,23 +22,23 @@ enum Kleene {
     static func not(_ part: Bool?) -> Bool? { part.map { !$0 } }
 }
 
-/// A property as the language names it and as Swift gets it from an object, with what can be asked of it.
+/// A property's name in the language, its value in Swift, and conditions on it.
 struct ClosureProperty<Row> {
     typealias MakeCondition = (inout SeededGenerator) -> ClosureCondition<Row>
 
     let name: String
-    /// Negative if the left one comes first; what has no order comes last in either direction.
+    /// Negative if the left one is first; values without an order are last in either direction.
     var order: (_ left: Row, _ right: Row, _ isDescending: Bool) -> Int = { _, _, _ in 0 }
-    /// What tells values apart; nil if there is none.
+    /// Equal for equal values; nil without a value.
     var identity: (Row) -> AnyHashable?
-    /// Whether values have an order, so that rows are grouped by them in one.
+    /// Whether groups are sorted by the values.
     var isOrdered = true
-    /// Of several kinds of values the least and the greatest are of the first one; nil for a value that is neither.
+    /// The kind of a value; minimum and maximum are of the lowest kind present. Nil for a value that is ignored.
     var kindOfExtremes: (Row) -> Int?
     /// The value as a column shows it.
     let cell: (Row) throws -> CBORValue?
     var number: (Row) -> Double? = { _ in nil }
-    /// Whether sums of it are the same in any order.
+    /// Whether sums don't depend on the order.
     var isSummed = true
     var conditions: [MakeCondition] = []
 
@@ -50,7 +50,7 @@ struct ClosureProperty<Row> {
             guard let value = value(row) else { return nil }
             return try Cells.value(value)
         }
-        // What is never met by a value of another kind, and what asks for nothing but a value.
+        // Conditions that accept values of every kind.
         conditions = [
             { _ in ClosureCondition(text: "\(name) is null") { value($0) == nil } },
             { _ in ClosureCondition(text: "\(name) is not null") { value($0) != nil } },
@@ -59,7 +59,7 @@ struct ClosureProperty<Row> {
         ]
     }
 
-    /// The property of a list or the like, whose values are the same if their parts are.
+    /// A property whose values are compared by their parts, such as a list.
     init<Value: Hashable & Encodable & SendableMetatype>(
         encoded name: String, _ value: @escaping (Row) -> Value?
     ) {
@@ -77,18 +77,17 @@ struct ClosureProperty<Row> {
         }
     }
 
-    /// A condition on it.
     func condition(_ random: inout SeededGenerator) -> ClosureCondition<Row> {
         conditions.randomElement(using: &random)!(&random)
     }
 
-    /// Groups stand in ascending order of their values; behind them what has no order, and last what isn't there.
+    /// Groups are in ascending order of their values, then groups without an order, then the group without the value.
     func precedesAsGroup(_ left: Row, _ right: Row) -> Bool {
         let order = order(left, right, false)
         return order != 0 ? order < 0 : identity(left) != nil && identity(right) == nil
     }
 
-    /// Whether it is one of these properties or a part of one.
+    /// Whether the selection has the property or a property that contains it.
     func lies(in selection: [ClosureProperty<Row>]) -> Bool {
         selection.contains {
             name == $0.name || name.hasPrefix($0.name + ".") || name.hasPrefix($0.name + "[")
@@ -96,7 +95,7 @@ struct ClosureProperty<Row> {
     }
 }
 
-/// Stateless. What columns show, so that equal values are equal however they are written.
+/// Values of columns; equal values are equal in any encoding.
 enum Cells {
     static func value(_ value: some Encodable) throws -> CBORValue? {
         try decoded(CBOREncoder().encode(value))
@@ -107,7 +106,7 @@ enum Cells {
         return value == .null ? nil : value
     }
 
-    /// The same with the entries of all maps in the order of their keys.
+    /// The value with the entries of all maps in the order of their keys.
     static func ordered(_ value: CBORValue) -> CBORValue {
         switch value {
         case .array(let elements): .array(elements.map(ordered))

@@ -4,10 +4,10 @@ import CBOR
 import Foundation
 import Testing
 
-/// Queries of an archive against the same steps with Swift's own methods on the objects that are in it.
+/// Compares queries of an archive with the same steps in Swift on its objects.
 @Suite("Pipelines against closures")
 struct ClosureTests {
-    /// A few hundred; in a long run ten thousand.
+    /// A soak runs ten thousand.
     private static let count = Soak.seconds == 0 ? 300 : 10_000
 
     @Test func overTheCities() throws {
@@ -23,7 +23,7 @@ struct ClosureTests {
         try compare(cities, CityObject.properties(of: cities.all), random, "cities")
     }
 
-    @Test func overNestedObjectsOfSeveralVersions() throws {
+    @Test func nestedObjectsOfSeveralVersions() throws {
         var random = SeededGenerator.announced("closures over nested objects")
         let values = try (0..<200).map { ("parcel \($0)", try Parcel.encoded(using: &random)) }
         let parcels = try KeptObjects<Parcel>(values, using: &random)
@@ -61,7 +61,7 @@ struct ClosureTests {
         figures.add("pipelines", Self.count)
         figures.add("with rows", matched)
         figures.report()
-        // Pipelines that all find nothing would prove nothing.
+        // At least a third of the pipelines must match something.
         #expect(matched * 3 > Self.count)
     }
 }

@@ -3,7 +3,7 @@ import CBOR
 import Foundation
 import StorageEngine
 
-/// An object with what an archive knows of it, as a program that reads all of it would have both.
+/// An object with the metadata of its entry.
 struct Kept<Object: Decodable> {
     let key: String
     let object: Object
@@ -14,7 +14,7 @@ struct Kept<Object: Decodable> {
     let rank: Int
 }
 
-/// An archive of objects of one kind and what is in it. For one thread.
+/// An archive of objects of one kind and its contents. For one thread.
 final class KeptObjects<Object: Decodable> {
     let archive: Archive
     /// The most recent first.
@@ -22,8 +22,8 @@ final class KeptObjects<Object: Decodable> {
     private let store: Store
     private let path = NSTemporaryDirectory() + "vellum-closures-" + UUID().uuidString
 
-    /// Stores each value under its key, some with an owner; stores some anew and uses some again, so that the order of use
-    /// isn't that in which they lie.
+    /// Stores each value under its key, some with an owner; overwrites some and accesses some, so that LRU order differs from
+    /// storage order.
     init(_ values: [(key: String, bytes: [UInt8])], using random: inout SeededGenerator) throws {
         store = try Store.open(at: path)
         archive = try store.archive(

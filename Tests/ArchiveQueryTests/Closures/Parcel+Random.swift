@@ -10,7 +10,7 @@ extension Parcel {
     ]
     private static let cities = ["Jakarta", "Bandung", "São Paulo", "Köln", "Ko\u{308}ln"]
 
-    /// A parcel as one version of the program or another stores it.
+    /// A parcel as stored by a random version of the program.
     static func encoded(using random: inout SeededGenerator) throws -> [UInt8] {
         if Int.random(in: 0..<4, using: &random) == 0 {
             return try CBOREncoder().encode(

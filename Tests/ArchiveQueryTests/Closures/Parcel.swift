@@ -1,6 +1,6 @@
 import Foundation
 
-/// An object within which there is more: lists, dictionaries, other objects, what may be there or not.
+/// An object with lists, dictionaries, other objects and optional values.
 struct Parcel: Codable {
     struct Place: Codable, Hashable {
         var city: String
@@ -27,16 +27,16 @@ struct Parcel: Codable {
     var seal: Data?
     var sender: Place?
     var stops: [Stop]
-    /// Written as something else by each version of the program.
+    /// Each version of the program writes another kind.
     var mark: Mark?
 }
 
-/// What an earlier version of the program stored under the same type: less, other names, other kinds.
+/// The form of an earlier version: fewer properties, other names, other kinds.
 struct EarlierParcel: Codable {
     var mark: Mark?
     var name: String
     var sender: Parcel.Place?
-    /// As null, where now there is nothing.
+    /// Written as null; the present version omits it.
     var weight: Double?
     var tags: [String] = []
     var contents: [String: Int] = [:]
@@ -65,7 +65,7 @@ enum Mark: Codable {
     case text(String)
     case list([Int])
 
-    /// Any number can be read as a date, small ones as one of 2001; those of marks are about 1970.
+    /// Numbers can be read as dates, small ones as dates of 2001; dates of marks are about 1970.
     private static let lastDate = Date(timeIntervalSince1970: 365 * 86_400)
 
     init(from decoder: any Decoder) throws {
@@ -113,7 +113,7 @@ enum Mark: Codable {
         }
     }
 
-    /// The place of its kind among others.
+    /// The order of its kind among kinds.
     var place: Int {
         switch self {
         case .flag: 0
@@ -126,7 +126,7 @@ enum Mark: Codable {
 }
 
 extension Mark {
-    /// Whether both are equal; nil for a date and a text, which is none here.
+    /// Whether both are equal; nil for a date and a text, which aren't comparable.
     func equals(_ other: Mark) -> Bool? {
         Set([place, other.place]) == [2, 3] ? nil : self == other
     }
@@ -155,7 +155,7 @@ extension Mark: Hashable {
 }
 
 extension Mark: Comparable {
-    /// Within a kind as it is, between kinds by their places.
+    /// Values of one kind by value, others by kind.
     static func < (left: Mark, right: Mark) -> Bool {
         switch (left, right) {
         case (.flag(let a), .flag(let b)): return !a && b

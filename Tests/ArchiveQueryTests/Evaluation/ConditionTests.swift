@@ -5,7 +5,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// Every row of the language's table, on a property that matches, doesn't, is null, is missing, and is of other kinds.
+/// Each row of the language's table, on a property that matches, doesn't match, is null, absent, or of another kind.
 @Suite("Conditions")
 struct ConditionTests {
     /// Values of the property `p`; the last row doesn't have it.
@@ -17,7 +17,6 @@ struct ConditionTests {
 
     private static let source: ListSource = {
         let texts = values.map { #"{"x":[{"deep":0}],"p":\#($0),"y":1}"# } + [#"{"x":1,"y":2}"#]
-        // A fixture of literals; if it can't be made, every test below fails.
         return (try? ListSource(json: texts)) ?? ListSource([])
     }()
 
@@ -126,7 +125,8 @@ struct ConditionTests {
         #expect(try matching(condition) == values)
     }
 
-    @Test func textsCompareAsSwiftStrings() throws {
+    @Test("texts are equal in any normal form, and contain whole characters")
+    func textsCompareAsSwiftStrings() throws {
         let source = try ListSource(json: [
             #"{"p":"caf\u00e9"}"#, #"{"p":"cafe\u0301"}"#, #"{"p":"\u212a"}"#, #"{"p":"K"}"#,
             #"{"p":"stra\u00dfe"}"#,
@@ -141,7 +141,7 @@ struct ConditionTests {
         #expect(try source.keys(#"find p = "a text that is longer than a short one, by far""#) == ["5"])
     }
 
-    @Test func numbersOfEverySizeCompareExactly() throws {
+    @Test("numbers of any size compare exactly") func numbersCompareExactly() throws {
         let source = try ListSource(json: [
             #"{"p":18446744073709551616}"#, #"{"p":-18446744073709551617}"#, #"{"p":0.1}"#,
             #"{"p":0.10000000000000000000001}"#, #"{"p":1e400}"#, #"{"p":9223372036854775808}"#,
@@ -156,9 +156,7 @@ struct ConditionTests {
         #expect(try source.keys("sort p | limit 3") == ["1", "6", "2"])
     }
 
-    /// What broke: a number that is stored as a decimal fraction, which CBOR writes as an array, was a list of its exponent and its
-    /// digits to `[]` and `[0]`.
-    @Test func aNumberIsNoListHoweverItIsStored() throws {
+    @Test("a number stored as a decimal fraction is no list") func numbersAreNoLists() throws {
         let source = try ListSource(json: [#"{"v":12345678901234567890.5}"#, #"{"v":[-1,2]}"#])
         #expect(try source.keys("find v[] = -1") == ["1"])
         #expect(try source.keys("find v[0] = -1") == ["1"])
@@ -166,10 +164,8 @@ struct ConditionTests {
         #expect(try source.keys("find v > 1") == ["0"])
     }
 
-    /// Each number that can be stored is found by its own text, and the numbers next to it aren't. What broke: a number in a
-    /// query was rounded to floating point, so that 9007199254740993.0 found 9007199254740992, and integers of more than 64 bits were
-    /// refused.
-    @Test func aNumberInAQueryIsMeantExactly() throws {
+    @Test("a stored number is found by its own text, and its neighbours aren't")
+    func numberLiteralsAreExact() throws {
         let numbers = [
             "9007199254740992", "9007199254740993.0", "9007199254740994.0", "18446744073709551615",
             "18446744073709551616", "18446744073709551617", "-9223372036854775809", "-18446744073709551617",
@@ -194,8 +190,8 @@ struct ConditionTests {
         #expect(error.map { $0.description.count < 300 } == true)
     }
 
-    /// What broke: a stored number beyond floating point was none at all in calculations and figures.
-    @Test func numbersBeyondFloatingPointAreInfiniteInCalculations() throws {
+    @Test("numbers beyond floating point are infinite in calculations and figures")
+    func hugeNumbersAreInfinite() throws {
         let source = try ListSource(json: ["1e400", "-1e400", "1e-400", "5"].map { #"{"c":\#($0)}"# })
         #expect(try source.keys("find c * 1 > 1.7e308") == ["0"])
         #expect(try source.keys("find c + 1 < -1.7e308") == ["1"])
@@ -206,8 +202,8 @@ struct ConditionTests {
         }
     }
 
-    /// A list is looked up in another way than one value is compared, and must say the same of each row.
-    @Test func aListMeansWhatItsItemsMean() throws {
+    /// Lists are looked up by another method than single values.
+    @Test("`in` a list matches the rows that equal one of its items") func listsMatchTheirItems() throws {
         let numbers = [
             "0", "-0.0", "7", "7.0", "0.1", "0.10000000000000000000001", "2.5", "18446744073709551615",
             "18446744073709551616", "18446744073709551616.0", "36893488147419103232.0", "1e300", "1e400",
@@ -251,7 +247,7 @@ struct ConditionTests {
         }
     }
 
-    @Test func whatIsNoNumberDiffersFromAll() throws {
+    @Test("NaN differs from each number and has no order") func nanDiffersFromNumbers() throws {
         let source = ListSource([
             ListSource.Entry(key: "nan", value: try CBOREncoder().encode(["p": Double.nan])),
             ListSource.Entry(key: "infinite", value: try CBOREncoder().encode(["p": Double.infinity])),
@@ -262,7 +258,7 @@ struct ConditionTests {
         #expect(try source.keys("sort p desc") == ["infinite", "nan"])
     }
 
-    @Test func datesAsTheCodecWritesThem() throws {
+    @Test("dates compare in the forms that the codec writes") func encodedDates() throws {
         let dates = [0, 1_769_850_000, 1_769_850_000.5, 1_769_850_000.123_456_7, -1e9, 0.1].map {
             Date(timeIntervalSince1970: $0)
         }
@@ -343,11 +339,11 @@ struct ConditionTests {
         #expect(report.warnings == ["2 values are not what the encoding says, and matched nothing"])
         #expect(report.transcoded == 6)
         #expect(try source.keys("find t[1] = true and d = 1970-01-01") == ["list", "guessed list"])
-        // What can't be read meets no condition, not even a negated one.
+        // Unreadable values meet no condition, not even a negated one.
         #expect(try source.keys("find not p = 3") == ["text"])
     }
 
-    @Test func damageIsCountedAndWhatIsGoneIsNot() throws {
+    @Test("damaged entries are counted, deleted ones are not") func deletedEntriesAreNotCounted() throws {
         var source = try ListSource(json: [#"{"p":1}"#, #"{"p":1}"#, #"{"p":1}"#])
         source.entries[0].isDamaged = true
         source.entries[1].isGone = true
@@ -359,9 +355,8 @@ struct ConditionTests {
         )
     }
 
-    /// Of a damaged entry not even the key is known. What broke: it was a row with the key "" and null for what it had, and a group
-    /// of its own.
-    @Test func damagedEntriesAreNoRows() throws {
+    /// The key of a damaged entry is unknown.
+    @Test("damaged entries are no rows and belong to no group") func damagedEntriesAreNoRows() throws {
         var source = try ListSource(json: [#"{"p":1}"#, #"{"p":1}"#, #"{"p":1}"#, #"{"p":2}"#])
         source.entries[0].isDamaged = true
         source.entries[1].isGone = true
@@ -373,25 +368,25 @@ struct ConditionTests {
         for query in ["distinct p", "group by p count | select p"] {
             #expect(try source.columns(query) == [["1"], ["2"]], "\(query)")
         }
-        // A limit counts what is there.
         #expect(try source.keys("limit 1") == ["2"])
         #expect(try source.keys("skip 1 | limit 1") == ["3"])
     }
 
-    @Test func whatIsNoRegularExpression() throws {
+    @Test("an invalid regular expression is an error") func invalidPatterns() throws {
         let pipeline = try QueryPipeline(#"find p matches "(""#)
         #expect(throws: QueryError.invalidPattern("(")) {
             try QueryPlan(pipeline).rows(of: ListSource([]))
         }
     }
 
-    @Test func aPatternThatTakesForEverIsReported() throws {
+    @Test("a text that takes a regular expression too long is counted as unevaluated")
+    func slowPatterns() throws {
         let text = String(repeating: "a", count: 60) + "b"
         let source = try ListSource(json: [#"{"p":"\#(text)"}"#])
         let (rows, report) = try QueryPlan(QueryPipeline(#"find p matches "^(a+)+$""#)).rows(of: source)
         #expect(rows.isEmpty)
         #expect(report.givenUp == 1 && report.unevaluated == 1 && report.isDoubtful)
-        // Nor does its negation match.
+        // The negation doesn't match either.
         #expect(try source.keys(#"find not p matches "^(a+)+$""#) == [])
     }
 }

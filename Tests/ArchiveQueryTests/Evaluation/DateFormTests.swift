@@ -16,8 +16,8 @@ import Testing
         "Pacific/Apia", "America/Sao_Paulo", "Africa/Cairo",
     ]
 
-    /// The first moment at which clocks show a time, by trying all offsets of the hours near it; of a skipped time the moment by the
-    /// offset before.
+    /// The first moment at which clocks show a time, by trying all offsets of the hours near it; for a skipped time, the
+    /// moment by the earlier offset.
     private static func moment(ofWall wall: Int, _ zone: TimeZone) -> Int {
         func offset(_ moment: Int) -> Int {
             zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(moment)))

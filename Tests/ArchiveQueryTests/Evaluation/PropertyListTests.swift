@@ -5,7 +5,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// Property lists among the values of a query, hostile ones and others.
+/// Valid and hostile property lists as values.
 @Suite struct PropertyListTests {
     /// Arrays of `width` references to the next array, `levels` deep: width to the power of levels when written out.
     private func bomb(levels: Int, width: Int) -> [UInt8] {
@@ -28,8 +28,8 @@ import Testing
         return try QueryPlan(QueryPipeline("find a = 1")).rows(of: source).1
     }
 
-    /// What broke: a list of 164 bytes took gigabytes in any query, and was null in its result.
-    @Test func aListThatExpandsIsRefusedAndToldOf() throws {
+    @Test("a property list that expands exponentially is unreadable and reported")
+    func expandingListsAreRefused() throws {
         let small = bomb(levels: 25, width: 2)
         #expect(small.count <= 170)
         let start = processorSeconds()
@@ -37,13 +37,13 @@ import Testing
             [small, bomb(levels: 12, width: 14)] + [bomb(levels: 20, width: 3)], .propertyList)
         #expect(report.unreadable == 3)
         #expect(report.warnings.count == 1 && report.warnings[0].contains("3 property lists"))
-        // Gone through once it would take hours.
+        // A full traversal would take hours.
         #expect(processorSeconds() - start < 20)
-        #expect(try self.report([bomb(levels: 3, width: 2)]).unreadable == 0, "sharing as such is no fault")
+        #expect(try self.report([bomb(levels: 3, width: 2)]).unreadable == 0, "shared parts are valid")
     }
 
-    /// What broke: one level of XML was one call of the reader, until the stack ended.
-    @Test func deepXMLIsRefused() throws {
+    /// XML is read recursively, so depth must be limited.
+    @Test("deeply nested XML is unreadable") func deepXMLIsRefused() throws {
         func nested(_ levels: Int, _ open: String = "<array>", _ close: String = "</array>") -> [UInt8] {
             Array(
                 ("<?xml version=\"1.0\"?><plist version=\"1.0\">" + String(repeating: open, count: levels)
@@ -56,9 +56,9 @@ import Testing
         #expect(try self.report([nested(50)]).unreadable == 0)
     }
 
-    /// What broke: a key with 100,000 combining marks took 19 s in any query (hashing it sorts them), and many small parts took
-    /// 47 times their bytes.
-    @Test func marksAndManyPartsAreRefused() throws {
+    /// Hashing a key sorts its combining marks.
+    @Test("property lists with many combining marks or many small parts are unreadable")
+    func manyMarksAreRefused() throws {
         let forms = ["\u{301}\u{323}", "&#x301;&#803;", "&#x0000301;&#x00323;"]
         func list(_ key: String) -> [UInt8] {
             Array("<?xml version=\"1.0\"?><plist><dict><key>a\(key)</key><true/></dict></plist>".utf8)
@@ -76,15 +76,14 @@ import Testing
         let report = try report(values, .propertyList)
         #expect(report.unreadable == values.count)
         #expect(report.warnings.count == 1 && report.warnings[0].contains("\(values.count) property lists"))
-        // Of the first alone: 19 s.
+        // Reading the first value takes 19 s without a limit.
         #expect(processorSeconds() - start < 15)
         let texts = forms.map { list(String(repeating: $0, count: 40)) } + [wide(list("東京")), list("東京")]
         let plain = ["{a = 1; b = (2, 3);}", "(1, 2)"].map { Array($0.utf8) }
         #expect(try self.report(texts + plain, .propertyList).unreadable == 0)
     }
 
-    /// Random bytes in a list's place end in an answer, and in nothing else.
-    @Test func mutatedListsAreReadOrRefused() throws {
+    @Test("mutated property lists are read or refused") func mutatedListsAreReadOrRefused() throws {
         var random = SeededGenerator.announced("property lists")
         let list = try PropertyListSerialization.data(
             fromPropertyList: ["a": [1, 2, ["b": "c", "d": Data([1])]], "e": Date(), "f": 1.5, "g": "東"]
@@ -102,8 +101,8 @@ import Testing
         #expect(try report(values, .propertyList).visited == 5000)
     }
 
-    /// Whatever Foundation writes is read as Foundation has it.
-    @Test func listsAreReadAsFoundationWritesThem() throws {
+    @Test("property lists that Foundation writes are read with the same values")
+    func foundationListsAreRead() throws {
         let list: [String: Any] = [
             "small": 7, "large": Int64.max, "negative": -3, "wide": UInt64.max, "real": 2.5, "yes": true,
             "no": false,

@@ -9,7 +9,7 @@ import Testing
         SortValue.compare(.text(left), .text(right), isDescending: false).signum()
     }
 
-    /// By another way: normalized as a whole by Foundation, which composes all of these as it should once they are decomposed.
+    /// Independent of our composition: Foundation normalizes the whole text, correctly once it is decomposed.
     private static func expected(_ left: String, _ right: String) -> Int {
         func scalars(_ text: String) -> [UInt32] {
             text.decomposedStringWithCanonicalMapping.precomposedStringWithCanonicalMapping.unicodeScalars
@@ -19,8 +19,7 @@ import Testing
         return left == right ? 0 : left.lexicographicallyPrecedes(right) ? -1 : 1
     }
 
-    /// What broke: of two texts in different forms of which one begins with the other, Swift's `<` calls neither less, or the
-    /// longer one, or one of two equivalent ones.
+    /// Swift's `<` orders some texts in different normal forms wrongly where one begins with the other.
     @Test(arguments: [
         ("e\u{301}1", "\u{e9}10"), ("e\u{301}e\u{301}1", "\u{e9}\u{e9}10"), ("e\u{301}", "\u{e9}"),
         ("\u{e9}", "e\u{301}\u{302}"), ("\u{627}", "\u{627}\u{653}"), ("\u{627}\u{653}", "\u{627}x"),
@@ -32,7 +31,7 @@ import Testing
         ("\u{0}", ""), ("e\u{301}\u{0}", "\u{e9}"), ("e\u{301}\u{0}1", "\u{e9}\u{0}10"),
         ("\u{1f600}", "\u{ff21}"),
     ])
-    func formsDoNotMatter(left: String, right: String) {
+    func orderIgnoresNormalForm(left: String, right: String) {
         let expected = Self.expected(left, right)
         #expect(Self.order(left, right) == expected)
         #expect(Self.order(right, left) == -expected)
@@ -47,7 +46,7 @@ import Testing
         "Ж", "й", "и\u{306}", "क", "\u{93c}", "ไ", "ά", "α\u{301}", "\u{20dd}", "\u{200d}", "👩", "\u{ffff}",
     ]
 
-    @Test func likeScalarsInNormalForm() {
+    @Test("random texts are in the order of their scalars in normal form C") func scalarOrder() {
         var random = SeededGenerator.announced("texts in mixed forms")
         func text() -> String {
             (0..<Int.random(in: 0...6, using: &random)).map { _ in Self.pieces.randomElement(using: &random)!
@@ -55,7 +54,6 @@ import Testing
         }
         for _ in 0..<20_000 {
             let beginning = text()
-            // The same beginning, in one form or another.
             let left =
                 Bool.random(using: &random) ? beginning.decomposedStringWithCanonicalMapping : beginning
             let (first, second) = (left + text(), beginning + text())
@@ -69,8 +67,7 @@ import Testing
         }
     }
 
-    /// What broke: the order depended on how much memory a query had.
-    @Test func aSortAndAComparisonSayTheSame() throws {
+    @Test("a sort and a comparison agree, with any memory limit") func sortsMatchComparisons() throws {
         var random = SeededGenerator.announced("texts in mixed forms, sorted")
         let texts = (0..<1_500).map { _ in
             let text = ["e\u{301}", "e\u{301}e\u{301}", "か\u{3099}"].randomElement(using: &random)!
@@ -86,7 +83,7 @@ import Testing
                 $0.entry?.key
             }
         }
-        // Equal ones stay in the source's order.
+        // Equal texts stay in the source's order.
         let expected = texts.indices.sorted {
             let order = Self.expected(texts[$0], texts[$1])
             return order < 0 || order == 0 && $0 < $1

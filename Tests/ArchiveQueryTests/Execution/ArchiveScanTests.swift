@@ -36,7 +36,7 @@ struct ArchiveScanTests {
         }
     }
 
-    @Test func theMostRecentComesFirstAndLookingLeavesNoTrace() throws {
+    @Test("the most recent entries are first, and a query changes no entry") func recencyOrder() throws {
         let things = try TemporaryArchive()
         for number in 0..<5000 { try things.put("k\(number)", #"{"n":\#(number),"g":\#(number % 7)}"#) }
         _ = try things.archive.access("k17")
@@ -44,7 +44,7 @@ struct ArchiveScanTests {
         let before = try things.archive.entries().map(\.recency)
         #expect(try things.keys("limit 3") == ["k3", "k17", "k4999"])
         #expect(try things.keys("find g = 3 | limit 4") == ["k3", "k17", "k4994", "k4987"])
-        // What a sort doesn't tell apart stays in the order of use, though it is read in the order of storage.
+        // Rows that are equal in a sort stay in LRU order, although the sort reads in storage order.
         #expect(try things.keys("sort g | limit 3") == ["k4998", "k4991", "k4984"])
         #expect(try things.keys("find g = 3 | sort g | limit 2") == ["k3", "k17"])
         #expect(try things.keys("find @rank <= 2") == ["k3", "k17"])
@@ -56,7 +56,7 @@ struct ArchiveScanTests {
         #expect(try things.archive.status().misses == 0)
     }
 
-    @Test func ownersLifetimesAndRemovals() throws {
+    @Test func ownersExpiryAndDeletes() throws {
         let things = try TemporaryArchive()
         try things.put("plain", "{}")
         try things.put("owned", "{}", EntryAttributes(lifetime: .seconds(600), owner: "api"))
@@ -68,12 +68,11 @@ struct ArchiveScanTests {
         #expect(try things.keys("find @key in [\"gone\", \"over\"]") == [])
     }
 
-    /// A condition on keys reads keys alone, and one on entries gives what a change of them needs.
-    @Test func entriesAreSelectedByACondition() throws {
+    @Test("a condition on keys reads no values, and an empty selection returns entries")
+    func conditionsOnKeys() throws {
         let things = try TemporaryArchive()
         for number in 0..<50 { try things.put("user:\(number)", #"{"n":\#(number)}"#) }
         try things.put("other", #"{"n":7}"#)
-        // An empty selection yields the entries without their values.
         let condition = PipelineStage.find(try QueryPredicate(#"@key starts with "user:4" or n = 7"#))
         var found: [EntryFacts] = []
         let report = try QueryPlan(QueryPipeline([condition, .select([])])).run(over: things.archive) { row in
@@ -90,7 +89,7 @@ struct ArchiveScanTests {
         #expect(rows.first?.columns.first == [0x0a] && keys.valuesRead == 0 && !plan.readsValues)
     }
 
-    @Test func damagedEntriesAreCountedAndTheOthersFound() throws {
+    @Test("damaged entries are counted and the others are found") func damagedEntriesAreCounted() throws {
         let things = try TemporaryArchive()
         for number in 0..<100 { try things.put("k\(number)", #"{"n":\#(number)}"#) }
         let folder = things.path + "/things.archive"
@@ -105,9 +104,11 @@ struct ArchiveScanTests {
         #expect(report.unreadable == 1 && report.visited == 100)
     }
 
-    /// The index is made smaller while a query is under way: entries with high numbers get low ones, of others that went.
-    @Test(arguments: [QueryScanOrder.storage, .recency])
-    func entriesThatGetAnotherNumberAreFollowed(order: QueryScanOrder) throws {
+    /// The index shrinks during the query: high entry numbers are replaced by lower ones of deleted entries.
+    @Test(
+        "entries whose number changes during a query are visited once",
+        arguments: [QueryScanOrder.storage, .recency])
+    func renumberedEntries(order: QueryScanOrder) throws {
         let things = try TemporaryArchive()
         let value = try JSONTranscoder.cbor(from: "{}")
         for number in 0..<40_000 { try things.archive.put(value, forKey: "t\(number)") }
@@ -116,7 +117,7 @@ struct ArchiveScanTests {
         let cursor = try things.archive.cursor(in: order)
         #expect(cursor.count == 40_500)
         for number in 0..<40_000 { try things.archive.delete("t\(number)") }
-        // What was added since isn't visited, whatever number it got.
+        // Entries that were added later aren't visited.
         for number in 0..<50 { try things.archive.put(value, forKey: "new\(number)") }
         try things.archive.put([0x81, 1], forKey: "s7")
         if FileSystem.givesIndexBlocksBack { #expect(try things.archive.status().footprint < before / 2) }
@@ -129,9 +130,9 @@ struct ArchiveScanTests {
         #expect(seen == Dictionary(uniqueKeysWithValues: (0..<500).map { ("s\($0)", 1) }))
     }
 
-    /// Stable keys exist throughout, and are stored anew and moved all the time; others come and go, so many that the log
-    /// is reclaimed and the index made smaller. Each query sees each stable key once, whole, and no key twice.
-    @Test func queriesWhileAWriterOverwritesDeletesAndReclaims() throws {
+    /// Stable keys are overwritten and moved all the time; the writer adds and deletes enough others that it compacts the log
+    /// and shrinks the index.
+    @Test("queries beside a writer see each stable key once, and whole") func queriesBesideAWriter() throws {
         let things = try TemporaryArchive()
         let stable = 2000
         @Sendable func value(_ key: String, _ generation: Int) -> String {
@@ -142,7 +143,7 @@ struct ArchiveScanTests {
         let isOver = Atomic(false)
         let rounds = Atomic(0)
         let archive = things.archive
-        // A thread of its own: those of tasks may all be busy with other tests.
+        // A separate thread: the tasks' threads may be busy with other tests.
         let writer = Background {
             var random = SeededGenerator.announced("a writer beside queries")
             var generation = 0

@@ -4,17 +4,17 @@ import CBOR
 import Foundation
 import Testing
 
-/// What a program in another language, written from the language's description, answers is what comes out.
+/// Compares answers with those of a Python program that was written from the language's description.
 @Suite("An independent reader of queries")
 struct IndependentReaderTests {
     private static let python = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":")
         .map { $0 + "/python3" }.first(where: FileManager.default.isExecutableFile(atPath:))
-    /// A few hundred; in a long run ten thousand, or the number in `VELLUM_TEST_QUERIES`.
+    /// A soak runs ten thousand, or the number in `VELLUM_TEST_QUERIES`.
     private static let count =
         ProcessInfo.processInfo.environment["VELLUM_TEST_QUERIES"].flatMap(Int.init)
         ?? (Soak.seconds == 0 ? 300 : 10_000)
 
-    /// The answers of the script, a JSON array each.
+    /// The script's answers, a JSON array each.
     private func answers(_ documents: [String], _ queries: [String]) throws -> [NSArray] {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Reader/queries.py")
@@ -36,7 +36,7 @@ struct IndependentReaderTests {
         }
     }
 
-    /// The same from the language itself.
+    /// The library's answer.
     private func answer(_ query: String, _ source: ListSource) throws -> NSArray {
         let plan = QueryPlan(try QueryPipeline(query))
         let rows = try plan.rows(of: source).rows.map { row in
@@ -45,7 +45,7 @@ struct IndependentReaderTests {
             return "[" + columns.joined(separator: ",") + "]"
         }
         let text = "[" + rows.joined(separator: ",") + "]"
-        // Of equal texts either form may be shown.
+        // Of equal texts any may be shown.
         let plain = Data(text.precomposedStringWithCanonicalMapping.utf8)
         return try #require(try JSONSerialization.jsonObject(with: plain) as? NSArray)
     }
@@ -60,7 +60,7 @@ struct IndependentReaderTests {
             #expect(found == expected, "\(query)")
             if found.count > 0 { matched += 1 }
         }
-        // Queries that all find nothing would prove nothing.
+        // At least a third of the queries must match something.
         #expect(matched * 3 > queries.count)
     }
 
@@ -70,7 +70,7 @@ struct IndependentReaderTests {
             "../../../../Assets/demo/cities.ndjson"
         ).standardized
         let all = try String(contentsOf: path, encoding: .utf8).split(separator: "\n").map(String.init)
-        // Every tenth is enough to find things among, and ten times as quick to go through.
+        // Every tenth city keeps this ten times faster.
         let documents = all.enumerated().filter { $0.offset % 10 == 0 }.map(\.element)
         var queries = CityQueries(random: .announced("queries of cities"))
         try compare(documents, (0..<Self.count).map { _ in queries.pipeline() })

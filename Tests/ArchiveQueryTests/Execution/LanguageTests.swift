@@ -5,7 +5,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// What the language says of rows: calculations, two properties of one row, elements of lists, names of columns, and figures.
+/// Calculations, comparisons of two properties, elements of lists, names of columns, and figures.
 @Suite("The language over rows")
 struct LanguageTests {
     private let orders: ListSource
@@ -29,7 +29,7 @@ struct LanguageTests {
         ("price - (min - max) = 14", ["0"]), ("(price + 1) * 2 = 22", ["0"]),
         ("price + amount * 2 = 16", ["0"]),
         ("2 * price between 5 and 20", ["0", "1", "4"]), ("price + amount in [13, 4.5]", ["0", "1"]),
-        // What no integer of 64 bits is, is floating point.
+        // Integers beyond 64 bits are floating point.
         ("price * 2 = 18446744073709551614", ["2"]), ("price * 4 = 36893488147419103232.0", ["2"]),
         ("price + 0.5 > 9e18", ["2"]), ("max + min > price", ["0", "1"]),
         ("items[].price = 7", ["0", "2"]), ("items[].price > 1 and items[].price < 2", ["0"]),
@@ -43,7 +43,7 @@ struct LanguageTests {
         #expect(try orders.keys("find " + condition) == keys)
     }
 
-    @Test func columnsHaveNames() throws {
+    @Test func columnNames() throws {
         #expect(
             try orders.columns("limit 2 | select n as name, price * amount as total, price / 4") == [
                 [#""a""#, "30", "2.5"], [#""b""#, "5.0", "0.625"],
@@ -83,7 +83,7 @@ struct LanguageTests {
                 ["-", #""Lyon""#],
             ])
         #expect(try orders.columns("distinct c, city | count") == [["4"]])
-        // Each row is counted once in the group of each element that it has.
+        // Each row is counted once in the group of each of its elements.
         #expect(
             try orders.columns("group by items[].tags[] | count") == [[#""x""#, "2"], [#""y""#, "1"]])
         #expect(try orders.columns("distinct items[].price") == [["1"], ["7"], ["-"]])
@@ -93,9 +93,8 @@ struct LanguageTests {
             ])
     }
 
-    /// A grouping by what figures are called is of their row; by anything else it is theirs. What broke: it was always theirs, so
-    /// that nothing had the property, or all entries were grouped by it.
-    @Test func figuresMayBeGrouped() throws {
+    @Test("a grouping by the name of a figure groups the row of figures, any other the entries")
+    func groupsOfFigures() throws {
         #expect(try orders.columns("count as n | group by n as g | count as m") == [["5", "1"]])
         for query in ["max amount as amount | group by amount", "max amount | group by max + 0 as most"] {
             #expect(try orders.columns(query) == [["3", "1"]], "\(query)")
@@ -105,9 +104,8 @@ struct LanguageTests {
         #expect(try orders.columns("sum amount by c") == expected)
     }
 
-    /// An element that lacks the property has null for it, also if it is no object; an empty list, and what is no list, has no
-    /// elements. What broke: such elements were passed over, so that `is null` and `!=` didn't find them.
-    @Test func anElementWithoutThePropertyHasNullForIt() throws {
+    /// Empty lists and values of other kinds have no elements.
+    @Test("an element without the property has null for it") func absentElementProperties() throws {
         let source = try ListSource(json: [
             #"{"l":[{"q":1}]}"#, #"{"l":[{"p":null}]}"#, #"{"l":[{"p":4},{"p":5}]}"#, #"{"l":[{"p":4},7]}"#,
             #"{"l":[]}"#, "{}", #"{"l":{"p":4}}"#, #"{"l":[[],null]}"#, #"{"l":[{"p":[4]}]}"#,
@@ -117,13 +115,13 @@ struct LanguageTests {
             ("l[].p is null", lacking), ("l[].p = null", lacking), ("l[].p in [null]", lacking),
             ("l[].p is null or empty", lacking), ("l[].p = none", lacking),
             ("l[].p != 4", ["0", "1", "2", "3", "7", "8"]),
-            // The sixth has no list, which leaves the condition unknown.
+            // The sixth has no list, so the condition is unknown for it.
             ("not l[].p is not null", ["0", "1", "4", "5", "7"]),
             ("l[].p[0] is null", ["0", "1", "2", "3", "7"]), ("l[].p[] is null", []), ("l[].p[] = 4", ["8"]),
             ("l[] is null", ["7"]), ("count(l[].p) >= 0", ["8"]),
         ] {
             #expect(try source.keys("find " + condition) == keys, "\(condition)")
-            // Of a column, and as a list asks its entries one by one.
+            // As a column, and for each entry of a list of entries.
             #expect(
                 try source.columns("select l, @key | find \(condition) | select @key").map { $0[0] }
                     == keys.map { "\"\($0)\"" })
@@ -148,7 +146,7 @@ struct LanguageTests {
         #expect(try source.keys("sort l[].p") == ["2", "3", "8", "0", "1", "4", "5", "6", "7"])
     }
 
-    /// The keys of the entries that meet a condition, each asked by itself.
+    /// The keys of the entries that meet a condition, each evaluated separately.
     private func probed(_ source: ListSource, _ condition: String) throws -> [String] {
         let cursor = source.cursor(in: .recency)
         let probe = try EntryProbe(
@@ -161,8 +159,8 @@ struct LanguageTests {
         return keys
     }
 
-    /// What is missing differs from lists and objects, whichever side it is on. What broke: on the left it didn't.
-    @Test func whatIsMissingDiffersFromEveryValue() throws {
+    @Test("an absent property differs from every value, on either side")
+    func absentDiffersFromPresent() throws {
         let source = try ListSource(json: [#"{"b":{}}"#, #"{"b":[1]}"#, #"{"b":"x"}"#, #"{"b":0}"#, "{}"])
         for condition in ["a != b", "b != a"] {
             #expect(try source.keys("find " + condition) == ["0", "1", "2", "3"], "\(condition)")
@@ -173,8 +171,7 @@ struct LanguageTests {
         #expect(try source.keys("find a < b or b < a or a >= b or b >= a") == [])
     }
 
-    /// What broke: between the largest numbers the median was infinite, which is printed as null.
-    @Test func theMedianOfTheLargestNumbers() throws {
+    @Test("the median of the largest numbers is finite") func medianOfLargestNumbers() throws {
         let source = try ListSource(json: [
             #"{"n":1.7976931348623157e308}"#, #"{"n":-1.7976931348623157e308}"#,
         ])
@@ -203,16 +200,16 @@ struct LanguageTests {
             try many.columns("group by g | median v, count distinct v") == [
                 ["0", "51.0", "50"], ["1", "51", "51"],
             ])
-        // What lies between is no worse than the numbers.
+        // Interpolated values are as exact as the numbers.
         let few = try ListSource(json: (0..<293).map { #"{"v":\#($0 * 10)}"# })
         #expect(try few.columns("percentile v 95") == [["2774.0"]])
-        // Numbers differ as in a comparison.
+        // Distinct numbers are those that compare as different.
         let same = try ListSource(
             json: ["3", "3.0", "\"3\"", "[3]", "null", "true"].map { #"{"v":\#($0)}"# })
         #expect(try same.columns("count distinct v") == [["4"]])
     }
 
-    @Test func datesAreTextsTagsAndNothingElse() throws {
+    @Test("texts and tags are dates, other values are not") func datesAsTextsAndTags() throws {
         let source = ListSource(
             try [
                 #"{"p":"2026-01-31"}"#, #"{"p":"2026-01-31T09:00:00Z"}"#,
@@ -234,21 +231,18 @@ struct LanguageTests {
         #expect(try source.keys("find p in [2026-01-31T09:00:00Z, 5]") == ["1", "2", "3", "date"])
         #expect(try source.keys("find p has 2026-01-31") == ["7"])
         #expect(try source.keys("find p[] = 2026-01-31") == ["7"])
-        // A text that is a date meets a date that is stored.
         #expect(try source.keys(#"find p = "2026-01-31T09:00:00Z""#) == ["1", "date"])
         #expect(try source.keys(#"find p in ["2026-01-31T09:00:00Z"]"#) == ["1", "date"])
-        // Numbers where the query says what they count.
+        // Numbers are dates where the query gives their unit.
         #expect(try source.keys("find 1970-01-01 + p = 2026-01-31T09:00:00Z") == ["6"])
         #expect(try source.keys("find p - 2026-01-31 = 9h") == ["1", "2", "3", "date"])
         #expect(try source.keys("find p + 1d > 2026-02-01T08:00:00Z") == ["1", "2", "3", "date"])
         #expect(try source.columns("find p = 2026-01-31 | select p - 1970-01-01") == [["1769817600"]])
     }
 
-    /// Differences of dates, and dates some time apart, are those that their texts say. What broke: each calculation with
-    /// fractions of a second was off by some 1e-8 s, so that no comparison found them.
-    @Test func fractionsOfSecondsAreExact() throws {
+    /// In floating point, differences with fractions of a second would be off by some 1e-8 s.
+    @Test("calculations with fractions of seconds are exact") func fractionsOfSecondsAreExact() throws {
         var random = SeededGenerator.announced("fractions of seconds")
-        // From 1970 to 2060, up to years apart.
         let pairs = (0..<300).map { _ in
             let start = Int64.random(in: 0..<2_840_000_000_000_000, using: &random)
             return (
@@ -261,7 +255,7 @@ struct LanguageTests {
         let source = ListSource(
             try pairs.enumerated().map { place, pair in
                 let seconds = Double(pair.1 - pair.0) / 1_000_000
-                // As a text, and as the codec writes a date.
+                // As a text and as the codec writes it.
                 let end = Date(timeIntervalSince1970: Double(pair.1) / 1_000_000)
                 let value =
                     place % 2 == 0
@@ -298,7 +292,7 @@ struct LanguageTests {
         }
         #expect(try found(#"starts with "user:""#) == ["user:1", "user:22"])
         #expect(try found(#"starts with "caf""#) == ["caf\u{e9}", "cafe\u{301}", "cafe"])
-        // A part of a character is none.
+        // Parts of characters don't match.
         #expect(try found(#"starts with "cafe""#) == ["cafe"])
         #expect(try found(#"starts with "K""#) == ["\u{212a}"])
         #expect(try found(#"starts with "a\r""#) == [])
@@ -318,14 +312,14 @@ struct LanguageTests {
         #expect(try found(#"like "%e%1%""#) == ["user:1", "User:1"])
         #expect(try found(#"like "x.%""#) == ["x.y"])
         #expect(try found(#"ilike "k""#) == ["\u{212a}"])
-        // A character is one whatever its folding has. What broke: ß was two.
+        // One character, although it folds to two.
         #expect(try found(#"ilike "stra_e""#) == ["Stra\u{df}e"])
         #expect(try found(#"ilike "STRASSE""#) == ["Stra\u{df}e"])
         #expect(try found(#"ilike "stra__e""#) == [])
     }
 
-    /// A pattern of many `%` takes no longer than its length times that of the text.
-    @Test func patternsEndSoon() throws {
+    @Test("a pattern of many % takes time in proportion to its length times the text's")
+    func patternTime() throws {
         let source = try ListSource(json: [#"{"p":"\#(String(repeating: "a", count: 20_000))"}"#])
         let pattern = String(repeating: "%a", count: 200) + "%b"
         #expect(try source.keys("find p like \"\(pattern)\"") == [])

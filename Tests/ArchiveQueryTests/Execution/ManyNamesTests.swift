@@ -1,7 +1,7 @@
 import ArchiveQuery
 import Testing
 
-/// What broke: stages, columns and names were searched one by one for each other, which took quadratic time.
+/// Searching names one by one would take quadratic time.
 struct ManyNamesTests {
     private final class Counter {
         var count = 0

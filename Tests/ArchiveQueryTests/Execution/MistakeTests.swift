@@ -3,7 +3,7 @@ import CBOR
 import StorageEngine
 import Testing
 
-/// What broke: a query about a property that nothing has, or of a kind that never fits, found nothing and said nothing.
+/// Warnings about properties that no entry has, and about kinds that never match.
 @Suite("Mistakes that a query can't be refused for")
 struct MistakeTests {
     private let cities: ListSource
@@ -45,7 +45,7 @@ struct MistakeTests {
         ("select name | sort nam", ["sort nam: there is no nam any more, only name; did you mean name?"]),
         ("count | find @key = \"x\"", [#"find @key = "x": there is no @key any more, only count"#]),
     ])
-    func propertiesThatNothingHas(query: String, expected: [String]) throws {
+    func warnsOfUnknownProperties(query: String, expected: [String]) throws {
         #expect(try warnings(query) == expected)
     }
 
@@ -74,12 +74,12 @@ struct MistakeTests {
             ]
         ),
     ])
-    func kindsThatNeverFit(query: String, expected: [String]) throws {
+    func warnsOfMismatchedKinds(query: String, expected: [String]) throws {
         // The number of entries without an answer may follow.
         #expect(try Array(warnings(query).prefix(1)) == expected)
     }
 
-    /// One entry that has it is enough, be it null, and be it one that the query never asked.
+    /// A single entry with the property suffices, also with null, and also if the query doesn't evaluate it.
     @Test(arguments: [
         "find note = 1", "find note is null", "sum population", "find items[].price = 3",
         "find tags is empty",
@@ -90,11 +90,11 @@ struct MistakeTests {
         "count", "group by note", "find opened = 17 and name = country",
         "select population + opened | find population + opened > 5",
     ])
-    func noFalseAlarm(query: String) throws {
+    func noWarningIfPresent(query: String) throws {
         #expect(try warnings(query) == [])
     }
 
-    @Test func nothingIsSaidOfNothing() throws {
+    @Test("gives no warning if no entry or element was evaluated") func noEntriesNoWarnings() throws {
         #expect(try warnings("find popluation = 1", of: ListSource([])) == [])
         let empty = try ListSource(json: [#"{"tags":[]}"#, #"{"tags":[]}"#])
         #expect(try warnings("find tags[] = 1", of: empty) == [])
@@ -106,8 +106,7 @@ struct MistakeTests {
         #expect(try warnings("find @key = \"0\" and popluation = 1") == [])
     }
 
-    /// What broke: where none matched, a date and a text that is one were said to be never of one kind.
-    @Test func aDateAndATextThatIsOneAreComparable() throws {
+    @Test("a date and a text that is a date are comparable") func datesAndDateTexts() throws {
         let orders = try ListSource(json: [#"{"s":"2026-01-31T00:00:00Z","e":"2026-01-31T00:00:07Z","n":5}"#])
         for relation in [">", ">=", "="] {
             #expect(try warnings("find e \(relation) s + 8d", of: orders) == [])
@@ -115,8 +114,7 @@ struct MistakeTests {
         #expect(try warnings("find e > n", of: orders).first?.contains("never of one kind") == true)
     }
 
-    /// Whoever doesn't ask for it pays nothing for it.
-    @Test func itIsOffUnlessAsked() throws {
+    @Test("warnings are off by default") func warningsAreOptional() throws {
         let report = try QueryPlan(QueryPipeline("sum popluation")).rows(of: cities).report
         #expect(report.warnings == [])
     }

@@ -78,7 +78,7 @@ struct MixedKindTests {
             #expect(try source.keys("find " + condition) == ["0"], "\(condition)")
             #expect(try report("find " + condition, of: source).unevaluated == 3, "\(condition)")
         }
-        // A text that is no date is neither equal to a date nor different, even if others are dates.
+        // A text that is no date is neither equal to a date nor different from it, even if other texts are dates.
         #expect(try source.keys("find t != 2020-01-01") == ["1", "3", "4"])
         #expect(try source.keys("find not t = 2020-01-01") == ["1", "3", "4"])
         #expect(try source.keys("find not t in [2020-01-01]") == ["1", "3", "4"])
@@ -138,7 +138,7 @@ struct MixedKindTests {
         ] {
             let negated = try source.keys("find not (\(condition))")
             #expect(try source.keys("find \(condition)") == selected, "\(condition)")
-            // Absent properties are decided: nothing is in them.
+            // Conditions on absent properties aren't unknown.
             #expect(negated.contains("3"), "\(condition)")
             #expect(!negated.contains("0") || condition == "p < 9", "\(condition)")
         }
@@ -182,7 +182,7 @@ struct MixedKindTests {
             ])
         #expect(try source.keys("find date(v) > 2026-01-01") == ["6"])
         #expect(try source.columns("max number(v), sum number(v)").first?.first == "12345678901234567890123")
-        // A value without a conversion is neither greater nor not greater, but null.
+        // A value that can't be converted is null: neither greater nor not greater.
         #expect(try source.keys("find not number(v) > 6") == ["0", "4", "8"])
         #expect(try source.keys("find number(v) is null") == ["2", "5", "6", "8"])
         #expect(try source.keys("find number(v) != 5") == ["1", "3", "4", "7", "8"])

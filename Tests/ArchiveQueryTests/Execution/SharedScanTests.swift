@@ -6,14 +6,14 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Several threads that go through an archive together find what one thread finds, in the same order.
+/// Several threads that scan an archive together find the rows of one thread, in the same order.
 @Suite("Queries by several threads")
 struct SharedScanTests {
     private final class Places {
         let path = NSTemporaryDirectory() + "vellum-shared-scan-" + UUID().uuidString
         let store: Store
         let archive: Archive
-        /// The cities several times, and some values that are none.
+        /// The cities several times, and some other values.
         let count: Int
         private static let wrong: [[UInt8]] = [[0xff], [0x07], [0xa1, 0x61]]
 
@@ -63,7 +63,7 @@ struct SharedScanTests {
         }
     }
 
-    @Test func theAnswerIsTheSame() throws {
+    @Test("several threads give the answer and the report of one") func sameAnswer() throws {
         let places = try Places()
         #expect(places.count > 2 * 8192)
         var queries = CityQueries(random: .announced("queries by several threads"))
@@ -91,7 +91,7 @@ struct SharedScanTests {
             #expect(alone.threads == 1)
             #expect(rows == expected, "\(text)")
             guard !text.contains("limit"), !text.contains("skip") else { continue }
-            // With a limit threads read ahead.
+            // With a limit, threads read ahead.
             #expect(report.warnings == alone.warnings, "\(text)")
             #expect(report.givenUp == alone.givenUp)
             #expect(report.visited == places.count && alone.visited == places.count)
@@ -100,17 +100,17 @@ struct SharedScanTests {
             #expect(report.stages.map(\.rowsIn) == alone.stages.map(\.rowsIn), "\(text)")
             #expect(report.stages.map(\.rowsOut) == alone.stages.map(\.rowsOut), "\(text)")
         }
-        // That one's limit is met before the work is shared. Of the random ones any number may be.
+        // Its limit is reached before the work is shared. Random queries may be either.
         #expect(chosen.filter { !shared.contains($0) } == ["distinct alternatenames[] | limit 12000"])
     }
 
-    /// What a part can't keep in memory is left to the caller's thread, which has files.
+    /// Groups and rows that exceed a thread's memory are left to the caller's thread, which has temporary files.
     @Test(arguments: [
         "sort name | select name", "group by name | count", "group by timezone | count, count distinct name",
         "distinct name, population", "group by @key | max name", "distinct @key", "find population > 0",
         "count distinct timezone, median population",
     ])
-    func littleMemoryGivesTheSameAnswer(query: String) throws {
+    func sameAnswerInLittleMemory(query: String) throws {
         let places = try Places(rounds: 8)
         let (expected, _) = try places.answer(query, threads: 1)
         let (rows, report) = try places.answer(query, threads: 3) { $0.memoryLimit = 16_000_000 }
@@ -121,13 +121,11 @@ struct SharedScanTests {
         #expect(report.visited == places.count)
     }
 
-    /// What broke: a single group that memory had no room for was there twice, with a part of its rows each, and so were those
-    /// that came after it.
-    @Test func aGroupThatMemoryHasNoRoomForIsThereOnce() throws {
+    @Test("a group that exceeds the memory limit is returned once") func groupsBeyondMemory() throws {
         let places = try Places(rounds: 0)
         let long = String(repeating: "l", count: 400_000)
         for number in 0..<30_000 {
-            // Memory is asked whether it has room once there are some groups.
+            // Memory is checked after some groups.
             var name = "g\(number % 100)"
             if [5000, 20_001, 29_001].contains(number) { name = long }
             if number > 5000, number % 10 == 0 { name = "late \(number % 70)" }
@@ -140,7 +138,7 @@ struct SharedScanTests {
         #expect(rows == expected && rows.count == 108)
     }
 
-    @Test func nextToNoMemoryLeavesItToOneThread() throws {
+    @Test("a tiny memory limit uses one thread") func tinyMemory() throws {
         let places = try Places()
         for memory in [0, 1, 100_000] {
             let (rows, report) = try places.answer("find population > 0 | limit 9000", threads: 3) {
@@ -150,7 +148,7 @@ struct SharedScanTests {
         }
     }
 
-    @Test func theFirstRowsNeedFewEntries() throws {
+    @Test("a query for a few rows reads few entries, on one thread") func limitedReads() throws {
         let places = try Places(rounds: 12)
         let (rows, report) = try places.answer("find countrycode = \"ID\" | limit 3", threads: 3)
         #expect(rows.count == 3)
@@ -169,7 +167,7 @@ struct SharedScanTests {
         #expect(ended.visited < places.count)
     }
 
-    @Test func itIsStoppedByTheCaller() throws {
+    @Test("the caller can stop a shared query, and errors reach it") func callerStops() throws {
         struct Enough: Error {}
         let places = try Places()
         let caller = Thread.current
@@ -196,8 +194,7 @@ struct SharedScanTests {
         }
     }
 
-    /// Damage is found by whoever comes to it, and told once.
-    @Test func damageIsToldOnce() throws {
+    @Test("damage is reported once, whichever thread finds it") func damageIsReportedOnce() throws {
         let places = try Places()
         let value = [UInt8]("a value that is damaged on purpose, in its middle".utf8)
         try places.archive.put(value, forKey: "damaged", encoding: .text)
@@ -222,8 +219,7 @@ struct SharedScanTests {
         }
     }
 
-    /// Without being told, a query takes all processors that it may use, up to eight.
-    @Test func allProcessorsAreUsed() throws {
+    @Test("a query uses all available processors by default, up to eight") func defaultThreads() throws {
         let places = try Places(rounds: 4)
         #expect(places.count > 20_000)
         let processors = min(8, ProcessInfo.processInfo.activeProcessorCount)
@@ -233,12 +229,9 @@ struct SharedScanTests {
         }
     }
 
-    /// One query has one patience for its regular expressions, however many threads share the work: what one of them used up
-    /// isn't there for another.
-    @Test func threadsShareThePatienceForExpressions() throws {
+    @Test("threads share the query's time limit for regular expressions") func sharedPatternTime() throws {
         let places = try Places(rounds: 0)
-        // Of the most recent entries the first part is the caller's own; then each thread has one, and who is ready takes
-        // the next.
+        // The caller reads the first part of the most recent entries; each free thread takes the next part.
         let part = 8192
         let last = 4 * part
         let endless = String(repeating: "a", count: 60) + "b"
@@ -259,24 +252,23 @@ struct SharedScanTests {
         let query = "find p matches \"^(a+)+$\" | select p"
         let (rows, report) = try places.answer(query, threads: 3)
         #expect(report.threads == 3 && report.visited == last + 15)
-        // What matches at once is still found; what takes a while isn't searched to its end any more.
+        // Fast matches are still found; slower searches are abandoned.
         #expect(rows.count == 5)
         #expect(report.givenUp == 12 + 10)
         #expect(
             report.unevaluated == 22 && report.warnings[0].hasPrefix("22 texts took"), "\(report.warnings)")
-        // By itself it is no text to be given up, unless the machine has no time for it.
+        // With the time limit to itself, the search of this text finishes, unless the machine is busy.
         let alone = try ListSource(json: ["{\"p\":\"\(slow)\"}"])
         #expect(
             try holds(within: 1) { try QueryPlan(QueryPipeline(query)).rows(of: alone).report.givenUp == 0 })
     }
 
-    /// While another thread stores, deletes and moves entries, each that stays is visited once.
-    @Test func whatStaysIsVisitedOnceBesideAWriter() throws {
+    @Test("each stable entry is visited once while another thread writes") func scanBesideAWriter() throws {
         let places = try Places()
         let archive = places.archive
         let whole = try places.answer("find geonameid > 0", threads: 1).rows.count
         let isOver = Atomic(false)
-        // A thread of its own: those of tasks may all be busy with other tests.
+        // A separate thread: the tasks' threads may be busy with other tests.
         let writer = Background {
             var number = 0
             while !isOver.load(ordering: .relaxed) {

@@ -16,7 +16,7 @@ struct StageTests {
         ])
     }
 
-    @Test func theMostRecentComesFirst() throws {
+    @Test("the most recent entries are first") func recencyOrder() throws {
         #expect(try source.keys("") == ["0", "1", "2", "3", "4", "5", "6"])
         #expect(try source.keys("find v > 1 | limit 2") == ["0", "1"])
         #expect(try source.keys("skip 5") == ["5", "6"])
@@ -24,8 +24,8 @@ struct StageTests {
         #expect(try source.keys("limit 0") == [])
     }
 
-    @Test func sortsAreStableWithMissingLast() throws {
-        // Numbers come before texts; what is absent is last either way.
+    @Test("sorts are stable, numbers before texts, absent values last in either direction")
+    func stableSorts() throws {
         #expect(try source.keys("sort v") == ["1", "0", "4", "3", "5", "2", "6"])
         #expect(try source.keys("sort v desc") == ["5", "3", "0", "4", "1", "2", "6"])
         #expect(try source.keys("sort g, v desc") == ["5", "0", "2", "3", "1", "4", "6"])
@@ -38,7 +38,7 @@ struct StageTests {
         #expect(try source.keys("sort @key desc | limit 2") == ["6", "5"])
     }
 
-    @Test func selectionsAreAllThatIsLeft() throws {
+    @Test("later stages see selected properties and metadata") func selectedColumns() throws {
         #expect(
             try source.columns("limit 2 | select n, s.t, missing, @key") == [
                 [#""a""#, "1", "-", #""0""#], [#""b""#, "-", "-", #""1""#],
@@ -72,7 +72,7 @@ struct StageTests {
             ])
     }
 
-    @Test func sumsOfIntegersAreExact() throws {
+    @Test("sums are exact") func exactSums() throws {
         let source = try ListSource(json: Array(repeating: #"{"v":9007199254740993}"#, count: 3))
         #expect(try source.columns("sum v") == [["27021597764222979"]])
         let large = try ListSource(json: Array(repeating: #"{"v":18446744073709551615}"#, count: 2))
@@ -81,7 +81,8 @@ struct StageTests {
         #expect(try floats.columns("sum v") == [["1.5"]])
     }
 
-    @Test func groupsComeInTheOrderOfTheirValues() throws {
+    @Test("groups are in the order of their values, and can be filtered and counted")
+    func groupOrder() throws {
         #expect(
             try source.columns("group by g | count, sum v") == [
                 ["1", "1", "0"], [#""x""#, "2", "3"], [#""y""#, "2", "8.5"], ["-", "2", "3.0"],
@@ -90,12 +91,11 @@ struct StageTests {
         #expect(try source.columns("group by g | find g = \"x\"") == [[#""x""#, "2"]])
         #expect(try source.columns("group by g | count | count") == [["4"]])
         #expect(try source.columns("group by g | count | max count, sum count") == [["2", "7"]])
-        // Integers and floating point are the same number.
         #expect(try source.columns("group by v | find v = 3") == [["3.0", "2"]])
         #expect(try source.columns("group by s | count").count == 3)
     }
 
-    @Test func distinctValuesInTheOrderInWhichTheyCome() throws {
+    @Test("distinct values are in the order of their first rows") func distinctOrder() throws {
         #expect(try source.columns("distinct g") == [[#""x""#], [#""y""#], ["-"], ["1"]])
         #expect(
             try source.columns("sort n desc | find n is not null | distinct g | limit 2") == [["1"], ["-"]])
@@ -103,7 +103,7 @@ struct StageTests {
         #expect(try source.columns("distinct g | count") == [["4"]])
     }
 
-    @Test func topRowsAreThoseOfTheWholeSort() throws {
+    @Test("a limit after a sort gives the first rows of the whole sort") func topRows() throws {
         var random = SeededGenerator.announced("top rows")
         let many = try ListSource(
             json: (0..<3000).map { _ in
@@ -119,7 +119,7 @@ struct StageTests {
         }
     }
 
-    @Test func aQueryCanBeCancelled() throws {
+    @Test("a query reports progress and can be cancelled") func cancellation() throws {
         let many = try ListSource(json: (0..<5000).map { #"{"v":\#($0)}"# })
         var options = QueryOptions()
         var told: [QueryProgress] = []
@@ -134,7 +134,7 @@ struct StageTests {
         #expect(told.allSatisfy { $0.total == 5000 })
     }
 
-    @Test func readingEndsWhenNobodyTakesMore() throws {
+    @Test("reading ends when no more rows are needed") func earlyEnd() throws {
         let many = try ListSource(json: (0..<5000).map { #"{"v":\#($0)}"# })
         #expect(try QueryPlan(QueryPipeline("find v > 10 | limit 5")).rows(of: many).report.visited == 16)
         var seen = 0
@@ -145,7 +145,7 @@ struct StageTests {
         #expect(report.visited == 7 && report.rows == 7)
     }
 
-    @Test func whatIsReadAndInWhichOrder() throws {
+    @Test("a plan reads values, keys and order only as needed") func plans() throws {
         func plan(_ text: String) throws -> QueryPlan { QueryPlan(try QueryPipeline(text)) }
         #expect(try plan("find v = 1 | sort v").order == .storage)
         #expect(try plan("find v = 1").order == .recency)
@@ -162,7 +162,7 @@ struct StageTests {
         #expect(try plan("find v = 1 and @key = \"3\"").rows(of: source).report.visited == 1)
     }
 
-    @Test func aReportSaysWhatEachStageDid() throws {
+    @Test("a report counts rows and time of each stage") func stageReports() throws {
         var options = QueryOptions()
         options.measuresStages = true
         let report = try QueryPlan(QueryPipeline("find v > 1 | sort v | limit 2")).rows(
@@ -186,13 +186,12 @@ struct StageTests {
         #expect(try source.columns("group by l | find count = 3 | count") == [["1"]])
     }
 
-    /// What broke: one number had several groups, by how it was written.
-    @Test func aNumberHasOneGroupHoweverItIsWritten() throws {
+    @Test("a number has one group in any encoding") func numbersInGroups() throws {
         let texts = ["100000000000000000000", "100000000000000000000.0", "1e20", "1E+20"]
         let source = try ListSource(json: texts.map { #"{"n":\#($0)}"# })
         #expect(try source.columns("group by n | count").map(\.last) == ["4"])
         #expect(try source.columns("distinct n").count == 1)
-        // A bignum, a decimal fraction and a float of five, and of a half.
+        // Five as integer, bignum, decimal fraction and float, and a half as fraction and float.
         let five: [[UInt8]] = [
             [0x05], [0xc2, 0x41, 0x05], [0xc4, 0x82, 0x20, 0x18, 0x32], [0xf9, 0x45, 0x00],
         ]

@@ -139,7 +139,7 @@ struct TextNumberTests {
             #expect(rows.map { $0.entry?.key } == keys, "\(query)")
             #expect(rows.count { $0.value == nil } == keys.count - 2)
             #expect(report.unreadable == 2 && report.warnings.count == 1 && !report.isDoubtful)
-            // The first that is met, in the order of storage or of recency.
+            // The first in the order of storage or of recency.
             #expect(["\"b\"", "\"c\""].contains { report.warnings[0].contains($0) }, "\(report.warnings)")
         }
     }

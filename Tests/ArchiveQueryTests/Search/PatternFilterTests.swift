@@ -3,11 +3,10 @@ import CBOR
 import Foundation
 import Testing
 
-/// A query looks for the plain characters of a regular expression before it asks the expression itself, which must change no
-/// answer.
+/// A query searches for the literal characters of a regular expression before it evaluates the expression.
 @Suite("Regular expressions in queries")
 struct PatternFilterTests {
-    @Test func theAnswerIsThatOfTheExpression() throws {
+    @Test("the filter changes no answer") func filteredMatches() throws {
         let texts = [
             "", "San Juan", "El San Juan", "san", "Sa", "a.b", "axb", "aab", "ab", "b", "a\nb", "b\n", "ab\n",
             "foobar",
@@ -41,9 +40,10 @@ struct PatternFilterTests {
         }
     }
 
-    /// Texts without the plain characters that every match has aren't given to the expression: these would be given up.
-    @Test(arguments: ["(a+)+bXY", "^(a+)+bXY$", "^(a+)+\\.XY"])
-    func onlyTextsWithItsPlainCharactersReachTheExpression(pattern: String) throws {
+    @Test(
+        "texts without the literal characters of a regular expression aren't evaluated",
+        arguments: ["(a+)+bXY", "^(a+)+bXY$", "^(a+)+\\.XY"])
+    func literalCharactersFirst(pattern: String) throws {
         let plain = pattern.contains("bXY") ? "bXY" : ".XY"
         let endless = String(repeating: "a", count: 60)
         func givenUp(_ texts: [String]) throws -> Int {
@@ -54,11 +54,10 @@ struct PatternFilterTests {
             return report.givenUp
         }
         #expect(try givenUp((0..<20).map { "\(endless)\($0)" } + [endless + "bX", endless + "b XY"]) == 0)
-        #expect(try givenUp(["\(endless)c \(plain)"]) == 1, "the expression itself takes that long")
+        #expect(try givenUp(["\(endless)c \(plain)"]) == 1, "the expression was evaluated")
     }
 
-    /// What broke: `matches` found a text in one normal form only, where `=` finds it in any.
-    @Test func textsInAnyNormalFormMatch() throws {
+    @Test("a regular expression matches a text in any normal form") func normalForms() throws {
         let source = try ListSource(json: ["{\"p\":\"caf\u{e9}\"}", "{\"p\":\"cafe\u{301}\"}"])
         #expect(try source.keys("find p matches \"^caf\u{e9}$\"") == ["0", "1"])
         #expect(try source.keys("find p matches \"e\u{301}$\"") == ["0", "1"])
@@ -77,7 +76,7 @@ struct PatternFilterTests {
         ("a{x}", "at 2, { says how often, as in a{2,3}; itself it is \\{"),
         ("(?yx)", "at 1, (? is followed by :, =, !, >, <name> or options such as i"),
     ])
-    func whatIsNoExpressionSaysWhyAndWhere(pattern: String, words: String) throws {
+    func invalidPatternsAreExplained(pattern: String, words: String) throws {
         let plan = QueryPlan(QueryPipeline([.find(.matches(.named("p"), pattern: pattern))]))
         let error = #expect(throws: QueryError.self) { try plan.rows(of: ListSource([])) }
         #expect(

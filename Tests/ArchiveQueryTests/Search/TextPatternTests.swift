@@ -3,14 +3,13 @@ import Synchronization
 import Testing
 
 @Suite struct TextPatternTests {
-    /// What was reported.
     private final class Reports: Sendable {
         private let all = Mutex<[String]>([])
         var reasons: [String] { all.withLock { $0 } }
         func add(_ pattern: String, _ reason: String) { all.withLock { $0.append("\(pattern): \(reason)") } }
     }
 
-    @Test func looksForAMatchAnywhere() {
+    @Test("a pattern matches anywhere in the text") func matchesAnywhere() {
         let pattern = TextPattern("a+b")
         #expect(pattern.matches("xaaby"))
         #expect(!pattern.matches("xay"))
@@ -22,21 +21,21 @@ import Testing
         #expect(TextPattern("本$").matches("👩‍👩‍👧日本"))
     }
 
-    @Test func whatIsNoPatternMatchesNothingAndIsReportedOnce() {
+    @Test("an invalid pattern matches nothing and is reported once") func invalidPatterns() {
         let reports = Reports()
         let pattern = TextPattern("(", report: reports.add)
         for text in ["", "(", "a"] { #expect(!pattern.matches(text)) }
         #expect(reports.reasons == ["(: not a regular expression, so it matches nothing"])
     }
 
-    @Test func goodPatternsReportNothing() {
+    @Test("a valid pattern reports nothing") func validPatterns() {
         let reports = Reports()
         let pattern = TextPattern("a", report: reports.add)
         #expect(pattern.matches("a") && !pattern.matches("b"))
         #expect(reports.reasons == [])
     }
 
-    @Test func aPatternThatTakesForEverIsGivenUp() {
+    @Test("a search that takes too long is abandoned and reported") func slowPatterns() {
         let reports = Reports()
         let pattern = TextPattern("^(a+)+$", report: reports.add)
         let text = String(repeating: "a", count: 60) + "b"
@@ -44,14 +43,13 @@ import Testing
             #expect(!pattern.matches(text))
             #expect(!pattern.matches(text))
         }
-        // Without a bound it would take until the sun is cold.
         #expect(time >= TextPattern.patience * 2)
         #expect(time < .seconds(60))
         #expect(reports.reasons == ["^(a+)+$: a text took too long, and was given up"])
         #expect(pattern.matches("aaa"))
     }
 
-    @Test func aTextWithTooManyWaysToMatchIsGivenUp() {
+    @Test("a search with too many alternatives is abandoned and reported") func ambiguousTexts() {
         let reports = Reports()
         let pattern = TextPattern("^(a|b)*$", report: reports.add)
         #expect(pattern.matches("abba"))

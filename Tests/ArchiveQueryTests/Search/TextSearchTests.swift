@@ -12,7 +12,7 @@ import Testing
         return isFound
     }
 
-    @Test func asSwiftComparesStrings() {
+    @Test("texts match as equal Swift strings do") func normalForms() {
         #expect(contains("premium", "mium"))
         #expect(contains("premium", "premium"))
         #expect(contains("premium", ""))
@@ -34,9 +34,7 @@ import Testing
         #expect(contains("Bogot\u{e1}", "go") && !contains("Bogot\u{e1}", "ta"))
     }
 
-    /// All characters beyond U+FFFF that are equivalent to others are found where these are asked for, and these where they are.
-    /// What broke: they were `=` to these, but no text contained the one for the other.
-    @Test func equivalentsBeyondTheFirstPlane() {
+    @Test("equivalent characters beyond U+FFFF match each other") func equivalentsBeyondFirstPlane() {
         var count = 0
         for value in UInt32(0x10000)...0x2ffff {
             guard let scalar = Unicode.Scalar(value), scalar.properties.generalCategory != .unassigned
@@ -46,7 +44,7 @@ import Testing
             guard !parts.unicodeScalars.elementsEqual(whole.unicodeScalars) else { continue }
             count += 1
             #expect(whole == parts)
-            // Of those that join what is before them, no text contains one alone.
+            // Characters that join the preceding one aren't contained separately.
             let texts =
                 ("日" + whole).count == 1
                 ? [(whole, parts), (parts, whole)]
@@ -62,8 +60,8 @@ import Testing
         #expect(count > 560)
     }
 
-    /// A character beyond U+FFFF that normal form C composes is one to a regular expression, as `é` is. What broke: it was two.
-    @Test func compositesBeyondTheFirstPlaneAreOneCharacter() {
+    @Test("a composed character beyond U+FFFF is one character to a regular expression")
+    func compositesBeyondFirstPlane() {
         let composites = [
             "\u{1109a}", "\u{1109c}", "\u{110ab}", "\u{1112e}", "\u{1112f}", "\u{1134b}", "\u{1134c}",
             "\u{114bb}", "\u{114bc}", "\u{114be}", "\u{115ba}", "\u{115bb}", "\u{11938}",
@@ -77,13 +75,13 @@ import Testing
                 #expect(TextPattern("^a.z$").matches("a\(text)z"))
                 #expect(TextPattern("a[\(text)]+z").matches("a\(whole)\(parts)z"))
                 #expect(!TextPattern(String(parts.unicodeScalars.prefix(1))).matches(text))
-                // A mark behind it changes nothing.
+                // A following mark makes no difference.
                 #expect(TextPattern("^..z$").matches(text + "\u{301}z"))
             }
         }
     }
 
-    @Test func lineEndsAreOneCharacter() {
+    @Test("a line end is one character") func lineEnds() {
         #expect(!contains("a\r\nb", "\n"))
         #expect(!contains("a\r\nb", "\r"))
         #expect(contains("a\r\nb", "\r\n"))
@@ -91,7 +89,7 @@ import Testing
         #expect(contains("a\r\nb", "b"))
     }
 
-    @Test func withoutCase() {
+    @Test func caseFolding() {
         #expect(contains("Premium", "PREMIUM", caseSensitive: false))
         #expect(contains("a[Z", "A[z", caseSensitive: false))
         #expect(!contains("a{z", "A[z", caseSensitive: false))
@@ -111,12 +109,11 @@ import Testing
         #expect(contains("İzmir", "i\u{307}zmir", caseSensitive: false))
     }
 
-    /// Of the planes that have letters with case.
-    @Test func foldingIsStable() {
+    /// All planes that have letters with case.
+    @Test("folding is idempotent, and all cases of a letter fold alike") func stableFolding() {
         for value in UInt32(0)...0x1ffff {
             guard let scalar = Unicode.Scalar(value) else { continue }
             let folded = String(scalar).foldedCase
-            // Folding what is folded changes nothing, and the three cases of a letter fold alike.
             if folded.foldedCase != folded { Issue.record("\(String(value, radix: 16))") }
             if scalar.properties.lowercaseMapping.foldedCase != folded {
                 Issue.record("\(String(value, radix: 16)) small")
@@ -132,8 +129,7 @@ import Testing
         return (0...text.count).contains { Array(text[$0...].prefix(string.count)) == string }
     }
 
-    /// The quick way for ASCII answers as the slow one.
-    @Test func asciiAndOtherTextsAreSearchedAlike() {
+    @Test("the fast search of ASCII texts finds what the general search finds") func asciiSearch() {
         var random = SeededGenerator.announced("text search")
         let letters: [Character] = [
             "a", "A", "b", "B", "é", "e\u{301}", "\n", "\r\n", "ß", "s", "각", "가", "\u{1100}", "\u{1161}",
@@ -163,8 +159,8 @@ import Testing
         #expect(hits > 300 && hits < 2_700)
     }
 
-    /// Where parts of characters count, a text is found where its scalars are, in one normal form and case.
-    @Test func partsOfCharactersAreFoundWhereTheirScalarsAre() {
+    @Test("with parts of characters, a text matches by its scalars in one normal form and case")
+    func partsOfCharacters() {
         var random = SeededGenerator.announced("parts of characters")
         let letters: [Unicode.Scalar] = [
             "a", "e", "k", ";", "K", "\u{212a}", "\u{37e}", "\u{301}", "\u{e9}", "\r", "\n", "\u{1100}",
@@ -195,8 +191,7 @@ import Testing
         #expect(hits > 300 && hits < 2_900)
     }
 
-    /// Letters that are folded without making strings are found where Swift finds them.
-    @Test func eachShortLetterIsFolded() {
+    @Test("letters that are folded without making strings match as in Swift") func shortLetters() {
         for value in UInt32(0)..<0x800 {
             guard let scalar = Unicode.Scalar(value) else { continue }
             let text = "a\(String(scalar))É"
@@ -211,8 +206,7 @@ import Testing
         }
     }
 
-    /// What isn't UTF-8 is read as Swift reads it.
-    @Test func damagedBytes() {
+    @Test("invalid UTF-8 is decoded as Swift decodes it") func invalidUTF8() {
         var random = SeededGenerator.announced("texts that aren't UTF-8")
         let search = TextSearch("É", caseSensitive: false)
         let replaced = TextSearch("\u{fffd}é", caseSensitive: false)
@@ -233,12 +227,12 @@ import Testing
         }
     }
 
-    /// What broke: long texts with many marks took time that grows with their square; half a minute for two megabytes of Hindi.
+    /// Two megabytes of Hindi took half a minute when the time was quadratic.
     @Test(arguments: [
         ("क्षत्रिय ", "x"), ("é" + String(repeating: "क्", count: 50), "क"), ("🇩🇪", "🇪🇩"),
         ("e\u{301}\u{323}", "e\u{301}"), ("\u{94d}", "x"), ("\u{301}\u{323}", "x"),
         ("\u{5b0}\u{5c1}\u{5bc}", "x"), ("\u{344}", "x"), ("\u{f73}\u{302}", "x"),
-    ]) func timeGrowsWithTheText(part: String, wanted: String) {
+    ]) func timeIsLinear(part: String, wanted: String) {
         func cost(_ count: Int) -> Double {
             let text = String(repeating: part, count: count)
             let search = TextSearch(wanted, caseSensitive: false)
@@ -247,13 +241,13 @@ import Testing
             return processorSeconds(CLOCK_THREAD_CPUTIME_ID) - start
         }
         let count = 400_000 / part.utf8.count
-        // With the square it would be sixteen times as much, and many seconds.
+        // Quadratic growth would be sixteen times as much.
         let (one, four) = (cost(count / 4), cost(count))
         #expect(four < 10 * one + 0.5, "\(one) s and \(four) s")
     }
 
-    /// Texts with long runs of marks have one form however they are spelled, and it is equivalent to them.
-    @Test func longRunsOfMarksAreComposed() throws {
+    @Test("texts with long runs of marks have one form, which is equivalent to them")
+    func longRunsOfMarks() throws {
         var random = SeededGenerator.announced("long runs of marks")
         let marks = Array(
             ("\u{300}\u{301}\u{302}\u{304}\u{308}\u{323}\u{327}\u{31b}\u{338}\u{340}\u{343}\u{344}\u{345}\u{94d}\u{93c}"
@@ -287,12 +281,12 @@ import Testing
         }
     }
 
-    /// Equivalent marks: each that stands for others as these, in canonical order.
+    /// Equivalent marks with the same decomposition, in canonical order.
     private func respelled(_ run: [Unicode.Scalar]) -> [Unicode.Scalar] {
         decomposed(run.reduce(into: "") { $0.unicodeScalars.append($1) })
     }
 
-    /// The text's canonical decomposition (Unicode Standard, D68): two texts are equivalent if they have the same.
+    /// The text's canonical decomposition (Unicode Standard, D68), which is the same for equivalent texts.
     private func decomposed(_ text: String) -> [Unicode.Scalar] {
         var result: [Unicode.Scalar] = []
         var marks: [(order: UInt8, place: Int, scalar: Unicode.Scalar)] = []
@@ -315,10 +309,10 @@ import Testing
         return result
     }
 
-    @Test func aSyllableAndItsEndAreOneCharacter() {
+    @Test("a syllable with its final consonant is one character") func syllables() {
         #expect(contains("가\u{11a8}나", "각") && contains("각나", "\u{1100}\u{1161}\u{11a8}"))
         #expect(!contains("가\u{11a8}나", "가"))
-        // Letters that Foundation takes for others.
+        // Foundation takes these letters for others.
         #expect(
             contains("a\u{1113}\u{1167}b", "\u{1113}\u{1167}")
                 && !contains("a\u{1113}\u{1168}b", "\u{1113}\u{1167}"))

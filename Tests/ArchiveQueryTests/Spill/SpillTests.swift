@@ -4,8 +4,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// What broke: a query ended with an error where its rows took more than 256 MiB. Now what memory has no room for goes to
-/// temporary files, and the answer is the same.
+/// Rows beyond the memory limit are written to temporary files.
 @Suite("Queries with little memory")
 struct SpillTests {
     private let many: ListSource
@@ -54,18 +53,17 @@ struct SpillTests {
         "distinct @owner, v, tags",
         "find w < 3 | group by v | count | sort count desc | limit 10", "sort v | group by w | sum v",
     ])
-    func theAnswerIsTheSame(query: String) throws {
+    func sameAnswerWithTemporaryFiles(query: String) throws {
         let (expected, roomy) = try answer(query, memory: nil)
         let (rows, report) = try answer(query, memory: 50_000)
         #expect(rows == expected)
         #expect(roomy.temporary == 0 && report.temporary > 0)
-        // What a stage keeps at least comes on top.
+        // The minimum of each stage is added.
         #expect(report.memory < 300_000)
     }
 
-    /// Of many files some are merged before there are more. What broke: all were, again and again, so that a sort wrote the rows
-    /// that had come first as often as there were merges.
-    @Test func manyFilesAreMerged() throws {
+    /// Merging all files each time would write the first rows once for each merge.
+    @Test("some of many temporary files are merged at a time") func manyFiles() throws {
         let pad = String(repeating: "p", count: 1500)
         let source = try ListSource(json: (0..<3600).map { #"{"v":\#($0 * 7919 % 3601),"pad":"\#(pad)"}"# })
         let (rows, report) = try answer("sort v", memory: 1, of: source)
@@ -73,19 +71,19 @@ struct SpillTests {
             rows.map(\.entry?.key)
                 == (0..<3600).sorted { $0 * 7919 % 3601 < $1 * 7919 % 3601 }.map { "\($0)" })
         #expect(report.temporary > 3600 * 1500)
-        // While some are merged, their rows are there twice.
+        // Rows being merged exist twice.
         #expect(report.temporary < 3600 * 1500 * 14 / 10)
     }
 
-    @Test func whatLaterStagesDoNotAskForIsNotKept() throws {
+    @Test("properties that later stages don't need aren't kept") func unneededProperties() throws {
         let whole = try answer("sort v", memory: nil).report.memory
         let part = try answer("sort v | select v", memory: nil).report.memory
         #expect(part < whole - many.entries.count * 90)
-        // Of the first rows only few are kept, however many come.
+        // A limit keeps only the first rows.
         #expect(try answer("sort v | limit 5", memory: nil).report.memory < 400_000)
     }
 
-    @Test func theErrorsThatRemainSayWhatToDo() throws {
+    @Test("queries that exceed the limits throw") func limitErrors() throws {
         #expect(throws: QueryError.tooMuchTemporary(limit: 100_000)) {
             try answer("sort v", memory: 50_000, temporary: 100_000)
         }
@@ -97,7 +95,7 @@ struct SpillTests {
             !QueryError.tooMuchMemory(limit: 1).isWrongQuery && QueryError.invalidPattern("(").isWrongQuery)
     }
 
-    @Test func aQueryCanBeCancelledWhileItMerges() throws {
+    @Test("a query can be cancelled while it merges") func cancellation() throws {
         var options = QueryOptions()
         options.memoryLimit = 50_000
         options.progress = { $0.visited < $0.total }

@@ -1,17 +1,17 @@
 import TestSupport
 import Foundation
 
-/// Texts of queries that find something among documents of one kind.
+/// Generates queries that match some documents of one kind.
 protocol GeneratedQueries {
     var random: SeededGenerator { get set }
     /// A condition without `and`, `or` and `not`.
     mutating func condition() -> String
     mutating func property() -> String
-    /// A property that holds numbers whose sums and means are exact.
+    /// A property of numbers with exact sums and means.
     mutating func number() -> String
-    /// The same for figures, which may be of all elements of a list.
+    /// A number, or all numbers of a list, for figures.
     mutating func summed() -> String
-    /// A property to group by; the order of groups of arrays and objects is nobody's business.
+    /// A property to group by: groups of arrays and objects have no defined order.
     mutating func scalarProperty() -> String
 }
 
@@ -64,7 +64,7 @@ extension GeneratedQueries {
     }
 }
 
-/// About the cities of the demonstration.
+/// Queries of the cities of the demonstration.
 struct CityQueries: GeneratedQueries {
     var random: SeededGenerator
 
@@ -116,7 +116,7 @@ struct CityQueries: GeneratedQueries {
     }
 }
 
-/// Documents whose properties are of any kind, or aren't there.
+/// Documents with properties of any kind, or absent.
 enum NestedDocument {
     private static let texts = [
         "", "a", "b", "ab", "B", "é", "e\u{301}", "straße", "漢字", "z z", "1", "-2.5", "1e0", "01", "true",
@@ -134,7 +134,7 @@ enum NestedDocument {
             + "}"
     }
 
-    /// A list of objects, of which some lack the property that is asked for, and of what is none; or something else.
+    /// A list of objects, some without the property, and other values; or a value of another kind.
     private static func list(using random: inout SeededGenerator) -> [String] {
         switch Int.random(in: 0..<8, using: &random) {
         case 0: return []
@@ -157,7 +157,7 @@ enum NestedDocument {
         case 1: "true"
         case 2: "false"
         case 3, 4: String(Int.random(in: -3...3, using: &random))
-        // Fractions that sums keep exactly.
+        // Fractions with exact sums.
         case 5: String(Double(Int.random(in: -8...8, using: &random)) / 4)
         default: "\"" + texts.randomElement(using: &random)! + "\""
         }
@@ -220,7 +220,7 @@ struct NestedQueries: GeneratedQueries {
         "[" + (0..<Int.random(in: 0...3, using: &random)).map { _ in value() }.joined(separator: ", ") + "]"
     }
 
-    /// A text would have to be a date behind `date(x)`.
+    /// Texts compared with `date(x)` must be dates.
     private mutating func equality(_ single: String) -> String {
         "\(single) \(pick(["=", "!="])) \(single.hasPrefix("date(") ? date() : value())"
     }
@@ -248,7 +248,7 @@ struct NestedQueries: GeneratedQueries {
         case 4: "\(property()) between \(ordered()) and \(ordered())"
         case 5: "\(property()) \(pick(["contains", "icontains"])) \"\(pick(["a", "A", "é", "", "SS", "字"]))\""
         case 6: "\(property()) has \(pick(["any", "all"])) \(values())"
-        // Characters of texts are counted otherwise there, so only short counts are told apart from none.
+        // The script counts characters of texts differently, so only 0 is compared.
         case 7: "count(\(property())) \(pick(["=", ">"])) 0"
         case 8:
             "\(property()) \(pick(["=", "!=", "<", ">="])) "

@@ -19,12 +19,12 @@ struct ListSource: QuerySource {
     }
 
     var entries: [Entry]
-    /// As a server does.
+    /// As servers do.
     var storesNumbersAsText = false
 
     init(_ entries: [Entry]) { self.entries = entries }
 
-    /// One entry a JSON text, under the keys "0", "1" and so on.
+    /// One entry for each JSON text, under the keys "0", "1" and so on.
     init(json texts: [String]) throws {
         entries = try texts.enumerated().map {
             Entry(key: String($0), value: try JSONTranscoder.cbor(from: $1))
@@ -32,7 +32,7 @@ struct ListSource: QuerySource {
     }
 
     func cursor(in order: QueryScanOrder) -> any QueryCursor {
-        // In storage order the least recent comes first, so that a test notices who relies on it.
+        // The least recent is first in storage order, so that tests detect a wrong order.
         Cursor(self, order: order == .recency ? Array(entries.indices) : entries.indices.reversed())
     }
 
@@ -99,7 +99,6 @@ struct ListSource: QuerySource {
 }
 
 extension ListSource {
-    /// The keys of the rows that a query gives.
     func keys(
         _ query: String, zone: QueryTimeZone = .utc, now: Timestamp = .now(), location: String = #fileID
     ) throws -> [String] {
@@ -113,7 +112,7 @@ extension ListSource {
         return try QueryPlan(QueryPipeline(query)).rows(of: self, options: options).rows
     }
 
-    /// The rows of columns that a query gives, as JSON.
+    /// The columns of the rows, as JSON.
     func columns(
         _ query: String, zone: QueryTimeZone = .utc, now: Timestamp = .now()
     ) throws -> [[String]] {

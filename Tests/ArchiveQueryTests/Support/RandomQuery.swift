@@ -1,7 +1,7 @@
 import TestSupport
 import ArchiveQuery
 
-/// Makes queries of every form.
+/// Generates queries of every form.
 struct RandomQuery {
     var random: SeededGenerator
 
@@ -12,7 +12,7 @@ struct RandomQuery {
         var stages: [PipelineStage] = []
         for _ in 0..<Int.random(in: 0...4, using: &random) {
             var stage = stage()
-            // Figures take a grouping behind them for theirs, so such a pipeline has no text.
+            // A grouping directly after figures would belong to them in the text.
             if case .aggregate = stages.last, case .group = stage { stage = .limit(3) }
             stages.append(stage)
         }
@@ -94,7 +94,7 @@ struct RandomQuery {
         }
     }
 
-    /// A date isn't compared with texts, which would have to be dates.
+    /// Excludes texts compared with dates, which must be dates.
     private mutating func literals(for property: QueryProperty) -> [QueryLiteral] {
         let isDate = (try? QueryPredicate("\(property) = \"\"")) == nil
         return literals().filter { if case .text = $0 { !isDate } else { true } }
@@ -142,7 +142,7 @@ struct RandomQuery {
         pick(["", "a", "\"\\", "é\u{301}漢😀", "\u{0}\u{7f}\u{9b}\n\t", "and", "a|b"])
     }
 
-    /// A property, or what is calculated from some.
+    /// A property or a calculation.
     mutating func asked() -> QueryProperty { chance(4) ? calculation(depth: 3) : property() }
 
     private mutating func calculation(depth: Int) -> QueryProperty {

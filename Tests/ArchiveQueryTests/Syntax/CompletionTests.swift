@@ -1,11 +1,11 @@
 import ArchiveQuery
 import Testing
 
-@Suite("What could stand at a place")
+@Suite("Completions")
 struct CompletionTests {
     private let properties = ["name", "population", "address.city", "address.zip", "odd name", "sort"]
 
-    /// Completions where `‸` stands.
+    /// Completions at `‸`.
     private func complete(_ text: String) -> [QueryCompletion] {
         let parts = text.split(separator: "‸", maxSplits: 1, omittingEmptySubsequences: false)
         return QueryPipeline.completions(
@@ -43,7 +43,7 @@ struct CompletionTests {
         #expect(complete("find po‸")[0].range == 5..<7)
     }
 
-    @Test func operatorsAndWhatFollows() {
+    @Test func operators() {
         let operators = words("find name ‸")
         for word in [
             "is", "in", "between", "contains", "icontains", "matches", "has", "not", "=", "<=", "starts",
@@ -76,7 +76,7 @@ struct CompletionTests {
         #expect(complete("limit 1‸").isEmpty)
     }
 
-    @Test func valuesThatOccur() {
+    @Test func storedValues() {
         func complete(_ text: String) -> [String] {
             QueryPipeline.completions(in: text, at: text.utf8.count, properties: ["name"]) { property in
                 switch "\(property)" {
@@ -94,7 +94,7 @@ struct CompletionTests {
         #expect(complete("find done = ").contains("true") && !complete("find done = ").contains("false"))
     }
 
-    @Test func anyOffsetWillDo() {
+    @Test("any offset gives completions without a trap") func anyOffset() {
         for text in ["find é = \"漢\" | sort é", "", "find (((", "\"", "@"] {
             for offset in -1...text.utf8.count + 1 { _ = QueryPipeline.completions(in: text, at: offset) }
         }

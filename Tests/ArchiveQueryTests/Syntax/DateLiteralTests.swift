@@ -4,9 +4,9 @@ import Testing
 
 /// Dates in queries that depend on the clock and the time zone.
 @Suite("Dates in queries") struct DateLiteralTests {
-    /// In the east by two hours until 2026-03-01 01:00 UTC, and from then on by three.
+    /// UTC+2 until 2026-03-01 01:00 UTC, then UTC+3.
     private static let zone = QueryTimeZone { $0 < 1_772_326_800 ? 7200 : 10_800 }
-    /// 2026-03-03 00:30 there.
+    /// 2026-03-03 00:30 in that zone.
     private static let now = Timestamp(microseconds: 1_772_487_000_250_000)
 
     private func moment(_ date: String) throws -> String? {

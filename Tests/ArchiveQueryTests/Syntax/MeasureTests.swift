@@ -1,7 +1,7 @@
 import ArchiveQuery
 import Testing
 
-/// Durations and sizes as people write them.
+/// Durations and sizes in the forms that users type.
 @Suite struct MeasureTests {
     @Test(
         arguments: [
@@ -48,11 +48,10 @@ import Testing
         #expect(SizeText.bytes(text) == bytes)
     }
 
-    /// What a query shows of a duration reads back equal, to the last microsecond.
     @Test(arguments: [
         0, 1, 999, 1500, 1_000_001, 59_999_999, 90_000_000, 3_600_500_000, 86_399_999_999, .max,
     ])
-    func literalsReadBackEqual(microseconds: Int64) {
+    func durationRoundTrip(microseconds: Int64) {
         let text = "find @ttl < \(QueryLiteral.duration(microseconds: microseconds))"
         guard case .pipeline(let pipeline) = QueryPipeline.parse(text),
             case .find(.compare(_, _, let literal))? = pipeline.stages.first

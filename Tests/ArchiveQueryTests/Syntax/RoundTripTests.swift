@@ -1,9 +1,9 @@
 import ArchiveQuery
 import Testing
 
-@Suite("A query's text says the query")
+@Suite("Texts of queries")
 struct RoundTripTests {
-    @Test func randomQueriesComeBackFromTheirText() throws {
+    @Test("random queries equal the queries read from their texts") func randomQueries() throws {
         var queries = RandomQuery(random: .announced("query round trip"))
         for _ in 0..<3000 {
             let pipeline = queries.pipeline()
@@ -12,7 +12,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test func conditionsAloneComeBackToo() throws {
+    @Test("random conditions equal the conditions read from their texts") func randomConditions() throws {
         var queries = RandomQuery(random: .announced("query conditions"))
         for _ in 0..<1000 {
             let predicate = queries.predicate(depth: 4)
@@ -20,7 +20,6 @@ struct RoundTripTests {
         }
     }
 
-    /// What a person may write, and how it is written here.
     @Test(arguments: [
         ("", ""),
         ("find a=1", "find a = 1"),
@@ -119,13 +118,13 @@ struct RoundTripTests {
         ("percentile a + 1 95.0", "percentile a + 1 95"),
         ("sort a * b desc, c", "sort a * b desc, c"),
     ])
-    func textsInTheirPlainForm(text: String, plain: String) throws {
+    func canonicalTexts(text: String, plain: String) throws {
         let pipeline = try QueryPipeline(text)
         #expect(pipeline.description == plain)
         #expect(try QueryPipeline(plain) == pipeline)
     }
 
-    @Test func nestingHasALimitAndNoStackEnds() {
+    @Test("nesting is limited") func nestingLimit() {
         let deep = String(repeating: "(", count: 100_000)
         guard case .errors(let errors) = QueryPipeline.parse("find " + deep + "a = 1") else {
             Issue.record("read")
@@ -140,7 +139,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test func longTextsAreRefusedOrRead() throws {
+    @Test("long texts are read up to the limit") func longTexts() throws {
         let list = Array(repeating: "\"x\"", count: 100_000).joined(separator: ",")
         let pipeline = try QueryPipeline("find a in [" + list + "]")
         guard case .find(.isIn(_, let values)) = pipeline.stages[0] else {
@@ -156,7 +155,7 @@ struct RoundTripTests {
         #expect(errors[0].description.contains("at most 1048576"))
     }
 
-    @Test func severalErrorsInOneText() {
+    @Test("each error of a text is reported") func severalErrors() {
         guard case .errors(let errors) = QueryPipeline.parse("find a = | limit x | sort | count") else {
             Issue.record("read")
             return
@@ -164,7 +163,7 @@ struct RoundTripTests {
         #expect(errors.map(\.position) == [9, 17, 26])
     }
 
-    @Test func theLineOfAnError() throws {
+    @Test("an error has its line and column") func errorLine() throws {
         let text = "find é = 1\n| sort b c\n| count"
         guard case .errors(let errors) = QueryPipeline.parse(text) else {
             Issue.record("read")

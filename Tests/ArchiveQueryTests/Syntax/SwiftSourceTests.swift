@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A query as Swift")
 struct SwiftSourceTests {
-    @Test func aQueryOfTheTypedAPI() throws {
+    @Test func typedQuery() throws {
         let pipeline = try QueryPipeline(
             #"find countrycode = "ID" and population > 1000000 | sort population desc, name | limit 10"#)
         #expect(
@@ -56,7 +56,7 @@ struct SwiftSourceTests {
         "find a > b", "find a + 1 > 2", "sort a * b", "find a[].b = 1", "find a = 1e400",
         "find a in [1, 1e400]",
     ])
-    func whatTheTypedAPIDoesNotHave(text: String) throws {
+    func inexpressibleQueries(text: String) throws {
         let pipeline = try QueryPipeline(text)
         #expect(throws: SwiftSourceUnavailable.self) { try pipeline.swiftSource() }
     }

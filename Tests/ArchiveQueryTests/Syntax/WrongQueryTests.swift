@@ -2,9 +2,9 @@ import ArchiveQuery
 import Foundation
 import Testing
 
-/// What is said of texts that are no queries. `Golden/wrong-queries.txt` has each text, and below it, indented, what is
-/// wrong: position, what was found, what could stand there. `VELLUM_RENEW_GOLDEN=1` writes the file anew.
-@Suite("Texts that are no queries")
+/// `Golden/wrong-queries.txt` has each text, followed by its errors, indented: position, found and expected text.
+/// `VELLUM_RENEW_GOLDEN=1` rewrites the file.
+@Suite("Invalid queries")
 struct WrongQueryTests {
     private static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -15,14 +15,14 @@ struct WrongQueryTests {
         if case .errors(let errors) = QueryPipeline.parse(text) { errors } else { [] }
     }
 
-    @Test func eachErrorSaysWhereWhatAndWhatElse() throws {
+    @Test("each invalid text has errors within its range") func goldenErrors() throws {
         let content = try String(contentsOf: Self.file, encoding: .utf8)
         let texts = content.split(separator: "\n").filter { !$0.hasPrefix(Self.indent) }.map(String.init)
         #expect(texts.count >= 200)
         var described = ""
         for text in texts {
             let errors = errors(text)
-            #expect(!errors.isEmpty, "it is a query: \(text)")
+            #expect(!errors.isEmpty, "valid query: \(text)")
             described += text + "\n"
             for error in errors {
                 described += Self.indent + error.description + "\n"

@@ -5,13 +5,13 @@ import Testing
 
 @Suite("Equal values have equal encodings")
 struct DeterminismTests {
-    /// Delegates to a dictionary's own coding, past the encoder's generic functions.
+    /// Delegates to a dictionary's own coding instead of the encoder's generic functions.
     private struct Wrapped: Encodable {
         var content: [String: Int]
         func encode(to encoder: any Encoder) throws { try content.encode(to: encoder) }
     }
 
-    @Test("Dictionaries and sets, whatever the order in which they were filled")
+    @Test("dictionaries and sets encode alike, whatever the order of insertion")
     func insertionOrders() throws {
         var generator = SeededGenerator.announced("codec determinism")
         for count in [2, 5, 30, 300] {
@@ -21,7 +21,7 @@ struct DeterminismTests {
                 var byText: [String: Int] = [:]
                 var byNumber: [Int: String] = [:]
                 var byPoint: [Point: [Int: Int]] = [:]
-                // Removed again: what was there before leaves its trace in the order of a dictionary.
+                // Removed later: removed entries change the order of a dictionary.
                 for name in order { byText[name + "x"] = 0 }
                 for name in order { byText[name + "x"] = nil }
                 for name in order {
@@ -41,7 +41,7 @@ struct DeterminismTests {
         }
     }
 
-    @Test("The order is that of the keys' encodings: shorter ones first")
+    @Test("keys are in the order of their encodings, shorter ones first")
     func order() throws {
         #expect(
             hex(try CBOREncoder().encode(["b": 1, "aa": 2, "a": 3, "": 4]))
@@ -52,12 +52,12 @@ struct DeterminismTests {
                 == "84" + "a2617801617901" + "6161" + "a2617802617901" + "6162")
     }
 
-    @Test("The same value twice")
+    @Test("equal values encode alike")
     func twice() throws {
         #expect(try CBOREncoder().encode(Shapes()) == CBOREncoder().encode(Shapes()))
     }
 
-    @Test("Decimals that are equal, whatever they look like inside")
+    @Test("equal decimals encode alike, whatever their internal form")
     func decimals() throws {
         #expect(Decimal(string: "1.50") == Decimal(string: "1.5"))
         #expect(

@@ -2,7 +2,7 @@ import CBOR
 import Foundation
 import Testing
 
-/// What went wrong, without the words: they are not the same.
+/// A decoding error without its description, which differs from Foundation's.
 private enum Mistake: Equatable, CustomStringConvertible {
     case missing(key: String, at: [String])
     case mismatch(String, at: [String])
@@ -32,7 +32,7 @@ private enum Mistake: Equatable, CustomStringConvertible {
     }
 }
 
-@Suite("Mistakes in the data, compared with Foundation's JSON")
+@Suite("Decoding errors")
 struct DecodingErrorTests {
     private struct Wish: Decodable {
         var name: String
@@ -82,7 +82,7 @@ struct DecodingErrorTests {
         #"[]"#, #"5"#, #""a""#,
     ]
 
-    @Test("The same kind of error at the same coding path", arguments: texts)
+    @Test("reports the same kind of error at the same coding path as Foundation's JSON", arguments: texts)
     func sameMistakes(text: String) throws {
         func mistake(_ body: () throws -> Wish) -> Mistake? {
             do {
@@ -96,7 +96,7 @@ struct DecodingErrorTests {
         let ours = try #require(mistake { try CBORDecoder().decode(Wish.self, from: cbor) })
         let theirs = try #require(mistake { try JSONDecoder().decode(Wish.self, from: Data(text.utf8)) })
         if theirs == .corrupted(at: []) {
-            // Of a number that doesn't fit Foundation doesn't say where it is; we do.
+            // Foundation doesn't report the path of a number that doesn't fit.
             guard case .corrupted(let path) = ours else {
                 Issue.record("\(ours)")
                 return
@@ -107,7 +107,7 @@ struct DecodingErrorTests {
         }
     }
 
-    @Test("An array that has no more items, and a missing superclass")
+    @Test("throws at the end of an array and for a missing superclass")
     func ends() throws {
         struct Two: Decodable {
             init(from decoder: any Decoder) throws {
@@ -128,7 +128,7 @@ struct DecodingErrorTests {
                 == .missing(key: "super", at: []))
     }
 
-    @Test("A type can try again after an error, and go on with the next item")
+    @Test("a type can continue with the next item after an error")
     func recovery() throws {
         struct Lossy: Decodable {
             var numbers: [Int?] = []
@@ -178,7 +178,7 @@ struct MisuseTests {
         }
     }
 
-    @Test("Nothing, two values, two shapes, a key twice")
+    @Test("refuses no value, two values, two shapes and repeated keys")
     func misuse() throws {
         expectError { _ in }
         expectError { encoder in
@@ -224,7 +224,7 @@ struct MisuseTests {
         }
     }
 
-    @Test("Containers that are kept for later, or written to while a value within is encoded, only throw")
+    @Test("stored containers, and containers written to during a nested encoding, only throw")
     func kept() throws {
         var kept: (any UnkeyedEncodingContainer)?
         var keptPart: KeyedEncodingContainer<Keys>?
@@ -256,7 +256,7 @@ struct MisuseTests {
         }
     }
 
-    @Test("A value that could not be encoded leaves nothing behind")
+    @Test("a value that could not be encoded leaves no bytes")
     func rollback() throws {
         struct Refusal: Error {}
         let bytes = try CBOREncoder().encode(
@@ -274,12 +274,12 @@ struct MisuseTests {
         #expect(hex(bytes) == "a16162a1617801")
     }
 
-    @Test("A value within that encodes nothing is an empty map, as in JSON")
+    @Test("a nested value that encodes nothing is an empty map, as in JSON")
     func empty() throws {
         #expect(hex(try CBOREncoder().encode([By { _ in }])) == "81a0")
     }
 
-    @Test("Values that hold themselves are refused, in every kind of container")
+    @Test("refuses values that contain themselves, in every kind of container")
     func endless() {
         final class Endless: Encodable {
             let shape: Int
@@ -309,7 +309,7 @@ struct MisuseTests {
         }
     }
 
-    @Test("Coding paths while values are encoded")
+    @Test("coding paths are those of the values during encoding")
     func paths() throws {
         var paths: [String] = []
         func note(_ path: [any CodingKey]) { paths.append(path.map(\.stringValue).joined(separator: "/")) }

@@ -16,7 +16,7 @@ struct HostileTests {
         return nil
     }
 
-    @Test("Bytes after the value, none at all, and reserved ones")
+    @Test("refuses trailing, absent and reserved bytes")
     func ends() {
         #expect(cborReason(Int.self, [1, 2]) == .trailingBytes(count: 1))
         #expect(cborReason(Point.self, bytes(hex: "a2617801617902f6")) == .trailingBytes(count: 1))
@@ -28,13 +28,13 @@ struct HostileTests {
         #expect(cborReason(Int.self, [0x1c]) == .reservedAdditionalInformation(28))
         #expect(cborReason([Point].self, [0x9f]) == .truncated)
         #expect(cborReason([String: Int].self, [0xbf, 0x61, 0x61, 0xff]) != nil)
-        // What the type does not ask for is checked as well.
+        // Values that the type doesn't decode are checked as well.
         #expect(
             cborReason(Point.self, bytes(hex: "a361780161790261" + "7a1c"))
                 == .reservedAdditionalInformation(28))
     }
 
-    @Test("Counts and lengths beyond the input")
+    @Test("refuses counts and lengths beyond the input")
     func counts() {
         for head: [UInt8] in [[0x9b], [0xbb], [0x5b], [0x7b]] {
             for claimed: UInt64 in [.max, 1 << 62, 1 << 32, 100] {
@@ -51,7 +51,7 @@ struct HostileTests {
         }
     }
 
-    @Test("Nesting: up to the limit, and a million levels")
+    @Test("reads nesting up to the limit, and refuses a million levels")
     func depth() throws {
         var list = List(next: [])
         // Each List is a map and an array; both count.
@@ -63,10 +63,9 @@ struct HostileTests {
         let unit = encoding.prefix(7)
         let endless = (0..<200_000).flatMap { _ in unit }
         #expect(cborReason(List.self, endless) == .nestingTooDeep(limit: CBORDecoder.defaultMaximumDepth))
-        // Deep in what the type does not ask for.
+        // Deep in a value that the type doesn't decode.
         let unread = [0xa3] + [UInt8](repeating: 0x81, count: 1_000_000)
         #expect(throws: DecodingError.self) { try CBORDecoder().decode(Point.self, from: Array(unread)) }
-        // Tags are followed one after the other.
         let tags = [UInt8](repeating: 0xc9, count: 1_000_000) + [5]
         #expect(try CBORDecoder().decode(Int.self, from: tags) == 5)
         var shallow = CBORDecoder()
@@ -81,9 +80,9 @@ struct HostileTests {
         #expect(throws: DecodingError.self) { try shallow.decode(List.self, from: encoding) }
     }
 
-    /// What threads other than the first have where that is least: 512 KB on macOS, optimised. Builds for debugging
-    /// take several times as much.
-    @Test("As many levels as the limit allows fit into the stack of a thread")
+    /// 512 KB are the smallest stack of threads other than the first (macOS, optimised). Debug builds take several times as
+    /// much.
+    @Test("nesting up to the limit fits into the stack of a thread")
     func stack() async throws {
         #if DEBUG
         let stackSize = 2 << 20
@@ -111,8 +110,8 @@ struct HostileTests {
         #expect(outcome)
     }
 
-    /// The table of keys is made after a thousand steps; equal keys must not come in by the way past it.
-    @Test("Of equal keys the first counts in large maps as well")
+    /// The table of keys is built after a thousand steps, and must not bypass the check for equal keys.
+    @Test("of equal keys the first counts in large maps as well")
     func duplicatesInLargeMaps() throws {
         struct Asks: Decodable {
             var isRight = true
@@ -145,7 +144,7 @@ struct HostileTests {
         var intValue: Int? { number }
     }
 
-    @Test("A type that decodes itself without end is stopped")
+    @Test("stops a type that decodes itself endlessly")
     func endlessType() {
         struct Endless: Decodable {
             init(from decoder: any Decoder) throws {
@@ -155,7 +154,7 @@ struct HostileTests {
         #expect(throws: DecodingError.self) { try CBORDecoder().decode(Endless.self, from: [1]) }
     }
 
-    @Test("Of equal keys the first counts, in whatever order keys are asked for")
+    @Test("of equal keys the first counts, in any order of decoding")
     func duplicates() throws {
         struct Asks: Decodable {
             enum Keys: String, CodingKey { case a, b }
@@ -177,7 +176,7 @@ struct HostileTests {
         #expect(try CBORDecoder().decode([String: Int].self, from: input) == ["a": 1, "b": 3])
     }
 
-    @Test("Large maps, asked for from the back and for what is not there, take no quadratic time")
+    @Test("decoding large maps backwards, and absent keys, takes no quadratic time")
     func largeMaps() throws {
         struct Backwards: Decodable {
             struct Key: CodingKey {
@@ -203,11 +202,10 @@ struct HostileTests {
             [Int: Int].self,
             from: CBORValue.map(CBORMap((0..<100_000).map { .init(key: .unsigned($0), value: 2) })).encoded)
         #expect(numbers.count == 100_000)
-        // A quadratic search would take minutes.
         #expect(processorSeconds() - start < 30)
     }
 
-    @Test("A decoder that is kept for later only throws")
+    @Test("a stored decoder only throws")
     func keptDecoder() throws {
         struct Keeper: Decodable {
             let decoder: any Decoder
@@ -219,7 +217,7 @@ struct HostileTests {
         #expect(throws: DecodingError.self) { try [Int](from: keeper.decoder) }
     }
 
-    @Test("Changed encodings give values or errors, never a trap")
+    @Test("changed encodings give values or errors, never a trap")
     func mutations() throws {
         var generator = SeededGenerator.announced("codec mutations")
         let seeds = [

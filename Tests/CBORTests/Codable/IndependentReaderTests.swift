@@ -3,7 +3,7 @@ import CBOR
 import Foundation
 import Testing
 
-/// What a program in another language, written from the RFC alone, reads is what was encoded.
+/// Compares encodings with a Python reader that was written from the RFC.
 @Suite("An independent reader")
 struct IndependentReaderTests {
     private static let python = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":")
@@ -22,7 +22,7 @@ struct IndependentReaderTests {
         }
     }
 
-    /// A tree as the script prints it: floats by their bits, all else as in JSON.
+    /// A tree as the script prints it: floats as their bits, other values as in JSON.
     private func expected(_ node: Node) -> Any {
         switch node {
         case .null: NSNull()
@@ -38,7 +38,7 @@ struct IndependentReaderTests {
         hex(withUnsafeBytes(of: number.bitPattern.bigEndian) { Array($0) })
     }
 
-    @Test("Random trees", .enabled(if: python != nil, "needs python3"))
+    @Test("reads random trees", .enabled(if: python != nil, "needs python3"))
     func trees() throws {
         var generator = SeededGenerator.announced("codec independent reader")
         let nodes = (0..<40).map { _ in Node.random(depth: 3, using: &generator) }
@@ -49,7 +49,7 @@ struct IndependentReaderTests {
         }
     }
 
-    @Test("All shapes, property by property", .enabled(if: python != nil, "needs python3"))
+    @Test("reads all shapes, property by property", .enabled(if: python != nil, "needs python3"))
     func shapes() throws {
         let shapes = Shapes()
         let read = try read([CBOREncoder().encode(shapes)])

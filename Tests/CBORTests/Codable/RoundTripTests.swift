@@ -3,9 +3,9 @@ import CBOR
 import Foundation
 import Testing
 
-@Suite("Typed values come back")
+@Suite("Round trips of typed values")
 struct RoundTripTests {
-    @Test("All shapes that Swift makes Codable, alone and in arrays")
+    @Test("all shapes that Swift makes Codable decode equal, alone and in arrays")
     func shapes() throws {
         let shapes = Shapes()
         #expect(try roundTrip(shapes) == shapes)
@@ -15,7 +15,7 @@ struct RoundTripTests {
         #expect(try CBORReader.decode(bytes).encoded == bytes, "in preferred serialization")
     }
 
-    @Test("What a map holds, and in which order")
+    @Test("a map has its properties in the order of their keys' encodings")
     func layout() throws {
         struct Small: Encodable {
             var b = 1
@@ -34,7 +34,7 @@ struct RoundTripTests {
                 + "657375706572a1646e616d656164")
     }
 
-    @Test("Classes, with a container of their own or with that of their superclass")
+    @Test("classes decode equal, with a separate or a shared container of the superclass")
     func classes() throws {
         let dog = try roundTrip(Dog("Rex", tricks: ["sit", "stay"]))
         #expect(dog.name == "Rex")
@@ -46,7 +46,7 @@ struct RoundTripTests {
         #expect(same.lives == 7)
     }
 
-    @Test("Containers of 23, 24, 255, 256 and 65,536 items and entries, whose heads differ in length")
+    @Test("containers of 23, 24, 255, 256 and 65,536 items and entries decode equal")
     func counts() throws {
         for count in [0, 1, 23, 24, 255, 256, 65_536] {
             let points = (0..<count).map { Point(x: $0, y: -$0) }
@@ -57,7 +57,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("Texts of all lengths and planes, and a very long one")
+    @Test("texts of all lengths and planes decode equal")
     func texts() throws {
         var generator = SeededGenerator.announced("codec texts")
         for _ in 0..<500 {
@@ -68,7 +68,7 @@ struct RoundTripTests {
         #expect(try roundTrip(["k": long]) == ["k": long])
     }
 
-    @Test("Random trees, against JSON as well")
+    @Test("random trees decode equal, and equal to those of JSON")
     func trees() throws {
         var generator = SeededGenerator.announced("codec trees")
         for _ in 0..<60 {
@@ -79,8 +79,7 @@ struct RoundTripTests {
         }
     }
 
-    /// Nested containers may be filled in turns; what is written must not depend on it.
-    @Test("Containers filled in turns")
+    @Test("alternating writes to nested containers don't change the encoding")
     func interleaved() throws {
         struct Turns: Encodable {
             enum Keys: CodingKey { case list, map, after }
@@ -105,7 +104,7 @@ struct RoundTripTests {
             try CBOREncoder().encode([Turns(), Turns()]).count == 1 + 2 * CBOREncoder().encode(Turns()).count)
     }
 
-    @Test("Nested containers read in turns, and keys in any order")
+    @Test("nested containers are read alternately, and keys in any order")
     func readInTurns() throws {
         struct Turns: Decodable {
             enum Keys: CodingKey { case a, b, c, d }
@@ -150,7 +149,7 @@ struct RoundTripTests {
         #expect(try decoder.decode([Asks].self, from: [0x81, 7]).map(\.answer) == [8])
     }
 
-    @Test("A writer gets an encoding behind what it holds")
+    @Test("a writer appends an encoding")
     func writer() throws {
         var writer = CBORWriter()
         writer.beginArray(count: 2)

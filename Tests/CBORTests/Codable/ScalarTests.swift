@@ -3,12 +3,12 @@ import CBOR
 import Foundation
 import Testing
 
-@Suite("Scalars and the types with a form of their own")
+@Suite("Scalars and types with their own forms")
 struct ScalarTests {
     private func check<Value: Codable & Equatable>(_ value: Value, _ expected: String) throws {
         #expect(hex(try CBOREncoder().encode(value)) == expected)
         #expect(try CBORDecoder().decode(Value.self, from: bytes(hex: expected)) == value)
-        // The other doors: an array's element, an entry, an optional.
+        // As an array's element, a map's value and an optional.
         #expect(hex(try CBOREncoder().encode([value])) == "81" + expected || Value.self == UInt8.self)
         #expect(try roundTrip(["k": value]) == ["k": value])
         #expect(try roundTrip([value, nil]) == [value, nil])
@@ -20,7 +20,7 @@ struct ScalarTests {
         var b: Value?
     }
 
-    @Test("Appendix A of RFC 8949")
+    @Test("values encode as in Appendix A of RFC 8949")
     func appendixA() throws {
         try check(0, "00")
         try check(23, "17")
@@ -66,7 +66,7 @@ struct ScalarTests {
         #expect(hex(try CBOREncoder().encode(Int?.none)) == "f6")
     }
 
-    @Test("The ends of every integer type")
+    @Test("the bounds of every integer type decode equal")
     func integers() throws {
         func ends<Number: FixedWidthInteger & Codable>(_ type: Number.Type) throws {
             for number in [Number.min, .max, 0, 1, .max - 1, .min + 1] {
@@ -88,7 +88,7 @@ struct ScalarTests {
         try ends(UInt128.self)
     }
 
-    @Test("Floats of any bit pattern")
+    @Test("floats of any bit pattern decode equal")
     func floats() throws {
         var generator = SeededGenerator.announced("codec floats")
         for _ in 0..<20_000 {
@@ -100,7 +100,7 @@ struct ScalarTests {
         }
     }
 
-    @Test("Every date comes back as itself")
+    @Test("every date decodes equal")
     func dates() throws {
         var generator = SeededGenerator.announced("codec dates")
         var dates = [
@@ -130,7 +130,7 @@ struct ScalarTests {
         #expect(forms.isSuperset(of: ["c1", "d9", "fb"]), "all three forms occurred")
     }
 
-    @Test("Extended time as others write it")
+    @Test("reads extended time of other encoders")
     func extendedTime() throws {
         let decoder = CBORDecoder()
         let expected = Date(timeIntervalSince1970: 1.5)
@@ -152,7 +152,7 @@ struct ScalarTests {
         }
     }
 
-    @Test("Decimals, exactly")
+    @Test("decimals decode exactly")
     func decimals() throws {
         var generator = SeededGenerator.announced("codec decimals")
         var decimals: [Decimal] = [
@@ -176,7 +176,7 @@ struct ScalarTests {
         }
     }
 
-    @Test("A URL that is relative to another, and ones that are odd")
+    @Test("relative and unusual URLs decode equal")
     func urls() throws {
         let relative = try #require(URL(string: "b/c", relativeTo: URL(string: "https://example.org/a/")))
         let same = try roundTrip(relative)
@@ -189,7 +189,7 @@ struct ScalarTests {
         }
     }
 
-    @Test("Other spellings of the same values")
+    @Test("reads other encodings of the same values")
     func spellings() throws {
         let decoder = CBORDecoder()
         #expect(try decoder.decode(Int.self, from: bytes(hex: "1b0000000000000001")) == 1)
@@ -209,7 +209,7 @@ struct ScalarTests {
         #expect(try decoder.decode(Point.self, from: bytes(hex: "bf7f6178ff01617902ff")) == Point(x: 1, y: 2))
         #expect(
             try decoder.decode([Point].self, from: bytes(hex: "9fbf617902617801ffff")) == [Point(x: 1, y: 2)])
-        // Tags that say nothing to the type, on values, keys and containers.
+        // Unknown tags on values, keys and containers.
         #expect(
             try decoder.decode(Point.self, from: bytes(hex: "d9d9f7a2c16178c901d8646179c902"))
                 == Point(x: 1, y: 2))

@@ -2,7 +2,7 @@ import TestSupport
 import CBOR
 import Foundation
 
-/// What Swift makes `Codable` by itself, in one type.
+/// All kinds of values for which Swift synthesizes `Codable`.
 struct Shapes: Codable, Equatable {
     var flag = true
     var text = "Zürich, 東京, 🏳️‍🌈"
@@ -50,7 +50,7 @@ class Animal: Codable {
     var name = "animal"
 }
 
-/// Its own data stand beside those of its superclass.
+/// Has a separate container beside that of its superclass.
 final class Dog: Animal {
     var tricks: [String] = []
 
@@ -98,7 +98,7 @@ final class Cat: Animal {
     }
 }
 
-/// Any value of JSON's kinds, the way that such types try one kind after the other.
+/// Any JSON value, decoded by trying one kind after the other.
 indirect enum Node: Codable, Equatable {
     case null
     case flag(Bool)

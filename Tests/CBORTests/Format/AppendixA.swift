@@ -1,11 +1,11 @@
 import CBOR
 
-/// RFC 8949, Appendix A, row for row: the notation and bytes as printed there, and the value they stand for.
+/// Rows of RFC 8949, Appendix A: the printed notation and bytes, and the value.
 struct AppendixARow: Sendable {
     let hex: String
     let diagnostic: String
     let value: CBORValue
-    /// Whether the bytes are in preferred serialization, so that encoding the value gives them back.
+    /// Whether the bytes are in preferred serialization: encoding the value gives the same bytes.
     var isPreferred = true
 }
 

@@ -4,7 +4,7 @@ import Testing
 @Suite("Diagnostic notation")
 struct DiagnosticTests {
     @Test(
-        "Beyond the rows of Appendix A",
+        "prints items that Appendix A doesn't have",
         arguments: [
             ("c24101", "2(h'01')"), ("c24a00010000000000000000", "2(h'00010000000000000000')"),
             ("c26161", "2(\"a\")"),
@@ -19,7 +19,7 @@ struct DiagnosticTests {
         #expect(try CBORDiagnosticPrinter.text(of: bytes(hex: input)) == expected)
     }
 
-    @Test("A value's description is its notation")
+    @Test("a value's description is its notation")
     func description() {
         let value: CBORValue = ["a": [1, .tagged(1, 2.0)]]
         #expect("\(value)" == "{\"a\": [1, 1(2.0)]}")

@@ -16,7 +16,7 @@ struct NestingTests {
         ([0xa1], [0x00]),
     ]
 
-    @Test("As deep as the limit is read, one deeper is refused", arguments: shapes)
+    @Test("reads nesting up to the limit and refuses one level more", arguments: shapes)
     func limit(head: [UInt8], tail: [UInt8]) throws {
         let fits = Self.nest(head, Self.limit, tail: tail)
         let value = try CBORReader.decode(fits)
@@ -34,7 +34,7 @@ struct NestingTests {
         #expect(throws: Never.self) { try CBORReader.decode(tooDeep, maximumDepth: Self.limit + 1) }
     }
 
-    @Test("A million levels are an error, not a crash", arguments: shapes)
+    @Test("a million levels are an error, not a crash", arguments: shapes)
     func hostile(head: [UInt8], tail: [UInt8]) {
         let input = Self.nest(head, 1_000_000, tail: tail)
         #expect(throws: CBORError.self) { try CBORReader.decode(input) }
@@ -43,7 +43,7 @@ struct NestingTests {
         #expect(!CBORReader.isWellFormed(input))
     }
 
-    @Test("Values built deeper than the limit still print and encode")
+    @Test("values nested deeper than the limit still print and encode")
     func builtDeeper() {
         var value: CBORValue = 0
         for _ in 0..<Self.limit + 100 { value = [value] }
@@ -53,7 +53,7 @@ struct NestingTests {
         #expect(throws: CBORError.self) { try CBORReader.decode(value.encoded) }
     }
 
-    @Test("Maps as keys of maps do not multiply the output")
+    @Test("maps as keys of maps do not multiply the output")
     func mapsAsKeys() throws {
         var value: CBORValue = "\""
         for _ in 0..<200 { value = [value: 1] }

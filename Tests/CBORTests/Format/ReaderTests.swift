@@ -7,7 +7,7 @@ struct ReaderTests {
         "name": "Qarchak", 7: [1, 2, ["deep": .bytes([1])]], "tagged": .tagged(1, 1.5), "id": 32767, "id": 2,
     ]
 
-    @Test("A sequence is read item by item, and skipped to the same places")
+    @Test("reads a sequence item by item, and skips to the same positions")
     func sequence() throws {
         let items: [CBORValue] = [1, "two", [3, [4]], ["five": 6], .tagged(7, .bytes([8])), nil]
         let input = items.flatMap(\.encoded)
@@ -27,7 +27,7 @@ struct ReaderTests {
         }
     }
 
-    @Test("An item is taken apart by hand")
+    @Test("reads the parts of an item one by one")
     func heads() throws {
         try bytes(hex: "a2616101626262bf187f9fffff").withUnsafeBytes { input in
             var reader = CBORReader(input)
@@ -54,7 +54,6 @@ struct ReaderTests {
         #expect(head == expected)
     }
 
-    /// Reads breaks as long as there are any, and counts them.
     private static func breaks(_ reader: inout CBORReader) -> Int {
         var count = 0
         while reader.readBreak() { count += 1 }
@@ -62,7 +61,7 @@ struct ReaderTests {
     }
 
     @Test(
-        "A map is entered at a key",
+        "enters a map at a key",
         arguments: [("name", "Qarchak"), ("tagged", .tagged(1, 1.5)), ("id", 32767)] as [(String, CBORValue)])
     func enterMap(key: String, value: CBORValue) throws {
         let indefinite = [0xbf] + Self.record.encoded.dropFirst() + [0xff]
@@ -77,7 +76,7 @@ struct ReaderTests {
         }
     }
 
-    @Test("Without the key, or without a map, the reader stands behind the item")
+    @Test("without the key, or without a map, the reader is after the item")
     func enterMapWithoutKey() throws {
         let indefinite = [0xbf] + Self.record.encoded.dropFirst() + [0xff]
         let text: CBORValue = "deep"
@@ -97,7 +96,7 @@ struct ReaderTests {
         }
     }
 
-    @Test("Skipping leaves the UTF-8 of texts alone unless asked")
+    @Test("skipping checks the UTF-8 of texts only on request")
     func skipText() throws {
         for input in ["6180", "7f6180ff"] {
             try bytes(hex: input).withUnsafeBytes { input in
@@ -111,7 +110,7 @@ struct ReaderTests {
     }
 
     @Test(
-        "Heads longer than needed are read and come back short",
+        "heads longer than needed are read and written short",
         arguments: [
             ("1801", "01"), ("190001", "01"), ("1b0000000000000001", "01"), ("380a", "2a"),
             ("590001ff", "41ff"),

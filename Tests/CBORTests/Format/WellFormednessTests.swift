@@ -1,7 +1,7 @@
 import CBOR
 import Testing
 
-/// RFC 8949, Appendix F, and what this reader refuses beyond it.
+/// RFC 8949, Appendix F, and the limits of this reader.
 @Suite("Bytes that are not CBOR")
 struct WellFormednessTests {
     private static func error(_ text: String) -> CBORError? {
@@ -13,7 +13,7 @@ struct WellFormednessTests {
         }
     }
 
-    /// Everything that reads must refuse the same inputs for the same reason.
+    /// All readers must refuse the same inputs for the same reason.
     private static func expectRefused(_ text: String, _ reason: CBORError.Reason) {
         let input = bytes(hex: text)
         guard let failure = error(text) else {
@@ -33,7 +33,7 @@ struct WellFormednessTests {
     }
 
     @Test(
-        "The end of the input comes within an item",
+        "refuses truncated items",
         arguments: [
             "", "18", "19", "1a", "1b", "1901", "1a0102", "1b01020304050607", "38", "58", "78", "98", "b8",
             "d8",
@@ -45,7 +45,7 @@ struct WellFormednessTests {
     }
 
     @Test(
-        "A length claims more than there is",
+        "refuses lengths beyond the input",
         arguments: [
             ("41", 1), ("61", 1), ("5affffffff00", 0xffff_ffff),
             ("5bffffffffffffffff010203", .max), ("7affffffff00", 0xffff_ffff),
@@ -59,7 +59,7 @@ struct WellFormednessTests {
         Self.expectRefused(text, .lengthExceedsInput(claimed: claimed))
     }
 
-    @Test("Additional information without meaning")
+    @Test("refuses reserved additional information")
     func reserved() {
         for major: UInt8 in 0..<8 {
             for information: UInt8 in 28...30 {
@@ -70,14 +70,14 @@ struct WellFormednessTests {
         for text in ["1f", "3f", "df"] { Self.expectRefused(text, .reservedAdditionalInformation(31)) }
     }
 
-    @Test("Simple values below 32 in two bytes")
+    @Test("refuses simple values below 32 in two bytes")
     func simple() {
         for value: UInt8 in 0..<32 { Self.expectRefused(hex([0xf8, value]), .invalidSimpleValue(value)) }
         for value: UInt8 in 32...255 { #expect(CBORReader.isWellFormed([0xf8, value])) }
     }
 
     @Test(
-        "Chunks of another type, or indefinite themselves",
+        "refuses chunks of another type or of indefinite length",
         arguments: [
             "5f00ff", "5f21ff", "5f6100ff", "5f80ff", "5fa0ff", "5fc000ff", "5fe0ff", "7f4100ff",
             "5f5f4100ffff",
@@ -88,19 +88,19 @@ struct WellFormednessTests {
     }
 
     @Test(
-        "A break that ends nothing",
+        "refuses misplaced breaks",
         arguments: ["ff", "81ff", "8200ff", "a1ff00", "a100ff", "9f81ff", "9f829f819f9fffffffff", "c1ff"])
     func misplacedBreak(text: String) {
         Self.expectRefused(text, .unexpectedBreak)
     }
 
-    @Test("An indefinite map ends after a key", arguments: ["bf00ff", "bf000000ff"])
+    @Test("refuses an indefinite map that ends after a key", arguments: ["bf00ff", "bf000000ff"])
     func oddMap(text: String) {
         Self.expectRefused(text, .keyWithoutValue)
     }
 
     @Test(
-        "Texts that are not UTF-8",
+        "refuses texts that are not UTF-8",
         arguments: [
             ("6180", 1), ("61ff", 1), ("62c041", 1), ("62c080", 1), ("6261c3", 2), ("63eda080", 1),
             ("63edbfbf", 1), ("63e08080", 1), ("64f0808080", 1), ("64f4908080", 1), ("64f8888080", 1),
@@ -111,13 +111,13 @@ struct WellFormednessTests {
         #expect(Self.error(text)?.offset == offset)
     }
 
-    @Test("Bytes after the item", arguments: [("0000", 1), ("8101f6f6", 2), ("6161ff", 2)])
+    @Test("refuses bytes after the item", arguments: [("0000", 1), ("8101f6f6", 2), ("6161ff", 2)])
     func trailing(text: String, offset: Int) {
         Self.expectRefused(text, .trailingBytes(count: bytes(hex: text).count - offset))
         #expect(Self.error(text)?.offset == offset)
     }
 
-    @Test("Errors say where")
+    @Test("errors have the offset")
     func offsets() {
         #expect(Self.error("8201ff") == CBORError(offset: 2, reason: .unexpectedBreak))
         #expect(Self.error("83010261") == CBORError(offset: 3, reason: .lengthExceedsInput(claimed: 1)))

@@ -5,7 +5,7 @@ import Testing
 @Suite("Writer")
 struct WriterTests {
     @Test(
-        "Heads take the fewest bytes",
+        "heads take the fewest bytes",
         arguments: [
             (0, "00"), (23, "17"), (24, "1818"), (255, "18ff"), (256, "190100"), (65535, "19ffff"),
             (65536, "1a00010000"), (0xffff_ffff, "1affffffff"), (0x1_0000_0000, "1b0000000100000000"),
@@ -19,7 +19,7 @@ struct WriterTests {
         #expect(try CBORReader.decode(negative) == .negative(number))
     }
 
-    @Test("Signed integers")
+    @Test("signed integers are written as unsigned or negative items")
     func signed() {
         for (number, expected) in [
             (0, "00"), (-1, "20"), (-24, "37"), (-25, "3818"), (Int64.max, "1b7fffffffffffffff"),
@@ -33,7 +33,7 @@ struct WriterTests {
         }
     }
 
-    @Test("Every half precision number comes back in its own bits")
+    @Test("every half precision number keeps its bits")
     func halves() throws {
         for bits in UInt16.min...UInt16.max {
             let input: [UInt8] = [0xf9, UInt8(bits >> 8), UInt8(bits & 0xff)]
@@ -44,8 +44,8 @@ struct WriterTests {
         }
     }
 
-    /// Widened by the processor, which is known to be right for numbers that aren't NaN.
-    @Test("Single precision numbers come back in the narrowest width that holds them")
+    /// The processor widens numbers other than NaN correctly.
+    @Test("single precision numbers are written in the narrowest exact width")
     func singles() throws {
         var generator = SeededGenerator.announced("singles")
         for _ in 0..<20_000 {
@@ -64,7 +64,7 @@ struct WriterTests {
     }
 
     @Test(
-        "Floats are as wide as their value needs",
+        "floats are written in the narrowest exact width",
         arguments: [
             ("f93c01", 1 + 0x1p-10), ("fa3f801000", 1 + 0x1p-11), ("f97bff", 65504), ("fa477ff000", 65520),
             ("f90001", 0x1p-24), ("fa33000000", 0x1p-25), ("fa33c00000", 0x1.8p-24),
@@ -78,7 +78,7 @@ struct WriterTests {
     }
 
     @Test(
-        "The payload of a NaN survives",
+        "the payload of a NaN is kept",
         arguments: [
             "f97e01", "f97c01", "fa7f800001", "faffc00001", "fb7ff0000000000001", "fbfff8000000000001",
         ])
@@ -88,7 +88,7 @@ struct WriterTests {
         #expect(hex(value.encoded) == text)
     }
 
-    @Test("Items written one by one are the value written at once")
+    @Test("items written one by one equal the value written at once")
     func pieces() throws {
         var writer = CBORWriter(capacity: 64)
         writer.beginMap(count: 2)

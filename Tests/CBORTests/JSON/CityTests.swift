@@ -11,7 +11,7 @@ struct CityTests {
         [UInt8](try Data(contentsOf: url)).split(separator: UInt8(ascii: "\n")).map(Array.init)
     }
 
-    @Test("Every line comes back byte for byte, through bytes and through values")
+    @Test("each line is printed byte for byte from its bytes and from its value")
     func identical() throws {
         let lines = try Self.lines()
         #expect(lines.count == 6204)
@@ -24,7 +24,7 @@ struct CityTests {
         }
     }
 
-    @Test("An independent parser reads the same from the pretty text as from the line")
+    @Test("an independent parser reads the same from the pretty text and the line")
     func independent() throws {
         for line in try Self.lines().prefix(500) {
             let pretty = try JSONPrinter.text(of: JSONTranscoder.cbor(from: line), layout: .pretty)
@@ -34,7 +34,7 @@ struct CityTests {
         }
     }
 
-    @Test("All lines read as one text, one value after the other")
+    @Test("all lines are read as one text, one value after the other")
     func prefixes() throws {
         let text = [UInt8](try Data(contentsOf: Self.url))
         var writer = CBORWriter()

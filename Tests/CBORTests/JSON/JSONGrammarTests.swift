@@ -5,7 +5,7 @@ import Testing
 @Suite("JSON grammar")
 struct JSONGrammarTests {
     @Test(
-        "Texts become the CBOR they should",
+        "texts become the expected CBOR",
         arguments: [
             (" \t\r\n true \n", "f5"), ("false", "f4"), ("null", "f6"), ("[]", "80"), ("{}", "a0"),
             ("[ ]", "80"),
@@ -17,7 +17,7 @@ struct JSONGrammarTests {
         #expect(hex(try JSONTranscoder.cbor(from: json)) == expected)
     }
 
-    @Test("Counts and lengths of every size of head", arguments: [0, 23, 24, 255, 256, 65_535, 65_536])
+    @Test("reads counts and lengths of every size of head", arguments: [0, 23, 24, 255, 256, 65_535, 65_536])
     func sizes(count: Int) throws {
         let items = Array(repeating: "0", count: count).joined(separator: ",")
         #expect(try CBORValue(json: "[\(items)]") == .array(Array(repeating: 0, count: count)))
@@ -37,7 +37,7 @@ struct JSONGrammarTests {
     private static let x = UInt8(ascii: "x")
 
     @Test(
-        "Errors say what was found, what was expected and where",
+        "errors have the found byte, the expected token and the offset",
         arguments: [
             ("", 0, .unexpectedEnd(expected: .value)), ("  ", 2, .unexpectedEnd(expected: .value)),
             ("x", 0, .unexpected(found: x, expected: .value)),
@@ -86,7 +86,7 @@ struct JSONGrammarTests {
     }
 
     @Test(
-        "A name that its object has already is refused where names have to be unique, and told as it is spelled",
+        "refuses and names a repeated name where names must be unique",
         arguments: [
             ("{\"a\":1,\"a\":2}", 7, "\"a\""), ("[{\"x\":{\"b\":1,\"\\u0062\":2}}]", 13, "\"\\u0062\""),
             ("{\"\":{\"\":1},\"\":2}", 11, "\"\""),
@@ -99,7 +99,7 @@ struct JSONGrammarTests {
         #expect(throws: Never.self) { try JSONTranscoder.cbor(from: json) }
     }
 
-    @Test("Names are unique within an object, not within its parts", arguments: [0, 1, 15, 16, 17, 40])
+    @Test("names are unique within an object, not within its parts", arguments: [0, 1, 15, 16, 17, 40])
     func uniqueNames(count: Int) throws {
         let part = "{" + (0..<count).map { "\"\($0)\":0" }.joined(separator: ",") + "}"
         let json = "{\"0\":\(part),\"1\":[\(part),\(part)],\"e\u{301}\":0,\"\u{e9}\":1}"
@@ -108,7 +108,7 @@ struct JSONGrammarTests {
         #expect(cbor == plain)
     }
 
-    @Test("Errors read as sentences")
+    @Test("errors read as sentences")
     func descriptions() {
         #expect(
             JSONError(offset: 3, reason: .unexpected(found: 0x5d, expected: .value)).description
@@ -121,7 +121,7 @@ struct JSONGrammarTests {
                 == "byte 1: found half a surrogate pair, \\ud800")
     }
 
-    @Test("After an error the writer holds what it held before")
+    @Test("after an error the writer has its previous content")
     func rollback() {
         var writer = CBORWriter()
         writer.write("kept")
@@ -135,12 +135,11 @@ struct JSONGrammarTests {
     }
 
     @Test(
-        "As deep as the limit is kept and readable, one deeper is refused",
+        "reads nesting up to the limit and refuses one level more",
         arguments: [("[", "]"), ("{\"a\":", "}")])
     func nesting(open: String, close: String) throws {
         let limit = JSONTranscoder.maximumDepth
         func nest(_ depth: Int) -> String {
-            // The number inside takes a tag, an array and another tag.
             String(repeating: open, count: depth) + "-0.123456789012345678901234567890123"
                 + String(repeating: close, count: depth)
         }
@@ -150,7 +149,7 @@ struct JSONGrammarTests {
         #expect(throws: error) { try CBORValue(json: nest(1_000_000)) }
     }
 
-    @Test("20,000 damaged texts are read or refused; what is read comes back")
+    @Test("20,000 damaged texts are refused or read and printed again")
     func mutated() throws {
         var generator = SeededGenerator.announced("damaged JSON")
         let originals = (0..<200).map { _ in Array(CBORValue.random(depth: 2, using: &generator).json().utf8)

@@ -5,7 +5,7 @@ import Testing
 @Suite("JSON numbers")
 struct JSONNumberTests {
     @Test(
-        "Integers become integer items or bignums and print as they were",
+        "integers become integer items or bignums and print unchanged",
         arguments: [
             ("0", "00"), ("1", "01"), ("-1", "20"), ("9007199254740993", "1b0020000000000001"),
             ("9223372036854775808", "1b8000000000000000"), ("-9223372036854775809", "3b8000000000000000"),
@@ -23,7 +23,7 @@ struct JSONNumberTests {
     }
 
     @Test(
-        "Floats print as the same number, with a point or an exponent",
+        "floats print as the same number, with a point or an exponent",
         arguments: [
             ("0.0", "0.0"), ("-0.0", "-0.0"), ("-0", "-0.0"), ("-0e5", "-0.0"),
             ("0e999999999999999999999999", "0.0"),
@@ -49,7 +49,7 @@ struct JSONNumberTests {
 
     /// The bytes are from an independent calculation with Python's integers.
     @Test(
-        "Numbers that no double prints as become decimal fractions and come back exactly",
+        "numbers that no double prints become decimal fractions and print exactly",
         arguments: [
             ("9007199254740993.0", "c482001b0020000000000001", "9007199254740993.0"),
             ("9007199254740993.5", "c482201b014000000000000f", "9007199254740993.5"),
@@ -79,13 +79,13 @@ struct JSONNumberTests {
         #expect(try JSONTranscoder.cbor(from: printed) == cbor)
     }
 
-    @Test("Random decimals come back as the same digits")
+    @Test("random decimals print with the same digits")
     func randomDecimals() throws {
         var generator = SeededGenerator.announced("decimals")
         for _ in 0..<20_000 {
             let length = Int.random(in: 1...24, using: &generator)
-            // One spelling only: neither first nor last digit is 0, the point stands among the digits, and the number
-            // is from 1 to 10^15, where no text of a double has an exponent.
+            // One spelling: neither first nor last digit is 0, and the number is from 1 to 10^15, where doubles print without
+            // exponent.
             let digits = (0..<length + 1).map { place in
                 Int.random(in: place == 0 || place == length ? 1...9 : 0...9, using: &generator).description
             }
@@ -93,13 +93,13 @@ struct JSONNumberTests {
             let text = digits[..<point].joined() + "." + digits[point...].joined()
             let value = try CBORValue(json: text)
             if value.json() != text { Issue.record("\(text) became \(value.json())") }
-            // A double of its own shortest text is stored as such, and nothing else is.
+            // Only a double that prints as this text is stored as a double.
             let isDouble = Double(text)?.description == text
             if (value.asDouble != nil) != isDouble { Issue.record("\(text) became \(value)") }
         }
     }
 
-    @Test("Decimals of every magnitude come back", arguments: [1, 16, 17, 20, 21, 22, 23, 45])
+    @Test("decimals of every magnitude print unchanged", arguments: [1, 16, 17, 20, 21, 22, 23, 45])
     func magnitudes(length: Int) throws {
         let digits =
             String("123456789".prefix(min(length, 9))) + String(repeating: "7", count: max(0, length - 9))
@@ -112,7 +112,7 @@ struct JSONNumberTests {
         }
     }
 
-    @Test("Random doubles come back in all their bits")
+    @Test("random doubles keep all their bits")
     func randomDoubles() throws {
         var generator = SeededGenerator.announced("doubles")
         for _ in 0..<20_000 {
@@ -122,7 +122,7 @@ struct JSONNumberTests {
         }
     }
 
-    @Test("Long integers come back digit for digit", arguments: [20, 39, 100, 1000, 16_384])
+    @Test("long integers print digit for digit", arguments: [20, 39, 100, 1000, 16_384])
     func longIntegers(length: Int) throws {
         var generator = SeededGenerator.announced("long integers")
         for sign in ["", "-"] {
@@ -132,7 +132,7 @@ struct JSONNumberTests {
         }
     }
 
-    @Test("What is too long or too far is refused")
+    @Test("refuses numbers that are too long or too large")
     func limits() {
         let digits = String(repeating: "9", count: 16_385)
         let tooMany = JSONError(offset: 1, reason: .tooManyDigits(limit: 16_384))

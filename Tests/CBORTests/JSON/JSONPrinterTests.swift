@@ -4,7 +4,7 @@ import Testing
 @Suite("JSON printer")
 struct JSONPrinterTests {
     @Test(
-        "What JSON has no word for",
+        "values without a JSON form print as their substitutes",
         arguments: [
             (.float(.nan), "null"), (.float(.infinity), "null"), (.float(-.infinity), "null"),
             (.undefined, "null"),
@@ -45,7 +45,7 @@ struct JSONPrinterTests {
     }
 
     @Test(
-        "Indefinite lengths print like definite ones",
+        "indefinite lengths print like definite ones",
         arguments: [
             ("9fff", "[]"), ("bfff", "{}"), ("9f01bf616102ffff", "[1,{\"a\":2}]"), ("7f61616162ff", "\"ab\""),
             ("5f41ff41efff", "\"h'ffef'\""), ("c45f4101ff", "\"h'01'\""), ("c25f41014100ff", "256"),
@@ -56,7 +56,7 @@ struct JSONPrinterTests {
         #expect(try JSONPrinter.text(of: bytes(hex: input)) == expected)
     }
 
-    @Test("Pretty text")
+    @Test("pretty text has an entry to a line, indented")
     func pretty() throws {
         let json = #"{"a":[1,{"b":{}},[]],"c":{"d":null,"e":"x"},"f":-1.5}"#
         let expected = """
@@ -81,7 +81,7 @@ struct JSONPrinterTests {
         #expect(CBORValue.tagged(9, [[1]: 2]).json(.pretty) == "{\n  \"[1]\": 2\n}")
     }
 
-    @Test("On an error nothing is appended")
+    @Test("an error appends nothing")
     func rollback() {
         var output = Array("kept".utf8)
         for input in ["82", "8201ff", "a16180", "0000", "a1820102"] {
@@ -96,7 +96,7 @@ struct JSONPrinterTests {
         #expect(output == Array("kepttrue".utf8))
     }
 
-    @Test("Bignums too long to convert print as their bytes")
+    @Test("bignums that are too long to convert print as their bytes")
     func hugeBignum() {
         let content = [UInt8](repeating: 0xff, count: 6_805)
         #expect(CBORValue.tagged(2, .bytes(content)).json() == CBORValue.bytes(content).json())
@@ -120,7 +120,7 @@ struct JSONPrinterTests {
     }
 
     @Test(
-        "bytes come back as values and as names of members",
+        "bytes are read again as values and as names of members",
         arguments: [[], [0], [0xff, 0x00, 0x9a]] as [[UInt8]])
     func bytesComeBack(bytes: [UInt8]) throws {
         let value = CBORValue.map([.bytes(bytes): .array([.bytes(bytes), "a"]), "b": .bytes(bytes)])
@@ -130,7 +130,7 @@ struct JSONPrinterTests {
     }
 
     @Test(
-        "keys that would have one name print in diagnostic notation",
+        "different keys of the same name print in diagnostic notation",
         arguments: [
             ([1: "a", "1": ["x": 1]], "{\"1\":\"a\",\"\\\"1\\\"\":{\"x\":1}}"),
             (["1": "a", 1: "b", .bytes([1]): "c"], "{\"\\\"1\\\"\":\"a\",\"1\":\"b\",\"h'01'\":\"c\"}"),

@@ -69,7 +69,7 @@ struct JSONSourceTests {
         #expect(!Array("[1]".utf8).withUnsafeBytes { JSONSource.json($0).isText })
     }
 
-    @Test("stops when the sink takes no more")
+    @Test("stops when the sink is full")
     func stops() throws {
         let long = [UInt8](repeating: 0x61, count: 1 << 20)
         for source in [JSONSource.text, JSONSource.bytes] {
@@ -84,7 +84,7 @@ struct JSONSourceTests {
         }
     }
 
-    @Test("cuts no character in two")
+    @Test("splits no character")
     func piecesAreText() throws {
         let long = Array(String(repeating: "a語😀", count: 100_000).utf8)
         try long.withUnsafeBytes { bytes in

@@ -5,7 +5,7 @@ import Testing
 @Suite("JSON strings")
 struct JSONStringTests {
     @Test(
-        "Strings are read as the text they stand for, and printed again",
+        "strings are read as their text, and printed again",
         arguments: [
             (#""""#, "", #""""#), (#""a""#, "a", #""a""#),
             (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{c}\n\r\t", #""\"\\/\b\f\n\r\t""#),
@@ -31,8 +31,8 @@ struct JSONStringTests {
         #expect(try CBORValue(json: printed) == value)
     }
 
-    /// The scanner looks at eight bytes at a time: each kind of byte must be seen at each place of a word.
-    @Test("Stops are found at every place", arguments: 0..<20)
+    /// The scanner reads eight bytes at a time, so each kind of byte is tested at each position of a word.
+    @Test("finds ends and escapes at every position", arguments: 0..<20)
     func places(before: Int) throws {
         for after in 0..<20 {
             for (json, text) in [
@@ -57,7 +57,7 @@ struct JSONStringTests {
         }
     }
 
-    @Test("Random texts come back the same, escaped or not")
+    @Test("random texts print and read unchanged, escaped or not")
     func random() throws {
         var generator = SeededGenerator.announced("texts")
         for _ in 0..<5000 {
@@ -72,7 +72,7 @@ struct JSONStringTests {
         }
     }
 
-    @Test("Printed text holds no control character")
+    @Test("printed text has no control character")
     func harmless() throws {
         let all = String(String.UnicodeScalarView((0..<0x300).compactMap { Unicode.Scalar($0) }))
         for scalar in CBORValue.text(all).json().unicodeScalars {

@@ -1,6 +1,6 @@
 import Testing
 
-/// The bytes of hexadecimal digits, two a byte; records an issue and gives none for anything else.
+/// The bytes of hexadecimal digits; records an issue and returns none for other text.
 func bytes(hex: String) -> [UInt8] {
     let digits = hex.compactMap { $0.hexDigitValue.map(UInt8.init) }
     guard digits.count == hex.count, digits.count % 2 == 0 else {

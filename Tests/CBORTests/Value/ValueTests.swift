@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Values")
 struct ValueTests {
-    @Test("Equality is that of the encodings")
+    @Test("values with equal encodings are equal")
     func equality() {
         let values: [CBORValue] = [
             0, -1, 1, 1.0, 0.0, .float(-0.0), .float(.nan), .float(.signalingNaN), "\u{e9}", "e\u{301}", "",
@@ -21,7 +21,7 @@ struct ValueTests {
         #expect(Set(values + values).count == values.count)
     }
 
-    @Test("Accessors give what is exact and nil for the rest")
+    @Test("accessors return exact values, and nil for others")
     func accessors() {
         #expect(CBORValue.unsigned(1 << 63).asInt64 == nil)
         #expect(CBORValue.negative(1 << 63).asInt64 == nil)
@@ -49,7 +49,7 @@ struct ValueTests {
         }
     }
 
-    @Test("Look-ups by key and by place")
+    @Test("looks up entries by key and by position")
     func lookUps() {
         let value: CBORValue = ["list": [10, 20], "e\u{301}": 1, "\u{e9}": 2, "list": 3, 4: 5]
         #expect(value["list"]?[1] == 20)
@@ -63,7 +63,7 @@ struct ValueTests {
         #expect(value.asMap?[4].key == 4)
     }
 
-    @Test("A map keeps its order when it is changed")
+    @Test("a changed map keeps its order")
     func maps() {
         var map: CBORMap = ["a": 1, "b": 2, "a": 3]
         map[key: "a"] = 9
@@ -76,7 +76,7 @@ struct ValueTests {
         #expect(map.last?.value == .null)
     }
 
-    @Test("Simple values that have another spelling don't exist")
+    @Test("simple values with another encoding don't exist")
     func simpleValues() {
         for number: UInt8 in 0...255 {
             #expect((CBORSimpleValue(rawValue: number) == nil) == (20..<32).contains(number))

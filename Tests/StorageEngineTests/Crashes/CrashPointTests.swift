@@ -165,6 +165,33 @@ import Testing
         #expect(try archive.check().problems == [])
     }
 
+    @Test("an undo restores all or nothing after a process died while it discarded the record")
+    func diesWhileDiscarding() async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        for number in 0..<200 { try archive.put([UInt8](repeating: 1, count: 100), forKey: "\(number)") }
+        let planned = try stride(from: 0, to: 200, by: 2).map { number in
+            PlannedEntry(
+                key: "\(number)", sequence: try #require(try archive.metadata("\(number)")?.sequence))
+        }
+        #expect(try archive.carryOut(.delete, on: planned).action?.entries == 100)
+        archive.close()
+        let worker = try Worker(
+            ["discard", folder.store, "A", "1", CrashPoint.setAsideForgotten.rawValue, "50"], in: folder)
+        #expect(try await worker.finish().status & 0x7f == SIGKILL)
+        let again = try Store.open(at: folder.store).archive(named: "A")
+        let undone = try again.undo()?.entries
+        #expect(undone == nil || undone == 100)
+        #expect(try again.check().problems == [])
+        #expect(try again.invariantViolations() == [])
+        let keys = try again.entries().keys.sorted()
+        again.close()
+        try folder.removeIndex("A")
+        #expect(
+            try Store.open(at: folder.store).archive(named: "A").entries().keys.sorted() == keys)
+    }
+
     @Test(.enabled(if: Soak.seconds > 0, "runs for a share of VELLUM_SOAK_SECONDS seconds"))
     func crashPointsSoak() async throws {
         let end = Soak.end(share: 0.25)

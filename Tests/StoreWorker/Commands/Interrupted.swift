@@ -54,6 +54,21 @@ extension WorkerCommand {
         say("done")
     }
 
+    /// `discard STORE ARCHIVE SEED POINT PASSING`: stores entries until the disk is full once, so that undo records are
+    /// discarded; dies at that point.
+    func discard(_ arguments: WorkerArguments) throws {
+        guard let point = CrashPoint(rawValue: arguments.word(4)) else { exit(2) }
+        let archive = try arguments.open()
+        let plan = FaultPlan(
+            .fails(ENOSPC), call: .allocate, under: arguments.storePath, number: 1, isLasting: false)
+        SystemFaults.install(plan)
+        CrashPoint.arm(point, passing: arguments.number(5))
+        for number in 0..<5_000 where plan.injected == 0 {
+            try archive.put([UInt8](repeating: 1, count: 500), forKey: "new \(number)")
+        }
+        say("done")
+    }
+
     /// `resize STORE ARCHIVE SEED LIMIT POINT PASSING`: dies at that point, if it is reached.
     func resize(_ arguments: WorkerArguments) throws {
         guard let point = CrashPoint(rawValue: arguments.word(5)) else { exit(2) }

@@ -38,6 +38,8 @@ enum WorkerCommand: String {
     case evict
     /// Changes a limit, and dies at a named point.
     case resize
+    /// Stores until the disk is full, and dies at a named point.
+    case discard
     /// Runs on a small file system that it mounts privately.
     case smallDisk
     /// Applies numbered batches, and is stopped at a point of one of them.
@@ -78,6 +80,7 @@ enum WorkerCommand: String {
             case .apply: try apply(arguments)
             case .evict: try evict(arguments)
             case .resize: try resize(arguments)
+            case .discard: try discard(arguments)
             case .smallDisk: try runOnSmallDisk(arguments)
             case .batches: try applyBatches(arguments)
             case .watchBatches: try watchBatches(arguments)

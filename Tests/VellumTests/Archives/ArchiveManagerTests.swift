@@ -12,7 +12,7 @@ import Vellum
         func encode(to encoder: any Encoder) throws { throw Refusal() }
     }
 
-    @Test func sizesCountAtTheFirstCreationOnly() throws {
+    @Test("sizes apply only to the creation of an archive") func sizesOfNewArchives() throws {
         let store = TemporaryStore()
         let factory = store.factory()
         let archives = try factory.archives(
@@ -28,13 +28,13 @@ import Vellum
         #expect(archives.maxSize == 3_000)
     }
 
-    @Test func defaultsAreOneAndTwoMegabytes() throws {
+    @Test func defaultSizes() throws {
         let archives = try TemporaryStore().factory().archives(for: Note.self)
         #expect(archives.maxMemorySize == 1_048_576 && archives.maxDiskSize == 2_097_152)
         #expect(archives.currentSize == 0)
     }
 
-    @Test func aNameIsOfOneTypeOnly() throws {
+    @Test("a name belongs to one type") func oneTypeForAName() throws {
         enum Other { struct Note: ArchiveCodable { var primaryKey: String } }
         let factory = TemporaryStore().factory()
         _ = try factory.archives(for: Note.self)
@@ -55,15 +55,15 @@ import Vellum
         #expect(elsewhere.access(archiveWithKey: key) == nil)
     }
 
-    @Test func keysThatDifferInBytesAreDifferent() throws {
+    @Test("keys that differ in bytes are different") func keysAreBytes() throws {
         let archives = try TemporaryStore().factory().archives(for: Note.self)
         archives.insert(Note(primaryKey: "é", text: "1"), Note(primaryKey: "e\u{301}", text: "2"))
         #expect(archives.access(archiveWithKey: "é")?.text == "1")
         #expect(archives.access(archiveWithKey: "e\u{301}")?.text == "2")
     }
 
-    @Test(arguments: ["", String(repeating: "k", count: 1_025)])
-    func keysThatNobodyMayHave(key: String) throws {
+    @Test("empty and too long keys are refused", arguments: ["", String(repeating: "k", count: 1_025)])
+    func invalidKeys(key: String) throws {
         let factory = TemporaryStore().factory()
         let messages = LoggedMessages()
         factory.logger = messages.logger
@@ -76,7 +76,7 @@ import Vellum
         #expect(throws: StorageError.self) { try archives.throwing.peek(archiveWithKey: key) }
         #expect(throws: StorageError.self) { try archives.throwing.delete(archiveWithKey: key) }
         #expect(throws: StorageError.self) { try archives.throwing.latestAccessedTime(for: key) }
-        #expect(messages.all.isEmpty, "what is thrown is not logged as well")
+        #expect(messages.all.isEmpty, "thrown errors are not logged")
         archives.record(Note(primaryKey: key, text: ""))
         archives.update(Note(primaryKey: key, text: ""))
         #expect(archives.access(archiveWithKey: key) == nil && archives.peek(archiveWithKey: key) == nil)
@@ -90,7 +90,7 @@ import Vellum
         #expect(archives.currentSize == 0)
     }
 
-    @Test func anObjectThatCannotBeEncodedIsReportedAndCounted() async throws {
+    @Test("an object that can't be encoded is logged and counted") func unencodableObjects() async throws {
         let factory = TemporaryStore().factory()
         let messages = LoggedMessages()
         factory.logger = messages.logger
@@ -105,7 +105,7 @@ import Vellum
         #expect(history.map(\.kind) == [.rejection, .rejection] && history[0].cause == .unencodable)
     }
 
-    @Test func aValueThatNoLongerDecodesIsAMissAndStays() throws {
+    @Test("a value that can't be decoded is a miss, and stays") func undecodableValues() throws {
         enum Old { struct Thing: ArchiveCodable { var primaryKey: String; var number: String } }
         enum New {
             struct Thing: ArchiveCodable {
@@ -133,7 +133,7 @@ import Vellum
         #expect(archives.access(archiveWithKey: "k")?.number == 1)
     }
 
-    @Test func valuesThatOneTierHasNoRoomFor() throws {
+    @Test("an object that exceeds the disk limit stays in memory") func valuesBeyondTheDiskLimit() throws {
         let store = TemporaryStore()
         let archives = try store.factory().archives(
             for: Note.self, trySetMaxMemorySize: 1_000, trySetMaxDiskSize: 500)
@@ -145,19 +145,17 @@ import Vellum
         #expect(archives.access(archiveWithKey: "small") == small, "nothing was evicted for it")
         #expect(archives.currentDiskSize == 100 && archives.currentMemorySize == 900)
         let elsewhere = try store.factory().archives(for: Note.self)
-        #expect(elsewhere.access(archiveWithKey: "memory") == nil, "its bytes are in one process only")
+        #expect(elsewhere.access(archiveWithKey: "memory") == nil, "not visible to other processes")
         #expect(throws: StorageError.self) { try archives.throwing.record(.sized("none", 1_200)) }
         #expect(archives.access(archiveWithKey: "small") == small)
         #expect(archives.currentMemorySize == 900)
         archives.record(Note.sized("other", 400))
         archives.record(Note.sized("third", 400))
-        #expect(archives.access(archiveWithKey: "memory") == nil, "evicted from memory, it was nowhere else")
+        #expect(archives.access(archiveWithKey: "memory") == nil, "lost when evicted from memory")
         #expect(try archives.core.archive.metadata("memory") == nil)
     }
 
-    /// What broke: overwriting an object that was in memory only lost it, because the mark that memory holds it was
-    /// removed with the former version.
-    @Test func overwritingWhatIsInMemoryOnly() throws {
+    @Test("an object in memory only can be overwritten") func overwritingInMemory() throws {
         let archives = try TemporaryStore().factory().archives(
             for: Note.self, trySetMaxMemorySize: 2_000, trySetMaxDiskSize: 500)
         archives.record(Note.sized("a", 800))
@@ -170,7 +168,7 @@ import Vellum
         #expect(archives.currentMemorySize == 100 && archives.currentDiskSize == 100)
     }
 
-    @Test func aValueThatMemoryHasNoRoomForIsOnDisk() throws {
+    @Test("an object that exceeds the memory limit is on disk") func valuesBeyondTheMemoryLimit() throws {
         let archives = try TemporaryStore().factory().archives(
             for: Note.self, trySetMaxMemorySize: 500, trySetMaxDiskSize: 5_000)
         archives.record(Note.sized("a", 200))
@@ -180,11 +178,11 @@ import Vellum
         #expect(archives.access(archiveWithKey: "large") == large)
         #expect(archives.core.memory.keys == ["a"])
         archives.record(Note.sized("a", 900))
-        #expect(archives.core.memory.keys == [], "the smaller version must not be served any more")
+        #expect(archives.core.memory.keys == [], "the overwritten version must not be returned")
         #expect(archives.access(archiveWithKey: "a") == Note.sized("a", 900))
     }
 
-    @Test func deletingWhatWasIdleForLonger() throws {
+    @Test func deletingIdleObjects() throws {
         let archives = try TemporaryStore().factory().archives(for: Note.self)
         archives.insert(Note(primaryKey: "a", text: ""), Note(primaryKey: "b", text: ""))
         archives.deleteAllInvalidateArchives(invalidateTimeInterval: 60)
@@ -221,14 +219,13 @@ import Vellum
         #expect(try archives.core.archive.metadata("b")?.owner == "ada")
         #expect(try archives.core.archive.metadata("b")?.expires != nil)
         Thread.sleep(forTimeInterval: 0.1)
-        #expect(archives.access(archiveWithKey: "c") == nil, "memory must not serve it either")
+        #expect(archives.access(archiveWithKey: "c") == nil, "absent from memory, too")
         archives.deleteAll(ofOwner: "ada")
         #expect(archives.accessAll().map(\.primaryKey) == ["d"])
         #expect(archives.core.memory.keys == ["d"])
     }
 
-    /// What broke: an empty owner counted as none, so deleting its objects deleted all objects without an owner.
-    @Test func anEmptyOwnerIsNoOwner() throws {
+    @Test("an empty owner is refused") func emptyOwner() throws {
         let archives = try TemporaryStore().factory().archives(for: Note.self)
         archives.record(Note(primaryKey: "a", text: ""))
         let isRefused = { (error: any Error) in
@@ -243,19 +240,19 @@ import Vellum
         #expect(archives.keys() == ["a"] && archives.keys(ofOwner: "").isEmpty)
     }
 
-    @Test func aMemoryLifetimeIsArmedAnewByReading() throws {
+    @Test("reading renews the TTL in memory") func memoryTTL() throws {
         let archives = try TemporaryStore().factory().archives(for: Note.self)
         archives.record(
             Note(primaryKey: "a", text: "1"), expiresIn: .seconds(60), inMemory: .milliseconds(60))
         #expect(archives.core.memory.keys == ["a"])
         Thread.sleep(forTimeInterval: 0.1)
         #expect(archives.peek(archiveWithKey: "a")?.text == "1")
-        #expect(archives.core.memory.keys == [], "its time in memory was over")
+        #expect(archives.core.memory.keys == [], "expired in memory")
         #expect(archives.access(archiveWithKey: "a")?.text == "1")
         #expect(archives.core.memory.keys == ["a"])
     }
 
-    @Test func peekingLeavesNoTrace() throws {
+    @Test("peeking changes neither statistics nor LRU order") func peeking() throws {
         let store = TemporaryStore()
         try store.factory().archives(for: Note.self).throwing.record(Note(primaryKey: "a", text: "1"))
         let archives = try store.factory().archives(for: Note.self)
@@ -268,7 +265,7 @@ import Vellum
         #expect(try archives.keysByUse() == ["b", "a"])
     }
 
-    @Test func storingAnewGivesNewTerms() throws {
+    @Test("recording again replaces owner and expiry time") func overwritingReplacesOptions() throws {
         let archives = try TemporaryStore().factory().archives(for: Note.self)
         let note = Note(primaryKey: "a", text: "")
         archives.record(note, expiresIn: 3_600, owner: "ada")
@@ -276,7 +273,7 @@ import Vellum
         let metadata = try #require(try archives.core.archive.metadata("a"))
         #expect(metadata.expires == nil && metadata.owner == nil)
         archives.record(note, expiresIn: -1)
-        #expect(archives.access(archiveWithKey: "a") == nil, "it had expired when it came")
+        #expect(archives.access(archiveWithKey: "a") == nil, "expired when recorded")
         archives.record(note, expiresIn: .infinity)
         #expect(archives.access(archiveWithKey: "a") == note)
         archives.record(note, expiresIn: .nan)
@@ -336,9 +333,7 @@ import Vellum
         }
     }
 
-    /// What broke: if another process recorded an object again while it was read, the old object was returned, and
-    /// no hit was counted.
-    @Test func whatWasGivenIsAHit() throws {
+    @Test("an object overwritten during its access is a hit") func concurrentOverwrite() throws {
         let store = TemporaryStore()
         let archives = try store.factory().archives(for: Overtaken.self)
         archives.record(Overtaken())
@@ -362,7 +357,7 @@ import Vellum
         }
     }
 
-    @Test func changesAreFollowed() async throws {
+    @Test func followingChanges() async throws {
         let store = TemporaryStore()
         let archives = try store.factory().archives(for: Note.self)
         let elsewhere = try store.factory().archives(for: Note.self)

@@ -2,8 +2,6 @@ import Foundation
 import Testing
 import Vellum
 
-/// What broke: asynchronous calls went through a queue even for objects in memory, which took a hundred times as
-/// long as the look-up. From an actor they didn't compile for objects of a class, and half of them were missing.
 @Suite struct AsynchronousTests {
     private let store = TemporaryStore()
 
@@ -54,7 +52,7 @@ import Vellum
         try await Service().use(store.factory().archives(for: Person.self))
     }
 
-    @Test func aHitStaysOnItsThread() async throws {
+    @Test("a hit in memory stays on the caller's thread") func memoryHitsDontSwitchThreads() async throws {
         let notes = try store.factory().archives(for: Note.self)
         notes.record(Note(primaryKey: "a", text: "1"))
         let hits = Task { @MainActor in
@@ -70,7 +68,7 @@ import Vellum
         #expect(notes.statistics?.memoryHits == 1_000)
     }
 
-    /// More than one batch of objects, with a limit within the second.
+    /// More than one batch of objects, with the limit in the second.
     @Test func queriesOfManyObjects() async throws {
         let notes = try store.factory().archives(for: Note.self)
         for number in 0..<600 { notes.record(Note(primaryKey: "\(number)", text: "\(number % 7)")) }
@@ -86,5 +84,4 @@ import Vellum
     }
 }
 
-/// Identifies the current thread.
 private func unsafeThread() -> ObjectIdentifier { ObjectIdentifier(Thread.current) }

@@ -3,7 +3,6 @@ import StorageEngine
 import Testing
 import Vellum
 
-/// The changes of an archive, as a follower sees them.
 @Suite struct ChangesTests {
     private let store = TemporaryStore()
 
@@ -42,12 +41,13 @@ import Vellum
         #expect(seen.map(\.kind) == expected.map(\.0))
         #expect(seen.map(\.key) == expected.map(\.1))
         #expect(seen.map(\.bytes) == expected.map(\.2))
-        // The engine's clock may be some milliseconds behind.
-        let meanwhile = begun.addingTimeInterval(-1)...Date().addingTimeInterval(1)
-        #expect(seen.allSatisfy { $0.process == getpid() && meanwhile.contains($0.time) })
+        // The engine's clock may lag by some milliseconds.
+        let span = begun.addingTimeInterval(-1)...Date().addingTimeInterval(1)
+        #expect(seen.allSatisfy { $0.process == getpid() && span.contains($0.time) })
     }
 
-    @Test func deadlinesSizesAndWhatAPersonDoes() async throws {
+    @Test("changes report expiry times, sizes, and operations of the browser")
+    func expirySizesAndPlans() async throws {
         let notes = try store.factory().archives(for: Note.self)
         notes.record(Note(primaryKey: "a", text: ""))
         let archive = notes.core.archive
@@ -57,7 +57,7 @@ import Vellum
             let sequence = try #require(try archive.metadata("a")).sequence
             let action = try #require(
                 try archive.carryOut(.delete, on: [PlannedEntry(key: "a", sequence: sequence)]).action)
-            #expect(notes.access(archiveWithKey: "a") == nil, "memory must not have what a person deleted")
+            #expect(notes.access(archiveWithKey: "a") == nil, "deleted from memory, too")
             _ = try archive.undo(action.id)
         }
         #expect(seen.map(\.kind) == [.lifetimeChanged, .resized, .deleted, .restored])
@@ -65,7 +65,7 @@ import Vellum
         #expect(notes.access(archiveWithKey: "a") != nil)
     }
 
-    @Test func aValueThatCannotBeDecodedIsTold() async throws {
+    @Test("a value that can't be decoded is reported as rejected") func undecodableValues() async throws {
         let notes = try store.factory().archives(for: Note.self)
         try notes.core.archive.put(Array("no note".utf8), forKey: "a")
         let seen = try await kinds(notes, count: 1) { #expect(notes.access(archiveWithKey: "a") == nil) }
@@ -75,8 +75,8 @@ import Vellum
         #expect(try notes.core.archive.peek("a") == Array("no note".utf8))
     }
 
-    /// A slow follower learns how many changes it lost, and continues with those that are still known.
-    @Test func oneThatIsTooSlowLosesTheOldest() async throws {
+    @Test("a slow follower gets the number of lost changes, then the rest")
+    func slowFollowers() async throws {
         let notes = try store.factory().archives(for: Note.self)
         var changes = notes.changes.makeAsyncIterator()
         for number in 0..<3_000 { notes.record(Note(primaryKey: "\(number)", text: "")) }
@@ -88,7 +88,7 @@ import Vellum
         #expect(await changes.next()?.key == "\(count)")
     }
 
-    @Test func eachLoopFollowsByItself() async throws {
+    @Test("each loop follows independently") func independentLoops() async throws {
         let notes = try store.factory().archives(for: Note.self)
         var first = notes.changes.makeAsyncIterator()
         notes.record(Note(primaryKey: "a", text: ""))

@@ -12,14 +12,13 @@ import Vellum
         let count = Atomic(0)
     }
 
-    /// What broke: a change made just before the archive was closed was repeated, because its end coincided with the
-    /// closing; and calls threw `closed`, although the next call should reopen the archive.
-    @Test func changesCountOnceBesideClosing() async throws {
+    @Test("changes are made once, and calls reopen the archive, during closing")
+    func changesDuringClosing() async throws {
         let factory = store.factory()
         let notes = try factory.archives(for: Note.self)
         notes.record(Note(primaryKey: "n", text: "0"))
         let ends = Counter()
-        // Not a task, because it would block one of the few threads that all tasks share.
+        // A thread, since a blocked task would occupy one of the few shared threads.
         Thread.detachNewThread {
             while ends.count.load(ordering: .relaxed) == 0 {
                 factory.close()
@@ -43,8 +42,7 @@ import Vellum
         #expect(notes.access(archiveWithKey: "n")?.text == "3000")
     }
 
-    /// What broke: one archive that a stopped process prevented from being opened blocked all others of the factory.
-    @Test func oneThatCannotBeOpenedHoldsUpNoOther() throws {
+    @Test("an archive that can't be opened blocks no other") func blockedOpening() throws {
         let factory = store.factory()
         let notes = try factory.archives(for: Note.self, named: "A")
         notes.record(Note(primaryKey: "n", text: "0"))
@@ -66,8 +64,7 @@ import Vellum
         #expect(flock(opening, LOCK_UN) == 0)
     }
 
-    /// What broke: a kind that was refused was accepted the second time.
-    @Test func whatIsRefusedIsRefusedAgain() throws {
+    @Test("a refused kind is refused again") func repeatedRefusals() throws {
         let factory = store.factory()
         _ = try factory.archives(for: Note.self, named: "C")
         for _ in 0..<3 {
@@ -83,9 +80,7 @@ import Vellum
         }
     }
 
-    /// What broke: an object that was in memory only was lost if another thread had just recorded the key in a
-    /// batch.
-    @Test func aBatchForgetsNothingNewer() throws {
+    @Test("a batch doesn't drop a newer object from memory") func batchesBesideMemory() throws {
         let notes = try store.factory().archives(
             for: Note.self, trySetMaxMemorySize: 40_000_000, trySetMaxDiskSize: 20_000)
         let ends = Counter()
@@ -99,7 +94,7 @@ import Vellum
         let large = Note.sized("k", 30_000)
         for _ in 0..<20_000 {
             notes.record(large)
-            guard notes.peek(archiveWithKey: "k") != nil else { Issue.record("it is nowhere"); break }
+            guard notes.peek(archiveWithKey: "k") != nil else { Issue.record("lost"); break }
         }
     }
 }

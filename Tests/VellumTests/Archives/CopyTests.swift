@@ -2,8 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// Objects behave as values: if a caller changes an instance of a class, that reaches neither the archive nor other
-/// callers, in any tier.
+/// Objects behave as values: changing an instance changes neither the archive nor other callers' instances.
 @Suite struct CopyTests {
     private let store = TemporaryStore()
 
@@ -26,12 +25,12 @@ import Vellum
         }
     }
 
-    @Test func changingWhatWasRecorded() throws {
+    @Test("changing a recorded instance doesn't change the archive") func changesAfterRecording() throws {
         let people = try store.factory().archives(for: Person.self)
         let ada = Person(name: "ada", age: 36)
         people.record(ada)
         ada.age = 99
-        #expect(people.core.memory.keys == ["ada"], "it must be memory that answers")
+        #expect(people.core.memory.keys == ["ada"], "read from memory")
         #expect(people.access(archiveWithKey: "ada")?.age == 36)
         #expect(people.peek(archiveWithKey: "ada")?.age == 36)
         #expect(people.accessAll().map(\.age) == [36])
@@ -39,7 +38,7 @@ import Vellum
         #expect(people.access(archiveWithKey: "ada")?.age == 99)
     }
 
-    @Test func changingWhatWasAccessed() throws {
+    @Test("changing an accessed instance doesn't change the archive") func changesAfterAccess() throws {
         let people = try store.factory().archives(for: Person.self)
         people.record(Person(name: "ada", age: 36))
         let first = try #require(people.access(archiveWithKey: "ada"))
@@ -49,7 +48,7 @@ import Vellum
         second.age = 2
         #expect(people.findWhere { $0.age(.isEqual(with: 36)) }.getResults().map(\.age) == [36])
 
-        // The same for an object that was read from disk into memory.
+        // Read from disk into memory.
         let elsewhere = try store.factory().archives(for: Person.self)
         let read = try #require(elsewhere.access(archiveWithKey: "ada"))
         #expect(elsewhere.core.memory.keys == ["ada"])
@@ -57,7 +56,7 @@ import Vellum
         #expect(elsewhere.access(archiveWithKey: "ada")?.age == 36)
     }
 
-    @Test func aClassThatWritesItsOwnBytes() throws {
+    @Test func classWithOwnEncoding() throws {
         let pages = try store.factory().archives(for: Page.self)
         let page = Page("index", "one")
         pages.record(page)
@@ -71,9 +70,7 @@ import Vellum
         #expect(elsewhere.access(archiveWithKey: "index")?.text == "one")
     }
 
-    /// A structure is copied, too, if a part of it has a reference type, however deep: here in a property, in an
-    /// array.
-    @Test func aStructureWithPartsOfReferenceType() throws {
+    @Test("a structure is copied if any of its parts is a reference") func structureWithReferences() throws {
         let teams = try store.factory().archives(for: Team.self)
         let (leader, member) = (Person(name: "ada", age: 36), Person(name: "charles", age: 45))
         teams.record(Team(primaryKey: "t", leader: leader, members: [member]))
@@ -88,8 +85,7 @@ import Vellum
         #expect(elsewhere.access(archiveWithKey: "t")?.leader.age == 36)
     }
 
-    /// Without such parts an access decodes nothing.
-    @Test func aStructureOfValuesIsKeptAsItIs() throws {
+    @Test("a structure of values is kept without copying") func structureOfValues() throws {
         let notes = try store.factory().archives(for: Note.self)
         notes.record(Note(primaryKey: "a", text: "one"))
         var read = try #require(notes.access(archiveWithKey: "a"))

@@ -5,18 +5,16 @@ import TestSupport
 import Testing
 import Vellum
 
-/// What broke: a view that showed an object had to derive it from changes and read it again after gaps, and missed
-/// changes between its first reading and the first change.
 @Suite(.timeLimit(.minutes(10))) struct FollowedValuesTests {
     private let store = TemporaryStore()
 
     private func note(_ key: String, _ text: String = "") -> Note { Note(primaryKey: key, text: text) }
 
-    @Test func aValueBeginsWithWhatThereIsAndGoesOn() async throws {
+    @Test("begins with the present value, then follows changes") func valuesOfKey() async throws {
         let notes = try store.factory().archives(for: Note.self)
         let other = try store.factory().archives(for: Note.self)
         var values = notes.values(forKey: "a").makeAsyncIterator()
-        #expect(await values.next() == .some(nil), "there is none")
+        #expect(await values.next() == .some(nil), "absent")
         other.record(note("b", "another"))
         other.record(note("a", "1"))
         #expect(await values.next() == note("a", "1"))
@@ -26,10 +24,10 @@ import Vellum
         #expect(await values.next() == note("a", "3"))
         other.deleteAll()
         #expect(await values.next() == .some(nil))
-        #expect(notes.statistics?.hits == 0 && notes.statistics?.misses == 0, "without a trace")
+        #expect(notes.statistics?.hits == 0 && notes.statistics?.misses == 0, "not counted")
     }
 
-    @Test func aLongKeyIsFollowedThoughEventsHaveItsBeginningOnly() async throws {
+    @Test("follows long keys, of which events have only the beginning") func longKeys() async throws {
         let notes = try store.factory().archives(for: Note.self)
         let key = String(repeating: "long ", count: 20)
         notes.record(note(key, "1"))
@@ -40,13 +38,12 @@ import Vellum
         #expect(await values.next() == .some(nil))
     }
 
-    /// More changes than the archive keeps, while nobody reads them.
-    @Test func theLastIsNeverMissed() async throws {
+    @Test("a slow follower skips values, but not the last") func latestValue() async throws {
         let notes = try store.factory().archives(for: Note.self)
         var values = notes.values(forKey: "a").makeAsyncIterator()
         _ = await values.next()
         for number in 1...3_000 { notes.record(note("a", "\(number)")) }
-        #expect(await values.next() == note("a", "3000"), "all of them are one change for who was away")
+        #expect(await values.next() == note("a", "3000"), "a slow follower skips values")
         for round in 0..<20 {
             let writer = Task.detached {
                 for number in 1...100 { notes.record(self.note("a", "\(round) \(number)")) }
@@ -60,7 +57,7 @@ import Vellum
         }
     }
 
-    @Test func queriesAreFollowed() async throws {
+    @Test("follows the results of a query") func valuesOfQuery() async throws {
         let notes = try store.factory().archives(for: Note.self)
         notes.record(note("a", "yes"))
         let query = notes.where(\.text, .contains("yes")).sorted { $0.primaryKey(.ascending) }
@@ -68,7 +65,7 @@ import Vellum
         #expect(await results.next()?.map(\.primaryKey) == ["a"])
         notes.record(note("b", "no"))
         notes.record(note("c", "yes"))
-        #expect(await results.next()?.map(\.primaryKey) == ["a", "c"], "what changes nothing is no news")
+        #expect(await results.next()?.map(\.primaryKey) == ["a", "c"], "unchanged results are not repeated")
         notes.delete(archiveWithKey: "a")
         #expect(await results.next()?.map(\.primaryKey) == ["c"])
         var all = notes.values(of: []).makeAsyncIterator()
@@ -77,7 +74,7 @@ import Vellum
         #expect(await all.next()?.count == 3)
     }
 
-    @Test func itGoesOnInTheStoreThatIsMadeAnew() async throws {
+    @Test("continues in a recreated store") func recreatedStore() async throws {
         let notes = try store.factory().archives(for: Note.self)
         notes.record(note("a", "1"))
         var values = notes.values(forKey: "a").makeAsyncIterator()
@@ -87,7 +84,7 @@ import Vellum
         #expect(await values.next() == note("a", "2"))
     }
 
-    @Test func itEndsWithItsTaskAndWithItsFactory() async throws {
+    @Test("ends with its task and with its factory") func ends() async throws {
         let factory = store.factory()
         let notes = try factory.archives(for: Note.self)
         let begun = AsyncStream<Void>.makeStream()
@@ -108,7 +105,7 @@ import Vellum
         #expect(await values.next() == nil)
     }
 
-    @MainActor @Test func itIsFollowedFromAnActorWithObjectsOfAClass() async throws {
+    @MainActor @Test("gives objects of a class to the main actor") func mainActor() async throws {
         let people = try store.factory().archives(for: Person.self)
         people.record(Person(name: "ada", age: 36))
         for await person in people.values(forKey: "ada") {
@@ -120,9 +117,8 @@ import Vellum
         #expect(people.access(archiveWithKey: "ada")?.age == 38)
     }
 
-    /// A view that shows the value is told of each change by any process. Once it is released, nothing follows the
-    /// archive.
-    @MainActor @Test func viewsObserveIt() async throws {
+    @MainActor @Test("a view observes changes of all processes until it is released")
+    func observation() async throws {
         let factory = store.factory()
         let notes = try factory.archives(for: Note.self)
         let other = try store.factory().archives(for: Note.self)

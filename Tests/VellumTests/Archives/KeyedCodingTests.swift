@@ -2,8 +2,6 @@ import Foundation
 import Testing
 import Vellum
 
-/// What broke: a type whose bytes don't contain its key couldn't be archived. Only the library's own coding of
-/// values by key was passed the key.
 @Suite struct KeyedCodingTests {
     private let store = TemporaryStore()
 
@@ -18,7 +16,7 @@ import Vellum
         }
     }
 
-    /// The key isn't encoded; everything else uses the library's coding.
+    /// The key isn't encoded.
     private struct Page: ArchiveCodable, Equatable {
         enum CodingKeys: CodingKey { case title, words }
         var primaryKey = ""
@@ -46,7 +44,7 @@ import Vellum
         #expect(found == logo)
     }
 
-    @Test func aKeyThatIsNoProperty() async throws {
+    @Test func keyOutsideTheEncoding() async throws {
         let pages = try store.factory().archives(for: Page.self)
         let home = Page(primaryKey: "/", title: "Home", words: 7)
         pages.record(home)
@@ -59,7 +57,7 @@ import Vellum
         #expect(explanation.encoded == nil && explanation.reason?.contains("its own coding") == true)
     }
 
-    @Test func theLibrarysOwnWayIsStillSeen() throws {
+    @Test func libraryCoding() throws {
         let notes = try store.factory().archives(for: Note.self)
         notes.record(Note(primaryKey: "a", text: "x"))
         #expect(try notes.throwing.where(\.text == "x").explain().encoded != nil)

@@ -1,7 +1,7 @@
 import Testing
 import Vellum
 
-/// Archivable properties: they are stored in archives of their own, and in the object.
+/// Archivable properties are stored in the object and in their own archives.
 @Suite struct PropertyTests {
     private let factory: ArchivesFactory
     private let engines: ArchiveManager<Engine>
@@ -12,7 +12,7 @@ import Vellum
         engines = try factory.archives(for: Engine.self)
     }
 
-    @Test func theyAreInsertedWhereTheyAreNot() throws {
+    @Test("absent properties are inserted, present ones stay") func insertingProperties() throws {
         let cars = try factory.archives(for: Car.self)
         cars.record(
             Car(
@@ -20,32 +20,32 @@ import Vellum
                 spare: Engine(primaryKey: "v6", power: 200), engines: [Engine(primaryKey: "v4", power: 100)]))
         #expect(engines.access(archiveWithKey: "v8")?.power == 300)
         #expect(engines.access(archiveWithKey: "v6")?.power == 200)
-        #expect(engines.peek(archiveWithKey: "v4") == nil, "an element of a collection is no property")
+        #expect(engines.peek(archiveWithKey: "v4") == nil, "elements of collections are not stored")
 
         cars.record(Car(primaryKey: "c", engine: Engine(primaryKey: "v8", power: 301), spare: nil))
-        #expect(engines.access(archiveWithKey: "v8")?.power == 300, "by default what is there stays")
-        #expect(cars.access(archiveWithKey: "c")?.engine.power == 301, "the object has its own")
+        #expect(engines.access(archiveWithKey: "v8")?.power == 300, "the default keeps the present object")
+        #expect(cars.access(archiveWithKey: "c")?.engine.power == 301, "the object keeps its copy")
         #expect(engines.access(archiveWithKey: "v6")?.power == 200)
     }
 
-    @Test func theyReplaceWhatIsThere() throws {
+    @Test("properties replace present objects on request") func replacingProperties() throws {
         let cars = try factory.archives(for: ReplacingCar.self)
         engines.record(Engine(primaryKey: "v8", power: 1))
         let created = try engines.core.archive.metadata("v8")?.created
         cars.record(ReplacingCar(primaryKey: "c", engine: Engine(primaryKey: "v8", power: 2)))
         #expect(engines.access(archiveWithKey: "v8")?.power == 2)
-        #expect(try engines.core.archive.metadata("v8")?.created == created, "it is an update")
+        #expect(try engines.core.archive.metadata("v8")?.created == created, "updated, not inserted")
     }
 
-    @Test func theyAreLeftAlone() throws {
+    @Test("properties are not stored on request") func ignoringProperties() throws {
         let cars = try factory.archives(for: IgnoringCar.self)
         cars.record(IgnoringCar(primaryKey: "c", engine: Engine(primaryKey: "v8", power: 2)))
         #expect(engines.accessAll().isEmpty)
         #expect(cars.access(archiveWithKey: "c")?.engine.power == 2)
     }
 
-    /// The object's own bytes contain them, so it stays complete whatever happens to their entries.
-    @Test func anObjectOutlivesItsPropertiesEntries() throws {
+    @Test("an object stays complete when the entries of its properties are deleted")
+    func deletedProperties() throws {
         let small = TemporaryStore().factory()
         let engines = try small.archives(for: Engine.self, trySetMaxMemorySize: 100, trySetMaxDiskSize: 100)
         let cars = try small.archives(for: Car.self)
@@ -53,16 +53,16 @@ import Vellum
         engines.delete(archiveWithKey: "v8")
         #expect(cars.access(archiveWithKey: "c")?.engine.power == 300)
         cars.record(Car(primaryKey: "d", engine: Engine(primaryKey: "v8", power: 8)))
-        #expect(engines.peek(archiveWithKey: "v8")?.power == 8, "deleted, it is inserted again")
+        #expect(engines.peek(archiveWithKey: "v8")?.power == 8, "inserted again after the deletion")
         for number in 0..<20 { engines.record(Engine(primaryKey: "other \(number)", power: number)) }
         #expect(engines.peek(archiveWithKey: "v8") == nil, "evicted")
         #expect(cars.access(archiveWithKey: "c")?.engine.power == 300)
         #expect(cars.access(archiveWithKey: "d")?.engine.power == 8)
         cars.deleteAll()
-        #expect(!engines.accessAll().isEmpty, "and they outlive it")
+        #expect(!engines.accessAll().isEmpty, "stay after the objects are deleted")
     }
 
-    @Test func thoseOfSuperclassesCount() throws {
+    @Test func propertiesOfSuperclasses() throws {
         let vehicles = try factory.archives(for: Vehicle.self)
         vehicles.record(Vehicle("bus", engine: Engine(primaryKey: "diesel", power: 400)))
         vehicles.record(Vehicle("cart", engine: nil))
@@ -74,7 +74,7 @@ import Vellum
         #expect(read?.engine?.power == 500 && read?.load == 7)
     }
 
-    @Test func onesThatAreReferences() throws {
+    @Test func propertiesOfClasses() throws {
         let teams = try factory.archives(for: Team.self)
         teams.record(
             Team(
@@ -86,8 +86,8 @@ import Vellum
         #expect(people.access(archiveWithKey: "ada")?.age == 36)
     }
 
-    /// If a property can't be stored, the object is stored anyway.
-    @Test func oneThatCannotBeStoredIsLoggedAndLeftOut() throws {
+    @Test("an object is stored even if a property can't be stored, which is logged")
+    func failedProperties() throws {
         let messages = LoggedMessages()
         factory.logger = messages.logger
         let cars = try factory.archives(for: Car.self)

@@ -4,8 +4,7 @@ import TestSupport
 import Testing
 import Vellum
 
-/// What broke: after `rm -rf` of the store's folder a program kept recording into files that nobody could open. Then
-/// it got errors that nobody saw, and its factory returned the dead archive until the program was restarted.
+/// A program continues after its store's folder was removed.
 @Suite struct RemovedStoreTests {
     private let store = TemporaryStore()
     private let log = LoggedMessages()
@@ -17,7 +16,7 @@ import Vellum
 
     private func note(_ key: String) -> Note { Note(primaryKey: key, text: "text of \(key)") }
 
-    /// The object that a newly opened store has.
+    /// Reads with a new factory.
     private func found(_ key: String) throws -> Note? {
         try store.factory().archives(for: Note.self).peek(archiveWithKey: key)
     }
@@ -32,26 +31,26 @@ import Vellum
         return notes
     }
 
-    @Test func theNextCallMakesTheStoreAnew() async throws {
+    @Test("the next call recreates the store") func recreatingTheStore() async throws {
         let factory = store.factory()
         let notes = try notes(factory)
         notes.record(note("before"))
         try removeStore()
         notes.record(note("after"))
-        #expect(try found("after") == note("after"), "somebody else must find it")
-        #expect(notes.access(archiveWithKey: "before") == nil, "it went with the folder")
+        #expect(try found("after") == note("after"), "readable by others")
+        #expect(notes.access(archiveWithKey: "before") == nil, "removed with the folder")
         try removeStore()
         try notes.throwing.record(note("thrown"))
         #expect(try found("thrown") == note("thrown"))
         try removeStore()
         try await notes.asynchronous.record(note("awaited"))
         #expect(try found("awaited") == note("awaited"))
-        #expect(try notes === factory.archives(for: Note.self), "the same object serves on")
+        #expect(try notes === factory.archives(for: Note.self), "the archive object stays valid")
         #expect(log.all.count { $0.contains("removed while it was open") } == 3, "\(log.all)")
         #expect(!log.all.contains { $0.contains("cannot") })
     }
 
-    @Test(arguments: 0..<8) func everyCallNotices(_ call: Int) throws {
+    @Test(arguments: 0..<8) func everyCallDetectsRemoval(_ call: Int) throws {
         let notes = try removedNotes()
         switch call {
         case 0: #expect(notes.access(archiveWithKey: "absent") == nil)
@@ -68,15 +67,15 @@ import Vellum
         #expect(try found("c") == note("c"))
     }
 
-    /// A hit in memory checks no file, except once in a while.
-    @Test func aHitInMemoryNoticesSoon() throws {
+    @Test("hits in memory detect the removal soon, without checking files each time")
+    func memoryHitsDetectRemoval() throws {
         let notes = try removedNotes()
         var hits = 0
         while notes.access(archiveWithKey: "a") != nil, hits < 10_000 { hits += 1 }
         #expect(hits < 300)
     }
 
-    @Test func theOtherProcessesOfTheStoreComeAlong() throws {
+    @Test("other processes continue in the recreated store") func otherProcesses() throws {
         let one = try notes(store.factory())
         let other = try notes(store.factory())
         one.record(note("a"))
@@ -89,7 +88,7 @@ import Vellum
         #expect(one.access(archiveWithKey: "c") == note("c"))
     }
 
-    @Test func anArchiveThatSomebodyRemovesIsMadeAnew() throws {
+    @Test("a removed archive is recreated") func removedArchive() throws {
         let notes = try notes(store.factory())
         notes.record(note("a"))
         let other = try Store.open(at: store.path)
@@ -99,7 +98,7 @@ import Vellum
         #expect(try found("b") == note("b"))
     }
 
-    @Test func whatIsInTheFolderGoesWithoutTheFolderToo() throws {
+    @Test("the store is recreated in an emptied folder") func emptiedFolder() throws {
         let notes = try notes(store.factory())
         notes.record(note("a"))
         for name in try FileManager.default.contentsOfDirectory(atPath: store.path) {
@@ -109,7 +108,7 @@ import Vellum
         #expect(try found("b") == note("b"))
     }
 
-    @Test func whyItCannotBeMadeAnewIsSaid() throws {
+    @Test("the reason why the store can't be recreated is logged") func failedRecreation() throws {
         let notes = try removedNotes()
         try Data("a file".utf8).write(to: URL(fileURLWithPath: store.path))
         #expect(throws: StorageError.self) { try notes.throwing.record(note("b")) }
@@ -118,10 +117,10 @@ import Vellum
             log.all.contains { $0.contains("cannot record") && $0.contains("it is a file, not a folder") })
         try removeStore()
         notes.record(note("d"))
-        #expect(try found("d") == note("d"), "as soon as it can be")
+        #expect(try found("d") == note("d"), "recreated when possible")
     }
 
-    @Test func manyThreadsMakeItAnewOnce() async throws {
+    @Test("many threads recreate the store once") func concurrentRecreation() async throws {
         let notes = try removedNotes()
         await withTaskGroup { group in
             for thread in 0..<8 {
@@ -137,7 +136,7 @@ import Vellum
 
     // MARK: Closing
 
-    @Test func aClosedFactoryIsOpenedByTheNextCall() async throws {
+    @Test("the next call opens a closed factory") func reopening() async throws {
         let factory = store.factory()
         let notes = try notes(factory)
         notes.record(note("a"))
@@ -152,7 +151,7 @@ import Vellum
         #expect(log.all == [])
     }
 
-    @Test func whereTheStoreIsMayBeSaidBeforeItsFirstUse() throws {
+    @Test("the store's path can be set before its first use only") func storePath() throws {
         let factory = ArchivesFactory(storePath: store.path + "/never")
         try factory.useStore(at: store.path)
         #expect(factory.storePath == store.path)
@@ -163,9 +162,7 @@ import Vellum
         #expect("\(try #require(error))".contains("too late"))
     }
 
-    /// What broke: if the last request for a removed collection hadn't named a kind, a cache of two megabytes was
-    /// created in its place, which evicted most of the objects.
-    @Test func whatIsMadeAnewIsOfItsKind() throws {
+    @Test("a recreated archive has its former kind and durability") func recreatedSettings() throws {
         let factory = store.factory()
         let notes = try factory.archives(for: Note.self, kind: .collection, durability: .full)
         notes.record(note("a"))

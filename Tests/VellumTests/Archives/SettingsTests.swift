@@ -2,12 +2,11 @@ import Foundation
 import Testing
 import Vellum
 
-/// What broke: limits requested for an existing archive were ignored silently, and two types with one name overwrote
-/// each other's objects if they came from different factories or processes.
 @Suite struct SettingsTests {
     private let store = TemporaryStore()
 
-    @Test func limitsThatDifferAreSaid() throws {
+    @Test("limits that differ from those of an existing archive are logged once")
+    func differingLimits() throws {
         _ = try store.factory().archives(for: Note.self, trySetMaxMemorySize: 1_000, trySetMaxDiskSize: 2_000)
         let factory = store.factory()
         let messages = LoggedMessages()
@@ -17,11 +16,11 @@ import Vellum
         #expect(messages.all.count == 1)
         #expect(messages.all[0].contains("disk limit") && messages.all[0].contains("asked: 9000, has: 2000"))
         _ = try factory.archives(for: Note.self, trySetMaxMemorySize: 1_000, trySetMaxDiskSize: 9_000)
-        #expect(messages.all.count == 1, "once is enough")
+        #expect(messages.all.count == 1, "logged once")
         _ = try factory.archives(for: Note.self, durability: .full)
         #expect(messages.all.count == 2 && messages.all[1].contains("durability"))
         _ = try factory.archives(for: Note.self)
-        #expect(messages.all.count == 2, "who says nothing wants nothing else")
+        #expect(messages.all.count == 2, "unspecified settings don't differ")
     }
 
     @Test("new archives have the factory's default limits, and existing ones keep theirs")
@@ -44,7 +43,7 @@ import Vellum
         #expect(error.localizedDescription == "the bytes are not UTF-8")
     }
 
-    @Test func settingsAreAppliedIfWanted() throws {
+    @Test("settings are applied to an existing archive on request") func appliesSettings() throws {
         let first = try store.factory().archives(
             for: Note.self, trySetMaxMemorySize: 1_000, trySetMaxDiskSize: 2_000)
         let factory = store.factory()
@@ -57,7 +56,7 @@ import Vellum
         #expect(try first.core.archive.configuration().durability == .interval(seconds: 2))
     }
 
-    @Test func aCollectionEvictsNothing() throws {
+    @Test("a collection evicts nothing") func collections() throws {
         let notes = try store.factory().archives(
             for: Note.self, trySetMaxMemorySize: 500, kind: .collection, durability: .full)
         for number in 0..<60 { notes.record(Note.sized("\(number)", 50_000)) }
@@ -80,7 +79,7 @@ import Vellum
         }
     }
 
-    @Test func anotherTypeIsRefusedWhereverItComesFrom() throws {
+    @Test("another type of the same name is refused") func otherTypes() throws {
         _ = try store.factory().archives(for: Note.self)
         let error = #expect(throws: ArchiveError.self) {
             try store.factory().archives(for: Other.Note.self)

@@ -2,8 +2,6 @@ import Foundation
 import Testing
 import Vellum
 
-/// What broke: after a type had changed, every access to an old value was logged again, and nobody could find or
-/// delete all old values.
 @Suite struct StaleTests {
     private let store = TemporaryStore()
 
@@ -23,7 +21,7 @@ import Vellum
         }
     }
 
-    @Test func theyAreSaidOnceListedAndDeleted() async throws {
+    @Test("undecodable values are logged once, listed and deleted") func staleValues() async throws {
         let old = try store.factory().archives(for: Old.Thing.self)
         for number in 0..<5 { old.record(.init(primaryKey: "\(number)", number: "one")) }
         let factory = store.factory()
@@ -45,8 +43,7 @@ import Vellum
         #expect(things.accessAll().map(\.primaryKey) == ["new"])
     }
 
-    /// What broke: entries lost to damage when an index was rebuilt were reported by no call.
-    @Test func damageIsSaidWhenTheArchiveIsOpened() throws {
+    @Test("damage found during a rebuild of the index is logged at opening") func damage() throws {
         let factory = store.factory()
         let notes = try factory.archives(for: Note.self)
         for key in ["a", "b", "c"] { notes.record(Note(primaryKey: key, text: "text of \(key)")) }

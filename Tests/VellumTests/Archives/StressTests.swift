@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 import Vellum
 
-/// S10: threads that run all operations on one archive at once. Each has keys that only it stores and deletes, so
-/// that it knows which versions may be found; all threads read all keys.
+/// S10: threads run all operations on one archive. Each thread alone stores and deletes certain keys, so it knows which
+/// versions are valid; all threads read all keys.
 @Suite struct StressTests {
     private struct Numbered: ArchiveCodable {
         var primaryKey: String
@@ -36,7 +36,7 @@ import Vellum
         var wrong: [String] = []
     }
 
-    /// Operations per thread; VELLUM_STRESS_OPERATIONS=1000000 is the long form.
+    /// Operations per thread; VELLUM_STRESS_OPERATIONS=1000000 runs for longer.
     private static let operations =
         ProcessInfo.processInfo.environment["VELLUM_STRESS_OPERATIONS"].flatMap { Int($0) } ?? 3_000
 
@@ -91,7 +91,7 @@ import Vellum
         let archives: ArchiveManager<Numbered>
         var random: SeededGenerator
         var tally = Tally()
-        /// The latest objects that this thread stored under its keys, without deleted ones.
+        /// The latest objects that this thread stored, without deleted ones.
         private var stored: [String: Stored] = [:]
 
         private struct Stored {

@@ -1,7 +1,6 @@
 import Vellum
 
-/// A model of an archive of notes: the state of both programs' memory and of the disk after each step of two
-/// programs that share it.
+/// A model of an archive of notes: the memory of two programs and the disk that they share.
 struct TraceModel {
     struct Terms {
         /// In microseconds; `nil` for no limit.
@@ -10,8 +9,8 @@ struct TraceModel {
         var owner: String?
     }
 
-    /// Where the object of a key is: on disk, or only in the memory of one program. While there is none on disk,
-    /// each program may have its own.
+    /// The location of a key's object: the disk, or the memory of one program. Both programs may have one while the disk has
+    /// none.
     private struct Place: Hashable {
         var key: String
         /// The only program that has it in memory.
@@ -28,7 +27,6 @@ struct TraceModel {
         var accessed: Int64
     }
 
-    /// The content of a program's memory, including invalid objects.
     private struct Held {
         var key: String
         var bytes: Int
@@ -58,7 +56,7 @@ struct TraceModel {
     var diskBytes: Int { entries.reduce(0) { $0 + ($1.key.program == nil ? $1.value.bytes : 0) } }
     func memoryBytes(_ program: Int) -> Int { held[program].reduce(0) { $0 + $1.bytes } }
     func memoryKeys(_ program: Int) -> [String] { held[program].map(\.key) }
-    /// Keys in the order of their use, without expired ones.
+    /// Keys in LRU order, without expired ones.
     var order: [String] { places.filter { !isExpired($0) }.map(\.key) }
     var expired: [String] { places.filter { isExpired($0) }.map(\.key) }
 
@@ -66,7 +64,7 @@ struct TraceModel {
 
     // MARK: Storing
 
-    /// Returns whether any tier has room for it. An update keeps unspecified terms.
+    /// Returns whether any tier has space for it. An update keeps unspecified options.
     mutating func record(_ note: Note, _ terms: Terms, isUpdate: Bool, by program: Int) -> Bool {
         let (key, bytes) = (note.primaryKey, TraceModel.size(note))
         guard bytes <= max(diskLimit, memoryLimit) else { return false }
@@ -120,7 +118,7 @@ struct TraceModel {
         while memoryBytes(program) > limit, let oldest = held[program].last { drop(oldest.key, by: program) }
     }
 
-    /// An object that leaves the only memory that holds it is lost.
+    /// An object is lost when the only memory with it drops it.
     private mutating func drop(_ key: String, by program: Int) {
         guard let place = held[program].firstIndex(where: { $0.key == key }) else { return }
         let gone = held[program].remove(at: place)
@@ -134,7 +132,7 @@ struct TraceModel {
         places.removeAll { $0 == place }
     }
 
-    /// In every place.
+    /// In every location.
     private mutating func remove(_ key: String) {
         for place in places where place.key == key { remove(place) }
     }
@@ -178,7 +176,7 @@ struct TraceModel {
         return entry.note
     }
 
-    /// Counts as a use of the objects in both tiers, and loads none into memory.
+    /// Counts as an access of the objects in both tiers, and loads none into memory.
     mutating func accessAll(limit: Int, by program: Int) -> [Note] {
         var found: [Note] = []
         for place in places where found.count < limit && place.program ?? program == program {
@@ -224,7 +222,7 @@ struct TraceModel {
         evict(downTo: disk)
     }
 
-    /// A program checks its whole memory, as it does when it returns its size.
+    /// A program checks its whole memory, as when it returns its size.
     mutating func sweep(_ program: Int) {
         for found in held[program] where entries[found.place(in: program)]?.version != found.version {
             drop(found.key, by: program)

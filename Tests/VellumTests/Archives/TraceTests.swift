@@ -4,8 +4,7 @@ import Testing
 
 import Vellum
 
-/// Compares both tiers with a plain model after each step: order, sizes, limits, lifetimes, and two programs that
-/// share the store.
+/// Compares both tiers with a model after each step of two programs: order, sizes, limits and expiry.
 @Suite struct TraceTests {
     struct Limits: Sendable, CustomTestStringConvertible {
         var memory: Int
@@ -28,11 +27,11 @@ import Vellum
             Limits(memory: 2_000, disk: 6_000), Limits(memory: 3_000, disk: 3_000),
             Limits(memory: 500, disk: 20_000), Limits(memory: 4_000, disk: 1_500),
         ], [1 as UInt64, 2, 3])
-    func everyStepIsTheModels(limits: Limits, seed: UInt64) throws {
+    func stepsMatchTheModel(limits: Limits, seed: UInt64) throws {
         let hand = ClockHand()
         try Clock.$hand.withValue(hand) {
             let store = TemporaryStore()
-            // To the store, each factory is a separate program.
+            // Each factory acts as a separate program.
             let factories = [store.factory(), store.factory()]
             var bench = Bench(
                 archives: try factories.map {
@@ -85,7 +84,7 @@ import Vellum
         case 35:
             archives.deleteAllInvalidateArchives(invalidateTimeInterval: 2)
             bench.model.deleteIdle(longerThan: 2_000_000)
-            return "delete what is idle by \(program)"
+            return "delete idle objects by \(program)"
         case 36: return resize(&bench, by: program)
         default: return pass(&bench)
         }
@@ -93,7 +92,7 @@ import Vellum
 
     private func record(_ bench: inout Bench, _ key: String, by program: Int) -> String {
         let most = max(bench.model.memoryLimit, bench.model.diskLimit)
-        // Sometimes an object that exceeds the limit of one or both tiers.
+        // Sometimes an object exceeds the limit of one or both tiers.
         let size = bench.number(64...(bench.number(0...9) == 0 ? min(most + 100, 5_000) : 900))
         let note = Note.sized(key, size)
         let terms = TraceModel.Terms(
@@ -127,7 +126,7 @@ import Vellum
         return "resize to \(memory), \(disk) by \(program)"
     }
 
-    /// Advances the time. Nobody finds expired objects, and a look-up removes them.
+    /// Advances the time. A look-up removes expired objects.
     private func pass(_ bench: inout Bench) -> String {
         let milliseconds = bench.number(1...800)
         bench.hand.pass(.milliseconds(milliseconds))
@@ -152,7 +151,7 @@ import Vellum
     private func compare(_ bench: inout Bench, _ step: String) throws -> Bool {
         var isSame = true
         for (program, archives) in bench.archives.enumerated() {
-            // Reading the size makes memory check what other processes changed.
+            // Reading the size makes memory check for changes by other processes.
             let bytes = try archives.throwing.statistics().memoryBytes
             bench.model.sweep(program)
             let keys = archives.core.memory.keys

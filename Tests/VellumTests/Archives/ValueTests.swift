@@ -2,9 +2,8 @@ import Foundation
 import Testing
 import Vellum
 
-/// What broke: structures that hide a class from their coding were kept as they were. So all callers shared its
-/// parts, without recording, and with data races that the compiler can't see. Objects of types that aren't proven
-/// `Sendable` are kept as bytes. With the thread sanitizer, the last tests also fail by its report.
+/// Objects of types that aren't proven `Sendable` are kept as bytes, since their coding may hide a class that callers would
+/// share. With the thread sanitizer, the last tests also fail by its report.
 @Suite struct ValueTests {
     private let store = TemporaryStore()
 
@@ -34,7 +33,7 @@ import Vellum
         }
     }
 
-    /// Only its own encoding.
+    /// Has no properties, only its own encoding.
     struct OwnBytes: Archivable {
         var primaryKey: String
         var counter = Counter()
@@ -64,15 +63,15 @@ import Vellum
         let objects = try store.factory().archives(for: Object.self)
         objects.record(object)
         counter(object).count = 7
-        #expect(objects.core.memory.keys == [key], "it must be memory that answers")
+        #expect(objects.core.memory.keys == [key], "read from memory")
         let first = try #require(objects.access(archiveWithKey: key))
-        #expect(counter(first).count == 0, "changed without being recorded")
+        #expect(counter(first).count == 0, "an unrecorded change is visible")
         let second = try #require(objects.access(archiveWithKey: key))
-        #expect(counter(first) !== counter(second), "two callers share a part")
+        #expect(counter(first) !== counter(second), "callers share a part")
         counter(first).count = 8
         #expect(objects.peek(archiveWithKey: key).map { counter($0).count } == 0)
 
-        // The same for an object that was read from disk into memory.
+        // Read from disk into memory.
         let elsewhere = try store.factory().archives(for: Object.self)
         let read = try #require(elsewhere.access(archiveWithKey: key))
         counter(read).count = 9
@@ -80,20 +79,20 @@ import Vellum
         #expect(counter(again).count == 0 && counter(again) !== counter(read))
     }
 
-    @Test func aStructureWithItsOwnEncoding() throws {
+    @Test func structureWithOwnEncoding() throws {
         try expectCopies(of: OwnEncoding(primaryKey: "k")) { $0.counter }
     }
 
-    @Test func aStructureWithItsOwnBytes() throws {
+    @Test func structureWithOwnBytes() throws {
         try expectCopies(of: OwnBytes(primaryKey: "k")) { $0.counter }
     }
 
-    @Test func aStructureThatLeavesAClassOut() throws {
+    @Test func structureWithUnencodedClass() throws {
         try expectCopies(of: LeftOut(primaryKey: "k")) { $0.counter }
     }
 
-    /// Eight threads change the objects that they got; no two threads share one.
-    @Test(arguments: 0..<2) func threadsShareNothing(round: Int) throws {
+    @Test("threads that change their objects share no part", arguments: 0..<2)
+    func threadsShareNothing(round: Int) throws {
         let objects = try store.factory().archives(for: OwnBytes.self)
         objects.record(OwnBytes(primaryKey: "k"))
         DispatchQueue.concurrentPerform(iterations: 8) { number in
@@ -113,8 +112,7 @@ import Vellum
         try store.factory().archives(for: type)
     }
 
-    /// `Sendable` types are kept as they are, whichever call tells the compiler about them.
-    @Test func whatTheCompilerProves() throws {
+    @Test("Sendable types are kept without encoding") func sendableTypes() throws {
         let factory = store.factory()
         #expect(keepsObjects(try factory.archives(for: Note.self)))
         let notes: ArchiveManager<Note> = try factory.archives()
@@ -122,7 +120,7 @@ import Vellum
         #expect(!keepsObjects(try factory.archives(for: OwnBytes.self)))
         #expect(keepsObjects(try #require(Archived<Citizen>(in: factory).projectedValue)))
         #expect(!keepsObjects(try #require(Archived<LeftOut>(in: factory).projectedValue)))
-        #expect(!keepsObjects(try archives(of: Note.self)), "nothing says so to this function")
+        #expect(!keepsObjects(try archives(of: Note.self)), "unknown to a generic function")
         _ = try factory.archives(for: Note.self)
     }
 }

@@ -4,11 +4,10 @@ import TestSupport
 import Testing
 import Vellum
 
-/// What was missing: storing bytes or texts by key, or having two archives of one type, required wrapper types.
 @Suite struct ValuesByKeyTests {
     private let store = TemporaryStore()
 
-    @Test func bytesAreStoredAsTheyAre() async throws {
+    @Test("bytes are stored unchanged") func bytes() async throws {
         let images = try store.factory().values(of: Data.self, named: "images")
         let bytes = Data([0xff, 0, 1, 2])
         images.record(bytes, forKey: "a", expiresIn: .seconds(36_000), owner: "o")
@@ -30,7 +29,7 @@ import Vellum
         #expect(elsewhere.accessAll().map(\.primaryKey) == ["a", "d", "c"])
     }
 
-    @Test func textsAreStoredAsUTF8() throws {
+    @Test func texts() throws {
         let texts = try store.factory().values(of: String.self, named: "texts")
         texts["a"] = "Grüße"
         #expect(try texts.core.archive.peek("a") == Array("Grüße".utf8))
@@ -41,7 +40,7 @@ import Vellum
         #expect(texts.where(\.value, .contains("rü")).getResults().map(\.primaryKey) == ["a"])
     }
 
-    @Test func anythingElseIsCodable() async throws {
+    @Test func codableValues() async throws {
         let factory = store.factory()
         let scores = try factory.values(of: [String: Int].self, named: "scores")
         scores["a"] = ["x": 1]
@@ -55,12 +54,11 @@ import Vellum
         people["ada"] = Person(name: "Ada", age: 36)
         let read = try #require(people["ada"])
         read.age = 0
-        #expect(people["ada"]?.age == 36, "an object of a class is a value here too")
+        #expect(people["ada"]?.age == 36, "instances of classes are values, too")
         #expect(throws: ArchiveError.self) { try factory.values(of: Int.self, named: "scores") }
     }
 
-    /// What broke: each of these calls needed the wrapper around the value.
-    @Test func valuesAloneAreComputedChangedAndFollowed() throws {
+    @Test("values are computed, changed and followed without a wrapper") func callsWithValues() throws {
         let texts = try store.factory().values(of: String.self, named: "texts")
         #expect(try texts.value(forKey: "/") { "hello" } == "hello")
         #expect(try texts.value(forKey: "/") { KeyedValue("other", forKey: "/") }.value == "hello")
@@ -84,7 +82,7 @@ import Vellum
         #expect(texts["m"] == nil && texts["n"] == "1" && texts["o"] == "3")
     }
 
-    @Test func valuesAloneInTheOtherFaces() async throws {
+    @Test func throwingAndAsynchronousCalls() async throws {
         let texts = try store.factory().values(of: String.self, named: "texts")
         let throwing = texts.throwing
         #expect(try throwing.value(forKey: "a") { "1" } == "1")
@@ -112,7 +110,7 @@ import Vellum
         #expect(await iterator.next() == KeyedValue("23", forKey: "/"))
     }
 
-    @Test func oneTypeHasSeveralArchives() throws {
+    @Test("one type has several archives") func severalArchives() throws {
         let factory = store.factory()
         let drafts = try factory.archives(for: Note.self, named: "drafts", trySetMaxDiskSize: 10_000)
         let notes = try factory.archives(for: Note.self)

@@ -3,14 +3,12 @@ import TestSupport
 import Testing
 import Vellum
 
-/// What broke: several objects could only be stored one after the other, so others found some of them new and some
-/// old.
 @Suite struct BatchesTests {
     private let store = TemporaryStore()
 
     private func note(_ key: String, _ text: String = "") -> Note { Note(primaryKey: key, text: text) }
 
-    @Test func allAreRecordedOrNone() async throws {
+    @Test("a batch is recorded as a whole or not at all") func batchesAreAtomic() async throws {
         let factory = store.factory()
         let log = LoggedMessages()
         factory.logger = log.logger
@@ -18,7 +16,7 @@ import Vellum
         notes.record(
             all: [note("a", "1"), note("b", "1"), note("a", "2")], expiresIn: .seconds(36_000), owner: "o")
         #expect(notes.accessAll().map(\.primaryKey).sorted() == ["a", "b"])
-        #expect(notes.access(archiveWithKey: "a")?.text == "2", "the last of one key counts")
+        #expect(notes.access(archiveWithKey: "a")?.text == "2", "the last object of a key counts")
         #expect(notes.owners().map(\.name) == ["o"] && notes.remainingLifetime(for: "b") != nil)
         #expect(throws: StorageError.self) {
             try notes.throwing.record(all: [note("c"), .sized("d", 6_000), .sized("e", 6_000)])
@@ -26,7 +24,7 @@ import Vellum
         #expect(throws: StorageError.self) { try notes.throwing.record(all: [note("c"), note("")]) }
         notes.record(all: [note("c"), note("")])
         #expect(log.all.count { $0.contains("cannot record all") } == 1)
-        #expect(notes.keys() == ["a", "b"], "nothing of it, and nothing went for it")
+        #expect(notes.keys() == ["a", "b"], "nothing recorded, nothing evicted")
         try await notes.asynchronous.record(all: [note("c"), note("d")])
         #expect(notes.keys() == ["a", "b", "c", "d"])
         notes.delete(keys: ["a", "absent"])
@@ -39,7 +37,7 @@ import Vellum
         #expect(log.all.count == 1)
     }
 
-    @Test func whatWasInMemoryIsReplaced() throws {
+    @Test("a batch replaces objects in the memory of all processes") func batchesReplaceMemory() throws {
         let notes = try store.factory().archives(for: Note.self)
         let other = try store.factory().archives(for: Note.self)
         for archives in [notes, other] {
@@ -51,15 +49,15 @@ import Vellum
         #expect(notes.access(archiveWithKey: "a")?.text == "new")
     }
 
-    @Test func propertiesWithArchivesOfTheirOwnAreStoredToo() throws {
+    @Test("a batch stores properties in their archives") func batchesStoreProperties() throws {
         let factory = store.factory()
         let cars = try factory.archives(for: Car.self)
         cars.record(all: [Car(primaryKey: "c", engine: Engine(primaryKey: "v8", power: 300))])
         #expect(try factory.archives(for: Engine.self).access(archiveWithKey: "v8")?.power == 300)
     }
 
-    /// What broke: properties were stored before it was known whether the transaction would complete.
-    @Test func thosePropertiesAreStoredOnlyIfTheTransactionIs() throws {
+    @Test("properties are stored only if the transaction is")
+    func failedTransactionsStoreNoProperties() throws {
         let factory = store.factory()
         let cars = try factory.archives(for: Car.self, trySetMaxDiskSize: 1_000)
         let engines = try factory.archives(for: Engine.self)
@@ -78,12 +76,12 @@ import Vellum
                     Car(primaryKey: "c", engine: Engine(primaryKey: "v\(power)", power: power)))
             }
         }
-        #expect(engines.keys() == ["v2"], "what counts in the end")
+        #expect(engines.keys() == ["v2"], "of the final object")
     }
 
-    /// Every batch stores the same text under two keys; another process's handle reads both in one transaction. A task would have
-    /// to wait for a thread while this one looks all the time.
-    @Test func nobodySeesAPartOfIt() throws {
+    /// Another process's handle reads both keys of each batch in one transaction. The writer is a thread, since a task would
+    /// wait for this one.
+    @Test("other processes never read a part of a batch") func noPartialBatches() throws {
         let notes = try store.factory().archives(for: Note.self)
         let other = try store.factory().archives(for: Note.self)
         notes.record(all: [note("a", "0"), note("b", "0")])
@@ -109,7 +107,7 @@ import Vellum
 
     // MARK: Transactions
 
-    @Test func aTransactionSeesItsOwnChanges() throws {
+    @Test("a transaction reads its own changes, others don't") func transactionsReadTheirChanges() throws {
         let notes = try store.factory().archives(for: Note.self)
         notes.record(note("a", "1"), expiresIn: .seconds(36_000), owner: "o")
         let read = try notes.transaction { transaction in
@@ -117,7 +115,7 @@ import Vellum
             transaction.delete(archiveWithKey: "b")
             try transaction.record(note("c", "3"), owner: "p")
             let own = try transaction.access(archiveWithKey: "a")?.text
-            #expect(notes.peek(archiveWithKey: "a")?.text == "1", "not before it is through")
+            #expect(notes.peek(archiveWithKey: "a")?.text == "1", "not visible before the commit")
             #expect(try transaction.access(archiveWithKey: "b") == nil)
             return own
         }
@@ -127,7 +125,7 @@ import Vellum
         #expect(notes.keys(ofOwner: "p") == ["c"])
     }
 
-    @Test func whatIsThrownChangesNothing() throws {
+    @Test("a transaction that throws changes nothing") func failedTransactions() throws {
         let notes = try store.factory().archives(for: Note.self)
         #expect(throws: CancellationError.self) {
             try notes.transaction { transaction in
@@ -138,7 +136,7 @@ import Vellum
         #expect(notes.count == 0)
     }
 
-    @Test func itBeginsAnewWhenSomebodyWasFirst() throws {
+    @Test("a transaction is repeated after a conflict") func conflictingTransactions() throws {
         let notes = try store.factory().archives(for: Note.self)
         notes.record(note("a", "1"))
         var calls = 0
@@ -153,7 +151,7 @@ import Vellum
         #expect(notes.access(archiveWithKey: "b")?.text == "")
     }
 
-    @Test func noMoneyIsLostAmongThreadsAndProcesses() async throws {
+    @Test("transfers by threads and processes keep the sum") func transfers() async throws {
         let first = try store.factory().archives(for: Note.self)
         let second = try store.factory().archives(for: Note.self)
         first.record(all: (0..<4).map { note("\($0)", "1000") })

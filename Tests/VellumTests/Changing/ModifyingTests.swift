@@ -4,14 +4,12 @@ import TestSupport
 import Testing
 import Vellum
 
-/// What broke: a counter in an archive lost counts, because somebody else could store another value between its
-/// access and its update.
 @Suite struct ModifyingTests {
     private let store = TemporaryStore()
 
     private func note(_ key: String, _ text: String = "") -> Note { Note(primaryKey: key, text: text) }
 
-    @Test func noCountIsLost() async throws {
+    @Test("concurrent increments are all counted") func concurrentIncrements() async throws {
         let handles = try (0..<2).map { _ in try store.factory().archives(for: Note.self) }
         await withThrowingTaskGroup { group in
             for worker in 0..<4 {
@@ -28,7 +26,7 @@ import Vellum
         for notes in handles { #expect(notes.access(archiveWithKey: "n")?.text == "1000") }
     }
 
-    @Test func lifetimeAndOwnerStay() async throws {
+    @Test("modifying keeps owner and expiry time") func modifyKeepsOptions() async throws {
         let notes = try store.factory().archives(for: Note.self)
         notes.record(note("a", "1"), expiresIn: .seconds(36_000), inMemory: .seconds(18_000), owner: "ada")
         let before = try #require(try notes.core.archive.metadata("a"))
@@ -41,8 +39,7 @@ import Vellum
         #expect(notes.access(archiveWithKey: "a") == note("a", "1234"))
     }
 
-    /// What broke: a session that began in a `modify` had no owner until a second call gave it one.
-    @Test func termsAreThoseThatAreSaid() async throws {
+    @Test("modifying sets the specified options") func modifySetsOptions() async throws {
         let notes = try store.factory().archives(for: Note.self)
         let made = note("a", "1")
         try notes.modify(
@@ -71,9 +68,7 @@ import Vellum
         #expect(try notes.core.archive.metadata("b")?.owner == "o")
     }
 
-    /// What broke: the outer change found its object changed each time. It retried for ten seconds, and repeated the
-    /// inner change each time.
-    @Test func aChangeThatChangesItself() async throws {
+    @Test("changing an object within its own change throws") func nestedChanges() async throws {
         let notes = try store.factory().archives(for: Note.self)
         notes.record(note("a", "1"))
         notes.record(note("b", "1"))
@@ -95,7 +90,7 @@ import Vellum
             try notes.transaction { changes in
                 guard let present = try changes.access(archiveWithKey: "a") else { return }
                 try changes.update(present)
-                // Inside another transaction, and inside the change of another key.
+                // In another transaction, within the change of another key.
                 try notes.modify(archiveWithKey: "b") { _ in
                     try notes.transaction { try $0.record(self.note("a", "4")) }
                 }
@@ -116,7 +111,7 @@ import Vellum
             }
         }
         #expect(notes.access(archiveWithKey: "a")?.text == "4")
-        // Another object or another archive may be changed inside.
+        // Changing another object or archive is allowed.
         let others = try store.factory().archives(for: Note.self, named: "others")
         try notes.modify(archiveWithKey: "a") { note in
             note.text += "5"
@@ -129,7 +124,7 @@ import Vellum
         #expect(others.access(archiveWithKey: "a")?.text == "6")
     }
 
-    @Test func whatIsNotThereIsNotModified() async throws {
+    @Test("an absent object isn't modified without a default") func absentObjects() async throws {
         let notes = try store.factory().archives(for: Note.self)
         #expect(try notes.modify(archiveWithKey: "a") { $0.text = "1" } == nil)
         #expect(notes.count == 0)
@@ -139,7 +134,7 @@ import Vellum
         #expect(made.text == "1" && notes.access(archiveWithKey: "a")?.text == "1")
     }
 
-    @Test func whatIsThrownChangesNothing() throws {
+    @Test("a change that throws changes nothing") func failedChanges() throws {
         let notes = try store.factory().archives(for: Note.self)
         notes.record(note("a", "1"))
         #expect(throws: CancellationError.self) {
@@ -152,15 +147,14 @@ import Vellum
         #expect(notes.accessAll() == [note("a", "1")])
     }
 
-    @Test func aStaleValueIsNoObjectToModify() throws {
+    @Test("an undecodable value can't be modified") func undecodableValues() throws {
         let notes = try store.factory().archives(for: Note.self)
         try notes.core.archive.put(Array("no note".utf8), forKey: "a")
         #expect(throws: ArchiveError.self) { try notes.modify(archiveWithKey: "a") { $0.text = "1" } }
         #expect(try notes.core.archive.peek("a") == Array("no note".utf8))
     }
 
-    /// What broke: `modify` of a value that can't be decoded always threw, although an access finds nothing there.
-    @Test func aStaleValueIsReplacedByOneToBeginWith() throws {
+    @Test("the default replaces an undecodable value") func undecodableValuesWithDefault() throws {
         let factory = store.factory()
         let log = LoggedMessages()
         factory.logger = log.logger
@@ -172,8 +166,7 @@ import Vellum
         #expect(log.all.count == 1 && log.all[0].contains("cannot read a value"))
     }
 
-    /// What broke: an object that only memory has room for could be recorded, but `modify` threw `batchTooLarge`.
-    @Test func anObjectInMemoryOnlyIsModifiedToo() throws {
+    @Test("an object in memory only can be modified") func modifyingInMemory() throws {
         let notes = try store.factory().archives(for: Note.self, trySetMaxDiskSize: 1_000)
         let large = Note.sized("a", 3_000)
         #expect(try notes.record(large, replacing: nil))
@@ -192,7 +185,8 @@ import Vellum
         }
     }
 
-    @Test func noChangeOfAnObjectInMemoryOnlyIsLost() throws {
+    @Test("concurrent changes of an object in memory only are all kept")
+    func concurrentChangesInMemory() throws {
         let notes = try store.factory().archives(for: Note.self, trySetMaxDiskSize: 200)
         notes.record(.sized("a", 300, filler: "x"))
         let length = try #require(notes.access(archiveWithKey: "a")).text.count
@@ -203,7 +197,7 @@ import Vellum
         #expect(notes.access(archiveWithKey: "a")?.text.count == length + 1_000)
     }
 
-    @Test func itIsStoredOnlyInPlaceOfWhatIsExpected() async throws {
+    @Test("an object is stored only if it replaces the expected one") func compareAndSwap() async throws {
         let notes = try store.factory().archives(for: Note.self)
         #expect(try notes.record(note("a", "1"), replacing: nil))
         #expect(try !notes.record(note("a", "2"), replacing: nil))
@@ -213,7 +207,7 @@ import Vellum
         #expect(notes.access(archiveWithKey: "a")?.text == "3")
     }
 
-    @Test func aClassIsModifiedAsAValueIs() throws {
+    @Test("instances of classes are modified like values") func classes() throws {
         let people = try store.factory().archives(for: Person.self)
         people.record(Person(name: "ada", age: 36))
         try people.modify(archiveWithKey: "ada") { $0.age += 1 }

@@ -5,8 +5,6 @@ import TestSupport
 import Testing
 import Vellum
 
-/// What was missing: programs that cached expensive results wrote the look-up, the computation and the recording
-/// each time, and a hundred requests for one key computed it a hundred times.
 @Suite struct ComputingTests {
     private let store = TemporaryStore()
 
@@ -53,7 +51,7 @@ import Vellum
         }
     }
 
-    @Test func whatIsThereIsNotComputed() async throws {
+    @Test("a present object isn't computed") func presentObjects() async throws {
         let notes = try store.factory().archives(for: Note.self)
         let note = Note(primaryKey: "a", text: "1")
         #expect(try notes.value(forKey: "a", owner: "ada") { note } == note)
@@ -63,8 +61,8 @@ import Vellum
         #expect(try notes.core.archive.metadata("a")?.owner == "ada")
     }
 
-    /// What broke: what was recorded or deleted meanwhile was undone by the computation, which had begun before.
-    @Test(arguments: [false, true]) func whatChangedMeanwhileIsNotUndone(isThere: Bool) async throws {
+    @Test("a computation doesn't undo changes made during it", arguments: [false, true])
+    func changesDuringComputation(isThere: Bool) async throws {
         let notes = try store.factory().archives(for: Note.self)
         func begin() {
             if isThere {
@@ -107,9 +105,8 @@ import Vellum
         }
     }
 
-    /// What broke: a computation whose callers had all given up was forgotten, so a deletion didn't reach it; and deletions
-    /// of what a query found, or of what was idle, reached none.
-    @Test func whatNobodyWaitsForDoesNotComeBack() async throws {
+    @Test("an abandoned computation doesn't restore deleted objects")
+    func abandonedComputations() async throws {
         let notes = try store.factory().archives(for: Note.self)
         @Sendable func record() { notes.record(Note(primaryKey: "a", text: "newer")) }
         let changes: [@Sendable () -> Void] = [
@@ -121,7 +118,7 @@ import Vellum
             },
             {
                 record()
-                // The clock of last uses ticks every few milliseconds.
+                // The clock of LRU access times ticks every few milliseconds.
                 usleep(50_000)
                 notes.deleteAllInvalidateArchives(invalidateTimeInterval: 0.001)
             },
@@ -143,15 +140,14 @@ import Vellum
             gate.open()
             _ = try? await task.value
             while !hasEnded.isSet { await Task.yield() }
-            // Of one that nobody waits for, the end is known only to the next one.
+            // Only the next caller could wait for the end of an abandoned computation.
             try await Task.sleep(for: .milliseconds(50))
             #expect(notes.peek(archiveWithKey: "a") == nil, "\(number)")
         }
     }
 
-    /// What broke: deleting the objects of any owner ended the computations of all keys, so nothing that took long was kept.
     @Test(arguments: [("pages", false), ("sessions", true)])
-    func onlyWhatAnOwnerOwnsIsNotKept(deleted: String, isKept: Bool) throws {
+    func deletedOwners(deleted: String, isKept: Bool) throws {
         let notes = try store.factory().archives(for: Note.self)
         _ = try notes.value(forKey: "a", owner: "pages") {
             notes.deleteAll(ofOwner: deleted)
@@ -160,8 +156,8 @@ import Vellum
         #expect(notes.contains(archiveWithKey: "a") == isKept)
     }
 
-    /// What broke: what was computed anew wasn't kept if the former object expired meanwhile.
-    @Test func whatExpiresWhileItIsRenewedIsReplaced() throws {
+    @Test("a renewed object is kept if the former one expired during the renewal")
+    func expiryDuringRenewal() throws {
         let notes = try store.factory().archives(for: Note.self)
         notes.record(Note(primaryKey: "a", text: "1"), expiresIn: .milliseconds(100))
         let new = try notes.value(forKey: "a", renewingBefore: .seconds(10)) {
@@ -172,8 +168,7 @@ import Vellum
         #expect(notes.peek(archiveWithKey: "a")?.text == "2")
     }
 
-    /// What broke: what was deleted or recorded during a renewal came back, if the former object's lifetime was over by then.
-    @Test(arguments: 0..<9) func whatIsChangedWhileItIsRenewedIsNotReplaced(number: Int) throws {
+    @Test(arguments: 0..<9) func changesDuringRenewal(number: Int) throws {
         let notes = try store.factory().archives(for: Note.self)
         let others = try store.factory().archives(for: Note.self)
         let changes: [() throws -> Void] = [
@@ -197,8 +192,7 @@ import Vellum
         #expect(notes.peek(archiveWithKey: "a") == nil)
     }
 
-    /// What broke: a record that was refused, and so changed nothing, kept what was computed meanwhile from being kept.
-    @Test func aRefusedRecordChangesNothing() throws {
+    @Test("a refused record doesn't discard a computed object") func refusedRecords() throws {
         let notes = try store.factory().archives(for: Note.self)
         let computed = Note(primaryKey: "a", text: "1")
         _ = try notes.value(forKey: "a") {
@@ -208,9 +202,7 @@ import Vellum
         #expect(notes.peek(archiveWithKey: "a") == computed)
     }
 
-    /// What broke: what another process has in its memory alone, which nobody else can read, kept a computed object from being
-    /// kept, so each call computed it anew.
-    @Test(arguments: [2_000, 10]) func whatOnlyAnotherHasIsComputedOnce(bytes: Int) throws {
+    @Test(arguments: [2_000, 10]) func objectsInOtherMemory(bytes: Int) throws {
         let sizes = (memory: 1_000_000, disk: 1_000)
         let notes = try (0..<2).map { _ in
             try store.factory().archives(
@@ -228,7 +220,7 @@ import Vellum
         #expect(count.value == 1)
     }
 
-    /// Calls this when its last copy goes.
+    /// Calls a closure when its last copy is released.
     private final class Token: @unchecked Sendable {
         private let end: @Sendable () -> Void
         init(_ end: @escaping @Sendable () -> Void) { self.end = end }
@@ -241,8 +233,7 @@ import Vellum
         enum CodingKeys: String, CodingKey { case primaryKey }
     }
 
-    /// What broke: an object that used its archive when it was released ended the program, for that was within a lock.
-    @Test func whatLeavesMemoryMayUseTheArchive() throws {
+    @Test("an object released from memory may use the archive") func releasedObjects() throws {
         let held = try store.factory().archives(for: Held.self)
         let ended = Counter()
         @Sendable func token() -> Token {
@@ -269,8 +260,7 @@ import Vellum
         #expect(ended.value == 4)
     }
 
-    /// What broke: the same where the archive had to be opened again.
-    @Test(arguments: [true, false]) func whatAReopeningReleasesMayUseTheArchive(isRemoved: Bool) throws {
+    @Test(arguments: [true, false]) func objectsReleasedByReopening(isRemoved: Bool) throws {
         let factory = store.factory()
         let held = try factory.archives(for: Held.self)
         let ended = Counter()
@@ -323,7 +313,7 @@ import Vellum
         #expect(gate.entered.load(ordering: .relaxed) == 1)
     }
 
-    @Test func errorsAreNotKept() async throws {
+    @Test("errors are thrown and not kept") func errors() async throws {
         let notes = try store.factory().archives(for: Note.self)
         #expect(throws: Failure.self) { try notes.value(forKey: "a") { throw Failure() } }
         await #expect(throws: Failure.self) {
@@ -336,8 +326,8 @@ import Vellum
         #expect(notes.access(archiveWithKey: "b") == nil)
     }
 
-    /// A caller that gives up doesn't affect the others, and the last one cancels the computation.
-    @Test func cancellingIsForOneOnly() async throws {
+    @Test("cancelling affects one caller; the last one cancels the computation")
+    func cancellation() async throws {
         let notes = try store.factory().archives(for: Note.self)
         let gate = Gate()
         let wasCancelled = Flag()
@@ -374,10 +364,10 @@ import Vellum
         await #expect(throws: CancellationError.self) { try await alone.value }
         other.open()
         #expect(try await eventually(within: 4) { wasCancelled.isSet })
-        #expect(try await ask() == "1", "a new computation, not the one that was stopped")
+        #expect(try await ask() == "1", "a new computation")
     }
 
-    @Test func whatWaitsForItselfIsRefused() async throws {
+    @Test("a computation that waits for itself throws") func recursiveComputations() async throws {
         let notes = try store.factory().archives(for: Note.self)
         #expect(throws: ArchiveError.self) {
             try notes.value(forKey: "a") { try notes.value(forKey: "a") { throw Failure() } }
@@ -389,8 +379,7 @@ import Vellum
         }
     }
 
-    /// What broke: two computations that needed each other waited forever.
-    @Test func whatWaitsForEachOtherIsRefused() async throws {
+    @Test("computations that wait for each other throw") func deadlocks() async throws {
         let notes = try store.factory().archives(for: Note.self)
         let others = try store.factory().archives(for: Note.self)
         func expectRefusal(_ errors: [any Error]) {
@@ -437,7 +426,7 @@ import Vellum
             do { _ = try await task.value } catch { thrown.append(error) }
         }
         expectRefusal(thrown)
-        // No state of it remains.
+        // No state of the refused computations is left.
         let last = try notes.value(forKey: "a") {
             _ = try notes.value(forKey: "b") { Note(primaryKey: "b", text: "") }
             return Note(primaryKey: "a", text: "")
@@ -445,8 +434,7 @@ import Vellum
         #expect(last.primaryKey == "a")
     }
 
-    /// What broke: if many processes missed one key at once, each computed the expensive result.
-    @Test func oneComputesForAllProcesses() async throws {
+    @Test("one process computes for all") func oneProcessComputes() async throws {
         let made = Counter()
         let handles = try (0..<4).map { _ in try store.factory().archives(for: Note.self) }
         let threads = handles.map { notes in
@@ -466,8 +454,7 @@ import Vellum
         }
         for thread in threads { try thread.wait() }
         #expect(made.value == 1 && last.text == "made")
-        // An object that another process renews is returned, and a stopped process is waited for no longer than
-        // requested.
+        // Returns an object that another process renews, and waits for a stopped process no longer than requested.
         let claim = try handles[1].core.archive.claim("a")
         #expect(claim != nil)
         handles[0].record(last, expiresIn: .seconds(5))
@@ -479,11 +466,11 @@ import Vellum
         #expect(try ask("a") == "made")
         handles[0].delete(archiveWithKey: "a")
         #expect(try ask("a") == "again")
-        #expect(try ask("b") == "again", "another key is nobody's")
+        #expect(try ask("b") == "again", "another key is free")
         withExtendedLifetime(claim) {}
     }
 
-    @Test func whatIsDueIsRenewed() async throws {
+    @Test("an object that is due is renewed") func renewal() async throws {
         let notes = try store.factory().archives(for: Note.self)
         func note(_ text: String) -> Note { Note(primaryKey: "a", text: text) }
         notes.record(note("1"), expiresIn: .seconds(60))
@@ -494,7 +481,7 @@ import Vellum
             }.text == "3")
         #expect(
             try notes.value(forKey: "a", renewingBefore: .seconds(90)) { throw Failure() }.text == "3",
-            "what is there is better than an error")
+            "the present object instead of the error")
         let present = try await notes.asynchronous.value(
             forKey: "a", expiresIn: .seconds(600), renewingBefore: .seconds(90)
         ) { Note(primaryKey: "a", text: "4") }

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What operations take, counted and not timed: it is the same on every run, so that a growth is a failure.
+/// Counts operations instead of timing them: the counts are the same on every run.
 @Suite struct OperationCountTests {
     private struct Row: Decodable {
         var operation: String
@@ -12,9 +12,9 @@ import Testing
         var byNumber: [String: Double]
     }
 
-    /// Allocations and system calls of one, on average: new segments and a growing index are among them. Rounded up a little, for what
-    /// depends on time and on where keys are hashed to. Objects look from time to time whether their store is still there, which is
-    /// each time where all is slow.
+    /// Allocations and system calls of one operation on average, including new segments and index growth. Rounded up a
+    /// little, since some depend on time and on the hashes of keys. Each object checks from time to time that its store
+    /// exists; on slow machines that is each time.
     private static let most: [String: (allocations: Double, systemCalls: Double)] = [
         "put, a new key": (0.2, 0.2),
         "put, an existing key": (0.2, 0.2),
@@ -35,9 +35,9 @@ import Testing
         "access an object on disk": (9.2, 1.1),
     ]
 
-    /// Each operation allocates and calls the system no more often than is written here; nor does it allocate much less, so that what is
-    /// written here goes down with it.
-    @Test func noOperationTakesMoreThanItDid() throws {
+    /// Fails when an operation takes more than its limit, and when it takes so little that the limit should be lowered.
+    @Test("each operation's allocations and system calls are close to their limits")
+    func countsWithinLimits() throws {
         let outcome = try ChildProcess.run(
             ChildProcess.program(named: "OperationCounter"), ["--json", "--without-instructions"])
         if outcome.errors.contains("Operation not permitted") {

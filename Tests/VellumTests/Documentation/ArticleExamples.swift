@@ -1,7 +1,7 @@
 import Vellum
 
-// The code of the articles in Vellum.docc that needs nothing but the library; a test compares them, and compiles this file as that
-// of a user. A block there is a part of a function here.
+// The code of the articles in Vellum.docc that needs only this library, compiled like a user's; a test compares the two. A
+// block of an article is a part of a function here.
 
 private enum LandingPage {
     struct User: Codable, Archivable {
@@ -103,7 +103,7 @@ private enum Articles {
     }
 }
 
-/// Those of the article about changes.
+/// The article about changes.
 private enum Changing {
     struct User: ArchiveCodable, Equatable {
         var primaryKey: String { userName }
@@ -207,7 +207,7 @@ private enum Changing {
     }
 }
 
-/// Those of the article about types that change.
+/// The article about types that change.
 private enum Versions {
     struct Account: ArchiveCodable, ArchiveVersioned {
         static let archiveVersions = ArchiveVersions()

@@ -16,13 +16,13 @@ import Vellum
         try read(document).matches(of: /(?s)```swift\n(.*?)```/).map { String($0.output.1) }
     }
 
-    /// Lines without indentation, so that a statement of a document may be inside a function.
+    /// Lines without indentation: a document's statement may be in a function here.
     private func lines(_ code: some StringProtocol) -> String {
         code.split(separator: "\n", omittingEmptySubsequences: false)
             .map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
     }
 
-    @Test func theTutorialIsTheExamplePackage() throws {
+    @Test("the tutorial's code is that of the example package") func tutorial() throws {
         let folder = "Tests/ExampleApp/"
         let package = try read(folder + "Package.swift").replacingOccurrences(
             of: "../..", with: "PATH/TO/vellum")
@@ -37,7 +37,7 @@ import Vellum
         ("WhenTypesChange", 2),
         ("TestingPrograms", 3), ("RunningInServers", 1),
     ])
-    func theArticlesAreCompiled(name: String, count: Int) throws {
+    func articlesAreCompiled(name: String, count: Int) throws {
         let compiled = try ["ArticleExamples", "ProductExamples"].map {
             lines(try read("Tests/VellumTests/Documentation/\($0).swift"))
         }.joined()
@@ -50,14 +50,13 @@ import Vellum
         }
     }
 
-    /// What broke: `import Vellum` was not enough for `Data` and `Logger`. With the compiler's feature for the
-    /// visibility of members, it was also not enough for values of former versions and for an error's description.
+    /// The articles' code needs no import but `Vellum`, also with the compiler's feature for the visibility of members.
     @Test(
         .enabled(if: Compiler.shared != nil, "needs the compiler and the built module"),
         arguments: [
             [], ["-enable-upcoming-feature", "MemberImportVisibility"],
         ])
-    func theArticlesNeedTheLibraryAlone(options: [String]) throws {
+    func articlesNeedOneImport(options: [String]) throws {
         let articles = try read("Tests/VellumTests/Documentation/ArticleExamples.swift")
         #expect(articles.split(separator: "\n").filter { $0.hasPrefix("import ") } == ["import Vellum"])
         let compiler = try #require(Compiler.shared)
@@ -98,8 +97,7 @@ import Vellum
 
         """
 
-    /// Links on pages lead to a page, or to a type of the library.
-    @Test func everyPageIsOnTheLandingPageAndEveryLinkLeadsSomewhere() throws {
+    @Test("each page is linked from the landing page, and each link has a target") func links() throws {
         let folder = Self.root.appending(path: "Sources/Vellum/Vellum.docc")
         let pages = try FileManager.default.contentsOfDirectory(atPath: folder.path).map {
             String($0.prefix { $0 != "." })
@@ -123,14 +121,14 @@ import Vellum
     @Test(arguments: [
         ("README.md", "ReadmeExample.swift"), ("Assets/manual/Library.md", "ManualExample.swift"),
     ])
-    func theExampleIsTheOneThatIsCompiledHere(page: String, file: String) throws {
+    func examplesAreCompiled(page: String, file: String) throws {
         let source = try read("Tests/VellumTests/Documentation/\(file)")
         let code = source.drop { $0 != "\n" }.dropFirst()
         #expect(code.hasPrefix("import Vellum\n"))
         #expect(try read(page).contains("```swift\n\(code)```\n"))
     }
 
-    @Test func theExamplesDoWhatTheySay() async {
+    @Test("the examples store, find and change the user") func examplesRun() async {
         await #expect(processExitsWith: .success) {
             let store = TemporaryStore()
             setenv("VELLUM_STORE", store.path, 1)

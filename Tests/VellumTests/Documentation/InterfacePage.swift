@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The public interface of a module as one page of Markdown, from the compiler's symbol graphs: each type with its
-/// declaration and the first sentence of its documentation, and the same for its members.
+/// The public interface of a module as a page of Markdown, from the compiler's symbol graphs: declarations and the first
+/// sentences of their documentation.
 struct InterfacePage {
     private struct Graph: Decodable {
         struct Symbol: Decodable {
@@ -42,7 +42,7 @@ struct InterfacePage {
                 return (isSetElsewhere ? plain + " { get }" : text)
                     + (conditions.isEmpty ? "" : ", where " + conditions.joined(separator: ", "))
             }
-            /// Whether only the library sets it; the graph doesn't tell.
+            /// Whether only the library sets it; the graph doesn't contain that.
             private var isSetElsewhere: Bool {
                 guard kind.identifier == "swift.property", let location, let file = URL(string: location.uri),
                     let source = try? String(contentsOf: file, encoding: .utf8)
@@ -86,8 +86,7 @@ struct InterfacePage {
 
     private init(symbols: [Graph.Symbol]) { self.symbols = symbols }
 
-    /// The same, with the types of another module that this one exports under names of its own, in place of those
-    /// names.
+    /// The page with the types of another module in place of the names under which this module exports them.
     func with(_ types: Set<String>, of other: InterfacePage) -> InterfacePage {
         InterfacePage(
             symbols: symbols.filter { !types.contains($0.path) }
@@ -121,7 +120,6 @@ struct InterfacePage {
     }
 }
 
-/// `Interface.md` is the interface that the compiler reports, and every symbol in it is documented.
 @Suite struct InterfacePageTests {
     private static let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -160,7 +158,7 @@ struct InterfacePage {
             graphs: files.map { try Data(contentsOf: folder.appending(path: $0)) })
     }
 
-    /// Types that are only built with a trait have no graph here: these are their public lines and documentation.
+    /// Types that are built only with a trait have no graph here: reads their public lines and documentation.
     private func serviceLifecycle() throws -> String {
         let file = Self.page.deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -186,9 +184,8 @@ struct InterfacePage {
         return text
     }
 
-    /// With `VELLUM_RENEW_GOLDEN=1` this rewrites the page.
     @Test(.enabled(if: isLinux, "elsewhere the compiler writes some declarations differently"))
-    func thePageIsTheInterface() throws {
+    func pageIsCurrent() throws {
         let own = try interface(of: "Vellum")
         let page = own.with(
             ["ArchiveKind", "Durability", "StorageError"], of: try interface(of: "StorageEngine")
@@ -204,7 +201,7 @@ struct InterfacePage {
             try Data(text.utf8).write(to: Self.page)
         }
         let isCurrent = try String(contentsOf: Self.page, encoding: .utf8) == text
-        #expect(isCurrent, "VELLUM_RENEW_GOLDEN=1 makes the page anew")
+        #expect(isCurrent, "VELLUM_RENEW_GOLDEN=1 rewrites the page")
     }
 }
 

@@ -4,9 +4,9 @@ import Vellum
 import VellumMetrics
 import VellumTesting
 
-// The code of the articles about tests and servers, which need other products; a test compares them.
+// The code of the articles about tests and servers, which need other products; a test compares the two.
 
-/// Those of the article about tests.
+/// The article about tests.
 private struct Session: ArchiveCodable {
     var primaryKey: String
 }
@@ -36,7 +36,7 @@ private struct Session: ArchiveCodable {
         }
     }
 
-    @Test func whoIsKnownIsGreeted() {
+    @Test func greetsKnownUsers() {
         let nobody = Greeter(sessions: FakeArchives())
         let ada = Greeter(sessions: FakeArchives([Session(primaryKey: "ada")]))
         #expect(nobody.greeting("ada") == "Who are you?" && ada.greeting("ada") == "Hello again")
@@ -56,7 +56,7 @@ private struct Page: ArchiveCodable {
         }
     }
 
-    @Test func whatIsntThereIsMadeOnce() async throws {
+    @Test func rendersAbsentPages() async throws {
         let renderer = Renderer(pages: FakeArchives<Page>().asynchronous)
         #expect(try await renderer.page("/").primaryKey == "/")
         let pages = FakeArchives([Page(primaryKey: "/")])
@@ -71,7 +71,7 @@ private struct Page: ArchiveCodable {
     }
 }
 
-/// That of the article about servers.
+/// The article about servers.
 private func report(_ sessions: ArchiveManager<Session>) async throws {
     let metrics = ArchiveMetrics()
     metrics.add(sessions, named: "sessions")

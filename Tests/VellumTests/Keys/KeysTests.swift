@@ -2,13 +2,12 @@ import Foundation
 import Testing
 import Vellum
 
-/// What was missing: listing the keys required decoding all objects.
 @Suite struct KeysTests {
     private let store = TemporaryStore()
 
     private func note(_ key: String) -> Note { Note(primaryKey: key, text: "text of \(key)") }
 
-    @Test func keysComeInOrderWithoutATrace() async throws {
+    @Test("keys are sorted, and listing them counts as no access") func sortedKeys() async throws {
         let notes = try store.factory().archives(for: Note.self)
         notes.record(note("b 2"), owner: "ada")
         notes.record(note("a"))
@@ -26,7 +25,7 @@ import Vellum
         #expect(try notes.keysByUse() == ["b 1", "a", "b 2"])
     }
 
-    @Test func theyAreCountedAndLookedFor() async throws {
+    @Test func countAndContains() async throws {
         let notes = try store.factory().archives(for: Note.self)
         #expect(notes.count == 0)
         for key in ["a", "b", "c"] { notes.record(note(key)) }
@@ -40,7 +39,7 @@ import Vellum
         #expect(throws: StorageError.self) { try notes.throwing.contains(archiveWithKey: "") }
     }
 
-    @Test func ownersAreSummedUp() async throws {
+    @Test func owners() async throws {
         let notes = try store.factory().archives(for: Note.self)
         notes.record(note("a"), owner: "ada")
         notes.record(note("b"), owner: "ada")
@@ -55,7 +54,7 @@ import Vellum
         #expect(try await notes.asynchronous.owners() == owners)
     }
 
-    @Test func aTouchIsAUseThatReadsNothing() async throws {
+    @Test("a touch counts as an access and reads no value") func touching() async throws {
         let notes = try store.factory().archives(for: Note.self, trySetMaxMemorySize: 1)
         for key in ["a", "b"] { notes.record(note(key)) }
         #expect(notes.touch(archiveWithKey: "a"))
@@ -75,7 +74,7 @@ import Vellum
 
     // MARK: Lifetimes of an archive
 
-    @Test func anArchiveHasALifetimeForWhatHasNone() throws {
+    @Test("objects without a TTL get the archive's") func defaultTTL() throws {
         let notes = try store.factory().archives(for: Note.self, lifetime: .seconds(10_000))
         func left(_ key: String) throws -> Duration { try #require(notes.remainingLifetime(for: key)) }
         notes.record(note("a"))
@@ -85,27 +84,25 @@ import Vellum
         for key in ["a", "b", "c", "d"] { #expect(try left(key) > .seconds(9_000)) }
         notes.record(note("a"), expiresIn: .seconds(100_000))
         notes.update(note("a"))
-        #expect(try left("a") > .seconds(90_000), "an update keeps what is there")
+        #expect(try left("a") > .seconds(90_000), "an update keeps the TTL")
         notes.update(note("a"), dropping: [.lifetime])
         #expect(notes.remainingLifetime(for: "a") == nil)
         #expect(notes.access(archiveWithKey: "b") != nil)
         #expect(try left("b") < .seconds(10_001), "it doesn't slide")
     }
 
-    /// What broke: a lifetime that had been requested before was ignored.
-    @Test func theLifetimeRequestedLastCounts() throws {
+    @Test("the TTL requested last applies") func latestDefaultTTL() throws {
         let factory = store.factory()
         for (seconds, slides) in [(6_000, false), (1_000, true), (6_000, false), (1_000, true)] {
             let notes = try factory.archives(for: Note.self, lifetime: .seconds(seconds), slides: slides)
             notes.record(note("a"))
             let left = try #require(notes.remainingLifetime(for: "a"))
-            // One that slides may be granted an eighth more.
+            // A sliding TTL may be an eighth longer.
             #expect(left > .seconds(seconds - 500) && left < .seconds(seconds + 500))
         }
     }
 
-    /// What broke: an update that gave an object a shorter lifetime renewed it at once.
-    @Test func aGivenLifetimeIsNotRenewedByTheCall() throws {
+    @Test("an explicit TTL isn't renewed by the same call") func explicitTTL() throws {
         let notes = try store.factory().archives(for: Note.self, lifetime: .seconds(1_000), slides: true)
         func expect(_ key: String, location: SourceLocation = #_sourceLocation) {
             let left = notes.remainingLifetime(for: key) ?? .zero
@@ -121,11 +118,12 @@ import Vellum
         notes.record(note("new"), expiresIn: .seconds(5))
         expect("new")
         notes.update(note("new"))
-        #expect(try #require(notes.remainingLifetime(for: "new")) > .seconds(900), "without one it slides")
+        #expect(
+            try #require(notes.remainingLifetime(for: "new")) > .seconds(900),
+            "slides without an explicit TTL")
     }
 
-    /// What broke: a use renewed a short lifetime only if it was read from disk.
-    @Test func aGivenLifetimeIsRenewedByTheNextUse() throws {
+    @Test("an access in memory renews a short TTL") func renewedTTL() throws {
         let notes = try store.factory().archives(for: Note.self, lifetime: .seconds(1_000), slides: true)
         for key in ["recorded", "updated", "touched", "batch"] { notes.record(note(key)) }
         notes.record(note("recorded"), expiresIn: .seconds(5))
@@ -139,14 +137,14 @@ import Vellum
         }
     }
 
-    @Test func slidingLifetimesGoOnWithEachUse() async throws {
+    @Test("each access renews a sliding TTL") func slidingTTL() async throws {
         let notes = try store.factory().archives(for: Note.self, lifetime: .seconds(8_000), slides: true)
         func left(_ key: String) throws -> Duration { try #require(notes.remainingLifetime(for: key)) }
         for key in ["used", "updated", "touched", "found", "left"] { notes.record(note(key)) }
         notes.record(note("longer"), expiresIn: .seconds(100_000))
         for key in ["used", "updated", "touched", "found", "left"] {
             #expect(try left(key) > .seconds(7_000))
-            // As though they had been recorded a while ago.
+            // As if recorded some time ago.
             try notes.core.archive.setLifetime(.seconds(4_000), forKey: key)
         }
         let other = try store.factory().archives(for: Note.self, lifetime: .seconds(8_000), slides: true)
@@ -154,7 +152,7 @@ import Vellum
         #expect(other.access(archiveWithKey: "longer") != nil)
         other.update(note("updated"))
         #expect(other.touch(archiveWithKey: "touched"))
-        // What broke: objects that a query or `accessAll` returned were used, but their lifetimes weren't renewed.
+        // Queries and `accessAll` renew, too.
         #expect(other.where(\.primaryKey == "found").getResults().count == 1)
         #expect(other.accessAll(limitedBy: 1).map(\.primaryKey) == ["found"])
         for key in ["used", "updated", "touched", "found"] { #expect(try left(key) > .seconds(6_000)) }
@@ -162,15 +160,16 @@ import Vellum
         #expect(try left("longer") > .seconds(90_000))
     }
 
-    /// What broke: a lifetime far below zero ended the program.
-    @Test(arguments: [Int64.min, -1, 0]) func aLifetimeThatIsOverEndsAtOnce(seconds: Int64) throws {
+    @Test("a TTL of zero or less expires at once", arguments: [Int64.min, -1, 0])
+    func expiredTTL(seconds: Int64) throws {
         let notes = try store.factory().archives(for: Note.self, lifetime: .seconds(seconds), slides: true)
         notes.record(note("a"))
         #expect(notes.access(archiveWithKey: "a") == nil)
     }
 
-    /// What broke: a size of 0, which means the usual one for a new archive, evicted all objects of one that there was.
-    @Test(arguments: [0, -1, .min]) func aSizeOfNothingIsRefused(disk: Int) throws {
+    /// For a new archive, 0 means the default size.
+    @Test("a disk size of zero or less is refused", arguments: [0, -1, .min])
+    func invalidSizes(disk: Int) throws {
         let notes = try store.factory().archives(for: Note.self)
         notes.record(note("a"))
         let before = notes.maxDiskSize
@@ -182,8 +181,7 @@ import Vellum
         #expect(notes.maxMemorySize == 0 && notes.access(archiveWithKey: "a") == note("a"))
     }
 
-    /// What broke: an object that only memory has room for was never renewed.
-    @Test func whatOnlyMemoryHasSlidesToo() async throws {
+    @Test("an access renews the TTL of an object in memory only") func slidingTTLInMemory() async throws {
         let notes = try store.factory().archives(
             for: Note.self, trySetMaxMemorySize: 1_000_000, trySetMaxDiskSize: 4, lifetime: .seconds(8_000),
             slides: true)
@@ -200,17 +198,17 @@ import Vellum
         }
     }
 
-    @Test func whatMemoryAnswersSlidesToo() throws {
+    @Test("hits in memory renew the TTL after an eighth of it") func slidingTTLOfMemoryHits() throws {
         let notes = try store.factory().archives(for: Note.self, lifetime: .seconds(40), slides: true)
         notes.record(note("a"))
         try notes.core.archive.setLifetime(.seconds(35), forKey: "a")
-        // Not in a task, which may be resumed much later among many.
+        // A sleeping task may be resumed much later.
         Thread.sleep(forTimeInterval: 5.5)
-        #expect(notes.access(archiveWithKey: "a") != nil, "an eighth has passed: it is read from disk")
+        #expect(notes.access(archiveWithKey: "a") != nil, "read from disk after an eighth of the TTL")
         #expect(try #require(notes.remainingLifetime(for: "a")) > .seconds(35))
     }
 
-    @Test func aHitInMemoryOfASlidingArchiveWritesNothingForAWhile() throws {
+    @Test("hits in memory don't write each time") func memoryHitsWriteNothing() throws {
         let notes = try store.factory().archives(for: Note.self, lifetime: .seconds(3_600), slides: true)
         notes.record(note("a"))
         let mark = try notes.core.archive.changeMark()
@@ -221,8 +219,7 @@ import Vellum
 
     // MARK: The latest
 
-    /// What broke: the ten most recent of a million objects cost a list of a million keys.
-    @Test func theLatestCostWhatTheyAreNotWhatThereIs() throws {
+    @Test("reading the latest objects visits only those") func latestObjects() throws {
         let notes = try store.factory().archives(for: Note.self, trySetMaxDiskSize: 10.megaBytes)
         notes.record(all: (0..<20_000).map { Note(primaryKey: "\($0)", text: "") })
         let latest = try notes.core.latest(10)
@@ -236,7 +233,8 @@ import Vellum
         #expect(notes.accessAll(limitedBy: 0) == [])
     }
 
-    @Test func theLatestAreThoseOfAllKindsOfEntries() throws {
+    @Test("the latest objects are of both tiers, without expired or undecodable ones")
+    func latestOfBothTiers() throws {
         let notes = try store.factory().archives(
             for: Note.self, trySetMaxMemorySize: 1_000, trySetMaxDiskSize: 400)
         let other = try store.factory().archives(for: Note.self)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// The usage page's types: one that encodes itself, and some that the library encodes.
+/// The usage page's types: one with its own encoding, and some with the library's.
 @Suite struct ArchivableBlockTests {
     private struct NoUser: Error {}
 
@@ -28,7 +28,7 @@ import Vellum
         }
     }
 
-    @Test func aTypeThatWritesItsOwnBytes() throws {
+    @Test func ownEncoding() throws {
         let store = TemporaryStore()
         let users = try store.factory().archives(for: ByHand.User.self)
         let ada = ByHand.User()
@@ -60,11 +60,11 @@ import Vellum
         }
     }
 
-    @Test func aTypeThatIsCodable() throws {
+    @Test func codableType() throws {
         let store = TemporaryStore()
         try store.factory().archives(for: ByLibrary.User.self)
             .record(ByLibrary.User(userName: "ada", fullName: "Ada Lovelace", age: 36))
-        // The same archive, because it is named after the type.
+        // Both types have one archive, named after the type.
         let read = try store.factory().archives(for: ByTypeAlias.User.self).access(archiveWithKey: "ada")
         #expect(read?.userName == "ada" && read?.fullName == "Ada Lovelace" && read?.age == 36)
     }
@@ -80,8 +80,7 @@ import Vellum
         }
     }
 
-    /// Callers may use either spelling, whichever a type implements.
-    @Test func bothSpellingsOfTheCoding() throws {
+    @Test("callers may use either spelling of the coding") func bothSpellings() throws {
         let bytes = try OtherSpelling(number: 7).archive()
         #expect(bytes == Data("7".utf8))
         #expect((try OtherSpelling.deArchive(fromData: bytes) as? OtherSpelling)?.number == 7)
@@ -105,7 +104,7 @@ import Vellum
         var primaryKey = "k"
     }
 
-    @Test func aTypeWithoutAnySpellingIsRefused() throws {
+    @Test("a type without a coding is refused") func noCoding() throws {
         let error = #expect(throws: ArchiveError.self) { try NoCoding().archive() }
         #expect("\(try #require(error))".contains("make it Codable"))
         #expect(throws: ArchiveError.self) { try NoCoding.decode(archive: Data()) }

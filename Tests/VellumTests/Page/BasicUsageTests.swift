@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// The usage page's blocks that use the program's own store. A program has one such store, so each test is a process.
+/// The usage page's blocks that use the program's own store. Each test is a process, since a program has one such store.
 @Suite struct BasicUsageTests {
     private struct MyArchivable: ArchiveCodable, Equatable {
         var primaryKey: String

@@ -2,8 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// The usage page's list of an archive's methods and properties: each exists with that signature, and does what the
-/// list says.
+/// The usage page's list of an archive's methods and properties: signatures and results.
 @Suite struct ManagerListTests {
     private struct User: Codable, Archivable, Equatable {
         var primaryKey: String { userName }
@@ -50,7 +49,7 @@ import Vellum
         let users = try TemporaryStore().factory().archives(for: User.self)
         #expect(users.latestAccessedTime(for: "ada") == nil)
         users.update(User(userName: "ada", age: 1))
-        #expect(users.access(archiveWithKey: "ada")?.age == 1, "an update inserts what is not there")
+        #expect(users.access(archiveWithKey: "ada")?.age == 1, "an update inserts absent objects")
         let first = try #require(users.latestAccessedTime(for: "ada"))
         let created = try #require(try users.core.archive.metadata("ada")).created
         Thread.sleep(forTimeInterval: 0.02)
@@ -79,7 +78,7 @@ import Vellum
         #expect(users.access(archiveWithKey: "3") == nil)
         users.deleteAllInvalidateArchives(invalidateTimeInterval: 3_600)
         #expect(users.accessAll().count == 4, "all were accessed within the hour")
-        // The store's clock moves on every few milliseconds.
+        // The store's clock has a resolution of some milliseconds.
         Thread.sleep(forTimeInterval: 0.03)
         users.deleteAllInvalidateArchives(invalidateTimeInterval: 0.01)
         #expect(users.accessAll().isEmpty)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// The usage page's queries word for word, and its list of finders.
+/// The usage page's queries, verbatim, and its list of finders.
 @Suite struct QueryBlockTests {
     struct User: Codable, Archivable, Equatable {
         var primaryKey: String { userName }
@@ -31,7 +31,7 @@ import Vellum
         .getResults()
         #expect(results.count == 12)
         #expect(results.allSatisfy { $0.userName.hasPrefix("premium") })
-        #expect(results.first?.userName == "premium22", "the most recent comes first")
+        #expect(results.first?.userName == "premium22", "the most recent is first")
     }
 
     private func areSorted(_ users: [User]) -> Bool {
@@ -89,7 +89,7 @@ import Vellum
         #expect(userCache.accessAll(limitedBy: 1).map(\.userName) == ["plain1"])
     }
 
-    /// The finders of the list that fit a property of the page's user, with their results.
+    /// The listed finders that fit a property of the page's user.
     @Test func listOfFinders() {
         func count(_ conditions: (QueryFinder<User>) -> QueryFinder<User>) -> Int {
             userCache.findWhere(conditions).getResults().count

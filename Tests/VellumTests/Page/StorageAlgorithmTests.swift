@@ -13,12 +13,12 @@ import Vellum
 
     @Test func storing() throws {
         let notes = try archives()
-        // Steps 1, 3, 4 and 6: there is room in both.
+        // Steps 1, 3, 4 and 6: both tiers have space.
         notes.record(Note.sized("a", 100))
         notes.record(Note.sized("b", 100))
         #expect(memory(notes) == ["b", "a"])
         #expect(try notes.keysByUse() == ["b", "a"])
-        // Step 2: memory is full, so the one that was accessed longest ago leaves it.
+        // Step 2: memory is full, so it drops the least recent object.
         #expect(notes.access(archiveWithKey: "a") != nil)
         notes.record(Note.sized("c", 100))
         #expect(memory(notes) == ["c", "a"])
@@ -26,7 +26,7 @@ import Vellum
         notes.record(Note.sized("d", 100))
         #expect(memory(notes) == ["d", "c"])
         #expect(try notes.keysByUse() == ["d", "c", "a", "b"])
-        // Step 5: the disk is full as well, so as many objects as necessary are evicted.
+        // Step 5: the disk is full as well, so objects are evicted.
         notes.record(Note.sized("e", 200))
         #expect(memory(notes) == ["e"])
         #expect(try notes.keysByUse() == ["e", "d", "c"])
@@ -38,28 +38,27 @@ import Vellum
         let before = try archives()
         before.insert(Note.sized("a", 100), Note.sized("b", 100), Note.sized("c", 100))
         let notes = try archives()
-        // Step 5: it is in no tier.
+        // Step 5: in no tier.
         #expect(notes.access(archiveWithKey: "none") == nil)
         #expect(notes.statistics?.misses == 1)
-        // Steps 3 and 4: only on disk; it is in memory afterwards.
+        // Steps 3 and 4: on disk only, then loaded into memory.
         #expect(memory(notes) == [])
         #expect(notes.access(archiveWithKey: "a") == Note.sized("a", 100))
         #expect(memory(notes) == ["a"])
         #expect(notes.statistics?.memoryHits == 0 && notes.statistics?.hits == 1)
-        // Steps 1 and 2: in memory; and its copy on disk counts as used too.
+        // Steps 1 and 2: in memory; the access counts on disk, too.
         #expect(notes.access(archiveWithKey: "b") != nil)
         #expect(notes.access(archiveWithKey: "a") == Note.sized("a", 100))
         #expect(notes.statistics?.memoryHits == 1 && notes.statistics?.hits == 3)
         #expect(memory(notes) == ["a", "b"])
         #expect(try notes.keysByUse() == ["a", "b", "c"])
-        // Step 4 makes room in memory, as storing does, and takes none on disk.
+        // Step 4 frees space in memory, like storing, and uses none on disk.
         #expect(notes.access(archiveWithKey: "c") != nil)
         #expect(memory(notes) == ["c", "a"])
         #expect(notes.statistics?.evictions == 0)
     }
 
-    /// An object that was evicted from disk is in no tier: memory never holds what the store doesn't.
-    @Test func whatTheDiskEvictsLeavesMemory() throws {
+    @Test("an object evicted from disk leaves memory") func evictionFromDisk() throws {
         let notes = try store.factory().archives(
             for: Note.self, trySetMaxMemorySize: 1_000, trySetMaxDiskSize: 250)
         notes.insert(Note.sized("a", 100), Note.sized("b", 100), Note.sized("c", 100))

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Vellum
 
-/// What `vellum` shows of a program's objects: types by name, values by their properties.
+/// `vellum` on a program's objects: types by name, values by their properties.
 @Suite struct BrowsedTests {
     private struct Letter: ArchiveCodable {
         struct Address: Codable {
@@ -60,7 +60,7 @@ import Vellum
         return outcome.text
     }
 
-    @Test func archivesHaveTheirTypesNames() throws {
+    @Test("archives have the names of their types") func namesOfTypes() throws {
         let lines = try vellum("ls").split(separator: "\n")
         #expect(lines.first?.hasPrefix("Letter\tcache\tVellumTests.BrowsedTests.Letter\t1\t") == true)
         #expect(lines.last?.hasPrefix("Raw\tcache\tVellumTests.BrowsedTests.Raw\t1\t") == true)
@@ -68,7 +68,7 @@ import Vellum
         #expect(keys.hasPrefix("first\t") && keys.contains("\tada\t"))
     }
 
-    @Test func valuesAreJSONOfTheirProperties() throws {
+    @Test func valuesAsJSON() throws {
         let text = try vellum("get", "Letter", "first", "--json")
         #expect(
             text
@@ -79,14 +79,15 @@ import Vellum
         #expect(try vellum("get", "Raw", "raw") == "plain words\n")
     }
 
-    @Test func aValueSaysItsVersion() throws {
+    @Test("a value has its version") func versionsOfValues() throws {
         try store.factory().archives(for: Version3.Thing.self).throwing.record(.init("a", "first"))
         #expect(try vellum("get", "Thing", "a", "--json").hasPrefix(#"{"$version":3,"primaryKey":"a","#))
         #expect(try vellum("query", "Thing", "find $version = 3 | count", "--json").contains(#""count":1"#))
         #expect(try vellum("query", "Thing", "find $version < 3 | count", "--json").contains(#""count":0"#))
     }
 
-    @Test func theBrowserShowsThemAsPeopleWriteThem() throws {
+    @Test("the browser shows dates, links, bytes and numbers in readable form")
+    func valuesInTheBrowser() throws {
         let archives = try vellum("browse", "--size", "100x30", "--print", "text")
         #expect(archives.contains("Letter: VellumTests.BrowsedTests.Letter"))
         let value = try vellum(

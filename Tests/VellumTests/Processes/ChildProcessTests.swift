@@ -2,10 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Processes that tests start inherit only standard input and output. What broke: a pipe inherited by another test's
-/// child didn't end with the test that created it.
+/// Processes that tests start inherit only standard input and output.
 @Suite struct ChildProcessTests {
-    @Test func childrenInheritNoDescriptorsOfTheTests() async throws {
+    @Test("a child inherits no other descriptors") func inheritedDescriptors() async throws {
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
         defer { for end in ends { close(end) } }
@@ -14,7 +13,7 @@ import Testing
         #expect(try await child.end(within: 60) == 0)
     }
 
-    @Test func streamsAreWhatTheyAreSaidToBe() async throws {
+    @Test func redirectedStreams() async throws {
         let path = NSTemporaryDirectory() + "vellum-child-" + UUID().uuidString
         defer { for name in ["in", "out", "err"] { unlink(path + name) } }
         try "line".write(toFile: path + "in", atomically: true, encoding: .utf8)
@@ -27,7 +26,7 @@ import Testing
         #expect(try String(contentsOfFile: path + "err", encoding: .utf8) == "said\n")
     }
 
-    @Test func whoStopsIsNotTakenForEnded() async throws {
+    @Test("a stopped child has not ended") func stoppedChild() async throws {
         let child = try ChildProcess("/bin/sleep", ["600"])
         #expect(try await child.stop())
         #expect(!child.hasEnded())

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 import Vellum
 
-/// Three processes with eight threads each run all operations on the archives of one store: nothing is lost or
-/// counted twice, batches stay whole, and followers see the last value.
+/// Three processes with eight threads each run all operations on the archives of one store: no change is lost or counted
+/// twice, batches stay whole, and followers get the last value.
 @Suite struct CrowdTests {
     private struct Account: ArchiveCodable, Sendable, Equatable {
         static var archiveTypeName: String { "ObjectWorker.Account" }
@@ -80,7 +80,6 @@ import Vellum
         #expect(try migrated.migrateAll().present == 2_000)
         for number in 0..<2_000 { #expect(migrated.peek(archiveWithKey: "\(number)")?.width == number) }
 
-        // Every follower reaches the last value, whatever came before.
         let end = Account(primaryKey: "account 0", balance: 0, changes: -1)
         accounts.record(end)
         #expect(await last.value == end)

@@ -2,11 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A program that forks and goes on in both processes.
+/// A program that forks and continues in both processes.
 @Suite struct ForkedTests {
-    /// The child's archive would be closed for ever, or its end would close that of the parent: `ForkTests` are of the engine
-    /// below.
-    @Test func anArchiveOpensAnewInTheChild() throws {
+    /// Neither the child's nor the parent's archive may be closed by the other's end.
+    @Test("an archive is reopened in the child of a fork") func forkedProgram() throws {
         let store = TemporaryStore()
         let worker = try ChildProcess.program(named: "ObjectWorker")
         let outcome = try ChildProcess.run(worker, ["fork", store.path])

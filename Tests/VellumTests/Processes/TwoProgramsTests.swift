@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// S9: two programs on one store. After one of them deletes, replaces, expires or evicts an object, the next call of
-/// the other one doesn't return it from memory, whichever call it is.
+/// S9: two programs on one store. After one of them deletes, replaces, expires or evicts an object, no call of the other
+/// returns it from memory.
 @Suite struct TwoProgramsTests {
-    @Test func neitherMemoryServesWhatTheOtherEnded() async throws {
+    @Test func twoPrograms() async throws {
         try await play(rounds: 4_000, seconds: 0)
     }
 
@@ -14,7 +14,6 @@ import Testing
         try await play(rounds: 4_000, seconds: Soak.seconds * 0.05)
     }
 
-    /// The least number of rounds, and the least duration.
     private func play(rounds leastRounds: Int, seconds: Double) async throws {
         let store = TemporaryStore()
         let folder = store.path + "-pipes"
@@ -51,8 +50,7 @@ import Testing
             #expect(stale == 0 && lost == 0, "seed \(seed), \(program)")
             let (rounds, hits) = (try number("rounds"), try number("memory hits"))
             #expect(rounds >= leastRounds)
-            // Every other round, the second access is a hit in memory.
-            #expect(hits >= rounds * 4 / 10, "memory has to be what was asked")
+            #expect(hits >= rounds * 4 / 10, "every other access is a hit in memory")
             figures.add("\(program): rounds", rounds)
             figures.add("memory hits", hits)
             figures.add("stale objects", stale)

@@ -13,7 +13,7 @@ import Vellum
         Archived(initialPrimaryKey: key, fallback: fallback, logger: { messages.logger }) { shelf }
     }
 
-    @Test func assigningRecords() {
+    @Test("assigning records the object") func assignments() {
         let property = property()
         #expect(property.wrappedValue == nil)
         #expect(shelf.calls == [])
@@ -24,12 +24,12 @@ import Vellum
         #expect(shelf.peek("ann")?.age == 2)
     }
 
-    @Test func anInitialValueIsRecorded() {
+    @Test("an initial value is recorded") func initialValue() {
         #expect(property(fallback: Citizen(name: "ann")).wrappedValue?.name == "ann")
         #expect(shelf.calls == [.record("ann")])
     }
 
-    @Test func assigningNilDeletesTheFormerEntryOnce() {
+    @Test("assigning nil deletes the entry once") func assigningNil() {
         let property = property()
         property.wrappedValue = nil
         #expect(shelf.calls == [])
@@ -40,7 +40,7 @@ import Vellum
         #expect(shelf.calls == [.record("ann"), .delete("ann")])
     }
 
-    @Test func theEntryOfAFormerKeyStays() {
+    @Test("the entry of a former key stays") func formerKeys() {
         let property = property()
         property.wrappedValue = Citizen(name: "ann")
         property.wrappedValue?.name = "bob"
@@ -49,7 +49,7 @@ import Vellum
         #expect(shelf.keys == ["ann"])
     }
 
-    @Test func anInitialKeyIsLookedUpOnceAndWhenRead() {
+    @Test("an initial key is looked up once, when read") func initialKey() {
         shelf.record(Citizen(name: "some", age: 7))
         let property = property("some")
         #expect(shelf.calls == [.record("some")])
@@ -59,7 +59,7 @@ import Vellum
         #expect(shelf.calls == [.record("some"), .access("some"), .delete("some")])
     }
 
-    @Test func aKeyWithoutEntryIsLookedUpOnceToo() {
+    @Test("an absent key is looked up once") func absentKey() {
         let property = property("some")
         #expect(property.wrappedValue == nil)
         shelf.record(Citizen(name: "some"))
@@ -67,7 +67,7 @@ import Vellum
         #expect(shelf.calls == [.access("some"), .record("some")])
     }
 
-    @Test func whatIsAssignedFirstNeedsNoLookUp() {
+    @Test("a value assigned before the first read needs no look-up") func assignedBeforeReading() {
         shelf.record(Citizen(name: "some"))
         let assigned = property("some")
         assigned.wrappedValue = Citizen(name: "other")
@@ -78,7 +78,7 @@ import Vellum
         #expect(shelf.calls == [.record("some"), .record("other"), .delete("some")])
     }
 
-    @Test func whatIsLoadedIsDeletedByNil() {
+    @Test("assigning nil deletes a loaded object") func loadedValue() {
         shelf.record(Citizen(name: "some"))
         let property = property("some")
         #expect(property.wrappedValue?.name == "some")
@@ -86,7 +86,7 @@ import Vellum
         #expect(shelf.keys == [])
     }
 
-    @Test func aFallbackCountsOnlyWithoutEntry() {
+    @Test("the fallback applies only to an absent entry") func fallback() {
         shelf.record(Citizen(name: "some", age: 7))
         #expect(property("some", fallback: Citizen(name: "some", age: 1)).wrappedValue?.age == 7)
         #expect(shelf.calls == [.record("some"), .access("some")])
@@ -99,7 +99,7 @@ import Vellum
         init(_ key: String) { primaryKey = key }
     }
 
-    @Test func anObjectIsDeletedByTheKeyThatItWasRecordedUnder() {
+    @Test("an object is deleted by the key under which it was recorded") func changedKey() {
         let items = Shelf<Item>()
         let property = Archived<Item>(initialPrimaryKey: nil, logger: { messages.logger }) { items }
         let item = Item("first")
@@ -112,7 +112,7 @@ import Vellum
 
     private struct Unreachable: Error {}
 
-    @Test func withoutArchiveTheValueIsKeptAndLoggedOnce() {
+    @Test("without an archive the value is kept, and the error logged once") func unavailableArchive() {
         var isReachable = false
         let property = Archived<Citizen>(initialPrimaryKey: "some", logger: { messages.logger }) {
             if !isReachable { throw Unreachable() }
@@ -129,7 +129,7 @@ import Vellum
         #expect(messages.all.count == 1)
     }
 
-    @Test func aLookUpThatCouldNotBeMadeIsMadeLater() {
+    @Test("a failed look-up is repeated") func repeatedLookUp() {
         shelf.record(Citizen(name: "some"))
         var isReachable = false
         let property = Archived<Citizen>(initialPrimaryKey: "some", logger: { messages.logger }) {
@@ -141,7 +141,7 @@ import Vellum
         #expect(property.wrappedValue?.name == "some")
     }
 
-    @Test func theArchiveIsOpenedWhenItIsNeeded() {
+    @Test("the archive is opened on first use") func lazyOpening() {
         var opened = 0
         let property = Archived<Citizen>(initialPrimaryKey: nil, logger: { messages.logger }) {
             opened += 1
@@ -158,14 +158,14 @@ import Vellum
         @Archived var user: Citizen?
     }
 
-    @Test func copiesOfAStructureShareTheValue() {
+    @Test("copies of a structure share the value") func sharedValue() {
         let model = Model(user: property())
         let copy = model
         model.user = Citizen(name: "ann")
         #expect(copy.user?.name == "ann")
     }
 
-    @Test func aTypeMayReadThePropertyWhileItIsRecorded() {
+    @Test("a type may read the property while it is recorded") func readingDuringRecording() {
         let property = property()
         var seen: String?
         shelf.whileRecording = { seen = property.wrappedValue?.name }
@@ -174,8 +174,7 @@ import Vellum
         #expect(seen == "ann")
     }
 
-    /// The archive gets the values in the order in which they were assigned.
-    @Test func manyThreads() {
+    @Test("values assigned by many threads are recorded in order") func manyThreads() {
         shelf.record(Citizen(name: "one", age: -1))
         let property = property("one")
         DispatchQueue.concurrentPerform(iterations: 8) { thread in
@@ -221,8 +220,6 @@ import Vellum
     }
 }
 
-/// What broke: a property of an `@Observable` class didn't compile, and a view that showed it wasn't told of
-/// changes.
 @Suite struct ObservedPropertyTests {
     private static let store = TemporaryStore()
     private static let factory = store.factory()
@@ -236,7 +233,7 @@ import Vellum
         let value = Atomic(0)
     }
 
-    @Test func itIsObserved() {
+    @Test("an archived property notifies observers of its model") func observation() {
         let model = Model()
         let changes = Count()
         func watch() -> String? {

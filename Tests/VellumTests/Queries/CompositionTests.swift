@@ -3,8 +3,6 @@ import StorageEngine
 import Testing
 import Vellum
 
-/// What was missing: conditions could only be combined by "and", and a page of results, their number and their
-/// deletion built every object.
 @Suite struct CompositionTests {
     private let store = TemporaryStore()
 
@@ -39,7 +37,8 @@ import Vellum
         #expect(ages { !$0.nick(.matches(regex: "N")) && $0.age(.less(than: 5)) } == [0, 2, 4])
     }
 
-    @Test func encodedValuesAreAskedWhereThatLosesNothing() throws {
+    @Test("conditions are tested on encoded values where the result is the same")
+    func encodedConditions() throws {
         let archives = try citizens()
         #expect(
             try asked(archives) { $0.age(.less(than: 2)) || $0.name(.isEqual("n7")) }
@@ -85,7 +84,7 @@ import Vellum
                     .limitResults(by: 2)) == [2, 4])
     }
 
-    @Test func countingLeavesNoTrace() throws {
+    @Test("counting changes no order") func counting() throws {
         let archives = try citizens()
         let order = try archives.keysByUse()
         #expect(archives.where(\.age > 9).count() == 10)
@@ -105,8 +104,7 @@ import Vellum
         #expect(shelf.where(\.age > 6).deleteResults() == 2 && shelf.keys.count == 7)
     }
 
-    /// An object that is stored again while the query runs isn't the one that was found.
-    @Test func whatChangedMeanwhileStays() throws {
+    @Test("an object overwritten during the query isn't deleted") func concurrentOverwrite() throws {
         let archives = try citizens()
         let other = try store.factory().archives(for: Citizen.self)
         let didChange = Guarded(false)

@@ -3,8 +3,6 @@ import StorageEngine
 import Testing
 import Vellum
 
-/// Damaged entries are left out of results, and reported. What broke: a query that tests encoded values didn't
-/// report them.
 @Suite struct DamagedEntriesTests {
     private let store = TemporaryStore()
 
@@ -14,8 +12,8 @@ import Vellum
         var text = String(repeating: "text ", count: 40)
     }
 
-    @Test(arguments: [false, true])
-    func whatIsLeftOutIsSaid(byCondition: Bool) throws {
+    @Test("damaged entries are omitted and logged", arguments: [false, true])
+    func damagedEntries(byCondition: Bool) throws {
         let first = store.factory()
         let recorded = try first.archives(for: Thing.self)
         for number in 0..<20 { recorded.record(Thing(primaryKey: "\(number)", number: number)) }

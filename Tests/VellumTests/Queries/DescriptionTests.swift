@@ -1,7 +1,7 @@
 import Testing
 import Vellum
 
-/// A query describes its conditions, for evaluators that only have encoded values.
+/// Descriptions of a query's conditions, for evaluation on encoded values.
 @Suite struct DescriptionTests {
     private func condition(
         _ find: (QueryFinder<Citizen>) -> QueryFinder<Citizen>
@@ -16,7 +16,7 @@ import Vellum
         "\(try condition(find).test)"
     }
 
-    @Test func everyFinderIsRecognised() throws {
+    @Test("each finder has a description") func finders() throws {
         let cases: [(PropertyTest, (QueryFinder<Citizen>) -> QueryFinder<Citizen>)] = [
             (.contains(text: "a", caseSensitive: true), { $0.name(.contains("a")) }),
             (
@@ -48,7 +48,6 @@ import Vellum
             (.isValid, { $0.nick(.isValid { _ in true }) }),
         ]
         for (expected, find) in cases {
-            // An optional operand prints as "Optional(1)" in both or in neither.
             #expect(plain(try test(find)) == plain("\(expected)"))
         }
     }
@@ -57,7 +56,7 @@ import Vellum
         text.replacing(/Optional\(([^()]*)\)/) { $0.output.1 }
     }
 
-    @Test func operandsHaveThePropertysType() throws {
+    @Test("operands have the property's type") func operands() throws {
         guard case .value(_, let age) = try condition({ $0.age(.isEqual(1)) }).test else {
             throw CancellationError()
         }
@@ -68,7 +67,7 @@ import Vellum
         #expect(none == nil)
     }
 
-    @Test func pathsLeadToTheProperty() throws {
+    @Test func paths() throws {
         #expect(try condition { $0.age(.isEqual(1)) }.path == [\Citizen.age])
         #expect(try condition { $0.nick(.isNil) }.path == [\Citizen.nick])
         let city = [\Citizen.work, \Citizen.Address.city]
@@ -77,7 +76,7 @@ import Vellum
         #expect(try condition { $0.home.zip(.isNil) }.path == zip)
     }
 
-    @Test func ordersAreRecognised() throws {
+    @Test func orders() throws {
         let query = Query<Citizen>.sort {
             $0.age(.ascending).work.zip(.descending).manual(direction: .ascending) { _, _ in
                 .leftEqualWithRight
@@ -89,7 +88,7 @@ import Vellum
         #expect(orders.map(\.direction) == [.ascending, .descending, .ascending])
     }
 
-    @Test func limitsAreNotNegative() throws {
+    @Test("limits are at least 0") func limits() throws {
         for (given, expected) in [(3, 3), (0, 0), (-1, 0), (Int.min, 0)] {
             guard case .limit(let limiter) = Query<Citizen>.limit(by: given).step else {
                 throw CancellationError()

@@ -29,14 +29,14 @@ struct DiagnosticTests {
 
         """
 
-    @Test func whatSuitsCompilesWithoutAWarning() throws {
+    @Test("valid uses compile without warnings") func validUses() throws {
         let output = try #require(Compiler.shared).check(
             Self.types + """
                 func use(_ users: some Archivist<User>) {
                     let found = users.findWhere { user in
                         user.userName(.contains("premium")).age(.isNotEqual(nil)).nick(.isNil).nick(.isNil())
                             .place.city(.isEqual("Jakarta")).work.city(.isNotNil())
-                            // Names that the library uses itself.
+                            // Names that the library uses, too.
                             .conditions(.isEqual(with: 0)).path(.isEmpty)
                     }
                     _ = found.sorted { by in by.age(.ascending).nick(.descending).work.city(.ascending).path(.ascending) }
@@ -82,7 +82,7 @@ struct DiagnosticTests {
         #expect(output == "")
     }
 
-    @Test func whatDoesNotSuitIsExplained() throws {
+    @Test("invalid uses have one helpful error") func invalidUses() throws {
         let wrong: [(code: String, error: String)] = [
             (
                 "users.findWhere { $0.place(.greater(than: Place())) }",
@@ -130,9 +130,8 @@ struct DiagnosticTests {
         }
     }
 
-    /// Swift refuses what the documentation of `Archived` says that it refuses. If this fails, change the
-    /// documentation.
-    @Test func whereNoPropertyMayBeWrapped() throws {
+    /// Swift refuses the uses that the documentation of `Archived` lists.
+    @Test func unsupportedProperties() throws {
         let refused: [(code: String, error: String)] = [
             ("@Archived var user: User?", "not yet supported in top-level code"),
             ("enum Session { @Archived static var user: User? }", "not concurrency-safe"),

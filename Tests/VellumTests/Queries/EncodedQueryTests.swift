@@ -59,7 +59,7 @@ import Vellum
         }
     }
 
-    /// Types that read some values in one way and others in another.
+    /// A type that reads two formats.
     struct TwoFormats: ArchiveCodable {
         var primaryKey: String { name }
         var name: String
@@ -139,7 +139,7 @@ import Vellum
         return archives
     }
 
-    @Test func storedPropertiesAreAskedWhereTheyAreEncoded() throws {
+    @Test("stored properties are tested on encoded values") func storedProperties() throws {
         let archives = try plain()
         #expect(try asked(archives) { $0.age(.greater(than: 17)) } == "find age > 17")
         #expect(
@@ -152,20 +152,19 @@ import Vellum
         #expect(try asked(archives) { $0.born(.greater(than: .now)) } != nil)
     }
 
-    @Test func whatIsComputedOrAClosureAsksObjects() throws {
+    @Test("computed properties and closures are tested on objects") func computedProperties() throws {
         let archives = try plain()
         #expect(try asked(archives) { $0.initial(.isEqual("n")) } == nil)
         #expect(try asked(archives) { $0.years(.isEqual(3)) } == nil)
         #expect(try asked(archives) { $0.isOld(.isEqual(true)) } == nil)
         #expect(try asked(archives) { $0.home(.isNotNil) } == nil)
         #expect(try asked(archives) { $0.age(.isValid { $0 > 3 }) } == nil)
-        // Conditions that can be tested on encoded values are, and the rest on objects.
         #expect(try asked(archives) { $0.years(.less(than: 9)).age(.less(than: 5)) } == "find age < 5")
         #expect(archives.findWhere { $0.years(.less(than: 4)).age(.less(than: 5)) }.getResults().count == 4)
         #expect(archives.findWhere { $0.initial(.isEqual("n")) }.getResults().count == 20)
     }
 
-    @Test func renamedKeysAreFoundByTrying() throws {
+    @Test("renamed keys are found by probing") func renamedKeys() throws {
         let archives = try store.factory().archives(for: Renamed.self)
         archives.record(Renamed(name: "a", age: 1))
         archives.record(Renamed(name: "b", age: 2))
@@ -174,13 +173,13 @@ import Vellum
         #expect(archives.findWhere { $0.name(.isEqual("a")) }.getResults().map(\.age) == [1])
     }
 
-    @Test func whatADecoderMakesSomethingElseOfAsksObjects() throws {
+    @Test("properties that the decoder converts are tested on objects") func convertedProperties() throws {
         let archives = try store.factory().archives(for: Lenient.self)
         archives.record(Lenient(name: "a", age: -5, score: 3, word: "w"))
         #expect(try asked(archives) { $0.name(.isEqual("a")) } == "find name = \"a\"")
-        #expect(try asked(archives) { $0.age(.isEqual(0)) } == nil, "negative ones become 0")
-        #expect(try asked(archives) { $0.score(.isEqual(0)) } == nil, "a missing one becomes 0")
-        #expect(try asked(archives) { $0.word(.isEqual("")) } == nil, "one of another kind becomes empty")
+        #expect(try asked(archives) { $0.age(.isEqual(0)) } == nil, "negative numbers decode as 0")
+        #expect(try asked(archives) { $0.score(.isEqual(0)) } == nil, "absent numbers decode as 0")
+        #expect(try asked(archives) { $0.word(.isEqual("")) } == nil, "other kinds decode as empty texts")
         let fresh = try store.factory().archives(for: Lenient.self)
         #expect(fresh.findWhere { $0.age(.isEqual(0)) }.getResults().map(\.name) == ["a"])
     }
@@ -195,8 +194,7 @@ import Vellum
         }
     }
 
-    /// What broke: the latest value alone told where a property is, and values that have it elsewhere weren't found.
-    @Test func aValueInAFormerFormatIsFound() throws {
+    @Test("values in a former format are found") func formerFormats() throws {
         let archives = try store.factory().archives(for: TwoFormats.self)
         archives.record(TwoFormats(name: "Ada"))
         try put([("Old", "{\"title\":\"Old\"}"), ("Ada", "{\"name\":\"Ada\"}")], in: "TwoFormats")
@@ -205,7 +203,7 @@ import Vellum
         #expect(archives.findWhere { $0.name(.contains("d")) }.getResults().count == 2)
     }
 
-    @Test func whatSomeValuesConvertAsksObjects() throws {
+    @Test("properties that some values convert are tested on objects") func conditionalConversions() throws {
         let archives = try store.factory().archives(for: Temperature.self)
         try put(
             [
@@ -213,11 +211,11 @@ import Vellum
                 ("b", "{\"primaryKey\":\"b\",\"value\":5,\"isTenfold\":false}"),
             ], in: "Temperature")
         #expect(try asked(archives) { $0.value(.less(than: 8)) } == nil)
-        // A probe must not overflow in what the type calculates.
+        // A probe must not overflow in the type's calculation.
         #expect(archives.findWhere { $0.value(.isEqual(10)) }.getResults().map(\.primaryKey) == ["a"])
     }
 
-    @Test func propertiesOfClassesAreTriedToo() throws {
+    @Test("properties of classes are tested on encoded values") func propertiesOfClasses() throws {
         let archives = try store.factory().archives(for: Reference.self)
         archives.record(Reference(name: "a", age: 10))
         #expect(try asked(archives) { $0.age(.isEqual(10)) } == "find age = 10")
@@ -227,7 +225,7 @@ import Vellum
         #expect(archives.findWhere { $0.age(.isEqual(10)) }.getResults().count == 1, "a copy was changed")
     }
 
-    @Test func datesAreExactAsObjectsHaveThem() throws {
+    @Test("dates compare exactly") func dates() throws {
         let archives = try store.factory().archives(for: Plain.self)
         let moment = Date(timeIntervalSince1970: 1_700_000_000.123_456_7)
         let after = Date(timeIntervalSince1970: moment.timeIntervalSince1970.nextUp)
@@ -248,12 +246,12 @@ import Vellum
         #expect(names(.less(than: moment)) == [])
     }
 
-    @Test func onlyWhatMatchesIsDecoded() throws {
+    @Test("only matching values are decoded") func decodedValues() throws {
         let archives = try plain()
         let other = try StorageEngine.Store.open(at: store.path)
         defer { other.close() }
         let bytes = try other.archive(named: "Plain")
-        // A value that isn't an object and doesn't match the query; then one that matches.
+        // A value of another type that doesn't match; then one that matches.
         try bytes.put([0xa1, 0x63, 0x61, 0x67, 0x65, 0x08], forKey: "stranger", encoding: .cbor)
         #expect(archives.findWhere { $0.age(.isEqual(7)) }.getResults().map(\.name) == ["n7"])
         #expect(archives.statistics?.undecodable == 0)
@@ -262,7 +260,7 @@ import Vellum
         #expect(archives.statistics?.undecodable == 1)
     }
 
-    @Test func objectsThatOnlyMemoryHasAreFound() throws {
+    @Test("objects in memory only are found") func objectsInMemory() throws {
         let archives = try store.factory().archives(
             for: Plain.self, trySetMaxMemorySize: 10_000, trySetMaxDiskSize: 300)
         archives.record(Plain(name: "small", age: 1))
@@ -270,7 +268,7 @@ import Vellum
         #expect(archives.findWhere { $0.age(.isEqual(1)) }.getResults().count == 2)
     }
 
-    @Test func countsAccessesOfWhatItReturnsAlone() throws {
+    @Test("a query counts accesses of its results only") func countedAccesses() throws {
         let archives = try plain()
         let before = archives.statistics?.hits ?? 0
         #expect(archives.findWhere { $0.age(.less(than: 3)) }.getResults().map(\.age) == [2, 1, 0])

@@ -5,7 +5,6 @@ import Vellum
 @Suite struct FinderTests {
     private typealias Finder = QueryFinder<Citizen>
 
-    /// The names of the objects that meet the conditions.
     private func found(_ citizens: [Citizen], _ conditions: (Finder) -> Finder) -> [String] {
         Shelf(citizens).findWhere(conditions).getResults().map(\.name)
     }

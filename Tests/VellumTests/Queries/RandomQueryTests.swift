@@ -6,7 +6,7 @@ import Vellum
 @Suite struct RandomQueryTests {
     private typealias Plain = ([Citizen]) -> [Citizen]
 
-    @Test func asPlainClosures() {
+    @Test func randomQueries() {
         var random = SeededGenerator.announced("random queries")
         var results = 0
         for round in 0..<400 {
@@ -20,8 +20,8 @@ import Vellum
         #expect(results > 2_000)
     }
 
-    /// The same in a store, which tests encoded values first.
-    @Test func asPlainClosuresInAStore() throws {
+    /// A store tests encoded values first.
+    @Test func randomQueriesInAStore() throws {
         var random = SeededGenerator.announced("random queries in a store")
         var results = 0
         var asked = 0
@@ -34,7 +34,7 @@ import Vellum
                 let steps = (0..<Int.random(in: 0...5, using: &random)).map { _ in step(&random) }
                 let queries = steps.map(\.query)
                 if try archives.core.encodedPredicate(of: queries) != nil { asked += 1 }
-                // Results become the most recent, so each query begins with the order that the previous one left.
+                // Results become the most recent, so each query starts with the order that the previous one left.
                 let present = try archives.keysByUse().compactMap { key in citizens.first { $0.name == key } }
                 let expected = steps.reduce(present) { $1.plain($0) }.map(\.name)
                 #expect(

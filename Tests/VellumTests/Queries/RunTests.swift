@@ -1,9 +1,9 @@
 import Testing
 import Vellum
 
-/// Queries run one after the other, and take no more items than necessary.
+/// Queries run in order, and take no more items than necessary.
 @Suite struct RunTests {
-    /// Counts how many items were taken.
+    /// Counts the taken items.
     private final class Source: Sequence, IteratorProtocol {
         private(set) var taken = 0
         private let count: Int
@@ -24,13 +24,13 @@ import Vellum
     private let even = Query<Citizen>.find { $0.age(.isValid { $0 % 2 == 0 }) }
     private let oldestFirst = Query<Citizen>.sort { $0.age(.descending) }
 
-    @Test func noQueriesLeaveAll() {
+    @Test func noQueries() {
         #expect(run([], Source(3)) == [0, 1, 2])
         #expect(run([even], Source(0)) == [])
         #expect(run([oldestFirst, .limit(by: 2)], Source(0)) == [])
     }
 
-    @Test func inTheOrderInWhichTheyAreWritten() {
+    @Test("queries run in their order") func order() {
         #expect(run([even, .limit(by: 3)], Source(10)) == [0, 2, 4])
         #expect(run([.limit(by: 3), even], Source(10)) == [0, 2])
         #expect(run([oldestFirst, .limit(by: 3)], Source(10)) == [9, 8, 7])
@@ -44,7 +44,7 @@ import Vellum
         #expect(run([.limit(by: 5), .limit(by: 2), .limit(by: 4)], Source(10)) == [0, 1])
     }
 
-    @Test func negativeLimitsAreZero() {
+    @Test("negative limits are 0") func negativeLimits() {
         #expect(run([.limit(by: -1)], Source(3)) == [])
         #expect(run([oldestFirst, .limit(by: -5)], Source(3)) == [])
         #expect(run([oldestFirst, .limit(by: .max)], Source(3)) == [2, 1, 0])
@@ -56,7 +56,7 @@ import Vellum
         return source.taken
     }
 
-    @Test func aLimitEndsTheReading() {
+    @Test("reading ends at a limit") func limitsEndReading() {
         #expect(taken([]) == 1_000)
         #expect(taken([even]) == 1_000)
         #expect(taken([.limit(by: 0)]) == 0)
@@ -69,13 +69,13 @@ import Vellum
         #expect(taken([.limit(by: 4), .find { $0.age(.less(than: 0)) }]) == 4)
     }
 
-    @Test func aSortReadsAllUnlessNothingIsWanted() {
+    @Test("a sort reads all items, unless the limit is 0") func sortsReadAll() {
         #expect(taken([oldestFirst]) == 1_000)
         #expect(taken([oldestFirst, .limit(by: 3)]) == 1_000)
         #expect(taken([oldestFirst, .limit(by: 0)]) == 0)
     }
 
-    @Test func whatBringsNoObjectIsNotCounted() {
+    @Test("items without an object don't count toward the limit") func itemsWithoutObjects() {
         let source = Source(100)
         let left = Query<Citizen>.run([.limit(by: 3)], over: source) { item in
             item % 10 == 0 ? Citizen(name: "\(item)") : nil
@@ -86,7 +86,7 @@ import Vellum
 
     private struct Unreadable: Error {}
 
-    @Test func errorsGetOut() {
+    @Test("errors end the query") func errors() {
         let source = Source(100)
         #expect(throws: Unreadable.self) {
             _ = try Query<Citizen>.run([oldestFirst], over: source) { item in
@@ -97,13 +97,13 @@ import Vellum
         #expect(source.taken == 6)
     }
 
-    @Test func aQueryMayRunTwice() {
+    @Test("a query can run again") func repeatedRuns() {
         let queries = [even, .limit(by: 2), oldestFirst]
         #expect(run(queries, Source(10)) == [2, 0])
         #expect(run(queries, Source(10)) == [2, 0])
     }
 
-    @Test func buildersCanBeKeptAndContinued() {
+    @Test("builders can be stored and continued") func storedBuilders() {
         let archive = Shelf((0..<10).map { Citizen(name: "\($0)", age: $0) })
         let found = archive.findWhere { $0.age(.greater(than: 4)) }
         let limited = found.limitResults(by: 2)

@@ -14,18 +14,18 @@ import Vellum
         Citizen(name: "c2", age: 3, children: 2), Citizen(name: "b2", age: 2, children: 1),
     ]
 
-    @Test func equalsStayInTheirOrder() {
+    @Test("sorts are stable") func stableSorts() {
         #expect(sorted(citizens) { $0.age(.ascending) } == ["a1", "a2", "b1", "b2", "c1", "c2"])
         #expect(sorted(citizens) { $0.age(.descending) } == ["c1", "c2", "b1", "b2", "a1", "a2"])
         #expect(sorted(citizens) { $0 } == citizens.map(\.name))
     }
 
-    @Test func missingValuesComeLastInBothDirections() {
+    @Test("absent values are last in both directions") func absentValues() {
         #expect(sorted(citizens) { $0.children(.ascending) } == ["b1", "b2", "a1", "c2", "c1", "a2"])
         #expect(sorted(citizens) { $0.children(.descending) } == ["a1", "c2", "b1", "b2", "c1", "a2"])
     }
 
-    @Test func numbersThatAreNoneComeLast() {
+    @Test("NaN is after all numbers, before absent values") func nan() {
         let heights = [Double.nan, 2, nil, 1, .infinity].enumerated().map {
             Citizen(name: "\($0)", height: $1)
         }
@@ -33,7 +33,7 @@ import Vellum
         #expect(sorted(heights) { $0.height(.descending) } == ["4", "1", "3", "0", "2"])
     }
 
-    @Test func theNextOrderDecidesWhatTheFirstLeavesOpen() {
+    @Test("the second order applies to equal values of the first") func severalOrders() {
         #expect(
             sorted(citizens) { $0.age(.descending).name(.descending) } == [
                 "c2", "c1", "b2", "b1", "a2", "a1",
@@ -43,7 +43,7 @@ import Vellum
                 == ["b2", "b1", "c2", "a1", "c1", "a2"])
     }
 
-    @Test func aLaterSortGoesFirst() {
+    @Test("the last of several sorts has precedence") func repeatedSorts() {
         let results = Shelf(citizens).sorted { $0.name(.descending) }.sorted { $0.age(.ascending) }
             .getResults()
         #expect(results.map(\.name) == ["a2", "a1", "b2", "b1", "c2", "c1"])
@@ -75,7 +75,7 @@ import Vellum
                 == ["a2", "b2", "c2", "a1", "b1", "c1"])
     }
 
-    @Test func anInconsistentComparatorLosesNothing() {
+    @Test("an inconsistent comparator loses no object") func inconsistentComparator() {
         var calls = 0
         let many = (0..<2_000).map { Citizen(name: "\($0)") }
         let names = sorted(many) {
@@ -88,9 +88,11 @@ import Vellum
         #expect(names.count == 2_000)
     }
 
-    /// Far more objects than are kept at once.
-    @Test(arguments: [1, 2, 255, 256, 257, 1_000, 9_999, 10_000, 20_000])
-    func aLimitKeepsTheFirstOfAStableSort(limit: Int) {
+    /// More objects than are kept at once.
+    @Test(
+        "a limited sort has the first objects of the full sort",
+        arguments: [1, 2, 255, 256, 257, 1_000, 9_999, 10_000, 20_000])
+    func limitedSorts(limit: Int) {
         let many = (0..<10_000).map {
             Citizen(name: "\($0)", age: $0 * 7919 % 101, children: $0 % 7 == 0 ? nil : $0 % 5)
         }

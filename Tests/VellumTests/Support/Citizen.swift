@@ -1,6 +1,6 @@
 import Vellum
 
-/// An object with a property of every kind that finders know.
+/// An object with a property of every kind that finders support.
 struct Citizen: ArchiveCodable, Sendable, Equatable {
     struct Address: Codable, Sendable, Equatable {
         var city = ""

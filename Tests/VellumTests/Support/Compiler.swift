@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// The Swift compiler, called as users of the built library call it.
+/// The Swift compiler, called as by users of the library.
 struct Compiler {
     /// `nil` if there is no compiler, or the module isn't beside the tests.
     static let shared = Compiler()

@@ -3,8 +3,8 @@ import Synchronization
 import TestSupport
 import Vellum
 
-/// A folder for one test's store, removed when the process ends: an archive that outlives the last reference to this would
-/// make it anew.
+/// A folder for one test's store, removed when the process ends: an archive that outlives the last reference would recreate
+/// it.
 final class TemporaryStore: Sendable {
     let path: String
 

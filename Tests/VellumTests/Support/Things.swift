@@ -6,7 +6,7 @@ struct Note: ArchiveCodable, Equatable {
     var primaryKey: String
     var text: String
 
-    /// Encodes to `size` bytes, at least 64; one byte less where the length prefix leaves no such size.
+    /// Encodes to `size` bytes, at least 64; one byte less where the length prefix doesn't allow the size.
     static func sized(_ key: String, _ size: Int, filler: Character = "x") -> Note {
         var note = Note(primaryKey: key, text: String(repeating: filler, count: size))
         while let count = try? note.archive().count, count > size { note.text.removeLast(count - size) }

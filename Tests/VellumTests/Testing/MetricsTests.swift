@@ -4,7 +4,6 @@ import Vellum
 import VellumMetrics
 import VellumTesting
 
-/// What was missing: showing an archive's statistics in a dashboard required copying them by hand.
 @Suite struct MetricsTests {
     private let store = TestStore()
     private let kit = TestMetrics()
@@ -18,7 +17,7 @@ import VellumTesting
         return (notes, metrics)
     }
 
-    @Test func whatHappensIsReported() async throws {
+    @Test("counters and gauges are reported") func counters() async throws {
         let (notes, metrics) = try reportedNotes()
         func counted(_ name: String) throws -> Int64 {
             try kit.expectCounter("vellum.\(name)", [("archive", "Note")]).totalValue
@@ -44,7 +43,7 @@ import VellumTesting
         #expect(try counted("deletes") == 1)
     }
 
-    @Test func callsThatGoToTheStoreAreTimed() async throws {
+    @Test("calls that reach the store are timed") func timers() async throws {
         let (notes, _) = try reportedNotes()
         func durations(_ call: String) throws -> [Int64] {
             try kit.expectTimer("vellum.duration", [("archive", "Note"), ("call", call)]).values

@@ -3,12 +3,10 @@ import Testing
 import Vellum
 import VellumTesting
 
-/// What was missing: tests of programs needed their own temporary folders, sleeps, and a fake with all calls of an
-/// archive.
 @Suite struct TestingTests {
     private let store = TestStore()
 
-    @Test func timePassesWhenTheTestSaysSo() async throws {
+    @Test("the test's clock controls expiry") func manualClock() async throws {
         let notes = try store.factory.archives(for: Note.self)
         let clock = ManualClock()
         try await clock.run {
@@ -34,11 +32,11 @@ import VellumTesting
             #expect(sessions.access(archiveWithKey: "left") == nil)
             #expect(sessions.accessAll().count == 2)
             clock.advance(by: .seconds(60))
-            #expect(sessions.accessAll().count == 2, "listing all is a use as well")
+            #expect(sessions.accessAll().count == 2, "listing all counts as an access")
         }
     }
 
-    @Test func aStoreIsEmptiedAndGoesWithItsLastReference() throws {
+    @Test("a test store can be emptied, and is removed with its last reference") func testStore() throws {
         var other: TestStore? = TestStore(inMemory: false)
         let path = try #require(other).path
         let notes = try #require(other).factory.archives(for: Note.self)
@@ -46,7 +44,7 @@ import VellumTesting
         let elsewhere = try #require(other).otherProcess().archives(for: Note.self)
         #expect(elsewhere.access(archiveWithKey: "a") != nil)
         try #require(other).reset()
-        #expect(elsewhere.access(archiveWithKey: "a") == nil, "nor from the memory of another process")
+        #expect(elsewhere.access(archiveWithKey: "a") == nil, "absent from the memory of other processes")
         #expect(notes.count == 0 && notes.access(archiveWithKey: "a") == nil)
         notes.record(Note(primaryKey: "b", text: "1"))
         #expect(notes.accessAll().map(\.primaryKey) == ["b"])
@@ -74,11 +72,11 @@ import VellumTesting
         #expect(fake.contents["visits"]?.text == "||")
     }
 
-    @Test func theFakeAnswersAsAnArchiveDoes() throws {
+    @Test("the fake has the results of an archive") func fakeArchives() throws {
         let real = try store.factory.archives(for: Citizen.self)
         func play<Archives: Archivist>(_ archives: Archives) -> [[String]] where Archives.Object == Citizen {
             for age in 0..<20 { archives.record(Citizen(name: "c\(age)", age: age)) }
-            // One character for Swift, but two keys in a store.
+            // Equal texts in Swift, but two keys in a store.
             for (age, name) in ["caf\u{e9}", "cafe\u{301}"].enumerated() {
                 archives.record(Citizen(name: name, age: 10 + age))
             }

@@ -3,11 +3,11 @@ import TestSupport
 import Testing
 import Vellum
 
-/// Kills programs while they migrate, next to one that doesn't know the new version.
+/// Kills programs during migration, beside one of the earlier version.
 @Suite struct MigratingTests {
     private let store = TemporaryStore()
 
-    @Test func whoeverIsKilledLosesNothing() async throws {
+    @Test("killed migrations lose no object") func killedMigrations() async throws {
         let old = try store.factory().archives(for: Version0.Thing.self, trySetMaxDiskSize: 10.megaBytes)
         let count = 1_500
         for number in 0..<count {
@@ -24,7 +24,7 @@ import Vellum
             for child in children { child.signal(SIGKILL) }
             for child in children { _ = try await child.end(within: 60) }
             let now = try order.count { try old.core.archive.peek($0)?.prefix(10).last == UInt8(ascii: "n") }
-            #expect(now >= migrated, "what was migrated stays so")
+            #expect(now >= migrated, "migrated objects stay migrated")
             migrated = now
         }
         let last = try ChildProcess(worker, ["migrate", store.path])

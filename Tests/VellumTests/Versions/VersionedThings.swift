@@ -45,7 +45,7 @@ enum Version3 {
         }
     }
 
-    /// Memory holds it as bytes.
+    /// Memory keeps it as bytes.
     final class Object: ArchiveCodable, ArchiveVersioned {
         static var archiveName: String { "Thing" }
         static var archiveTypeName: String { "Thing" }

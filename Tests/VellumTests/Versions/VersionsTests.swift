@@ -4,8 +4,6 @@ import TestSupport
 import Testing
 import Vellum
 
-/// What broke: a type with a new property lost all stored objects, unless it had an `init(from:)` for all former
-/// versions.
 @Suite struct VersionsTests {
     private let store = TemporaryStore()
 
@@ -16,7 +14,7 @@ import Vellum
         try store.factory().archives(for: Version3.Thing.self)
     }
 
-    @Test func whatIsOldIsReadAsNew() throws {
+    @Test("objects of earlier versions are read as the current type") func earlierVersions() throws {
         try old().throwing.record(.init(primaryKey: "a", name: "first", size: 5))
         try store.factory().archives(for: Version1.Thing.self).record(.init(primaryKey: "b", title: "second"))
         let things = try new()
@@ -42,8 +40,7 @@ import Vellum
         var name: String
     }
 
-    /// What broke: an object whose key a step had changed counted as migrated, and no look-up found it.
-    @Test func whatGetsAnotherKeyIsNotMigrated() throws {
+    @Test("an object whose key a step changes isn't migrated") func changedKeys() throws {
         try old().throwing.record(.init(primaryKey: "a", name: "first"))
         let before = try old().core.archive.peek("a")
         let things = try store.factory().archives(for: Rekeyed.self)
@@ -51,29 +48,28 @@ import Vellum
         #expect(try things.core.archive.peek("a") == before)
     }
 
-    @Test func anOldTypeCanBeTheWayToo() throws {
+    @Test func classWithVersions() throws {
         try old().throwing.record(.init(primaryKey: "a", name: "first", size: 5))
         let things = try store.factory().archives(for: Version3.Object.self)
         #expect(things.access(archiveWithKey: "a")?.label == "first!")
-        #expect(things.access(archiveWithKey: "a")?.label == "first!", "from the bytes in memory")
+        #expect(things.access(archiveWithKey: "a")?.label == "first!", "decoded from memory")
         try things.migrateAll()
-        #expect(try new().access(archiveWithKey: "a") == nil, "the two have not the same properties")
+        #expect(try new().access(archiveWithKey: "a") == nil, "the types have different properties")
         #expect(things.access(archiveWithKey: "a")?.label == "first!")
     }
 
-    @Test func theNumberIsAPropertyThatEverybodySees() throws {
+    @Test("the version is stored as a property") func storedVersion() throws {
         try new().throwing.record(.init("a", "first"))
         let value = try #require(try new().core.archive.peek("a"))
-        // A map of seven, "$version", 3.
+        // A map of seven entries: "$version", 3 …
         #expect(Array(value.prefix(11)) == [0xa7, 0x68] + Array("$version".utf8) + [3])
         try old().throwing.record(.init(primaryKey: "b", name: "second"))
         #expect(
             try #require(try old().core.archive.peek("b")).first == 0xa3,
-            "of a type without versions there is none")
+            "absent in a type without versions")
     }
 
-    /// Queries find objects by properties that had another name, or didn't exist, in the stored version.
-    @Test func queriesFindAllVersions() throws {
+    @Test("queries find objects of all versions") func queries() throws {
         let things = try new()
         for number in 0..<50 {
             try old().throwing.record(
@@ -90,14 +86,12 @@ import Vellum
         #expect(things.where(\.height == 7).count() == 100)
         things.where(\.width >= 10).deleteResults()
         #expect(things.count == 20)
-        // With old values alone there is nothing to learn from.
+        // Without current values, the encoding can't be probed.
         things.where(\.primaryKey, .contains("new")).deleteResults()
         #expect(try new().where(\.name == "thing 3").count() == 2)
     }
 
-    // MARK: Newer ones
-
-    @Test func whatIsNewerIsLeftAlone() async throws {
+    @Test("newer objects are neither read nor changed") func newerVersions() async throws {
         let factory = store.factory()
         let log = LoggedMessages()
         factory.logger = log.logger
@@ -127,7 +121,7 @@ import Vellum
         #expect(old.staleKeys().isEmpty && old.deleteStale() == 0)
         #expect(try old.migrateAll() == ArchiveMigration(newer: 1))
         #expect(log.all.contains { $0.contains("update the program") })
-        // Reading it or others again logs nothing more.
+        // Further reads log nothing.
         try new().throwing.record(.init("b", "second"))
         let told = log.all.count
         for key in ["a", "b", "a"] {
@@ -142,9 +136,7 @@ import Vellum
         #expect(try new().access(archiveWithKey: "a")?.label == "mine!")
     }
 
-    /// What must not happen: an update reads a value, another process stores a newer version of it, and the update
-    /// replaces that.
-    @Test func anUpdateComesBeforeOrAfterANewerVersionNeverInPlaceOfIt() throws {
+    @Test("a concurrent update doesn't overwrite a newer version") func concurrentUpdates() throws {
         let (old, new) = (try old(), try new())
         for round in 0..<200 {
             old.record(.init(primaryKey: "a", name: "old"))
@@ -158,9 +150,7 @@ import Vellum
         }
     }
 
-    // MARK: All at once
-
-    @Test func allIsMigratedAndNothingElseChanges() async throws {
+    @Test("migrating all objects changes neither order nor options") func migrateAll() async throws {
         let old = try old()
         for number in 0..<600 {
             try old.throwing.record(
@@ -191,7 +181,7 @@ import Vellum
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func valuesByKeyHaveVersionsToo() throws {
+    @Test("values by key have versions") func valuesByKey() throws {
         struct Before: Codable { var volume: Int }
         struct After: Codable, ArchiveVersioned, Equatable {
             static let archiveVersions = ArchiveVersions().version(1, renaming: ["volume": "level"])
@@ -206,7 +196,7 @@ import Vellum
         #expect(try archive.peek("b")?.first == 0xa2 && settings["b"] == After(level: 6))
     }
 
-    @Test func whoEncodesItselfHasNoVersions() throws {
+    @Test("a type with its own encoding can't have versions") func ownEncoding() throws {
         struct Own: ArchiveCodable, ArchiveVersioned {
             static let archiveVersions = ArchiveVersions().version(1)
             var primaryKey: String

@@ -3,7 +3,7 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// A change of a whole archive. It can't be undone.
+/// A change of a whole archive, which can't be undone.
 package enum ArchiveChange: Sendable, Hashable {
     /// Limits in bytes; nil: no limit.
     case resize(disk: UInt64?, memory: UInt64?)
@@ -50,7 +50,6 @@ package enum ArchiveChange: Sendable, Hashable {
         return sample.diskBytes - min(sample.diskBytes, disk)
     }
 
-    /// The dialog that confirms it.
     func dialog(
         _ sample: ArchiveSample, _ evictions: Evictions
     ) -> (words: (title: String, button: String), body: [String]) {

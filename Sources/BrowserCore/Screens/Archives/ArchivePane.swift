@@ -3,10 +3,10 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The archive under the cursor in full: gauges and counters, and graphs of the last minutes where there is room.
+/// Details of the selected archive: gauges, counters and, where there is room, graphs of the last minutes.
 struct ArchivePane {
     let archive: ArchiveSample
-    /// Of a server, whose figures as a whole these are.
+    /// Set for a server, whose databases share one set of figures.
     let server: ServerFigures?
     let history: ArchiveHistory?
     let returns: EvictedReturns
@@ -14,9 +14,8 @@ struct ArchivePane {
 
     private static let figuresColumns = 60
     private static let figuresRows = 8
-    /// Rows with the border: all figures without an empty line, and as many as are of use.
+    /// Rows that all figures and the border need.
     static let leastRows = 9
-    /// At least a third of the screen, for the graphs.
     static func mostRows(_ model: Model) -> Int { max(18, model.size.rows / 3) }
 
     func draw(into frame: inout Frame, in rect: Rect, look: Look) {
@@ -33,7 +32,6 @@ struct ArchivePane {
         if let problem = archive.problem {
             return frame.draw(ProblemText(text: problem), in: inner, look: look)
         }
-        // The graphs stand beside the figures, or else below them.
         if inner.columns >= ArchivePane.figuresColumns + 20 {
             let (figures, rest) = inner.split(left: ArchivePane.figuresColumns)
             drawFigures(into: &frame, in: figures, look: look)
@@ -55,11 +53,10 @@ struct ArchivePane {
             "memory", archive.memoryBytes, archive.memoryLimit, archive.memoryShare, &frame, memoryLine, look)
         var rows = server.map(DatabasesView.facts) ?? archive.facts
         if returns.isMany { rows.append(("too small", returns.words)) }
-        // Entries may be missing: more worth knowing than all of these, which a small pane cuts off.
         let isDamaged = archive.damagedPlaces > 0
         if isDamaged {
             let places = Figures.count(archive.damagedPlaces, "place", "places")
-            rows.insert(("damaged", "\(places): vellum check tells where"), at: 0)
+            rows.insert(("damaged", "\(places); vellum check lists them"), at: 0)
         }
         for (index, row) in rows.enumerated() {
             let line = rect.line(index + (rect.rows >= rows.count + 3 ? 3 : 2))
@@ -67,9 +64,19 @@ struct ArchivePane {
             frame.write(row.name, at: line.origin, style: look[isWarning ? .danger : .dim], within: line)
             let value = line.split(left: 11).rest
             frame.write(
-                TextWidth.truncate(row.value, to: value.columns, ellipsis: look.glyphs.ellipsis),
-                at: value.origin, style: look[isWarning ? .danger : .text], within: value)
+                wholeFacts(row.value, columns: value.columns, look), at: value.origin,
+                style: look[isWarning ? .danger : .text], within: value)
         }
+    }
+
+    /// The facts between commas, without the last ones that don't fit whole.
+    private func wholeFacts(_ text: String, columns: Int, _ look: Look) -> String {
+        var facts = text.split(separator: ", ")
+        while facts.count > 1, TextWidth.width(of: facts.joined(separator: ", ")) > columns {
+            facts.removeLast()
+        }
+        return TextWidth.truncate(
+            facts.joined(separator: ", "), to: columns, ellipsis: look.glyphs.ellipsis)
     }
 
     private func drawGauge(
@@ -95,7 +102,7 @@ struct ArchivePane {
         let times = GraphsView.Times(
             rect.columns - TimeGraph.scaleColumns, seconds: 0, until: GraphsView.end(histories, now))
         let columns = times.columns(of: histories)
-        let metrics = Array([Metric.hitRatio, .operations, .evictions].prefix(max(1, rect.rows / 2)))
+        let metrics = Array([Metric.hitRatio, .operations, .evictions].prefix(max(1, rect.rows / 3)))
         for (place, metric) in metrics.enumerated() {
             var graph = metric.graph(columns, times, limit: nil, look)
             let top = rect.rows * place / metrics.count
@@ -104,7 +111,8 @@ struct ArchivePane {
             let words =
                 metric == .hitRatio
                 ? RecentHits(histories).words : "\(metric.title) \(value.map(metric.text) ?? "-")"
-            graph.title = [Span(words), Span(", \(metric.statistic(times.step))", look[.dim])]
+            graph.title = [Span(words)]
+            graph.facts = [Span(metric.statistic(times.step), look[.dim])]
             graph.draw(
                 into: &frame,
                 in: Rect(column: rect.column, row: rect.row + top, columns: rect.columns, rows: rows),

@@ -1,9 +1,9 @@
 import StorageEngine
 import StoreInspection
 
-/// The figures of the store's archives: read with every refresh, whichever screen is shown.
+/// Loading the figures of the store's archives, which every refresh does on every screen.
 extension ArchivesScreen {
-    /// `isForced`: a paused screen shows them, too.
+    /// - Parameter isForced: also updates a paused screen.
     static func loadFigures(_ model: inout Model, isForced: Bool = true) -> [Effect] {
         guard let store = model.store, !model.archives.isPending else { return [] }
         model.archives.isPending = true
@@ -12,8 +12,7 @@ extension ArchivesScreen {
         } then: { model, result in
             guard model.store == store else { return [] }
             model.archives.isPending = false
-            // A paused screen stands still, and one that isn't shown needs nothing, but nothing is missing from graphs and no
-            // alarm is missed.
+            // Graphs and alarms are updated also while the screen is paused or in the background.
             let isPaused = model.isInBackground || model.pausedSince != nil && !isForced
             var effects: [Effect] = []
             switch result {

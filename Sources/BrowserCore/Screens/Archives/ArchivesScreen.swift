@@ -30,14 +30,13 @@ enum ArchivesScreen: ScreenParts {
         model.archives.summary(model.archives.selected ?? "")
     }
 
-    // MARK: How it looks
+    // MARK: View
 
     static func divide(_ rest: Rect, _ model: Model, isTall: Bool) -> ScreenLayout.Parts {
         var parts = ScreenLayout.Parts(rest, infoRows: isTall ? (model.size.rows >= 14 ? 3 : 1) : 0)
         let rows = max(2, model.archives.archives.count + 1)
         let hasArchives = !model.archives.archives.isEmpty
         let below = parts.list.rows - rows - 1
-        // Three events at least, and beside them the archive's own figures if there is room for both.
         if model.archives.showsEvents, hasArchives, !model.isOfServer, below >= ScreenLayout.eventRows {
             let both = below >= ScreenLayout.eventRows + ArchivePane.leastRows
             let eventRows = both ? max(ScreenLayout.eventRows, below - ArchivePane.mostRows(model)) : below
@@ -61,26 +60,30 @@ enum ArchivesScreen: ScreenParts {
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
         let changes: [ActionID] = [.resizeArchive, .renameArchive, .compactArchive, .dropArchive]
         if changes.contains(id) { return selected(model) != nil }
-        if model.isOfServer, [.sort, .reverse, .filter].contains(id) { return false }
-        return ![.query, .groups].contains(id) || selected(model)?.kind != .log
+        if model.isOfServer || model.archives.archives.isEmpty, [.sort, .reverse, .filter].contains(id) {
+            return false
+        }
+        guard let archive = selected(model) else { return ![.open, .query, .groups].contains(id) }
+        return ![.query, .groups].contains(id) || archive.kind != .log
     }
 
-    /// Sorted by figures, the order stays while the cursor moves.
     static func listed(_ model: Model) -> Timestamp? { model.archives.arranged }
 
     static func problem(_ model: Model) -> String? {
-        // On an empty screen it stands in the middle, in full.
+        // Without figures the list area shows it in full.
         guard model.archives.figures != nil else { return nil }
         return model.archives.problem ?? selected(model)?.problem
     }
 
     static func place(_ model: Model) -> StatusView.Content? {
         let filter = model.archives.filter
-        let rest = "\(model.archives.rows.count) of \(model.archives.archives.count)  filter \"\(filter)\""
-        return model.store.map { .line([Span($0, model.look[.dim])], right: filter.isEmpty ? "" : rest) }
+        let rest = promptNote(model).dropFirst(2) + "  filter \"\(filter)\""
+        return model.store.map {
+            .line([Span($0, model.look[.dim])], right: filter.isEmpty ? "" : String(rest))
+        }
     }
 
-    // MARK: What it does
+    // MARK: Actions
 
     static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
         let archives = model.archives.rows
@@ -131,9 +134,7 @@ enum ArchivesScreen: ScreenParts {
         case .sort: sort(&model, by: ArchiveColumn.allCases.next(after: model.archives.column))
         case .reverse: sort(&model, by: model.archives.column, isReversed: !model.archives.isReversed)
         case .filter:
-            model.prompt = Prompt(
-                label: "filter: ", field: TextField(model.archives.filter, placeholder: "part of a name"),
-                keys: [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")])
+            model.prompt = .filtering(model.archives.filter, placeholder: "part of a name")
         case .resizeArchive, .renameArchive, .compactArchive, .dropArchive: ask(id, &model)
         default: break
         }

@@ -8,29 +8,27 @@ struct ArchivesState: Sendable {
     var selected: String?
     var top = 0
     var isPending = false
-    /// What each archive did while the store was looked at.
+    /// Activity of each archive since the store was opened.
     var histories: [ExactText: ArchiveHistory] = [:]
-    /// As they were when the screen was paused, which is what it shows.
+    /// A copy from the moment when the screen was paused.
     var pausedHistories: [ExactText: ArchiveHistory]?
     var shownHistories: [ExactText: ArchiveHistory] { pausedHistories ?? histories }
     var alarms: [Alarm] = []
-    /// Seconds that graphs show.
     var span = 300.0
     var showsEvents = true
     var ringing: [String] { alarms.filter(\.isRinging).map { $0.archive ?? "all archives" } }
     var filter = ""
     var column = ArchiveColumn.name
-    /// Names run from A on and figures from the largest, unless it is reversed.
+    /// Names are ascending and figures descending, unless reversed.
     var isReversed = false
-    /// The places of the archives in that order, and when they were determined.
+    /// Positions in that order, and when they were computed.
     private var places: [ExactText: Int] = [:]
     private(set) var arranged: Timestamp?
 
     var archives: [ArchiveSample] { figures?.archives ?? [] }
-    /// What graphs are of: a server has counters for all its databases together.
+    /// The archives that graphs show; a server has one set of counters for all databases.
     var counted: [ArchiveSample] { figures?.counted ?? [] }
 
-    /// The archives that the filter leaves, in the order that was chosen; one that is new is the last.
     var rows: [ArchiveSample] {
         let pattern = SearchText(filter)
         let found = archives.filter { pattern?.matches($0.name) ?? true }
@@ -54,7 +52,7 @@ struct ArchivesState: Sendable {
     /// A renaming by this browser, until the store's figures show it.
     var renaming: (old: ExactText, new: ExactText)?
 
-    /// Keeps the cursor on an archive that was renamed, also before the store is read again.
+    /// Keeps a renamed archive selected until the store is read again.
     mutating func renamed(_ old: String, to new: String) {
         renaming = (ExactText(old), ExactText(new))
         let place = archives.firstIndex { ExactText($0.name) == ExactText(old) }
@@ -70,7 +68,7 @@ struct ArchivesState: Sendable {
 enum ArchiveColumn: Sendable, Hashable, CaseIterable {
     case name, entries, disk, footprint, memory, hits, operations, evictions
 
-    /// Nil of names, which have the store's order. A ratio of no accesses is below all others.
+    /// Nil for names, which keep the store's order. Without accesses the hit ratio sorts last.
     func value(_ archive: ArchiveSample, _ history: ArchiveHistory?) -> Double? {
         switch self {
         case .name: nil

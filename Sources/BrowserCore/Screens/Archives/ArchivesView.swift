@@ -12,7 +12,7 @@ enum ArchivesView {
         let isOver = archives.contains { $0.problem == nil && $0.footprintExcess != nil }
         var columns = [
             Table.Column("archive", width: .minimum(12, weight: 1)),
-            // It has warnings, which narrow screens show too.
+            // Warnings are shown on narrow screens too.
             Table.Column(
                 "kind", width: .fixed(kindColumns), priority: kinds.contains { $0.role != .dim } ? 1 : 9),
             Table.Column("entries", width: .fixed(9), alignment: .trailing, priority: 3),
@@ -23,10 +23,10 @@ enum ArchivesView {
             Table.Column("", width: .minimum(10, weight: 1), priority: 11),
             Table.Column(
                 "hit \(RecentHits(histories.values).window)", width: .fixed(9), alignment: .trailing,
-                priority: 2),
+                priority: 2, fraction: 3),
             Table.Column("each second", width: .minimum(12, weight: 1), priority: 12),
-            Table.Column("ops/s", width: .fixed(7), alignment: .trailing, priority: 6),
-            Table.Column("evict/s", width: .fixed(9), alignment: .trailing, priority: 7),
+            Table.Column("ops/s", width: .fixed(7), alignment: .trailing, priority: 6, fraction: 2),
+            Table.Column("evict/s", width: .fixed(9), alignment: .trailing, priority: 7, fraction: 2),
         ]
         let (sorted, isReversed) = (model.archives.column, model.archives.isReversed)
         if model.archives.arranged != nil, let place = bases.firstIndex(of: sorted) {
@@ -35,29 +35,31 @@ enum ArchivesView {
         return Table(
             columns: columns, rowCount: archives.count, firstRow: model.archives.top,
             selectedRow: archives.isEmpty ? nil : model.archives.cursor,
-            emptyText: model.archives.filter.isEmpty ? "" : "No name holds \"\(model.archives.filter)\"."
+            emptyText: model.archives.filter.isEmpty
+                ? "" : Browser.noMatch("archive name", model.archives.filter, model)
         ) { row in
             ArchivesView.row(archives[row], histories[ExactText(archives[row].name)], kinds[row])
         }
     }
 
-    /// The columns of the table by which it is sorted; nil of the others.
+    /// The sort column of each table column; nil where it doesn't sort.
     static let bases: [ArchiveColumn?] = [
         .name, nil, .entries, .disk, nil, .footprint, .memory, nil, .hits, nil, .operations, .evictions,
     ]
 
-    /// The kind of an archive, and its most urgent warning.
+    /// The kind of an archive and its warnings, the most urgent first.
     private static func kind(_ archive: ArchiveSample, _ model: Model) -> Table.Cell {
-        func flag(_ words: String, _ role: Role) -> Table.Cell {
-            Table.Cell("\(archive.kind) \(words)", role: role)
-        }
-        if archive.damagedPlaces > 0 { return flag("damaged", .danger) }
         let rings = model.archives.alarms.contains {
             $0.isRinging && $0.archive.map(ExactText.init) == ExactText(archive.name)
         }
-        if rings { return flag("ALARM", .danger) }
-        return model.events.returns(in: archive.name).isMany
-            ? flag("too small", .warning) : Table.Cell("\(archive.kind)", role: .dim)
+        let warnings: [(isOn: Bool, text: String, role: Role)] = [
+            (archive.damagedPlaces > 0, "damaged", .danger), (rings, "ALARM", .danger),
+            (model.events.returns(in: archive.name).isMany, "too small", .warning),
+        ]
+        let shown = warnings.filter(\.isOn)
+        guard let first = shown.first else { return Table.Cell("\(archive.kind)", role: .dim) }
+        let text = shown.map(\.text).joined(separator: ", ")
+        return Table.Cell("\(archive.kind) \(text)", role: first.role)
     }
 
     private static func row(
@@ -88,7 +90,7 @@ enum ArchivesView {
         ])
     }
 
-    /// What the files take; if that is more than they should, as a multiple of it too.
+    /// Disk usage of the files; above its bound also as a multiple of it.
     private static func footprint(_ archive: ArchiveSample) -> Table.Cell {
         let bytes = Figures.bytes(archive.footprint)
         guard let excess = archive.footprintExcess else { return Table.Cell(bytes) }
@@ -98,17 +100,14 @@ enum ArchivesView {
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
         let look = model.look
         guard let figures = model.archives.figures else {
-            let problem = model.archives.problem
-            let text = ProblemText(
-                text: problem ?? "Opening \(model.store ?? "")", role: problem == nil ? .dim : .danger,
-                isCentered: true)
-            return frame.draw(text, in: layout.list, look: look)
+            return frame.draw(
+                problem: model.archives.problem, loading: "Opening \(model.store ?? "")", in: layout.list,
+                look: look)
         }
         if let server = figures.server {
-            let line = layout.info.inset(left: 1)
-            for (row, parts) in DatabasesView.lines(model, server).enumerated() where row < line.rows {
-                write(
-                    parts.map { Span($0, look[row == 0 ? .text : .dim]) }, into: &frame, in: line.line(row))
+            for (row, parts) in DatabasesView.lines(model, server).prefix(layout.info.rows).enumerated() {
+                let spans = parts.map { Span($0, look[row == 0 ? .text : .dim]) }
+                drawFacts(spans, into: &frame, in: layout.info.line(row), look)
             }
         } else {
             drawTotals(model, figures, into: &frame, in: layout.info)
@@ -133,8 +132,6 @@ enum ArchivesView {
     private static func drawTotals(
         _ model: Model, _ figures: StoreFigures, into frame: inout Frame, in rect: Rect
     ) {
-        let look = model.look
-        guard !rect.isEmpty else { return }
         func sum(_ value: (ArchiveSample) -> UInt64) -> String {
             Figures.bytes(figures.archives.reduce(0) { $0 &+ value($1) })
         }
@@ -145,43 +142,39 @@ enum ArchivesView {
             Figures.count(entries, "entry", "entries"), "disk \(sum(\.diskBytes))",
             "memory \(sum(\.memoryBytes))", RecentHits(model.archives.shownHistories.values).words,
             "footprint \(sum(\.footprint))",
-        ].map { Span($0, look[.text]) }
-        if damaged > 0 { parts.insert(Span("\(Figures.count(damaged)) damaged", look[.danger]), at: 1) }
-        let line = rect.inset(left: 1)
-        write(parts, into: &frame, in: line.line(0))
+        ].map { Span($0) }
+        if damaged > 0 {
+            parts.insert(Span("\(Figures.count(damaged)) damaged", model.look[.danger]), at: 1)
+        }
+        drawFacts(parts, into: &frame, in: rect.line(0), model.look)
         let processes = figures.processes.map { process in
             let hits = process.hitRatio.map { " (lifetime hit \(Figures.percent($0)))" } ?? ""
             return "\(process.name) \(process.pid)\(process.isAlive ? hits : " ended")"
         }
         let count = Figures.count(figures.processes.count, "process", "processes")
-        write(
-            (processes.isEmpty ? [figures.absence] : ["\(count):"] + processes).map { Span($0, look[.dim]) },
-            into: &frame, in: line.line(1))
+        let words = processes.isEmpty ? [figures.absence] : ["\(count):"] + processes
+        drawFacts(words.map { Span($0, model.look[.dim]) }, into: &frame, in: rect.line(1), model.look)
     }
 
-    /// Writes as many of the parts as fit whole, from the left.
-    private static func write(_ parts: [Span], into frame: inout Frame, in line: Rect) {
-        var column = line.column
-        for part in parts {
-            let width = TextWidth.width(of: part.text)
-            guard column + width <= line.endColumn || column == line.column else { break }
-            column +=
-                frame.write([part], at: Point(column: column, row: line.row), within: line) + 2
-        }
+    private static func drawFacts(
+        _ facts: [Span], into frame: inout Frame, in line: Rect, _ look: Look
+    ) {
+        Bar(left: [Span(" ")] + facts.prefix(1), facts: Array(facts.dropFirst()), role: .text)
+            .draw(into: &frame, in: line, look: look)
     }
 
     private static func explain(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
         let command = ShellWord.vellum("put", ["NAME", "KEY", "FILE"], store: model.store ?? "")
+        let columns = max(1, layout.list.columns - 2)
+        let fact = TextWrap.lines("This store has no archives yet.", columns: columns)
         let lines =
-            ["This store has no archives yet.", ""]
-            + TextWrap.lines(
-                "\(command) makes one and records its first entry.",
-                columns: max(1, layout.list.columns - 2))
+            fact + (layout.list.rows < 6 ? [] : [""])
+            + TextWrap.lines("\(command) creates one and stores its first entry.", columns: columns)
         let box = layout.list.centered(
             Size(columns: lines.map { TextWidth.width(of: $0) }.max() ?? 0, rows: lines.count))
         for (row, line) in lines.prefix(box.rows).enumerated() {
             frame.write(
-                line, at: box.line(row).origin, style: model.look[row == 0 ? .accent : .dim],
+                line, at: box.line(row).origin, style: model.look[row < fact.count ? .accent : .dim],
                 within: box.intersection(layout.list))
         }
     }

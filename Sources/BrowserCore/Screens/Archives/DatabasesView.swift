@@ -3,7 +3,7 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The databases of a server, and what the server does as a whole: it counts for all of them together.
+/// The databases of a server, and the figures of the server as a whole.
 enum DatabasesView {
     static func table(_ model: Model, _ server: ServerFigures) -> Table {
         let databases = server.databases
@@ -14,7 +14,7 @@ enum DatabasesView {
                 Table.Column("expiring", width: .fixed(12), alignment: .trailing, priority: 2),
                 Table.Column("", width: .fixed(10), priority: 3),
             ], rowCount: databases.count, firstRow: model.archives.top,
-            selectedRow: databases.isEmpty ? nil : model.archives.cursor, emptyText: "No databases."
+            selectedRow: databases.isEmpty ? nil : model.archives.cursor, emptyText: "No database has keys."
         ) { row in
             let database = databases[row]
             let share = database.keys > 0 ? Double(database.expiring) / Double(database.keys) : 0
@@ -25,7 +25,6 @@ enum DatabasesView {
         }
     }
 
-    /// Two lines: what it is, and what it does.
     static func lines(_ model: Model, _ server: ServerFigures) -> [[String]] {
         let history = model.archives.figures?.whole.flatMap {
             model.archives.shownHistories[ExactText($0.name)]
@@ -57,11 +56,11 @@ enum DatabasesView {
             ),
             ("commands", Figures.count(server.commands)),
             (
-                "gone",
+                "removed",
                 "\(Figures.count(server.evictions, "eviction", "evictions")), "
                     + Figures.count(server.expirations, "expiration", "expirations")
             ),
-            ("at limit", server.memoryLimit == nil ? "there is no limit" : server.policy),
+            ("at limit", server.memoryLimit == nil ? "no limit" : server.policy),
         ]
     }
 }

@@ -2,7 +2,6 @@ import ArchiveQuery
 import StoreInspection
 import TerminalKit
 
-/// Properties of the values as columns: choosing them, and remembering what was chosen.
 extension EntriesScreen {
     static func columnChoice(_ model: Model) -> ColumnChoice? {
         model.entries.map { entries in
@@ -11,7 +10,7 @@ extension EntriesScreen {
                 shown: entries.properties ?? [], others: sample.properties,
                 note: { sample.note(of: $0) }, titles: EntriesView.hideable, hidden: entries.hiddenColumns)
             if !sample.properties.isEmpty {
-                choice.title = "Columns, with what the latest \(Figures.count(sample.values)) values have"
+                choice.title = "Columns (properties of the latest \(Figures.count(sample.values)) values)"
             }
             return choice
         }
@@ -28,7 +27,7 @@ extension EntriesScreen {
             archive: entries.archive.name, properties: entries.properties ?? [], hidden: entries.hiddenColumns
         )
         var effects: [Effect] = [keep(chosen, of: entries.archive)]
-        // Nothing shows any more what the rows are in order of.
+        // The rows can't stay sorted by a column that was removed.
         if let property = entries.order.property, entries.properties?.contains(property) != true {
             effects += arrange(&model, by: model.isOfServer ? .found : .recency)
         }
@@ -37,7 +36,7 @@ extension EntriesScreen {
 
     private static func keep(_ chosen: ChosenColumns, of archive: ArchiveAddress) -> Effect {
         .ask("keep the columns of \(chosen.archive)") { (context) throws(SourceError) in
-            // Where nothing was chosen anew, nothing is written.
+            // An unchanged choice isn't written.
             let none = ChosenColumns(archive: archive.name, properties: [], hidden: [])
             if try context.source.columns(of: archive) ?? none != chosen {
                 try context.source.keep(chosen)
@@ -45,7 +44,7 @@ extension EntriesScreen {
         } then: { model, result in
             if case .failure(let error) = result {
                 model.say(
-                    "The columns are kept for this session only: \(error.description)", role: .warning,
+                    "Columns are kept for this session only: \(error.description)", role: .warning,
                     seconds: 10)
             }
             return []
@@ -56,16 +55,11 @@ extension EntriesScreen {
         -> [Effect]
     {
         guard model.screen == .entries, var properties = model.entries?.properties,
-            model.entries?.archive == archive
+            model.entries?.archive == archive, let property = Browser.property(text, &model)
         else { return [] }
-        let property: QueryProperty
-        do throws(QuerySyntaxError) { property = try QueryProperty(text) } catch {
-            model.say("\(text) is no property: \(error.message)", role: .warning, seconds: 10)
-            return []
-        }
         if !properties.contains(property) { properties.append(property) }
         guard properties.count <= ChosenColumns.mostProperties else {
-            model.say("There are \(ChosenColumns.mostProperties) at most.", role: .warning)
+            model.say("At most \(ChosenColumns.mostProperties) property columns.", role: .warning)
             return []
         }
         model.entries?.properties = properties

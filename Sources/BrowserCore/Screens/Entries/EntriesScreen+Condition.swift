@@ -2,7 +2,6 @@ import ArchiveQuery
 import StoreInspection
 import TerminalKit
 
-/// A condition of the query language that the entries of the list have to meet: writing it, and asking them.
 extension EntriesScreen {
     static func writeCondition(_ model: inout Model) -> [Effect] {
         guard let entries = model.entries else { return [] }
@@ -22,7 +21,6 @@ extension EntriesScreen {
         return query.replacing("find ", with: "").split(separator: " |").first.map(String.init) ?? ""
     }
 
-    /// What the values have, once.
     static func loadSample(_ model: Model) -> [Effect] {
         guard let entries = model.entries, entries.sample == nil else { return [] }
         let archive = entries.archive
@@ -43,7 +41,7 @@ extension EntriesScreen {
         }
     }
 
-    /// The text changed: entries are asked as soon as it is a condition.
+    /// Applies the condition as soon as the text is valid.
     static func conditionTyped(_ model: inout Model, _ text: String) -> [Effect] {
         model.touched = model.now
         model.entries?.mistake = nil
@@ -53,7 +51,7 @@ extension EntriesScreen {
             return demand(&model, try EntryCondition(text))
         } catch {
             model.entries?.mistake = error
-            // At the end of the text more may be going to be written.
+            // Typing may continue at the end of the text.
             if error.toCome == nil, let range = error.range, let field = model.prompt?.field {
                 let start = field.place(ofByte: range.lowerBound)
                 let end = max(start + 1, field.place(ofByte: range.upperBound))
@@ -63,7 +61,6 @@ extension EntriesScreen {
         }
     }
 
-    /// Shows only the entries that meet a condition; nil: all.
     static func demand(_ model: inout Model, _ condition: EntryCondition?) -> [Effect] {
         model.touched = model.now
         guard model.entries?.condition != condition else { return [] }
@@ -71,32 +68,29 @@ extension EntriesScreen {
         return rearrange(&model, takingListing: false, isForced: true)
     }
 
-    /// A text with a mistake isn't taken for what was meant before it.
+    /// Keeps a valid condition; a mistake is shown and stays to be edited.
     static func conditionEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
         guard isKept else {
             model.entries?.mistake = nil
             return demand(&model, nil)
         }
         guard var mistake = model.entries?.mistake else { return [] }
-        // Now it is said what is wrong, even where more could come.
         mistake.toCome = nil
         model.entries?.mistake = mistake
         var prompt = prompt
         if let range = mistake.range {
             prompt.field.moveCursor(to: prompt.field.place(ofByte: range.lowerBound))
         }
-        // It stands above the list, where there is room.
         if model.layout.info.isEmpty { prompt.said = mistake.words }
         model.prompt = prompt
         return []
     }
 
-    /// Puts in the next completion in place of the one before.
     static func completeCondition(_ model: inout Model, step: Int) -> [Effect] {
         guard var field = model.prompt?.field, var cycle = model.entries.map(\.cycle),
             let sample = model.entries?.sample
         else { return [] }
-        // A condition is what stands behind find.
+        // A condition is completed as the stage `find`.
         let find = "find "
         let completions = QueryPipeline.completions(
             in: find + field.text, at: find.utf8.count + field.textBeforeCursor.utf8.count,

@@ -2,12 +2,12 @@ import StorageEngine
 import StoreInspection
 
 extension EntriesScreen {
-    /// Lists the entries again if they changed, unless the rows are held still.
+    /// Lists the entries again if they changed, unless the rows are frozen.
     static func figuresCame(_ model: inout Model) -> [Effect] {
         guard let entries = model.entries, entries.ticket == nil, case .live = model.pace else { return [] }
         guard let sample = model.sample(entries.archive) else {
             if model.archives.figures != nil, model.archives.problem == nil {
-                model.entries?.problem = "The archive \(entries.archive.name) is gone."
+                model.entries?.problem = "Archive \(entries.archive.name) was removed."
             }
             return []
         }
@@ -16,7 +16,7 @@ extension EntriesScreen {
             return []
         }
         if let listed = entries.listedFigures, listed.identity != sample.identity {
-            // What was seen and marked is of an archive that isn't there any more.
+            // Another archive has this name now.
             model.entries?.preview = Preview()
             model.entries?.marks = Marks()
         }
@@ -26,7 +26,7 @@ extension EntriesScreen {
         return rearrange(&model, takingListing: true, isForced: false)
     }
 
-    /// Whether the deadline of a row passed since the listing was taken: the store's figures don't show it.
+    /// Whether a row expired since the listing was taken, which the store's figures don't show.
     private static func hasExpired(_ entries: EntriesState, _ now: Timestamp) -> Bool {
         guard let made = entries.arrangement?.made else { return false }
         return entries.rows.values.contains { entry in

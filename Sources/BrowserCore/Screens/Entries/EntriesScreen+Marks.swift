@@ -6,25 +6,21 @@ extension EntriesScreen {
         model.entries?.marks.toggle(entry.target)
     }
 
-    /// Marks every row: their keys have to be read first.
     static func markAll(_ model: inout Model) -> [Effect] {
         guard let arrangement = model.entries?.arrangement, arrangement.count > 0 else { return [] }
         if arrangement.isPart {
-            model.say("Not all entries are listed yet.", role: .warning)
+            model.say("Still listing entries. Mark them when the list is complete.", role: .warning)
             return []
         }
-        // The rows in view are of the former filter.
         guard model.entries?.showsWhatIsAsked == true else {
-            model.say(
-                "The rows that were asked for are still being looked for; mark them when they are there.",
-                role: .warning)
+            model.say("Still filtering. Mark the entries when the list is complete.", role: .warning)
             return []
         }
         let ticket = model.ticket()
         model.entries?.marking = ticket
         model.begin(Job(ticket: ticket, title: "marking", since: model.now))
         return .ask("collect all rows", ticket: ticket) { context in
-            // A million marks are made here and not by the thread that draws.
+            // Off the drawing thread: there may be a million.
             arrangement.targets(context.progress).map { (Marks($0.targets), $0.omission) }
         } then: { model, result in
             model.ends(ticket)

@@ -10,7 +10,7 @@ extension EntriesScreen {
             model.prompt = Prompt(
                 label: "filter: ", field: TextField(entries.filter, placeholder: "part of a key"),
                 keys: [
-                    ("enter", "Keep"), ("tab", "A condition"), ("esc", "Clear"), ("up/down", "Move"),
+                    ("enter", "Keep"), ("tab", "Condition"), ("esc", "Clear"), ("up/down", "Move"),
                 ])
         case .condition: return writeCondition(&model)
         case .frequency: return chooseFrequency(&model)
@@ -27,7 +27,7 @@ extension EntriesScreen {
             model.entries?.follows.toggle()
             model.touched = nil
             let follows = model.entries?.follows == true
-            model.say(follows ? "Following the top row." : "The cursor stays with its key.", seconds: 3)
+            model.say(follows ? "Following the top row." : "No longer following.", seconds: 3)
         case .preview: model.entries?.showsPreview.toggle()
         case .history: return entries.key.map { Browser.showHistory(of: $0, in: entries.archive) } ?? []
         case .nextVictim: return moveToVictim(entries, &model)
@@ -56,7 +56,6 @@ extension EntriesScreen {
 
     // MARK: Order and filter
 
-    /// Sorts by a column; by the same again, the other way round.
     static func sort(_ model: inout Model, by basis: EntryOrder.Basis) -> [Effect] {
         guard let order = model.entries?.order else { return [] }
         return arrange(&model, by: order.basis == basis ? order.reversed : EntryOrder(basis))
@@ -64,7 +63,7 @@ extension EntriesScreen {
 
     static func arrange(_ model: inout Model, by order: EntryOrder) -> [Effect] {
         model.entries?.order = order
-        // Nobody chose the row under the cursor yet: what is first in the new order is what was asked for.
+        // The cursor stays at the top until it was moved.
         if model.touched == nil {
             model.entries?.cursor = 0
             model.entries?.top = 0
@@ -98,8 +97,8 @@ extension EntriesScreen {
         return rearrange(&model, takingListing: false, isForced: true)
     }
 
-    /// Requests the rows again. A request by a person is forced, and replaces one under way.
-    /// - Parameter base: the arrangement whose listing is used again; nil: the one that is shown, unless `takingListing`.
+    /// Requests the rows again. A forced request replaces a running one.
+    /// - Parameter base: the arrangement whose listing is reused; nil: the shown one, unless `takingListing`.
     static func rearrange(
         _ model: inout Model, takingListing: Bool, isForced: Bool, base: Arrangement? = nil
     ) -> [Effect] {
@@ -144,12 +143,12 @@ extension EntriesScreen {
         return effects + [arrange(request, ticket: ticket)]
     }
 
-    /// Shows what a large archive begins with until the answer to `ticket` comes.
+    /// Shows the first rows of a large archive until the request ends.
     private static func showFirst(_ request: ArrangementRequest, ticket: Int) -> Effect {
         .ask("first rows of \(request.archive.name)") { (context) throws(SourceError) in
             try Arranger(source: context.source, clock: context.clock).arrangeFirst(request)
         } then: { model, result in
-            // What can't be read is said by the answer that is waited for.
+            // The request reports errors.
             guard var entries = model.entries, entries.ticket == ticket, case .success(let arranged) = result
             else { return [] }
             take(arranged.remembered, in: &entries, &model)
@@ -168,7 +167,6 @@ extension EntriesScreen {
         }
     }
 
-    /// `nil`: it was stopped.
     private static func arranged(
         _ model: inout Model, _ ticket: Int, _ result: Result<Arranged?, SourceError>, anchor: String?
     ) -> [Effect] {
@@ -179,12 +177,12 @@ extension EntriesScreen {
         case .failure(let error):
             entries.problem = error.description
             entries.listedFigures = nil
-            // Whatever is wrong isn't asked about with every tick.
+            // Errors aren't retried with every tick.
             entries.notBefore = model.now.adding(seconds: 1)
         case .success(nil): break
         case .success(let arranged?):
             guard arranged.vanished.isEmpty else {
-                // What went stays for a moment, or a person would not see that it did.
+                // Removed rows stay visible for a moment.
                 entries.ghosts = arranged.vanished
                 entries.listedFigures = nil
                 entries.notBefore = model.now.adding(seconds: EntriesState.ghostSeconds)
@@ -192,7 +190,7 @@ extension EntriesScreen {
             }
             take(arranged.remembered, in: &entries, &model)
             if entries.arrangement?.isPart == true, model.touched != nil, entries.key != anchor {
-                // Somebody chose a key among the first rows meanwhile.
+                // A key among the first rows was selected during the request.
                 model.entries = entries
                 return rearrange(
                     &model, takingListing: false, isForced: false, base: arranged.arrangement)
@@ -215,7 +213,7 @@ extension EntriesScreen {
             entries.properties = chosen.properties
             entries.hiddenColumns = Set(chosen.hidden)
         case .failure(let error):
-            model.say("The columns chosen earlier: \(error.description)", role: .warning, seconds: 10)
+            model.say("Can't read the chosen columns: \(error.description)", role: .warning, seconds: 10)
         }
     }
 
@@ -233,8 +231,7 @@ extension EntriesScreen {
         entries.problem = nil
         entries.rowsTicket = nil
         if arranged.isNew { entries.shownFigures = entries.listedFigures }
-        // A listing that is much work is taken less often, so that looking costs at most a hundredth of a core. One that a stop of
-        // this program made long is no reason to wait for hours.
+        // Limits the cost of refreshing to about 1 % of a core, and the interval to five minutes.
         entries.notBefore = now.adding(seconds: min(100 * arranged.cost, longestWait))
         let count = arranged.arrangement.count
         if entries.follows {
@@ -274,9 +271,9 @@ extension EntriesScreen {
 
     // MARK: Rows in view
 
-    private static let goneText = "The entry is gone."
+    private static let goneText = "The entry was removed."
 
-    /// Reads rows. Those that nobody has seen and that are gone are replaced by the next ones.
+    /// Reads rows. Removed ones that weren't visible are replaced by the next.
     private static func loadRows(
         _ range: Range<Int>, of arrangement: Arrangement, _ entries: EntriesState, ticket: Int
     )
@@ -291,7 +288,7 @@ extension EntriesScreen {
             else { return [] }
             entries.rowsTicket = nil
             entries.arrangement = present.arrangement
-            // The cursor stays with its key, or goes to what took the row's place.
+            // The cursor stays with its key or moves to the next row.
             (entries.cursor, entries.top) = (present.row(entries.cursor), present.row(entries.top))
             entries.ghosts.formUnion(present.rows.vanished)
             entries.replaceRows(present.rows)
@@ -333,7 +330,6 @@ extension EntriesScreen {
         return effects
     }
 
-    /// Asks for the value under the cursor if it isn't the one that is shown.
     private static func preview(
         _ entries: inout EntriesState, _ layout: ScreenLayout, _ now: Timestamp
     ) -> Effect? {
@@ -360,7 +356,7 @@ extension EntriesScreen {
                 model.entries?.preview.load = load
                 model.entries?.preview.problem = load == nil ? goneText : nil
                 model.entries?.preview.failed = load == nil ? model.now : nil
-                // Its row stays visible for a moment.
+                // The removed row stays visible for a moment.
                 if load == nil { model.entries?.ghosts.insert(key) }
             case .failure(let error):
                 model.entries?.preview.load = nil

@@ -4,7 +4,7 @@ import StoreInspection
 import TerminalKit
 
 enum EntriesScreen: ScreenParts {
-    /// Columns from which the value stands beside the list.
+    /// Screens of this width show the value beside the list.
     private static let besideColumns = 100
 
     static func path(_ model: Model) -> [String] {
@@ -16,7 +16,6 @@ enum EntriesScreen: ScreenParts {
 
     static func key(_ model: Model) -> String? { model.entries?.key }
 
-    /// The marked entries, or else the one under the cursor, as they are seen now.
     static func targets(_ model: Model) -> ChosenEntries? {
         model.entries.map { entries in
             let marked = entries.marks.list
@@ -25,7 +24,6 @@ enum EntriesScreen: ScreenParts {
                 archive: entries.archive, targets: marked.isEmpty ? one : marked, canBeOthers: true,
                 isUnderWay: entries.marking != nil
                     ? Browser.stillMarking : marked.isEmpty && entries.isCursorUnread ? Browser.notRead : nil)
-            // Marks stay when the list is filtered.
             if !marked.isEmpty, let arrangement = entries.arrangement, arrangement.isFiltered {
                 let marks = entries.marks
                 chosen.complete = { chosen, progress in
@@ -42,7 +40,7 @@ enum EntriesScreen: ScreenParts {
 
     static func listed(_ model: Model) -> Timestamp? { model.entries?.arrangement?.made }
 
-    /// Of a list that is behind the store, as one is that is much work.
+    /// The age of a list that is older than the store.
     static func age(_ model: Model) -> ScreenAge? {
         guard let entries = model.entries, let arrangement = entries.arrangement, !arrangement.isPart,
             let sample = model.sample(entries.archive), entries.shownFigures != sample
@@ -66,7 +64,7 @@ enum EntriesScreen: ScreenParts {
         let order = entries.order
         let isAll = entries.condition == nil && entries.filter.isEmpty && entries.group == nil
         if let column = order.column, isAll {
-            // The command line's orders begin where these columns begin.
+            // The command line's orders have the same directions.
             let isReversed = order.descending != column.beginsDescending
             return .init(
                 "keys", [entries.archive.name],
@@ -92,14 +90,14 @@ enum EntriesScreen: ScreenParts {
             : CommandLine.Words("query", [entries.archive.name, QueryPipeline(stages).description])
         if let unsaid = entries.group, group == nil {
             words.remark =
-                "It lists more than the screen: no condition tells which entries are of \(unsaid.description)."
+                "Lists more than the screen: no condition can express \(unsaid.description)."
         } else if entries.filter.unicodeScalars.contains(where: { !$0.isASCII }) {
-            words.remark = "It finds whole characters; the screen finds parts of them, too."
+            words.remark = "Finds whole characters; the screen also finds parts of them."
         }
         return words
     }
 
-    /// What a filter finds: the text as it was typed, and as the escapes in it are meant.
+    /// The predicate of a filter: the text as typed, or with its escapes decoded.
     private static func matching(_ filter: String) -> QueryPredicate {
         let texts = [filter] + [TerminalText.unescaped(filter)].compactMap { $0 }
         let parts = texts.map { QueryPredicate.contains(.metadata(.key), $0, caseSensitive: false) }
@@ -110,7 +108,7 @@ enum EntriesScreen: ScreenParts {
         model.entries?.showsEvents == true && model.entries?.archive == model.address(archive)
     }
 
-    // MARK: How it looks
+    // MARK: View
 
     static func divide(_ rest: Rect, _ model: Model, isTall: Bool) -> ScreenLayout.Parts {
         var parts = ScreenLayout.Parts(rest, infoRows: isTall ? 1 : 0)
@@ -139,7 +137,7 @@ enum EntriesScreen: ScreenParts {
     static func table(_ model: Model) -> Table? { EntriesView.table(model) }
 
     static func problem(_ model: Model) -> String? {
-        // On an empty screen it stands in the middle, in full.
+        // Without rows the list area shows it in full.
         guard model.entries?.arrangement != nil else { return nil }
         return model.archives.problem ?? model.entries?.problem
     }
@@ -149,19 +147,29 @@ enum EntriesScreen: ScreenParts {
         let look = model.look
         var spans = [Span(entries.key ?? "", look[.dim])]
         if entries.isVictim(row: entries.cursor) {
-            spans.append(Span("  among the next to be evicted", look[.dying]))
+            spans.append(Span("  evicted next", look[.dying]))
         }
         return .line(
             spans, right: "\(Figures.count(entries.cursor + 1)) of \(Figures.count(total(entries, model)))")
     }
 
-    /// How many rows there are, with those that aren't listed yet.
+    /// The number of rows, with those that aren't listed yet.
     private static func total(_ entries: EntriesState, _ model: Model) -> Int {
         guard entries.arrangement?.isPart == true else { return entries.count }
         return max(entries.count, model.sample(entries.archive)?.entries ?? 0)
     }
 
-    // MARK: What it does
+    static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
+        guard let entries = model.entries, entries.arrangement != nil else { return true }
+        switch id {
+        case .open, .mark, .markAll, .delete, .copy, .pager, .pipe, .write, .editValue, .sort, .frequency:
+            return entries.count > 0 || !entries.marks.isEmpty
+        case .filter: return entries.count > 0 || !entries.filter.isEmpty
+        default: return true
+        }
+    }
+
+    // MARK: Actions
 
     static func refresh(_ model: inout Model, isForced: Bool) -> [Effect] {
         isForced ? rearrange(&model, takingListing: true, isForced: true) : []
@@ -172,7 +180,7 @@ enum EntriesScreen: ScreenParts {
             if let problem = model.entries.flatMap({ $0.read.problems[$0.cursor] }) {
                 model.say(problem, role: .error)
             } else if model.entries?.count ?? 0 > 0 {
-                model.say("The entry is gone; \(Browser.keyName(model, .refresh)) lists them anew.")
+                model.say("The entry was removed; \(Browser.keyName(model, .refresh)) refreshes the list.")
             }
             return []
         }

@@ -5,12 +5,13 @@ import TerminalKit
 
 enum EntriesView {
     struct Column: Sendable {
-        /// What it is sorted by; nil for the sign of the entries that are evicted next.
+        /// Nil for the column of marks and signs, which doesn't sort.
         let basis: EntryOrder.Basis?
         let title: String
         let width: Part
         let alignment: Alignment
         let priority: Int
+        var fraction = 0
 
         init(_ column: EntryColumn?, _ width: Part, _ alignment: Alignment, priority: Int) {
             basis = column.map { .column($0) }
@@ -18,13 +19,12 @@ enum EntriesView {
             (self.width, self.alignment, self.priority) = (width, alignment, priority)
         }
 
-        /// A property, whose values took so much room.
         init(_ property: QueryProperty, _ seen: SeenRows.Values?) {
             basis = .property(property)
-            // Among facts of the entry the sign of metadata says nothing.
             title =
                 if case .metadata(let metadata) = property { metadata.rawValue } else { property.columnName }
             let isNumeric = seen?.isNumeric ?? false
+            fraction = isNumeric ? seen?.fraction ?? 0 : 0
             let columns = max(min(TextWidth.width(of: title), Column.widest), seen?.columns ?? 0)
             width = isNumeric ? .fixed(columns) : .minimum(min(columns, Column.narrowest), weight: 1)
             alignment = isNumeric ? .trailing : .leading
@@ -32,7 +32,6 @@ enum EntriesView {
         }
 
         private static let widest = 24
-        /// Where there is little room a text has as much.
         private static let narrowest = 16
     }
 
@@ -50,7 +49,7 @@ enum EntriesView {
         Column(.owner, .minimum(8, weight: 1), .leading, priority: 7),
     ]
 
-    /// All columns: the sign and the key, the properties that were chosen, and what is known of every entry.
+    /// All columns: the sign, the key, the chosen properties and the metadata.
     static func columns(_ entries: EntriesState?) -> [Column] {
         let properties = entries?.properties ?? []
         return first + properties.map { Column($0, entries?.seen.values[$0]) } + facts
@@ -62,7 +61,7 @@ enum EntriesView {
         QueryMetadata(rawValue: "\(column)").map { (column: column, metadata: $0) }
     }
 
-    /// Those of ``columns(_:)`` that may be shown: the sign and the key always, then what isn't hidden or scrolled out.
+    /// Indices of ``columns(_:)`` that aren't hidden or scrolled out. The sign and the key are always shown.
     static func shown(_ entries: EntriesState?) -> [Int] {
         let chosen = chosen(entries)
         return Array(chosen.prefix(2) + chosen.dropFirst(2 + scrolled(entries)))
@@ -98,28 +97,26 @@ enum EntriesView {
                 var width = column.width
                 if column.basis == order.basis {
                     arrow = order.descending ? .descending : .ascending
-                    // Room for the arrow and a space before it.
                     if case .fixed(let columns) = width {
                         width = .fixed(max(columns, TextWidth.width(of: title) + 2))
                     }
                 }
                 var priority = column.priority
                 switch column.basis {
-                // Keys come first: other columns go before keys are cut.
+                // Other columns are dropped before keys are cut.
                 case .column(.key):
                     width = .minimum(max(12, min(seen.keyColumns, model.size.columns / 2)), weight: 4)
-                // Columns that say the same in every row go before all others.
+                // Columns with equal values in all rows are dropped first.
                 case .column(.tier) where seen.tiers.count < 2: priority += 10
                 case .column(.expires) where !seen.hasExpiry: priority += 10
                 case .column(.owner) where !seen.hasOwner: priority += 10
                 default: break
                 }
-                // Who scrolls wants to see each once.
+                // Each column is reachable by scrolling.
                 if columnsBefore > 0, place == 2 { priority = 0 }
-                if arrow != nil, priority > 0 { priority = 1 }
                 return Table.Column(
                     title, width: width, alignment: column.alignment,
-                    priority: priority, order: arrow)
+                    priority: priority, order: arrow, fraction: column.fraction)
             }, rowCount: entries?.count ?? 0, firstRow: entries?.top ?? 0,
             selectedRow: entries?.count == 0 ? nil : entries?.cursor,
             columnsBefore: columnsBefore,
@@ -133,16 +130,18 @@ enum EntriesView {
 
     private static func emptyText(_ model: Model) -> String {
         guard let entries = model.entries, let arrangement = entries.arrangement else { return "" }
-        switch (arrangement.condition, arrangement.filter.isEmpty) {
-        case (let condition?, true): return "No entry meets \(condition.text)."
-        case (let condition?, false):
-            return "No entry meets \(condition.text) and has \"\(arrangement.filter)\" in its key."
-        case (nil, false): return "No key holds \"\(arrangement.filter)\"."
-        case (nil, true): return "No entries."
+        let filter = arrangement.filter
+        guard let condition = arrangement.condition else {
+            let new =
+                model.keyMap.action(.newEntry) == nil || model.isOfServer
+                ? "" : "; \(Browser.keyName(model, .newEntry)) creates one"
+            return filter.isEmpty ? "No entries\(new)." : Browser.noMatch("key", filter, model)
         }
+        let rest = filter.isEmpty ? "" : " and has \"\(filter)\" in its key"
+        return "No entry matches \(condition.text)\(rest); \(Browser.keyName(model, .clear)) clears this."
     }
 
-    /// - Parameter columns: what the columns are of that are shown.
+    /// - Parameter columns: the shown columns' bases.
     private static func row(
         _ row: Int, _ entries: EntriesState, _ columns: [EntryOrder.Basis?],
         _ unreported: [EntryColumn], now: Timestamp, look: Look
@@ -151,11 +150,9 @@ enum EntriesView {
             if entries.read.problems[row] != nil {
                 return Table.Row([Table.Cell(""), Table.Cell("can't be read", role: .danger)])
             }
-            // Not read yet, or gone since the list was made.
-            let isGone = entries.read.range.contains(row)
+            let isRemoved = entries.read.range.contains(row)
             return Table.Row(
-                [Table.Cell(""), Table.Cell(isGone ? "gone" : look.glyphs.ellipsis)],
-                role: .dim)
+                [Table.Cell(""), Table.Cell(isRemoved ? "removed" : look.glyphs.ellipsis)], role: .dim)
         }
         let isVictim = entries.isVictim(row: row)
         let isMarked = entries.marks.contains(entry.key)
@@ -163,7 +160,6 @@ enum EntriesView {
         let role = isGhost ? .dim : entries.flashes[entry.key]?.role ?? (isVictim ? .dying : .text)
         let cells = columns.map { column in
             switch column {
-            // One column for all signs, so that the first mark moves nothing.
             case nil, .scan:
                 isMarked && !isGhost
                     ? Table.Cell(String(look.glyphs.marked), role: .marked)
@@ -222,17 +218,14 @@ enum EntriesView {
         if arrangement.isPart {
             let all = (model.entries?.archive).flatMap { model.sample($0)?.entries }
             let count = Figures.count(arrangement.count)
-            return (model.isOfServer ? "the \(count) found first" : "the \(count) most recent")
+            return (model.isOfServer ? "first \(count)" : "most recent \(count)")
                 + (all.map { " of \(Figures.count($0, "entry", "entries"))" } ?? "")
         }
-        // Of a server's keys sizes are asked for when they are sorted by one.
+        // A server's sizes are requested only when a sort needs them.
         let bytes = arrangement.listing.knowsFigures ? "  " + Figures.bytes(arrangement.rowBytes) : ""
         var all = Figures.count(arrangement.listing.count - arrangement.gone, "entry", "entries")
-        if arrangement.listing.isCut { all = "the \(all) found first; a filter asks the server" }
-        guard arrangement.isFiltered else {
-            return "\(all)\(bytes)"
-        }
-        // Whether these have what is looked for nobody knows.
+        if arrangement.listing.isCut { all = "first \(all); filter to search the server" }
+        guard arrangement.isFiltered else { return "\(all)\(bytes)" }
         let unreadable = max(arrangement.unread.filtered, arrangement.unread.chosen)
         let rest = unreadable == 0 ? "" : ", \(Figures.count(unreadable)) unreadable"
         return "\(Figures.count(arrangement.count)) of \(all)\(rest)\(bytes)"
@@ -242,10 +235,9 @@ enum EntriesView {
         let look = model.look
         guard let entries = model.entries else { return }
         guard let arrangement = entries.arrangement else {
-            let text = ProblemText(
-                text: entries.problem ?? "Reading \(entries.archive.name)",
-                role: entries.problem == nil ? .dim : .danger, isCentered: true)
-            return frame.draw(text, in: layout.list, look: look)
+            return frame.draw(
+                problem: entries.problem, loading: "Reading \(entries.archive.name)", in: layout.list,
+                look: look)
         }
         drawInfo(model, entries, arrangement, into: &frame, in: layout.info)
         let table = table(model)
@@ -263,7 +255,7 @@ enum EntriesView {
         in rect: Rect
     ) {
         let look = model.look
-        // What is wrong with a condition is said while it is written.
+        // The condition is being edited.
         if case .condition? = model.prompt?.purpose, let mistake = entries.mistake {
             let words = mistake.toCome.map { Span($0, look[.dim]) } ?? Span(mistake.words, look[.warning])
             return Bar(left: [Span(" "), words], role: .text).draw(into: &frame, in: rect, look: look)
@@ -274,6 +266,7 @@ enum EntriesView {
         if let condition = arrangement.condition {
             left.append(Span("  where \(condition.text)", look[.accent]))
         }
+        var facts: [Span] = []
         if arrangement.filter.isEmpty {
             if entries.group == nil, arrangement.condition == nil, !arrangement.isPart,
                 let limit = summary?.diskLimit, limit > 0
@@ -284,15 +277,19 @@ enum EntriesView {
         } else {
             left.append(Span("  filter \"\(arrangement.filter)\"", look[.accent]))
         }
-        left += (arrangement.unread.warnings + arrangement.unread.remarks).prefix(1).map {
-            Span("  \($0)", look[.warning])
+        let (all, order) = (columns(entries), arrangement.order)
+        if order != .found, !shown(entries).contains(where: { all[$0].basis == order.basis }) {
+            let arrow = order.descending ? look.glyphs.descending : look.glyphs.ascending
+            facts.append(Span("sorted by \(order.name) \(arrow)"))
         }
+        if let damage = summary?.status.damage { facts.append(Span(damage, look[.danger])) }
         if arrangement.unread.sorted > 0 {
             let count = Figures.count(arrangement.unread.sorted, "value", "values")
-            left.append(Span("  \(count) unreadable, at the end", look[.warning]))
+            facts.append(Span("\(count) unreadable, listed last", look[.warning]))
         }
-        // The index was rebuilt, so it is unknown which entries were lost.
-        if let damage = summary?.status.damage { left.append(Span("  \(damage)", look[.danger])) }
+        facts += (arrangement.unread.warnings + arrangement.unread.remarks).prefix(1).map {
+            Span($0, look[.warning])
+        }
         var right: [Span] = []
         if !arrangement.victims.isEmpty {
             let count = Figures.count(arrangement.victims.count)
@@ -301,10 +298,10 @@ enum EntriesView {
         if !entries.marks.isEmpty {
             var figures =
                 "\(Figures.count(entries.marks.count)) marked, \(Figures.bytes(entries.marks.bytes))"
-            if entries.hiddenMarks > 0 { figures += ", \(Figures.count(entries.hiddenMarks)) not in view" }
+            if entries.hiddenMarks > 0 { figures += ", \(Figures.count(entries.hiddenMarks)) hidden" }
             right.append(Span(" \(look.glyphs.marked) \(figures) ", look[.marked]))
         }
-        Bar(left: left, right: right, role: .text).draw(into: &frame, in: rect, look: look)
+        Bar(left: left, facts: facts, right: right, role: .text).draw(into: &frame, in: rect, look: look)
     }
 
     private static func highlight(
@@ -312,12 +309,11 @@ enum EntriesView {
         look: Look
     ) {
         guard let pattern = SearchText(arrangement.filter),
-            // The sign stands before it.
             let place = places.columns.first(where: { $0.index == 1 })
         else { return }
         for (offset, row) in places.rows.enumerated() {
             guard let key = entries.rows[row]?.key else { continue }
-            // Only as much of the key as is seen, so that a long one costs no more.
+            // Only the visible part is searched, so that a long key costs no more.
             let shown = TextWidth.truncate(key, to: place.columns, ellipsis: look.glyphs.ellipsis)
             guard let range = pattern.range(in: shown) else { continue }
             let start = Point(column: place.column, row: places.body.row + offset)
@@ -327,7 +323,6 @@ enum EntriesView {
 }
 
 extension Frame {
-    /// Shows that characters of a text match, which is written at that point.
     mutating func highlight(_ range: Range<Int>, of text: String, at point: Point, look: Look) {
         let before = TextWidth.width(of: String(text.prefix(range.lowerBound)))
         let width = TextWidth.width(of: String(text.prefix(range.upperBound))) - before

@@ -1,7 +1,7 @@
 import StorageEngine
 import StoreInspection
 
-/// The entries that a person marked, as they were when they were marked. A value; safe to share between threads.
+/// The marked entries, as they were when they were marked.
 package struct Marks: Sendable, Equatable {
     private var targets: [ExactText: Target] = [:]
     package private(set) var bytes: UInt64 = 0
@@ -34,7 +34,7 @@ package struct Marks: Sendable, Equatable {
         if contains(target.key) { remove(target.key) } else { add(target) }
     }
 
-    /// The keys that have a mark and are none of these.
+    /// The marked keys that aren't in `others`.
     func missing(in others: some Sequence<Target>) -> [String] {
         guard !isEmpty else { return [] }
         var rest = targets
@@ -44,7 +44,7 @@ package struct Marks: Sendable, Equatable {
 
     var keys: Set<ExactText> { Set(targets.keys) }
 
-    /// Adds the marks of the other; an entry in both stays as it was marked first.
+    /// Adds marks; those of entries that are marked already stay.
     mutating func formUnion(_ other: Marks) {
         guard !isEmpty else {
             self = other
@@ -53,7 +53,7 @@ package struct Marks: Sendable, Equatable {
         for target in other.targets.values where !contains(target.key) { add(target) }
     }
 
-    /// The targets, by key as long as sorting so many takes no time that is felt.
+    /// The targets; sorted by key up to 20,000, so that the cost stays bounded.
     var list: [Target] {
         let all = Array(targets.values)
         return all.count <= 20_000 ? all.sorted { $0.key < $1.key } : all

@@ -2,11 +2,10 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The value of the entry under the cursor, beside or below the list.
 struct PreviewPane {
     private let preview: Preview
     private let isBeside: Bool
-    /// What the cursor is on, if that is being read for so long that it is said.
+    /// The selected key while its value is being read for longer than ``Preview/patience``.
     private let awaited: String?
 
     init(_ entries: EntriesState, isBeside: Bool, now: Timestamp) {
@@ -42,7 +41,7 @@ struct PreviewPane {
         let isPart = load.head.count < load.entry.valueBytes
         let figures =
             "\(load.name), \(Figures.bytes(UInt64(load.size)))"
-            + (isPart ? ", its beginning" : "")
+            + (isPart ? ", beginning only" : "")
         let space = isBeside ? "" : " "
         let width = TextWidth.width(of: figures) + 2 + 2 * space.count
         let key = TextWidth.truncate(
@@ -65,7 +64,7 @@ struct PreviewPane {
 
     private func draw(_ load: ValueLoad, into frame: inout Frame, in body: Rect, _ look: Look) {
         if let tree = load.content.tree {
-            // The value's own braces say nothing here, so its parts stand at the margin.
+            // The root is left out, so that its parts begin at the margin.
             let skipsRoot = tree.nodes.count > 1
             let nodes = tree.nodes.dropFirst(skipsRoot ? 1 : 0).prefix(body.rows)
             for (row, node) in nodes.enumerated() {

@@ -2,14 +2,13 @@ import ArchiveQuery
 import StoreInspection
 import TerminalKit
 
-/// By what the entries that are shown are to be counted.
 extension EntriesScreen {
     static func chooseFrequency(_ model: inout Model) -> [Effect] {
         model.overlay = .search(frequencies(model))
         return loadSample(model)
     }
 
-    /// What they are sorted by first, then the columns that are shown, what every entry has, and what else occurs.
+    /// The sorted property, the shown columns, metadata, and other properties.
     static func frequencies(_ model: Model) -> SearchList {
         let entries = model.entries ?? model.groups?.before
         let sample = entries?.sample ?? PropertySample()
@@ -26,19 +25,14 @@ extension EntriesScreen {
         }
         var list = SearchList(
             title: "Count by", items, placeholder: "part of a name, or another property",
-            nothing: "Enter counts by what you typed."
+            nothing: "Enter counts by the typed property."
         ) { model, number in
             GroupsScreen.count(by: choices[number], &model)
         }
         list.keys[0] = ("enter", "Count")
         list.isOfFrequencies = true
         list.typed = { model, text in
-            do throws(QuerySyntaxError) {
-                return GroupsScreen.count(by: .property(try QueryProperty(text)), &model)
-            } catch {
-                model.say("\(text) is no property: \(error.message)", role: .warning, seconds: 10)
-                return []
-            }
+            Browser.property(text, &model).map { GroupsScreen.count(by: .property($0), &model) } ?? []
         }
         return list
     }

@@ -3,8 +3,7 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// What takes the room of an archive, and which values are how frequent: its entries by the beginnings of their keys, by owner or by
-/// what they have of a property, the largest first.
+/// Disk usage of an archive by key prefix, owner, kind or property.
 enum GroupsScreen: ScreenParts {
     static func path(_ model: Model) -> [String] {
         let below = model.groups?.level.below ?? ""
@@ -14,7 +13,7 @@ enum GroupsScreen: ScreenParts {
 
     static func archive(_ model: Model) -> ArchiveAddress? { model.groups?.archive }
 
-    /// The entries of the group under the cursor, which are looked up when an action asks for them.
+    /// The entries of the selected group, which are collected when an action needs them.
     static func targets(_ model: Model) -> ChosenEntries? {
         guard let state = model.groups else { return nil }
         var chosen = ChosenEntries(archive: state.archive, targets: [])
@@ -34,7 +33,7 @@ enum GroupsScreen: ScreenParts {
         guard let state = model.groups else { return .init("ls") }
         var words = command(state)
         if let scope = state.scope.words {
-            words.remark = "It is about all entries, the screen about those \(scope)."
+            words.remark = "Groups all entries; the screen groups those \(scope)."
         }
         return words
     }
@@ -44,7 +43,7 @@ enum GroupsScreen: ScreenParts {
         var options: [String] = []
         switch state.level.groups?.grouping {
         case .property(let property)?:
-            // What isn't in quotes is one of the option's own words.
+            // Without quotes these names are words of the option.
             let name = property.description
             let isWord = ["prefix", "owner", "kind"].contains(name)
             options = Words.option("--by", isWord ? "\"\(name)\"" : name)
@@ -52,7 +51,7 @@ enum GroupsScreen: ScreenParts {
         case .owner?: options = ["--by", "owner"]
         case .prefix(let below, let separator)?:
             if !below.isEmpty { options = Words.option("--prefix", below) }
-            // Of itself it takes the one that most keys have, as the screen does.
+            // The default separator is the same as the screen's.
             if state.level.wanted != nil { options += ["--separator", String(UnicodeScalar(separator))] }
         case nil: break
         }
@@ -63,7 +62,7 @@ enum GroupsScreen: ScreenParts {
 
     static func listed(_ model: Model) -> Timestamp? { model.groups?.level.made }
 
-    // MARK: How it looks
+    // MARK: View
 
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
         GroupsView.draw(model, layout, into: &frame)
@@ -78,7 +77,6 @@ enum GroupsScreen: ScreenParts {
         return model.groups?.problem ?? model.archives.problem
     }
 
-    /// Groups don't follow the store: they are made again when somebody wants it.
     static func age(_ model: Model) -> ScreenAge? {
         model.groups?.level.made.map { ScreenAge(.asked, since: $0, at: model.shownNow) }
     }
@@ -90,12 +88,16 @@ enum GroupsScreen: ScreenParts {
             right: "\(Figures.count(level.cursor + 1)) of \(Figures.count(level.order.count))")
     }
 
-    // MARK: What it does
+    static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
+        model.groups?.level.group != nil || ![.open, .list, .sort, .delete, .expire].contains(id)
+    }
+
+    // MARK: Actions
 
     static func show(_ model: inout Model) -> [Effect] {
         guard let archive = model.archiveInView else { return [] }
         guard model.sample(archive)?.kind != .log else {
-            model.say("A log has messages, which have no keys to group by.")
+            model.say("Logs can't be grouped: messages have no keys.")
             return []
         }
         let isOfEntries = model.screen == .entries
@@ -105,7 +107,7 @@ enum GroupsScreen: ScreenParts {
         return load(&model)
     }
 
-    /// The groups that are gone back to behind the entries that are shown.
+    /// The groups that the shown entries were opened from.
     private static func outer(_ model: Model) -> [GroupsState] {
         guard model.screen == .entries, model.entries?.group != nil, let groups = model.groups else {
             return []
@@ -113,11 +115,11 @@ enum GroupsScreen: ScreenParts {
         return [groups]
     }
 
-    /// Counts the entries that are shown, or those that are grouped already, by what they have in common.
+    /// Counts the shown or grouped entries by a property.
     static func count(by grouping: Grouping, _ model: inout Model) -> [Effect] {
         if case .property(let property) = grouping, property.isMany {
             model.say(
-                "An entry has many of \(property); a query counts them: count by \(property).",
+                "An entry has many \(property); use the query: count by \(property).",
                 role: .warning,
                 seconds: 10)
             return []
@@ -159,7 +161,6 @@ enum GroupsScreen: ScreenParts {
         return effects
     }
 
-    /// The entries that are grouped; nil: it was stopped.
     private static func entries(
         of archive: ArchiveAddress, _ scope: GroupsState.Scope, _ context: QuestionContext
     ) throws(SourceError) -> (any EntryListing, Positions?)? {
@@ -184,7 +185,6 @@ enum GroupsScreen: ScreenParts {
         func checkpoint(_ share: Double) throws(Stopped) {
             if !context.progress(share) { throw Stopped() }
         }
-        // Owners and values are told by the entries themselves.
         let keys =
             level.wanted?.needsKeys == false
             ? nil
@@ -192,7 +192,7 @@ enum GroupsScreen: ScreenParts {
                 try checkpoint(0.5 * Double(index) / Double(max(1, listing.count)))
             }
         let separator = keys?.separator(below: level.below)
-        // Keys without any separator have only owners in common.
+        // Keys without a separator are grouped by owner.
         let grouping: Grouping =
             if let wanted = level.wanted { wanted } else if separator == nil, level.below.isEmpty {
                 .owner
@@ -207,7 +207,6 @@ enum GroupsScreen: ScreenParts {
         }
     }
 
-    /// `nil`: it was stopped.
     private static func grouped(
         _ model: inout Model, _ ticket: Int, at made: Timestamp, _ result: Result<EntryGroups?, SourceError>
     ) -> [Effect] {
@@ -219,7 +218,7 @@ enum GroupsScreen: ScreenParts {
         case .success(nil): break
         case .success(let groups?):
             state.problem = nil
-            // A single group only leads to those in it, or to its entries.
+            // A single group is skipped: its groups or entries are shown.
             if state.level.wanted == nil, groups.groups.count == 1, groups.ungrouped == 0 {
                 if case .prefix(let beginning) = groups.groups[0].membership, groups.groups[0].entries > 1,
                     beginning.text != state.level.below
@@ -282,7 +281,6 @@ enum GroupsScreen: ScreenParts {
         return []
     }
 
-    /// Sorts by a column; by the same again, the other way round.
     private static func sort(_ model: inout Model, by column: GroupColumn) {
         guard var state = model.groups else { return }
         state.isDescending = state.column == column ? !state.isDescending : column != .group
@@ -293,11 +291,10 @@ enum GroupsScreen: ScreenParts {
 
     private static func chooseGrouping(_ model: inout Model, _ level: GroupsState.Level) {
         let prefixes = Grouping.separators.map { Grouping.prefix(below: level.below, separator: $0) }
-        // Owners and kinds are of the whole archive.
         let choices = prefixes + (level.below.isEmpty ? [.owner, .kind] : [])
         var list = SearchList(
             title: "Group by", choices.map { SearchList.Item(text: $0.name) },
-            placeholder: "a separator, owner or kind", nothing: "Nothing is called so."
+            placeholder: "a separator, owner or kind", nothing: "No grouping matches."
         ) { model, number in
             model.groups?.level.wanted = choices[number]
             return load(&model)
@@ -307,7 +304,7 @@ enum GroupsScreen: ScreenParts {
         model.overlay = .search(list)
     }
 
-    /// Divides the group further; one that can't be shows its entries.
+    /// Opens the groups within the selected one, or its entries.
     static func open(_ model: inout Model) -> [Effect] {
         guard let group = model.groups?.level.group else { return [] }
         guard case .prefix(let beginning) = group.membership, group.entries > 1 else {
@@ -325,7 +322,6 @@ enum GroupsScreen: ScreenParts {
         let membership = group.membership
         entries.group = state.scope.group.map { .both($0, membership) } ?? membership
         (entries.filter, entries.condition) = (state.scope.filter, state.scope.condition)
-        // They are shown as in the list before.
         (entries.properties, entries.sample) = (state.before?.properties, state.before?.sample)
         entries.hiddenColumns = state.before?.hiddenColumns ?? []
         model.entries = entries

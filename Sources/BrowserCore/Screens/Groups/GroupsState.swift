@@ -3,14 +3,14 @@ import StoreInspection
 
 struct GroupsState: Sendable {
     let archive: ArchiveAddress
-    /// What is grouped, from the widest view to the closest; the last is shown.
+    /// The opened levels; the last is shown.
     var levels: [Level] = [Level()]
     var column = GroupColumn.bytes
     var isDescending = true
     var ticket: Int?
     var problem: String?
     let scope: Scope
-    /// The list of entries that it was opened from, and the groups that this one was opened from; one at most.
+    /// The list of entries that the groups were opened from, and the groups that this list was opened from; one at most.
     let before: EntriesState?
     let outer: [GroupsState]
 
@@ -28,7 +28,7 @@ struct GroupsState: Sendable {
 
         var isAll: Bool { filter.isEmpty && condition == nil && group == nil }
 
-        /// `of Jakarta where population > 1000`; nil: of all.
+        /// `of Jakarta  where population > 1000`; nil for all entries.
         var words: String? {
             let parts = [
                 group.map { "of \($0.description)" }, condition.map { "where \($0.text)" },
@@ -39,16 +39,14 @@ struct GroupsState: Sendable {
     }
 
     struct Level: Sendable {
-        /// The beginning that all keys have.
         var below = ""
-        /// How it was asked for; `nil`: by the separator that most keys have.
+        /// The chosen grouping; nil: by the most frequent separator.
         var wanted: Grouping?
         var groups: EntryGroups?
         var order: [Int] = []
-        /// Columns of the widest name; only grows, so that no column jumps.
+        /// Columns of the widest name; only grows, so that columns don't jump.
         var nameColumns = 12
         var made: Timestamp?
-        /// The archive's limit on disk in bytes when the groups were made, if it had one.
         var limit: UInt64?
         var cursor = 0
         var top = 0
@@ -62,7 +60,7 @@ struct GroupsState: Sendable {
         set { levels[levels.count - 1] = newValue }
     }
 
-    /// Puts the groups in order; the cursor holds to its group.
+    /// Sorts the groups and keeps the selected one.
     mutating func sort() {
         guard let groups = level.groups else { return }
         let held = level.group?.membership

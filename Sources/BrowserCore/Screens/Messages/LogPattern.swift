@@ -1,14 +1,11 @@
 import StoreInspection
 
-/// What messages are looked for by: a regular expression whatever its case, or, behind `!`, all messages that it doesn't match.
+/// A case-insensitive regular expression; behind `!` all messages that it doesn't match.
 struct LogPattern: Sendable {
     private let text: String
     private let isInverse: Bool
-    /// For a text without signs of regular expressions: found faster.
     private let plain: SearchText?
 
-    /// Nil while there is nothing to look for yet.
-    /// - Throws: what is wrong with the expression.
     init?(_ typed: String) throws(SourceError) {
         isInverse = typed.hasPrefix("!")
         text = isInverse ? String(typed.dropFirst()) : typed
@@ -19,7 +16,7 @@ struct LogPattern: Sendable {
         do { _ = try Regex(text) } catch { throw SourceError("\(error)") }
     }
 
-    /// Finds the parts of a line that match, as offsets of characters; none of a pattern behind `!`. Made once for many lines.
+    /// Returns a function that finds matches in a line, in characters; none behind `!`.
     func finder() -> (String) -> [Range<Int>] {
         if isInverse { return { _ in [] } }
         if let plain {
@@ -41,7 +38,7 @@ struct LogPattern: Sendable {
         }
     }
 
-    /// Says of each message whether it is one of them. Made once for many; for one thread.
+    /// Returns a function that tests messages.
     func matcher() -> (LogLine) -> Bool {
         if let plain { return { plain.matches($0.shown) != isInverse } }
         guard let expression = try? Regex(text).ignoresCase() else { return { _ in false } }

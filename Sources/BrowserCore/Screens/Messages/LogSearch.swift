@@ -1,23 +1,21 @@
 import StoreInspection
 
-/// The messages that a pattern finds, as far as the log was searched.
+/// The messages that match a pattern, as far as the log was searched.
 struct LogSearch: Sendable {
-    /// Messages that are kept; of more, the latest.
+    /// Maximum kept matches; the latest are kept.
     static let most = 20_000
 
     var text = "" { didSet { take(text) } }
     private(set) var pattern: LogPattern?
     private(set) var problem: String?
-    /// Of the first search, which takes a while; that of messages that came since has none.
+    /// The job of the first search; searches of new messages have none.
     var ticket: Int?
     var isPending = false
     var isStopped = false
-    /// Numbers of messages, in order.
     private(set) var numbers: [Int] = []
     private(set) var lines: [Int: LogLine] = [:]
-    /// The messages before this one were searched; nil: none yet.
+    /// The first message that wasn't searched; nil before the first search.
     private(set) var end: Int?
-    /// How many were found and are not kept.
     private(set) var dropped = 0
 
     var isActive: Bool { pattern != nil }
@@ -48,7 +46,7 @@ struct LogSearch: Sendable {
         if excess > 0 { drop(excess) }
     }
 
-    /// The messages before that one aren't there any more.
+    /// Removes messages that the log dropped.
     mutating func trim(before first: Int) {
         let gone = numbers.prefix { $0 < first }.count
         if gone > 0 {

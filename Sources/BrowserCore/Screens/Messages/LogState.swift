@@ -1,14 +1,13 @@
 import StoreInspection
 
-/// The screen of a log's messages. Messages are numbered from the first that was ever appended, so that a number
-/// stays right while messages come at one end and go at the other.
+/// The messages of a log, numbered from the first that was ever appended.
 struct LogState: Sendable {
     let archive: ArchiveAddress
-    /// The messages that there are; nil until the archive's figures were read.
+    /// The existing messages; nil until the archive's figures were read.
     var available: Range<Int>?
-    /// The number of the event to come when `available` was so.
+    /// The number of the next event when `available` was read.
     var nextEvent: UInt64 = 0
-    /// The number of messages before the archive's counter began, which restarts when the index is rebuilt.
+    /// Messages missing from the archive's counter, which restarts when the index is rebuilt.
     private var uncounted = 0
     private(set) var lines: [Int: LogLine] = [:]
     private(set) var loaded = 0..<0
@@ -17,11 +16,9 @@ struct LogState: Sendable {
     var top = 0
     /// Whether the newest message stays in view.
     var follows = true
-    /// What is wrong with the archive, and with what was read last.
     var archiveProblem: String?
     var readProblem: String?
 
-    /// What messages are looked for to be shown alone, or to be gone to.
     enum Purpose: Sendable, Hashable, CaseIterable { case filter, find }
 
     var filter = LogSearch()
@@ -39,7 +36,7 @@ struct LogState: Sendable {
 
     var row: Int { row(of: cursor) }
 
-    /// The row of a message, or of the next one that is shown.
+    /// The row of a message or of the next one shown.
     func row(of number: Int) -> Int {
         let row = filter.isActive ? filter.count(before: number) : number - (available?.lowerBound ?? 0)
         return max(0, min(row, count - 1))
@@ -52,13 +49,12 @@ struct LogState: Sendable {
 
     func line(_ number: Int) -> LogLine? { lines[number] ?? filter.lines[number] }
 
-    /// The first that was found at or below the cursor, else the first of all.
+    /// The first match at or below the cursor, else the first of all.
     var firstFound: Int? {
         let index = find.count(before: cursor)
         return index < find.numbers.count ? find.numbers[index] : find.numbers.first
     }
 
-    /// Takes the archive's figures: which messages there are now.
     mutating func update(_ archive: ArchiveSample) {
         archiveProblem = archive.problem
         guard archive.problem == nil else { return }

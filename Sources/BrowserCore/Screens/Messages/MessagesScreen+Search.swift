@@ -1,9 +1,8 @@
 import StoreInspection
 import TerminalKit
 
-/// Filtering and finding messages: the log is searched off the drawing thread, and what comes later as it comes.
+/// Filtering and finding messages. The log is searched off the drawing thread; new messages are searched as they arrive.
 extension MessagesScreen {
-    /// Messages that are read at once.
     private static let batch = 2_000
 
     static func ask(_ purpose: LogState.Purpose, _ model: inout Model) {
@@ -12,9 +11,9 @@ extension MessagesScreen {
         model.log?.typing = purpose
         model.prompt = Prompt(
             label: isFilter ? "filter: " : "find: ",
-            field: TextField(log[purpose].text, placeholder: "regular expression; ! before it: all others"),
+            field: TextField(log[purpose].text, placeholder: "regular expression; !expression: all others"),
             before: log[purpose].text,
-            keys: [("enter", "Keep"), ("esc", isFilter ? "Clear" : "Leave"), ("up/down", "Move")])
+            keys: [("enter", "Keep"), ("esc", isFilter ? "Clear" : "Cancel"), ("up/down", "Move")])
     }
 
     static func promptNote(_ model: Model) -> String {
@@ -34,11 +33,11 @@ extension MessagesScreen {
         let typed = log[log.typing]
         if isKept, typed.problem == nil { return [] }
         if isKept, let problem = typed.problem { model.say("Not a pattern: \(problem)", role: .error) }
-        // A filter that isn't kept is taken away; what was looked for before stays.
+        // Esc removes a filter but restores the previous search.
         return look(for: log.typing == .filter && !isKept ? "" : prompt.before, log.typing, &model)
     }
 
-    /// Esc takes the find and the filter away before it leaves.
+    /// Clears the search, then the filter, then leaves.
     static func clear(_ model: inout Model) -> [Effect] {
         guard let log = model.log else { return [] }
         if !log.find.text.isEmpty { return look(for: "", .find, &model) }
@@ -50,7 +49,7 @@ extension MessagesScreen {
         guard let log = model.log, log[purpose].text != text else { return [] }
         let effects = stopSearching(&model, purpose)
         model.log?[purpose].text = text
-        // What is found stands among what is shown.
+        // The search covers the shown messages.
         return effects + (purpose == .filter ? stopSearching(&model, .find) : [])
     }
 
@@ -122,7 +121,7 @@ extension MessagesScreen {
                 if purpose == .find, ticket != nil { go(to: model.log?.firstFound, &model) }
             case .success(nil): break
             case .failure(let error):
-                // It is asked again with the next messages.
+                // It is retried with the next messages.
                 model.log?[purpose].add([], upTo: range.upperBound)
                 model.log?.readProblem = error.description
             }
@@ -136,7 +135,7 @@ extension MessagesScreen {
         guard let log = model.log else { return }
         guard log.find.isActive else {
             return model.say(
-                "Nothing was looked for yet; \(Browser.keyName(model, .search)) does.", seconds: 3)
+                "No search yet; \(Browser.keyName(model, .search)) starts one.", seconds: 3)
         }
         let count = log.find.numbers.count
         guard count > 0 else { return }
@@ -151,7 +150,6 @@ extension MessagesScreen {
         model.log?.follows = false
     }
 
-    /// `3 of 41`, or why there is no such place.
     static func note(_ log: LogState, _ purpose: LogState.Purpose) -> String {
         let search = log[purpose]
         if search.end == nil { return search.isStopped ? "stopped" : "searching" }

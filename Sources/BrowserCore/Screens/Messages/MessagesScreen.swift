@@ -9,11 +9,11 @@ enum MessagesScreen: ScreenParts {
     static func command(_ model: Model) -> CommandLine.Words {
         guard let log = model.log else { return .init("ls") }
         let count = log.available?.count ?? 0
-        // It prints ten of itself.
+        // Without the option it prints ten.
         var words = CommandLine.Words(
             "tail", [log.archive.name], options: count > 10 ? ["--lines", String(count)] : [])
         if log.filter.isActive {
-            words.remark = "This prints all messages; the filter has no command."
+            words.remark = "Prints all messages; the filter has no command."
         }
         return words
     }
@@ -22,9 +22,9 @@ enum MessagesScreen: ScreenParts {
         guard let log = model.log, let line = log.lines[log.cursor] else { return [] }
         let archive = log.archive
         let isCut = line.size > LogLine.limit
-        let half = "only its first \(Figures.bytes(UInt64(LogLine.limit))) were read; vellum tail prints all"
+        let half = "only the first \(Figures.bytes(UInt64(LogLine.limit))) were read; vellum tail prints all"
         let whole = line.text.flatMap { isCut ? nil : $0 }
-        let absence = line.text == nil ? "it isn't text; vellum tail --json prints it" : half
+        let absence = line.text == nil ? "not text; vellum tail --json prints it" : half
         let row = whole.map { text in
             JSONTree.object([
                 ("sequence", .count(line.sequence)), ("time", .cell(Cell(line.time))), ("text", .text(text)),
@@ -39,7 +39,16 @@ enum MessagesScreen: ScreenParts {
         ]
     }
 
-    // MARK: How it looks
+    static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
+        guard let log = model.log else { return true }
+        switch id {
+        case .open: return log.count > 0
+        case .filter, .search: return log.available?.isEmpty == false || log.filter.isActive
+        default: return true
+        }
+    }
+
+    // MARK: View
 
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
         MessagesView.draw(model, layout, into: &frame)
@@ -64,7 +73,7 @@ enum MessagesScreen: ScreenParts {
         return .line(left, right: "\(Figures.count(log.row + 1)) of \(Figures.count(log.count))")
     }
 
-    // MARK: What it does
+    // MARK: Actions
 
     static func show(_ sample: ArchiveSample, of archive: ArchiveAddress, _ model: inout Model) {
         var log = LogState(archive: archive)
@@ -85,7 +94,7 @@ enum MessagesScreen: ScreenParts {
         case .follow:
             model.log?.follows.toggle()
             let follows = model.log?.follows == true
-            model.say(follows ? "Following the newest message." : "The screen stays where it is.", seconds: 3)
+            model.say(follows ? "Following the newest message." : "No longer following.", seconds: 3)
         case .deleteAll: planClearing(&model)
         case .filter: ask(.filter, &model)
         case .search: ask(.find, &model)
@@ -100,7 +109,7 @@ enum MessagesScreen: ScreenParts {
         guard let log = model.log, log.count > 0 else { return [] }
         let row = max(0, min(row, log.count - 1))
         model.log?.cursor = log.number(at: row)
-        // A person who goes to the newest message wants to see the next ones, too.
+        // At the newest message the cursor follows the next ones.
         model.log?.follows = row == log.count - 1
         return []
     }
@@ -112,7 +121,7 @@ enum MessagesScreen: ScreenParts {
             show(line, &model)
             return []
         }
-        // Of what a filter lets through only beginnings are kept.
+        // A filter keeps only the beginnings of messages.
         guard let end = log.available?.upperBound, log.filter.lines[number] != nil else { return [] }
         let (archive, nextEvent) = (log.archive, log.nextEvent)
         return .ask("load message \(number) of \(archive.name)") { (context) throws(SourceError) in
@@ -123,7 +132,7 @@ enum MessagesScreen: ScreenParts {
             guard model.log?.archive == archive, model.overlay == nil else { return [] }
             switch result {
             case .success(let line?): show(line, &model)
-            case .success(nil): model.say("The message is gone.", role: .warning)
+            case .success(nil): model.say("The message was removed.", role: .warning)
             case .failure(let error): model.say(error.description, role: .error)
             }
             return []
@@ -140,12 +149,11 @@ enum MessagesScreen: ScreenParts {
             lines += text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
                 .map { TerminalText.sanitized(String($0)).keepingIndent }
         } else {
-            // As many bytes in a row as fit between the borders.
             let each = model.size.columns >= 86 ? 16 : model.size.columns >= 54 ? 8 : 4
             lines += HexDump.lines(line.bytes, each: each)
         }
         if line.size > LogLine.limit {
-            lines.append("The first \(Figures.bytes(UInt64(LogLine.limit))) of it.")
+            lines.append("Only the first \(Figures.bytes(UInt64(LogLine.limit))) are shown.")
         }
         model.overlay = .message("Message of \(model.log?.archive.name ?? "")", lines)
     }
@@ -180,7 +188,6 @@ enum MessagesScreen: ScreenParts {
         return searches + [load(range, of: log, end: available.upperBound)]
     }
 
-    /// Reads the messages of a range, of a log that ends at a number.
     private static func load(_ range: Range<Int>, of log: LogState, end: Int) -> Effect {
         let (archive, nextEvent) = (log.archive, log.nextEvent)
         return .ask("load messages \(range) of \(archive.name)") { (context) throws(SourceError) in
@@ -189,7 +196,7 @@ enum MessagesScreen: ScreenParts {
         } then: { model, result in
             guard model.log?.archive == archive else { return [] }
             model.log?.isPending = false
-            // What can't be read isn't asked for again until there is something else to ask for.
+            // A failed request isn't repeated until another range is needed.
             model.log?.show((try? result.get()) ?? [], from: range.lowerBound, asked: range)
             model.log?.readProblem = if case .failure(let error) = result { error.description } else { nil }
             return []
@@ -201,7 +208,7 @@ enum MessagesScreen: ScreenParts {
     private static func planClearing(_ model: inout Model) {
         guard let archive = model.log?.archive, let sample = model.sample(archive) else { return }
         guard sample.entries > 0 else {
-            model.say("There is no message to delete.")
+            model.say("No messages to delete.")
             return
         }
         model.overlay = .plan(Plan(clearing: sample, at: archive))

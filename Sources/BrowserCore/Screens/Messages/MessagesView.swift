@@ -15,13 +15,14 @@ enum MessagesView {
                 Table.Column("size", width: .fixed(8), alignment: .trailing, priority: 1),
                 Table.Column("message", width: .minimum(8, weight: 1)),
             ], rowCount: log.count, firstRow: log.row(of: log.top),
-            selectedRow: log.count == 0 ? nil : log.row, emptyText: emptyText(log, available)
+            selectedRow: log.count == 0 ? nil : log.row,
+            emptyText: emptyText(log, available, clear: Browser.keyName(model, .clear))
         ) { row in
             let number = log.number(at: row)
             guard let line = log.line(number) else {
-                let isGone = log.loaded.contains(number)
+                let text = log.loaded.contains(number) ? "removed" : look.glyphs.ellipsis
                 return Table.Row(
-                    [Table.Cell(""), Table.Cell(""), Table.Cell(isGone ? "gone" : look.glyphs.ellipsis)],
+                    [Table.Cell(""), Table.Cell(""), Table.Cell(text)],
                     role: .dim)
             }
             let text = line.text.map(MessagesView.firstLine)
@@ -34,13 +35,12 @@ enum MessagesView {
         }
     }
 
-    private static func emptyText(_ log: LogState, _ available: Range<Int>) -> String {
-        guard log.filter.isActive, !available.isEmpty else { return "No messages." }
+    private static func emptyText(_ log: LogState, _ available: Range<Int>, clear: String) -> String {
+        guard log.filter.isActive, !available.isEmpty else { return "No messages yet." }
         if log.filter.end == nil { return log.filter.isStopped ? "The search was stopped." : "Searching" }
-        return "No message passes the filter \"\(log.filter.text)\"."
+        return "No message matches \"\(log.filter.text)\"; \(clear) clears the filter."
     }
 
-    /// A row holds one line; that there are more is said.
     private static func firstLine(_ text: String) -> String {
         guard let end = text.firstIndex(where: \.isNewline) else { return text }
         let rest = text[text.index(after: end)...].contains { !$0.isWhitespace }
@@ -56,22 +56,23 @@ enum MessagesView {
         let all = Figures.count(log.available?.count ?? 0, "message", "messages")
         let isFiltered = log.filter.isActive
         var left = [Span(" "), Span(isFiltered ? "\(Figures.count(log.count)) of \(all)" : all)]
+        var facts: [Span] = []
         if isFiltered {
             left.append(Span("  filter \"\(log.filter.text)\"", look[.accent]))
             if log.filter.dropped > 0 {
-                left.append(
-                    Span("  \(Figures.count(log.filter.dropped)) earlier matches not kept", look[.warning]))
+                facts.append(
+                    Span("\(Figures.count(log.filter.dropped)) earlier matches dropped", look[.warning]))
             }
         }
         if let summary = model.sample(log.archive) {
-            if let damage = summary.status.damage { left.append(Span("  \(damage)", look[.danger])) }
-            left.append(Span("  " + Figures.share(summary.diskBytes, of: summary.diskLimit)))
+            if let damage = summary.status.damage { facts.append(Span(damage, look[.danger])) }
+            facts.append(Span(Figures.share(summary.diskBytes, of: summary.diskLimit)))
             if summary.evictions > 0 {
-                left.append(
-                    Span("  \(Figures.count(summary.evictions)) older ones dropped", look[.dim]))
+                facts.append(Span("\(Figures.count(summary.evictions)) older messages dropped", look[.dim]))
             }
         }
-        Bar(left: left, right: log.follows ? [Span(" newest ", look[.good])] : [], role: .text)
+        let right = log.follows ? [Span(" newest ", look[.good])] : []
+        Bar(left: left, facts: facts, right: right, role: .text)
             .draw(into: &frame, in: layout.info, look: look)
         let table = table(model)
         table.draw(into: &frame, in: layout.list, look: look)
@@ -85,7 +86,7 @@ enum MessagesView {
         guard !finders.isEmpty, let place = places.columns.first(where: { $0.index == 2 }) else { return }
         for (offset, row) in places.rows.enumerated() {
             guard let text = log.line(log.number(at: row))?.text.map(firstLine) else { continue }
-            // Only as much as is seen, so that a long message costs no more.
+            // Only the visible part is searched, so that a long message costs no more.
             let shown = TextWidth.truncate(
                 look.legible(text), to: place.columns, ellipsis: look.glyphs.ellipsis)
             let start = Point(column: place.column, row: places.body.row + offset)

@@ -1,9 +1,9 @@
 import StorageEngine
 import StoreInspection
 
-/// Activity and size of an archive while the browser had its store open, in bins of time. A value.
+/// Activity and size of an archive since the browser opened its store, in bins of time.
 ///
-/// Bins start at multiples of their width since 1970, so that a bin that has ended keeps its figures.
+/// Bins start at multiples of their width since 1970, so that the figures of past bins don't change.
 package struct ArchiveHistory: Sendable {
     private struct Sample: Sendable {
         var time: Timestamp
@@ -15,7 +15,7 @@ package struct ArchiveHistory: Sendable {
         }
     }
 
-    /// The figures of one bin, which begins after `index` widths and includes its end.
+    /// One bin. It begins after `index` widths and includes its end.
     fileprivate struct Bin: Sendable {
         let index: Int64
         /// Seconds of the bin in which the archive was observed.
@@ -45,7 +45,7 @@ package struct ArchiveHistory: Sendable {
                 let begin = Timestamp(seconds: Double(index * step))
                 let from = max(0, start.time.seconds(since: begin))
                 let seconds = min(Double(step), end.time.seconds(since: begin)) - from
-                // A size that was read after a bin isn't the bin's.
+                // A size read after the bin's end isn't the bin's.
                 let status = index == last ? end.status : start.status
                 let column = GraphColumn(rates, disk: status.diskBytes, memory: status.memoryBytes)
                 if bins.last?.index != index { bins.append(Bin(index: index)) }
@@ -55,11 +55,11 @@ package struct ArchiveHistory: Sendable {
         }
     }
 
-    /// For the whole width of a large terminal: 25 minutes, four hours, 15 hours.
+    /// 25 minutes, four hours and 15 hours: enough for a wide terminal.
     private var levels = [
         Level(step: 1, maximum: 1500), Level(step: 10, maximum: 1500), Level(step: 60, maximum: 900),
     ]
-    /// Seconds over which current rates are averaged, so that they can be read.
+    /// Seconds over which current rates are averaged.
     private static let window = 2.0
     private var recent: [Sample] = []
 
@@ -68,7 +68,7 @@ package struct ArchiveHistory: Sendable {
     package mutating func add(_ status: ArchiveStatus, at time: Timestamp) {
         let sample = Sample(time: time, status: status)
         if let last = recent.last, time < last.time {
-            // The clock was set back: bins of times to come would be in the way.
+            // The clock was set back.
             recent = []
             for index in levels.indices {
                 let present = GraphColumn.index(of: time, step: levels[index].step)
@@ -80,7 +80,7 @@ package struct ArchiveHistory: Sendable {
             for index in levels.indices { levels[index].add(rates, from: last, to: sample) }
         }
         recent.append(sample)
-        // One sample at or beyond the window's edge is kept, so that the window is filled.
+        // One sample at or before the window's start is kept, so that the window is filled.
         while recent.count > 2, time.seconds(since: recent[1].time) >= ArchiveHistory.window {
             recent.removeFirst()
         }
@@ -94,7 +94,6 @@ package struct ArchiveHistory: Sendable {
 
     package var latest: Timestamp? { recent.last?.time }
 
-    /// The observed part of the last minute.
     fileprivate var lastMinute: Bin {
         var minute = Bin(index: 0)
         guard let end = levels[0].bins.last?.index else { return minute }
@@ -104,7 +103,7 @@ package struct ArchiveHistory: Sendable {
         return minute
     }
 
-    /// Columns of `step` seconds, a multiple of a level's, by their index since 1970; only those with observations.
+    /// Columns with observations by their index since 1970. `step` in seconds is a multiple of a level's.
     fileprivate func columns(_ range: ClosedRange<Int64>, step: Int64) -> [(
         index: Int64, column: GraphColumn
     )] {
@@ -124,9 +123,8 @@ package struct ArchiveHistory: Sendable {
     package var count: Int { levels.reduce(0) { $0 + $1.bins.count } }
 }
 
-/// The accesses of archives in the last minute, or since the browser looks at them. A value; safe to share between threads.
+/// Accesses of archives in the last minute, or since the store was opened.
 package struct RecentHits: Sendable, Hashable {
-    /// Observed seconds, at most 60.
     private(set) var seconds = 0.0
     private var hits = 0.0
     private var misses = 0.0
@@ -143,16 +141,13 @@ package struct RecentHits: Sendable, Hashable {
     /// Nil without an access.
     package var ratio: Double? { hits + misses > 0 ? hits / (hits + misses) : nil }
 
-    /// `1m`, or `<1m` until a minute was observed.
     package var window: String { seconds > 58.5 ? "1m" : "<1m" }
 
-    /// `hit 1m 92.4%`
     var words: String { "hit \(window) \(ratio.map(Figures.percent) ?? "-")" }
 }
 
-/// Activity and size of archives in the time of one column of a graph. A value; safe to share between threads.
 package struct GraphColumn: Sendable, Hashable {
-    /// Means, a second.
+    /// Means per second.
     package var hits = 0.0
     package var misses = 0.0
     package var operations = 0.0
@@ -172,14 +167,14 @@ package struct GraphColumn: Sendable, Hashable {
         (self.disk, self.memory) = (Double(disk), Double(memory))
     }
 
-    /// Another archive's at the same time.
+    /// Adds another archive's figures of the same time.
     static func + (left: GraphColumn, right: GraphColumn) -> GraphColumn {
         var sum = left.adding(right, weight: 1)
         (sum.disk, sum.memory) = (left.disk + right.disk, left.memory + right.memory)
         return sum
     }
 
-    /// Rates are added with a weight; of bytes the larger counts.
+    /// Adds weighted rates and takes the larger sizes.
     func adding(_ other: GraphColumn, weight: Double) -> GraphColumn {
         var sum = self
         sum.hits += other.hits * weight
@@ -196,12 +191,12 @@ package struct GraphColumn: Sendable, Hashable {
         1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14_400, 43_200,
     ]
 
-    /// The width of a column, in seconds, with which `count` columns cover at least `seconds`.
+    /// The smallest column width, in seconds, with which `count` columns cover `seconds`.
     package static func step(_ count: Int, covering seconds: Double) -> Int64 {
         steps.first { Double($0) * Double(max(1, count)) >= seconds } ?? 43_200
     }
 
-    /// The number of the column that a moment is in, since 1970; a column includes its end.
+    /// The index of a moment's column since 1970. A column includes its end.
     package static func index(of time: Timestamp, step: Int64) -> Int64 {
         floor(time.microseconds &- 1, step * 1_000_000)
     }

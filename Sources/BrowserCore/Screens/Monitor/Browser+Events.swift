@@ -6,7 +6,6 @@ extension Browser {
         model.archives.archives.filter { $0.problem == nil && model.parts.shows(eventsOf: $0.name, model) }
     }
 
-    /// Asks for the events that came since the last look, of archives that have any.
     static func loadEvents(_ model: inout Model) -> [Effect] {
         guard let store = model.store, !model.events.isPending else { return [] }
         var wanted: [(archive: ArchiveAddress, from: UInt64?)] = []
@@ -20,7 +19,6 @@ extension Browser {
         model.events.isPending = true
         let names = asked.map { $0.archive.name + ($0.from.map { " from \($0)" } ?? "") }
         return .ask("load events of " + names.joined(separator: ", ")) { context in
-            // An archive that can't be read has no page.
             asked.compactMap { archive, from in
                 (try? context.source.events(in: archive, from: from)).map {
                     (archive.name, $0)
@@ -59,9 +57,8 @@ extension Browser {
         }
     }
 
-    /// Says where events are to be seen that have no room on the screen.
     static func missEvents(_ model: inout Model) {
         guard model.layout.events.isEmpty else { return }
-        model.say("No room for events here; \(keyName(model, .monitor)) gives them a screen.", seconds: 4)
+        model.say("No room for the event pane; \(keyName(model, .monitor)) opens the events.", seconds: 4)
     }
 }

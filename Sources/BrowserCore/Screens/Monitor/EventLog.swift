@@ -2,26 +2,22 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The events that were read since the store was opened, of all archives that were looked at; bounded.
-///
-/// Each has a number that it keeps while it is kept, so that a cursor can hold to it.
+/// The last 20,000 events that were read since the store was opened. Each has a permanent number.
 struct EventLog: Sendable {
-    /// Number of the oldest that is kept.
     private var first = 0
     private var records: [StoreEvent] = []
-    /// The event to ask for next, by archive.
     private(set) var next: [String: UInt64] = [:]
     /// The number of events that were overwritten before they were read, by archive.
     private(set) var missed: [String: UInt64] = [:]
-    /// When the oldest event happened behind which none was missed, by archive.
-    private var since: [String: Timestamp] = [:]
-    /// Keys that returned after their eviction, by archive.
+    /// Times between which events were lost, by archive, oldest first.
+    private var gaps: [String: [ClosedRange<Timestamp>]] = [:]
+    /// Keys that were recorded again after their eviction, by archive.
     private var returns: [String: EvictedReturns] = [:]
     var isPending = false
 
     private static let maximum = 20_000
 
-    /// A little more is kept than is shown, so that not each new event moves all.
+    /// More events are kept than shown, so that a new one doesn't move all.
     var numbers: Range<Int> {
         let end = first + records.count
         return max(first, end - EventLog.maximum)..<end
@@ -29,15 +25,14 @@ struct EventLog: Sendable {
 
     subscript(number: Int) -> StoreEvent { records[number - first] }
 
-    /// Takes what was read of several archives and puts it in order of time.
-    /// - Returns: the number of the first event that is new or has another place than before.
+    /// Merges events of several archives by time.
+    /// - Returns: the number of the first event that is new or was moved.
     mutating func add(_ pages: [(archive: String, batch: EventBatch)]) -> Int {
         var new: [StoreEvent] = []
         for page in pages {
             next[page.archive] = page.batch.next
             missed[page.archive, default: 0] &+= page.batch.lost
-            if page.batch.lost > 0 { since[page.archive] = nil }
-            since[page.archive] = since[page.archive] ?? page.batch.events.first?.time
+            if page.batch.lost > 0 { noteGap(in: page.archive, before: page.batch.events.first) }
             for event in page.batch.events { returns[page.archive, default: EvictedReturns()].note(event) }
             new += page.batch.events.map { StoreEvent(archive: page.archive, $0) }
         }
@@ -47,7 +42,7 @@ struct EventLog: Sendable {
     /// Adds the removal of an archive; another one of its name has other events.
     mutating func add(_ removal: StoreEvent) -> Int {
         (next[removal.archive], missed[removal.archive]) = (nil, nil)
-        (since[removal.archive], returns[removal.archive]) = (nil, nil)
+        (gaps[removal.archive], returns[removal.archive]) = (nil, nil)
         return insert([removal])
     }
 
@@ -68,6 +63,13 @@ struct EventLog: Sendable {
         return changed
     }
 
+    private mutating func noteGap(in archive: String, before event: ArchiveEvent?) {
+        guard let end = event?.time, let start = records.last(where: { $0.archive == archive })?.time,
+            let oldest = records.first?.time, start <= end
+        else { return }
+        gaps[archive] = (gaps[archive] ?? []).filter { $0.upperBound >= oldest } + [start...end]
+    }
+
     func returns(in archive: String) -> EvictedReturns { returns[archive] ?? EvictedReturns() }
 
     func count(of archive: String?) -> Int {
@@ -75,7 +77,6 @@ struct EventLog: Sendable {
         return numbers.count { self[$0].archive == archive }
     }
 
-    /// The numbers of the last events that a filter lets through, oldest first.
     func last(_ count: Int, _ filter: EventFilter) -> [Int] {
         guard count > 0 else { return [] }
         if filter.isEmpty { return Array(numbers.suffix(count)) }
@@ -87,12 +88,14 @@ struct EventLog: Sendable {
         return found.reversed()
     }
 
-    /// The past of a key with the events that are kept here and not in the store any more.
+    /// Adds the events of a key that are kept here but no longer in the store, and the gaps between them.
     func completing(_ history: KeyHistory, of key: String, in archive: String) -> KeyHistory {
-        let kept = records.filter { $0.archive == archive }
-        guard history.isCutOff, let reach = history.reachesBackTo, let latest = kept.last else {
-            return history
-        }
+        // Events before a removal are of another archive.
+        let start = records.lastIndex { $0.archive == archive && $0.removal != nil }.map { $0 + 1 } ?? 0
+        let kept = records[start...].filter { $0.archive == archive }
+        guard history.isCutOff, let reach = history.reachesBackTo, let first = kept.first?.time,
+            let last = kept.last?.time, first <= reach
+        else { return history }
         var history = history
         let known = history.events
         let older = kept.map(\.event).filter { event in
@@ -100,15 +103,13 @@ struct EventLog: Sendable {
                 && !known.contains { $0.sequence == event.sequence && $0.time == event.time }
         }
         history.events = older + known
-        // Where reading stopped before, events between are unknown.
-        if latest.time >= reach, let since = since[archive] {
-            let oldest = first > 0 ? max(since, records[0].time) : since
-            history.reachesBackTo = min(reach, oldest)
-        }
+        history.gaps = (gaps[archive] ?? []).filter { $0.upperBound > first && $0.lowerBound < reach }
+        if last < reach { history.gaps.append(last...reach) }
+        history.reachesBackTo = first
         return history
     }
 
-    /// The number of events of an archive, or of all, that can't be shown.
+    /// The number of lost events of an archive or, with nil, of all.
     func missing(of archive: String?, _ look: Look) -> [Span] {
         let count = archive.map { missed[$0] ?? 0 } ?? missed.values.reduce(0, &+)
         return count > 0 ? [Span(" \(Figures.count(count)) missed ", look[.warning])] : []
@@ -116,11 +117,8 @@ struct EventLog: Sendable {
 }
 
 struct EventFilter: Sendable, Hashable {
-    /// Nil: those of all archives.
     var archive: String?
-    /// Nil: all kinds.
     var kind: EventKind?
-    /// Part of a key.
     var text = "" {
         didSet { pattern = SearchText(text) }
     }
@@ -138,10 +136,9 @@ struct EventFilter: Sendable, Hashable {
     }
 }
 
-/// Shows if an archive is too small: the share of the recorded keys that were evicted shortly before. A value.
+/// Detects archives that are too small: counts recorded keys that were evicted in the ten minutes before.
 struct EvictedReturns: Sendable {
     private var evicted: [String: Timestamp] = [:]
-    /// Records and those of evicted keys, in the present minute and in the one before.
     private var minute: Int64 = 0
     private var present = (records: 0, returns: 0)
     private var before = (records: 0, returns: 0)
@@ -169,10 +166,10 @@ struct EvictedReturns: Sendable {
     private var returns: Int { present.returns + before.returns }
     private var records: Int { present.records + before.records }
 
-    /// Whether a tenth of the records, and not just a few, are of evicted keys.
+    /// Whether at least ten records, and a tenth of all, are of evicted keys.
     var isMany: Bool { returns >= 10 && returns * 10 >= records }
 
     var words: String {
-        "\(Figures.count(returns)) of \(Figures.count(records)) recorded keys had been evicted"
+        "\(Figures.count(returns)) of \(Figures.count(records)) recorded keys were evicted before"
     }
 }

@@ -2,7 +2,6 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Events in words. Stateless; safe to call from any thread.
 enum EventText {
     static func role(_ kind: EventKind) -> Role {
         switch kind {
@@ -17,16 +16,15 @@ enum EventText {
         event.keyCell(ellipsis: look.glyphs.ellipsis)
     }
 
-    /// `recorded 12:01:07 by api (4121), hit 41 times, evicted 12:09:30: disk limit`
-    static func line(_ value: ValueState, _ entry: EntryMetadata, _ model: Model) -> String {
+    /// `recorded 12:01:07 by api (4121)`, `hit 41 times`, `evicted 12:09:30: disk limit`
+    static func parts(_ value: ValueState, _ entry: EntryMetadata, _ model: Model) -> [String] {
         let events = value.ownEvents
         var parts = events.map { sentence($0, model) }
-        if parts.isEmpty { parts.append("recorded before the oldest event that is known") }
-        // Hits are counted up to its end.
+        if parts.isEmpty { parts.append("recorded earlier than the event log reaches") }
         let isGone = events.last.map { [.eviction, .expiry, .delete].contains($0.kind) } ?? false
         let hits = "hit \(Figures.count(entry.hits, "time", "times"))"
         parts.insert(hits, at: parts.count - (isGone ? 1 : 0))
-        return parts.joined(separator: ", ")
+        return parts
     }
 
     /// `Replaced 23:38:22 by api (4121); R shows the new value.`
@@ -54,15 +52,11 @@ enum EventText {
         return text
     }
 
-    /// The key's history with a line for each event, and the facts of the entry.
-    static func story(_ value: ValueState, _ model: Model) -> (events: [String], rest: [String]) {
-        guard let history = value.history else { return (["Reading the events."], []) }
-        var rest: [String] = []
-        if value.isStale { rest += ["", replaced(value, model)] }
-        if let entry = value.load?.entry { rest += [""] + FactLines.lines(entry.facts(now: model.shownNow)) }
-        return (
-            history.lines(by: model.processName),
-            rest + ["", history.reach(in: value.archive.name, now: model.shownNow)]
-        )
+    /// The replacement and the metadata of an entry, for the end of its history.
+    static func details(_ value: ValueState, _ model: Model) -> [String] {
+        var lines: [String] = []
+        if value.isStale { lines += ["", replaced(value, model)] }
+        if let entry = value.load?.entry { lines += [""] + FactLines.lines(entry.facts(now: model.shownNow)) }
+        return lines
     }
 }

@@ -4,8 +4,8 @@ import TerminalKit
 /// Events as rows of a table: the screen's, and the tail below archives and entries.
 enum EventsTable {
     /// - Parameters:
-    ///   - showsArchive: whether the events are of several archives.
-    ///   - number: the event of a row.
+    ///   - showsArchive: whether there is a column with the archive.
+    ///   - number: returns the event of a row.
     static func table(
         _ model: Model, rowCount: Int, firstRow: Int = 0, selectedRow: Int? = nil, showsHeader: Bool = true,
         showsArchive: Bool, emptyText: String = "", number: @escaping @Sendable (Int) -> Int
@@ -32,7 +32,7 @@ enum EventsTable {
             showsHeader: showsHeader, emptyText: emptyText
         ) { row in
             let event = log[number(row)]
-            // The number first: of a name that is too long for the column, its beginning is enough.
+            // A long name is cut, but not the number.
             let process = event.pid == 0 ? "" : "\(event.pid) \(processes[event.pid] ?? "")"
             var cells = [
                 Table.Cell(Figures.time(event.time), role: .dim), Table.Cell(event.archive, role: .dim),
@@ -47,7 +47,7 @@ enum EventsTable {
         }
     }
 
-    /// The latest events, newest at the bottom, below a line that says what they are.
+    /// The latest events below a title, the newest at the bottom.
     static func drawTail(_ model: Model, archive: String?, into frame: inout Frame, in rect: Rect) {
         guard rect.rows >= 2 else { return }
         let look = model.look
@@ -59,7 +59,7 @@ enum EventsTable {
         let numbers = model.events.last(body.rows, EventFilter(archive: archive))
         table(
             model, rowCount: numbers.count, showsHeader: false, showsArchive: archive == nil,
-            emptyText: "Nothing has happened yet."
+            emptyText: "No events yet."
         ) { numbers[$0] }
         .draw(into: &frame, in: body, look: look)
     }

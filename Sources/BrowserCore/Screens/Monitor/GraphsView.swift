@@ -2,21 +2,17 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Graphs over minutes to hours, of one archive or of all together.
 enum GraphsView {
-    /// Seconds that graphs can show.
     static let spans: [Double] = [60, 300, 900, 3600, 4 * 3600, 12 * 3600]
 
-    /// Rows and columns that a graph needs: title, two rows of the plot, and times.
+    /// Rows and columns that a graph needs, title and times included.
     private static let leastRows = 4
     private static let leastColumns = 30
 
-    /// The columns of time that are in view. All graphs have the same.
+    /// The visible columns of time, which all graphs share.
     struct Times: Sendable {
         let count: Int
-        /// Seconds of a column.
         let step: Int64
-        /// The number of the last column.
         let last: Int64
 
         init(_ count: Int, seconds: Double, until end: Timestamp) {
@@ -37,12 +33,13 @@ enum GraphsView {
         var ticks: [TimeGraph.Tick] {
             let widths: [Int64] = [10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21_600, 43_200]
             let width = widths.first { $0 % step == 0 && $0 >= (10 * step) } ?? 86_400
-            return (0..<count).compactMap { column in
-                let index = first + Int64(column)
-                guard index * step % width == 0 else { return nil }
-                let time = Figures.time(start(index))
+            func tick(_ column: Int) -> TimeGraph.Tick {
+                let time = Figures.time(start(first + Int64(column)))
                 return TimeGraph.Tick(column, width < 60 ? time : String(time.dropLast(3)))
             }
+            let ticks = (0..<count).filter { (first + Int64($0)) * step % width == 0 }.map(tick)
+            let fits = ticks.contains { $0.column + $0.label.count < count }
+            return fits ? ticks : [tick(0)]
         }
     }
 
@@ -60,13 +57,13 @@ enum GraphsView {
         return Times(width - TimeGraph.scaleColumns, seconds: monitor.span, until: end)
     }
 
-    /// The moment at which graphs end: the last look at the archives, unless that failed for seconds.
+    /// The end of all graphs: the last refresh or, if refreshes failed for seconds, now.
     static func end(_ histories: [ArchiveHistory], _ now: Timestamp) -> Timestamp {
         let latest = histories.compactMap(\.latest).max() ?? now
         return now.seconds(since: latest) < 5 ? latest : now
     }
 
-    /// The column under the cursor, or the one in view that is nearest to it.
+    /// The visible column closest to the cursor.
     static func cursor(_ monitor: MonitorState, _ times: Times) -> Int64? {
         guard times.count > 0, let moment = monitor.moment else { return nil }
         return min(times.last, max(times.first, GraphColumn.index(of: moment, step: times.step)))
@@ -79,7 +76,6 @@ enum GraphsView {
         let lines = (metrics.count + across - 1) / across
         let down = min(max(1, rect.rows / leastRows), monitor.isZoomed ? 1 : lines)
         let selected = metrics.firstIndex(of: monitor.metric) ?? 0
-        // As many rows of graphs as fit, with the one that the cursor is on.
         let firstRow = max(0, min(selected / across, lines - down))
         let shown =
             monitor.isZoomed ? [monitor.metric] : Array(metrics[(firstRow * across)...].prefix(down * across))
@@ -111,21 +107,20 @@ enum GraphsView {
         if alarm?.isRinging == true { graph.role = .danger }
         let now = metric.now(of: archives, model.archives.shownHistories)
         let value = cursor.map { graph.values[$0] } ?? now
+        let rest = limit.map { " of \(Figures.bytes($0))" } ?? ""
         graph.title = [
             Span(isSelected ? "\(look.glyphs.pointer) " : "  ", look[.accent]),
             Span(metric.title + " ", look[isSelected ? .accent : .text]),
-            Span((value.map(metric.text) ?? "-") + (cursor == nil ? " now" : ""), look[.text]),
+            Span((value.map(metric.text) ?? "-") + rest, look[.text]),
         ]
-        if let limit { graph.title.append(Span(" of \(Figures.bytes(limit))", look[.dim])) }
-        graph.title.append(Span(", \(metric.statistic(times.step))", look[.dim]))
+        graph.facts = [Span((cursor == nil ? "now, " : "") + metric.statistic(times.step), look[.dim])]
         if let alarm {
-            let words = Span(" alarm \(alarm.condition)", look[alarm.isRinging ? .badge : .dim])
-            graph.title.insert(contentsOf: [Span(" "), words], at: 3)
+            let words = Span(" alarm \(alarm.condition) ", look[alarm.isRinging ? .badge : .dim])
+            graph.facts.insert(words, at: 0)
         }
         return graph
     }
 
-    /// The time in view and, where one is read, the moment.
     static func words(_ times: Times, _ monitor: MonitorState) -> (extent: String, cursor: String?) {
         let cursor = cursor(monitor, times).map { index in
             let (start, end) = (Figures.time(times.start(index)), Figures.time(times.start(index + 1)))
@@ -136,7 +131,7 @@ enum GraphsView {
 
     // MARK: In words
 
-    /// The graph under the cursor, and what makes it another one: its figures tick. Nil where none is shown.
+    /// The selected graph in words, and an identity without its changing figures; nil if no graph is shown.
     static func words(_ model: Model) -> (identity: String, words: String)? {
         guard let monitor = model.monitor, monitor.part == .graphs else { return nil }
         let archives = Metric.archives(of: monitor.filter.archive, in: model.archives.counted)

@@ -3,13 +3,10 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// What graphs show and alarms watch.
+/// The figures that graphs show and alarms watch.
 enum Metric: String, CaseIterable, Sendable, Hashable {
     case hitRatio = "hit ratio"
-    case operations = "operations/s"
-    case disk, memory
-    case evictions = "evictions/s"
-    case expiries = "expiries/s"
+    case operations, disk, memory, evictions, expiries
 
     var title: String { rawValue }
 
@@ -26,7 +23,7 @@ enum Metric: String, CaseIterable, Sendable, Hashable {
 
     var isBytes: Bool { self == .disk || self == .memory }
 
-    /// Nil where there is none: the share of no accesses.
+    /// Nil for the hit ratio without accesses.
     func value(_ column: GraphColumn) -> Double? {
         switch self {
         case .hitRatio: column.hitRatio
@@ -42,11 +39,11 @@ enum Metric: String, CaseIterable, Sendable, Hashable {
         switch self {
         case .hitRatio: Figures.percent(value)
         case .disk, .memory: Figures.bytes(UInt64(exactly: value.rounded()) ?? .max)
-        default: Figures.rate(value)
+        default: Figures.rate(value) + "/s"
         }
     }
 
-    /// The meaning of a column of so many seconds.
+    /// How the values of `step` seconds are combined: `10s mean`.
     func statistic(_ step: Int64) -> String {
         "\(Figures.duration(Double(step))) \(isBytes ? "max" : "mean")"
     }
@@ -62,7 +59,7 @@ enum Metric: String, CaseIterable, Sendable, Hashable {
         return graph
     }
 
-    /// The top of the scale: the limit, or a round number that all values are below.
+    /// The top of the scale: the limit, or the next round number.
     func top(_ values: [Double?], limit: UInt64?) -> Double {
         if self == .hitRatio { return 1 }
         let most = values.reduce(0) { max($0, $1 ?? 0) }
@@ -74,7 +71,7 @@ enum Metric: String, CaseIterable, Sendable, Hashable {
         return [1, 2, 5, 10].map { $0 * scale }.first { $0 >= most } ?? most
     }
 
-    /// The limits of archives together; nil where one has none, for then there is no sum.
+    /// The sum of the archives' limits; nil if one has no limit.
     func limit(of archives: [ArchiveSample]) -> UInt64? {
         guard isBytes, !archives.isEmpty else { return nil }
         var sum: UInt64 = 0
@@ -86,7 +83,7 @@ enum Metric: String, CaseIterable, Sendable, Hashable {
         return sum
     }
 
-    /// What it is now, of archives together; nil where nothing tells.
+    /// The current figure of the archives together; nil until two refreshes were seen.
     func now(of archives: [ArchiveSample], _ histories: [ExactText: ArchiveHistory]) -> Double? {
         var sum: GraphColumn?
         for sample in archives {
@@ -98,7 +95,7 @@ enum Metric: String, CaseIterable, Sendable, Hashable {
         return sum.flatMap(value)
     }
 
-    /// The archives that graphs and alarms of one archive, or of all, are of; what a log holds is no cache's.
+    /// The readable archives of that name or, without one, all but logs.
     static func archives(of name: String?, in all: [ArchiveSample]) -> [ArchiveSample] {
         all.filter { sample in
             guard let name else { return sample.problem == nil && sample.kind != .log }
@@ -107,28 +104,26 @@ enum Metric: String, CaseIterable, Sendable, Hashable {
     }
 }
 
-/// A bound that a figure of an archive, or of all together, is not to cross. A value.
+/// A bound for a figure of one archive or of all together.
 struct Alarm: Sendable, Hashable {
-    /// Nil: all archives together.
     let archive: String?
     let metric: Metric
-    /// Whether it is to stay above the bound.
     let isBelow: Bool
     let bound: Double
     /// The bound as it was written: `< 80%`.
     let condition: String
-    /// Since when it has crossed it.
+    /// When the figure crossed the bound.
     private(set) var since: Timestamp?
     private(set) var isRinging = false
 
-    /// Seconds for which it has to be crossed: a moment's figures may be those of two accesses.
+    /// Seconds until it rings, so that single accesses cause no alarm.
     private static let patience = 2.0
 
     /// Reads `< 80%`, `> 500KB`, `> 1000`.
     init(_ text: String, _ metric: Metric, of archive: String?) throws(AlarmFault) {
         (self.archive, self.metric) = (archive, metric)
         var rest = text.drop { $0 == " " }
-        // A bound alone has the direction of the example.
+        // A bound without a sign gets the one of the example.
         if let first = rest.first, first != "<", first != ">" {
             rest = Alarm.example(metric).prefix(1) + rest
         }
@@ -144,17 +139,18 @@ struct Alarm: Sendable, Hashable {
             switch metric {
             case .hitRatio: Double(number.last == "%" ? number.dropLast() : number[...]).map { $0 / 100 }
             case .disk, .memory: SizeText.bytes(number).map { Double($0) }
-            default: Double(number)
+            default: Double(number.hasSuffix("/s") ? number.dropLast(2) : number[...])
             }
         guard let value, value.isFinite, value >= 0, metric != .hitRatio || value <= 1 else {
             throw AlarmFault(
-                description: "\(rest.trimmingSpaces()) is no bound for it; write \(Alarm.example(metric))")
+                description: "\(rest.trimmingSpaces()) is not a bound; write \(Alarm.example(metric))")
         }
         guard !isBelow || value > 0, isBelow || metric != .hitRatio || value < 1 else {
             throw AlarmFault(description: "it is never \(isBelow ? "below" : "above") \(number)")
         }
         bound = value
-        let unit = number.last?.isNumber != true ? "" : metric == .hitRatio ? "%" : metric.isBytes ? " B" : ""
+        let unit =
+            number.last?.isNumber != true ? "" : metric == .hitRatio ? "%" : metric.isBytes ? " B" : "/s"
         condition = "\(sign) \(number)\(unit)"
     }
 
@@ -162,8 +158,8 @@ struct Alarm: Sendable, Hashable {
         switch metric {
         case .hitRatio: "< 80%"
         case .disk, .memory: "> 500KB"
-        case .operations: "> 1000"
-        case .evictions, .expiries: "> 50"
+        case .operations: "> 1000/s"
+        case .evictions, .expiries: "> 50/s"
         }
     }
 
@@ -178,16 +174,14 @@ struct Alarm: Sendable, Hashable {
         archive ?? (model.isOfServer ? "the server" : "all archives")
     }
 
-    /// What it becomes when the figure is that now, and for how many seconds the bound was crossed.
+    /// Ending has the seconds for which the bound was crossed.
     enum Change { case rings, ends(Double) }
 
-    /// Its archive is no more.
     mutating func end(at now: Timestamp) -> Change? {
         defer { (since, isRinging) = (nil, false) }
         return isRinging ? .ends(since.map { max(0, now.seconds(since: $0)) } ?? 0) : nil
     }
 
-    /// Takes the figure of a moment; nil: there is none.
     mutating func take(_ value: Double?, at now: Timestamp) -> Change? {
         guard let value else { return nil }
         guard isBelow ? value < bound : value > bound else { return end(at: now) }
@@ -200,11 +194,9 @@ struct Alarm: Sendable, Hashable {
     }
 }
 
-/// Why a text is no bound; one line for a person.
 struct AlarmFault: Error { let description: String }
 
 extension Browser {
-    /// Says which alarms ring and which have ended, with the terminal's bell.
     static func watchAlarms(
         _ model: inout Model, _ figures: StoreFigures, at moment: Timestamp
     ) -> [Effect] {
@@ -214,7 +206,7 @@ extension Browser {
             let alarm = model.archives.alarms[index]
             let archives = Metric.archives(of: alarm.archive, in: figures.counted)
             let value = alarm.metric.now(of: archives, model.archives.histories)
-            // One that can't be read for a moment is still there.
+            // An unreadable archive still exists.
             let isThere = figures.archives.contains { sample in
                 alarm.archive.map { ExactText($0) == ExactText(sample.name) } ?? true
             }
@@ -227,13 +219,14 @@ extension Browser {
                 let text = value.map(alarm.metric.text) ?? ""
                 ringing.append("\(alarm.subject(model)) is \(text), \(alarm.condition)")
             case .ends(let seconds)?:
-                let gone = isThere ? "" : "; the archive is gone"
+                let removed = isThere ? "" : "; the archive was removed"
                 over.append(
-                    "\(alarm.subject(model)) was \(alarm.condition) for \(Figures.duration(seconds))\(gone)")
+                    "\(alarm.subject(model)) was \(alarm.condition) for \(Figures.duration(seconds))\(removed)"
+                )
             case nil: break
             }
         }
-        let ends = over.isEmpty ? nil : "The alarm is over: \(over.joined(separator: ", "))."
+        let ends = over.isEmpty ? nil : "Alarm ended: \(over.joined(separator: ", "))."
         guard !ringing.isEmpty else {
             if let ends { model.say(ends, role: .good, seconds: 10) }
             return []
@@ -243,7 +236,6 @@ extension Browser {
         return [.send([7])]
     }
 
-    /// Asks for the bound of what the cursor is on.
     static func askAlarm(_ model: inout Model) {
         guard let monitor = model.monitor else { return }
         let metric = monitor.metric
@@ -252,9 +244,10 @@ extension Browser {
         var prompt = Prompt(
             label: "alarm when \(metric.title) is: ",
             field: TextField(old?.condition ?? "", placeholder: Alarm.example(metric)),
-            keys: [("enter", "Set; empty: none"), ("esc", "Leave it")])
-        let unit = metric == .hitRatio ? ", in %" : metric.isBytes ? ", in B unless KB or MB follows" : ""
-        prompt.note = " of \(Alarm.owner(archive, model))\(unit)"
+            keys: [("enter", "Set (empty removes it)"), ("esc", "Cancel")])
+        let unit =
+            metric == .hitRatio ? "in %" : metric.isBytes ? "in B unless KB or MB follows" : "per second"
+        prompt.note = " of \(Alarm.owner(archive, model)), \(unit)"
         prompt.purpose = .alarm(metric, archive)
         model.prompt = prompt
     }
@@ -265,7 +258,7 @@ extension Browser {
         let text = prompt.field.text
         let others = model.archives.alarms.filter { !$0.watches(metric, of: archive) }
         guard !text.allSatisfy({ $0 == " " }) else {
-            if others.count < model.archives.alarms.count { model.say("The alarm is taken away.") }
+            if others.count < model.archives.alarms.count { model.say("Alarm removed.") }
             model.archives.alarms = others
             return []
         }
@@ -276,7 +269,6 @@ extension Browser {
         } catch {
             let old = model.archives.alarms.first { $0.watches(metric, of: archive) }
             let rest = old.map { "; \($0.condition) stays" } ?? ""
-            // It can be mended there.
             model.prompt = prompt
             model.prompt?.said = "No alarm was set: \(error.description)\(rest)"
         }

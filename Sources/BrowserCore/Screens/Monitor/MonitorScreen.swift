@@ -2,7 +2,7 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// What happens in the store: events, or the processes that have it open.
+/// Events, processes and graphs of a store; of a server slow log, clients and graphs.
 enum MonitorScreen: ScreenParts {
     static func path(_ model: Model) -> [String] {
         let part = model.monitor?.part ?? .events
@@ -18,7 +18,7 @@ enum MonitorScreen: ScreenParts {
         guard let monitor = model.monitor else { return .init("ls") }
         if model.isOfServer {
             var words = CommandLine.Words("stats", options: ["--watch"])
-            words.remark = "It prints the server's figures; clients and slow log no command prints."
+            words.remark = "Prints the server's figures; no command prints clients and slow log."
             return words
         }
         let filter = monitor.filter
@@ -27,21 +27,21 @@ enum MonitorScreen: ScreenParts {
         case .events:
             var words = CommandLine.Words("watch", archive, options: ["--from-start"])
             if filter.kind != nil || !filter.text.isEmpty {
-                words.remark = "This prints all events; the filter has no command."
+                words.remark = "Prints all events; the filter has no command."
             }
             return words
         case .processes:
             var words = CommandLine.Words("stats", archive)
-            words.remark = "It tells counters and sizes of the archives, too."
+            words.remark = "Also prints counters and sizes of the archives."
             return words
         case .graphs:
             var words = CommandLine.Words("stats", archive, options: ["--watch"])
-            words.remark = "No command draws graphs: it prints the figures of each second from now on."
+            words.remark = "Prints the figures of each second; no command draws graphs."
             return words
         }
     }
 
-    // MARK: How it looks
+    // MARK: View
 
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
         MonitorView.draw(model, layout, into: &frame)
@@ -89,11 +89,13 @@ enum MonitorScreen: ScreenParts {
         case .graphs?: ![.filter, .eventKind, .history, .entry, .follow].contains(id)
         case .processes?:
             ![.open, .filter, .eventKind, .history, .entry, .span, .alarm, .earlier, .later].contains(id)
-        default: ![.span, .alarm, .earlier, .later].contains(id)
+        default:
+            ![.span, .alarm, .earlier, .later].contains(id)
+                && (event(model) != nil || ![.open, .entry, .history].contains(id))
         }
     }
 
-    // MARK: What it does
+    // MARK: Actions
 
     static func show(_ part: MonitorState.Part, _ model: inout Model) -> [Effect] {
         let isOfOne = model.parts.isOfOneArchive || part == .graphs
@@ -116,7 +118,9 @@ enum MonitorScreen: ScreenParts {
         guard let monitor = model.monitor else { return [] }
         switch id {
         case .monitorPart:
-            model.monitor?.part = MonitorState.Part.allCases.next(after: monitor.part)
+            let part = MonitorState.Part.allCases.next(after: monitor.part)
+            model.monitor?.part = part
+            model.monitor?.processRow = part == .events ? .max : 0
             return ServerTables.load(&model)
         case .span where monitor.part == .graphs:
             let span = GraphsView.spans.next(after: monitor.span)
@@ -137,15 +141,13 @@ enum MonitorScreen: ScreenParts {
             setFilter(&model) { $0.archive = names.next(after: $0.archive) }
         case .filter:
             guard monitor.part == .events else { break }
-            model.prompt = Prompt(
-                label: "filter: ", field: TextField(monitor.filter.text, placeholder: "part of a key"),
-                keys: [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")])
+            model.prompt = .filtering(monitor.filter.text, placeholder: "part of a key")
         default: break
         }
         return []
     }
 
-    /// Moves the cursor of the graphs by a column; after the last one they show the present again.
+    /// Moves the cursor of the graphs by a column; behind the last column it is removed.
     private static func read(_ model: inout Model, _ monitor: MonitorState, step: Int64) {
         let times = GraphsView.times(model, monitor)
         let column = (GraphsView.cursor(monitor, times) ?? times.last) + step
@@ -153,7 +155,6 @@ enum MonitorScreen: ScreenParts {
         model.monitor?.moment = column >= times.last ? nil : Timestamp(seconds: middle)
     }
 
-    /// The arrows read a graph, on which there is nothing to go into or out of.
     static func action(for key: Key, _ id: ActionID, _ model: Model) -> ActionID {
         guard model.monitor?.part == .graphs else { return id }
         return key == Key(.left) ? .earlier : key == Key(.right) ? .later : id
@@ -202,7 +203,7 @@ enum MonitorScreen: ScreenParts {
         }
         let count = monitor.count(model.events)
         guard count > 0 else { return [] }
-        // A person who goes to the newest event wants to see the next ones, too.
+        // At the newest event the cursor follows the next ones.
         monitor.follows = row >= count - 1
         monitor.number = monitor.number(row: max(0, min(row, count - 1)), model.events)
         return []
@@ -222,7 +223,7 @@ enum MonitorScreen: ScreenParts {
         if let key = event.key {
             lines.append("key \(TerminalText.sanitized(key))\(event.keyIsComplete ? "" : " (cut)")")
         }
-        if event.bytes > 0 { lines.append("\(Figures.count(event.bytes)) bytes") }
+        if event.bytes > 0 { lines.append(Figures.bytes(UInt64(clamping: event.bytes))) }
         lines.append(event.event.sentence(by: event.pid == 0 ? nil : model.processName(event.pid)))
         model.overlay = .message(event.kind.label, lines)
         return []
@@ -235,13 +236,12 @@ enum MonitorScreen: ScreenParts {
         return model.events[monitor.number(row: monitor.row(model.events), model.events)]
     }
 
-    /// The archive and the key of the event under the cursor; says why there are none.
+    /// The archive and key of the selected event; shows a reason if they are missing.
     private static func subject(_ model: inout Model) -> (archive: ArchiveAddress, key: String)? {
         guard let event = event(model), let archive = model.address(event.archive) else { return nil }
         guard let key = event.key, event.keyIsComplete else {
             model.say(
-                event.key == nil
-                    ? "The event is about no single key." : "Events keep only the beginning of so long a key."
+                event.key == nil ? "This event has no key." : "The event has only the beginning of its key."
             )
             return nil
         }

@@ -6,7 +6,6 @@ struct MonitorState: Sendable {
 
         var name: String { rawValue }
 
-        /// What it is at a server.
         var serverName: String {
             switch self {
             case .events: "slow log"
@@ -19,22 +18,19 @@ struct MonitorState: Sendable {
     var part: Part
     var origin: Screen
     var filter: EventFilter
-    /// The numbers of the events that the filter lets through; nil: all.
+    /// The numbers of the matching events; nil without a filter.
     private(set) var matching: [Int]?
     var number = 0
-    /// Whether the cursor stays at the newest event.
     var follows = true
     var top = 0
     var processTop = 0
     var processRow = 0
-    /// The graph under the cursor, and whether it has all the room.
     var metric = Metric.hitRatio
     var isZoomed = false
-    /// Seconds that graphs show at least.
     var span = 300.0
-    /// The moment that is read from the graphs; nil: now.
+    /// The cursor's moment in the graphs; nil: now.
     var moment: Timestamp?
-    /// What happens at a server, once it was asked, and when; why it can't be told.
+    /// Clients and slow log of a server, when they were read, and why they can't be.
     var activity: ServerActivity?
     var activityRead: Timestamp?
     var activityProblem: String?
@@ -48,10 +44,8 @@ struct MonitorState: Sendable {
 
     func count(_ log: EventLog) -> Int { matching?.count ?? log.numbers.count }
 
-    /// The event in a row, which must exist.
     func number(row: Int, _ log: EventLog) -> Int { matching?[row] ?? log.numbers.lowerBound + row }
 
-    /// The row of the cursor: that of its event or of the next one that is shown.
     func row(_ log: EventLog) -> Int {
         let count = count(log)
         if follows { return max(0, count - 1) }
@@ -64,7 +58,6 @@ struct MonitorState: Sendable {
         return max(0, min(low, count - 1))
     }
 
-    /// Brings the rows in line with the events from that number on.
     mutating func match(_ log: EventLog, from start: Int) {
         guard !filter.isEmpty else {
             matching = nil
@@ -82,7 +75,6 @@ struct MonitorState: Sendable {
         matching = numbers
     }
 
-    /// With another filter, all events are filtered again.
     mutating func setFilter(_ filter: EventFilter, _ log: EventLog) {
         self.filter = filter
         matching = nil

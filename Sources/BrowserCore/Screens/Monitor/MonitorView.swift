@@ -8,7 +8,6 @@ enum MonitorView {
         let process: AttachedProcess
     }
 
-    /// Of the archive that the screen is about, or of all.
     static func processes(_ model: Model) -> [Attachment] {
         model.archives.archives.filter { model.monitor?.filter.archive ?? $0.name == $0.name }
             .flatMap { archive in archive.processes.map { Attachment(archive: archive.name, process: $0) } }
@@ -28,7 +27,8 @@ enum MonitorView {
         return EventsTable.table(
             model, rowCount: count, firstRow: monitor.top, selectedRow: count == 0 ? nil : monitor.row(log),
             showsArchive: monitor.filter.archive == nil,
-            emptyText: monitor.filter.isEmpty ? "Nothing has happened yet." : "No event passes the filter."
+            emptyText: monitor.filter.isEmpty
+                ? "No events yet." : "No event matches; \(Browser.keyName(model, .clear)) clears the filter."
         ) { monitor.number(row: $0, log) }
     }
 
@@ -43,7 +43,7 @@ enum MonitorView {
                 Table.Column("since", width: .fixed(6), alignment: .trailing, priority: 3),
                 Table.Column("hits", width: .fixed(11), alignment: .trailing, priority: 5),
                 Table.Column("misses", width: .fixed(11), alignment: .trailing, priority: 6),
-                Table.Column("lifetime", width: .fixed(8), alignment: .trailing, priority: 1),
+                Table.Column("lifetime", width: .fixed(8), alignment: .trailing, priority: 1, fraction: 3),
                 Table.Column("memory", width: .fixed(15), alignment: .trailing, priority: 3),
                 Table.Column("", width: .fixed(10), priority: 8),
                 Table.Column("state", width: .fixed(5), priority: 2),
@@ -84,7 +84,7 @@ enum MonitorView {
         _ model: Model, _ monitor: MonitorState, into frame: inout Frame, in rect: Rect
     ) {
         let look = model.look
-        var left = MonitorState.Part.allCases.flatMap { part in
+        let left = MonitorState.Part.allCases.flatMap { part in
             [
                 Span(" "),
                 Span(
@@ -92,17 +92,15 @@ enum MonitorView {
                     look[monitor.part == part ? .accent : .dim]),
             ]
         }
-        left.append(Span("  "))
+        var facts: [Span] = []
         var right: [Span] = []
         switch monitor.part {
         case .graphs:
             let words = GraphsView.words(GraphsView.times(model, monitor), monitor)
-            if let cursor = words.cursor { left.append(Span(cursor + "  ", look[.good])) }
-            left.append(Span("\(words.extent) of "))
-            left.append(
-                Span(
-                    monitor.filter.archive ?? (model.isOfServer ? "the server" : "all archives but logs"),
-                    look[.accent]))
+            if let cursor = words.cursor { facts.append(Span(cursor, look[.good])) }
+            let subject =
+                monitor.filter.archive ?? (model.isOfServer ? "the server" : "all archives but logs")
+            facts.append(Span("\(words.extent) of \(subject)", look[.accent]))
             let others = model.archives.alarms.filter { $0.archive != monitor.filter.archive }
             right += others.map { alarm in
                 Span(
@@ -110,30 +108,27 @@ enum MonitorView {
             }
         case .processes where model.isOfServer, .events where model.isOfServer:
             let count = ServerTables.count(monitor)
-            left.append(
+            facts.append(
                 Span(
                     monitor.part == .processes
                         ? Figures.count(count, "client", "clients")
-                        : "the latest \(Figures.count(count, "command", "commands"))"))
-            if let problem = monitor.activityProblem { left.append(Span("  \(problem)", look[.danger])) }
+                        : "latest \(Figures.count(count, "command", "commands"))"))
+            if let problem = monitor.activityProblem { facts.append(Span(problem, look[.danger])) }
         case .processes:
-            let count = processes(model).count
-            left += [
-                Span(Figures.count(count, "process has ", "processes have ")),
-                Span(monitor.filter.archive ?? "the store", look[.accent]), Span(" open"),
-            ]
+            let count = Figures.count(processes(model).count, "process has", "processes have")
+            facts.append(Span("\(count) \(monitor.filter.archive ?? "the store") open"))
         case .events:
             let filter = monitor.filter
             let all = Figures.count(model.events.count(of: filter.archive), "event", "events")
             let isPart = filter.kind != nil || !filter.text.isEmpty
-            left.append(
+            facts.append(
                 Span(isPart ? "\(Figures.count(monitor.count(model.events))) of \(all)" : all))
-            if let archive = filter.archive { left.append(Span("  of \(archive)", look[.accent])) }
-            if let kind = filter.kind { left.append(Span("  \(kind.label)", look[.accent])) }
-            if !filter.text.isEmpty { left.append(Span("  key \"\(filter.text)\"", look[.accent])) }
+            if let archive = filter.archive { facts.append(Span("of \(archive)", look[.accent])) }
+            if let kind = filter.kind { facts.append(Span(kind.label, look[.accent])) }
+            if !filter.text.isEmpty { facts.append(Span("key \"\(filter.text)\"", look[.accent])) }
             right += model.events.missing(of: filter.archive, look)
             if monitor.follows { right.append(Span(" newest ", look[.good])) }
         }
-        Bar(left: left, right: right, role: .text).draw(into: &frame, in: rect, look: look)
+        Bar(left: left, facts: facts, right: right, role: .text).draw(into: &frame, in: rect, look: look)
     }
 }

@@ -2,7 +2,7 @@ import ServerInspection
 import StoreInspection
 import TerminalKit
 
-/// Who is connected to a server, and which commands took long: what the monitor shows instead of processes and events.
+/// Clients and slow log of a server, which the monitor shows instead of processes and events.
 enum ServerTables {
     static func clients(_ model: Model, _ monitor: MonitorState) -> Table {
         let clients = monitor.activity?.clients ?? []
@@ -36,14 +36,14 @@ enum ServerTables {
         return Table(
             columns: [
                 Table.Column("time", width: .fixed(19), priority: 2),
-                Table.Column("took", width: .fixed(10), alignment: .trailing, priority: 1),
+                Table.Column("took", width: .fixed(12), alignment: .trailing, priority: 1),
                 Table.Column("command", width: .minimum(16, weight: 4)),
                 Table.Column("client", width: .minimum(15, weight: 1), priority: 3),
             ], rowCount: commands.count, firstRow: monitor.processTop,
             selectedRow: commands.isEmpty ? nil : monitor.processRow,
             emptyText: monitor.activity == nil
                 ? emptyText(monitor)
-                : "No command took longer than the server's bound (slowlog-log-slower-than)."
+                : "The slow log is empty; the setting slowlog-log-slower-than changes its bound."
         ) { row in
             let command = commands[row]
             return Table.Row([
@@ -56,8 +56,7 @@ enum ServerTables {
     private static func emptyText(_ monitor: MonitorState) -> String { monitor.activityProblem ?? "" }
 
     static func took(_ command: SlowCommand) -> String {
-        let milliseconds = Double(command.microseconds) / 1000
-        return "\(Figures.decimal(milliseconds, digits: milliseconds < 10 ? 2 : 0)) ms"
+        Figures.fixed(Double(command.microseconds) / 1000, digits: 2) + " ms"
     }
 
     static func count(_ monitor: MonitorState) -> Int {
@@ -81,7 +80,7 @@ enum ServerTables {
             ])
     }
 
-    /// Asks who is connected now, and for the slow log: what costs the server more than its figures, so only for who looks at it.
+    /// Requests clients and slow log, at most once a second and only while they are shown: they cost the server more than figures.
     static func load(_ model: inout Model) -> [Effect] {
         guard model.isOfServer, let monitor = model.monitor, monitor.part != .graphs,
             !monitor.isActivityPending,
@@ -94,9 +93,13 @@ enum ServerTables {
             model.monitor?.isActivityPending = false
             model.monitor?.activityRead = model.now
             switch result {
-            case .success(let activity):
+            case .success(var activity):
+                let isFirst = model.monitor?.activity == nil
+                // Newest at the bottom, as events are.
+                activity?.slow.reverse()
                 model.monitor?.activity = activity
                 model.monitor?.activityProblem = nil
+                if isFirst, monitor.part == .events { model.monitor?.processRow = .max }
             case .failure(let error): model.monitor?.activityProblem = error.description
             }
             return []

@@ -1,18 +1,15 @@
 import StorageEngine
 
-/// A query that was asked, and what came of it. A value; safe to share between threads.
 package struct PastQuery: Sendable, Hashable, Codable {
-    /// Its name alone: what was asked of one store is of use in another that has the same archive.
+    /// The archive's name without its store: archives of the same name share the history.
     package var archive: String
     package var text: String
     /// `12 rows  read …`, or the problem.
     package var outcome: String
-    /// In microseconds since 1970.
     private var microseconds: Int64
 
     package var time: Timestamp { Timestamp(microseconds: microseconds) }
 
-    /// Queries that are kept.
     package static let most = 200
 
     package init(archive: String, text: String, outcome: String, time: Timestamp) {
@@ -31,7 +28,7 @@ package struct PastQuery: Sendable, Hashable, Codable {
 }
 
 extension [PastQuery] {
-    /// Adds one at the end; one that was asked before moves there.
+    /// Adds a query at the end, or moves it there.
     package mutating func remember(_ past: PastQuery) {
         removeAll { $0.text == past.text && $0.archive == past.archive }
         append(past)

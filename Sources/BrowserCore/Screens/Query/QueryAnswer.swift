@@ -14,26 +14,41 @@ package struct QueryRequest: Sendable, Hashable {
     }
 }
 
-/// What came of a query, as a table. A value; safe to share between threads.
 package struct QueryAnswer: Sendable {
     package struct Column: Sendable, Hashable {
         package var title: String
         /// Its values are numbers.
         package var isNumeric: Bool
-        /// Columns that its widest number takes on a screen, or the widest of its first texts.
+        /// Columns of its widest number, or of the widest of its first texts.
         package var width: Int
-        /// What it shows of whole entries.
+        /// Columns of the widest whole part and of the widest fraction with its point.
+        private var whole = 0
+        var fraction = 0
         var property: QueryProperty?
         var form = Form.plain
+
+        init(title: String, property: QueryProperty?, form: Form) {
+            (self.title, self.property, self.form) = (title, property, form)
+            isNumeric = false
+            width = min(QueryAnswer.widest, TextWidth.width(of: title))
+        }
+
+        fileprivate mutating func widen(for text: String, isNumber: Bool) {
+            let columns = TextWidth.width(of: text)
+            if isNumber, !text.contains(where: \.isLetter) {
+                fraction = max(fraction, Table.fraction(of: text))
+                whole = max(whole, columns - Table.fraction(of: text))
+            }
+            width = min(QueryAnswer.widest, max(width, columns, whole + fraction))
+        }
     }
 
-    /// How the numbers of a column are shown.
+    /// The format of a column's numbers.
     enum Form: Sendable, Hashable {
         case plain
-        /// A figure of several entries: with separators.
+        /// An aggregate, with thousands separators.
         case figure
         case seconds
-        /// What entries are grouped by.
         case group
 
         fileprivate init(_ property: QueryProperty?) {
@@ -48,7 +63,6 @@ package struct QueryAnswer: Sendable {
             if self == .plain { self = .figure }
         }
 
-        /// Of the columns after these stages, by their names.
         fileprivate static func all(_ stages: [PipelineStage]) -> [String: Form] {
             stages.reduce(into: [:]) { forms, stage in
                 let before = forms
@@ -82,18 +96,16 @@ package struct QueryAnswer: Sendable {
     }
 
     package struct Row: Sendable, Hashable {
-        /// The key of its entry; nil for a row that is made of several.
+        /// Nil for a row of several entries.
         package var key: String?
         package var cells: [String]
-        /// What its first column says, where that is a value that a condition can name; of rows that are made of several entries.
+        /// The value of the first column if a condition can name it; only in rows of several entries.
         var literal: QueryLiteral?
         var values: [SortValue]
-        /// Its entry, as it was when it was read.
         package var target: Target?
-        /// The row as the query gave it; nil where all rows would take too much memory.
+        /// The query's row; nil beyond ``QueryAnswer/maximumBytes``.
         fileprivate var source: QueryRow?
 
-        /// Nothing in the columns that came later.
         fileprivate mutating func fill(upTo count: Int) {
             let more = max(0, count - cells.count)
             cells += repeatElement("", count: more)
@@ -101,38 +113,32 @@ package struct QueryAnswer: Sendable {
         }
     }
 
-    /// Properties of whole entries that have a column.
     private static let mostProperties = 64
-    /// Rows that are kept to be shown; all are counted, and all entries can be acted upon.
+    /// Rows that are shown. Actions apply to all rows.
     package static let maximumRows = 10_000
-    /// Bytes of the rows that are kept as the query gave them.
     private static let maximumBytes = 16 << 20
-    /// Characters of a cell that are kept.
     private static let maximumCell = 200
-    /// Bytes of a text that a condition may name.
+    /// Maximum bytes of a text in a condition.
     private static let longestLiteral = 4_096
     static let widest = 40
-    /// Values of a column that its width is made for. Numbers always are: of one that is cut nobody sees how large it is.
+    /// Number of texts that a column's width is computed from. All numbers are included, since they must not be cut.
     private static let measured = 1_000
 
     package private(set) var columns: [Column] = []
-    /// How many properties of whole entries have no column, for there are too many.
+    /// Number of properties beyond ``mostProperties``, which have no column.
     private var leftOut = 0
     package private(set) var rows: [Row] = []
     package private(set) var count = 0
-    /// The entries behind all rows, as they were when they were read.
+    /// The entries of all rows.
     package private(set) var targets: [Target] = []
-    /// How it was answered: its stages may show metadata that the query doesn't name.
     let plan: QueryPlan
     let report: QueryReport
     let explanation: QueryExplanation
 
-    /// Rows while they come. For one thread.
     struct Builder {
         private let plan: QueryPlan
         private var cells: QueryColumns
         private var columns: [Column] = []
-        /// Of each column how many values it has, and whether all are numbers.
         private var seen: [(values: Int, areNumbers: Bool)] = []
         private var rows: [Row] = []
         private var count = 0
@@ -197,11 +203,8 @@ package struct QueryAnswer: Sendable {
                 for (place, cell) in row.cells.enumerated() {
                     if !cell.isAbsent { seen[place].values += 1 }
                     if !cell.isAbsent, !cell.isNumber { seen[place].areNumbers = false }
-                    guard cell.isNumber || seen[place].values <= QueryAnswer.measured,
-                        columns[place].width < QueryAnswer.widest
-                    else { continue }
-                    let width = max(columns[place].width, TextWidth.width(of: texts[place]))
-                    columns[place].width = min(QueryAnswer.widest, width)
+                    guard cell.isNumber || seen[place].values <= QueryAnswer.measured else { continue }
+                    columns[place].widen(for: texts[place], isNumber: cell.isNumber)
                 }
                 rows.append(
                     Row(
@@ -214,11 +217,9 @@ package struct QueryAnswer: Sendable {
         /// The columns that there are by now; a row may be the first to have something.
         private mutating func addColumns() {
             for (place, title) in cells.titles.enumerated().dropFirst(columns.count) {
-                let width = min(QueryAnswer.widest, TextWidth.width(of: title))
                 columns.append(
                     Column(
-                        title: title, isNumeric: false, width: width, property: cells.property(at: place),
-                        form: forms[title] ?? .plain))
+                        title: title, property: cells.property(at: place), form: forms[title] ?? .plain))
                 seen.append((0, true))
             }
         }
@@ -257,6 +258,7 @@ package struct QueryAnswer: Sendable {
             guard let now else { return before }
             var column = columns[now]
             column.width = max(column.width, before?.width ?? 0)
+            column.fraction = max(column.fraction, before?.fraction ?? 0)
             column.isNumeric = column.isNumeric && before?.isNumeric != false
             return column
         }

@@ -3,16 +3,15 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Asking queries: opening the screen, carrying a query out, and what can be done with its result.
 extension QueryScreen {
-    /// Opens the queries of the archive that the screen shows; where one left them, if that was the last.
+    /// Opens the query screen of the archive in view; its last query and result are kept.
     static func show(_ model: inout Model) -> [Effect] {
         guard let archive = model.archiveInView else {
-            model.say("A query asks one archive; choose it first.")
+            model.say("A query needs an archive; select one first.")
             return []
         }
         guard model.sample(archive)?.kind != .log else {
-            model.say("A log has messages, which no query asks.")
+            model.say("Logs can't be queried: they have messages, no entries.")
             return []
         }
         let origin = model.origin(opening: .query)
@@ -28,13 +27,11 @@ extension QueryScreen {
             query.field.text = QueryPipeline([.find(predicate)]).description
         }
         if let condition = model.entries?.condition {
-            // The list's condition goes on as a query, with its filter.
             let stage = PipelineStage.find(condition.predicate)
             let before = QueryPipeline.parse(query.field.text)
             let stages: [PipelineStage] = if case .pipeline(let before) = before { before.stages } else { [] }
             query.field.text = QueryPipeline(stages + [stage]).description
         }
-        // Who types on writes the next stage.
         if !query.field.text.isEmpty { query.field.text += " | " }
         model.query = query
         retyped(&model)
@@ -72,24 +69,22 @@ extension QueryScreen {
         case .askEvery: askEvery(&model)
         case .export:
             guard query.answer != nil else {
-                model.say("There is no result to write.")
+                model.say("No result to export.")
                 break
             }
             var prompt = Prompt(
                 label: "write to: ", field: TextField(fileName(query.archive.name)),
-                keys: [("enter", "Write"), ("esc", "Leave")], purpose: .export,
+                keys: [("enter", "Write"), ("esc", "Cancel")], purpose: .export,
                 note: "  .ndjson, .json, .csv or .tsv")
             // The first character typed replaces it.
             prompt.field.isSuggestion = true
             model.prompt = prompt
         case .filter:
             guard query.answer != nil else {
-                model.say("There is no result to filter.")
+                model.say("No result to filter.")
                 break
             }
-            model.prompt = Prompt(
-                label: "filter: ", field: TextField(query.view.filter, placeholder: "part of a cell"),
-                keys: [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")])
+            model.prompt = .filtering(query.view.filter, placeholder: "part of a cell")
         default: break
         }
         return []
@@ -98,10 +93,9 @@ extension QueryScreen {
     static func copyable(_ model: Model) -> [CopyItem] {
         guard let query = model.query else { return [] }
         let address = query.row?.key.map { EntryAddress($0, in: query.archive) }
-        // The row's JSON has its columns, and its command asks for all rows.
         var items = address.map { CopyItem.items(of: $0).filter { "kv".contains($0.letter) } } ?? []
         if let row = query.row {
-            let tooMany = "there are too many rows to keep their JSON; vellum query --json prints it"
+            let tooMany = "not kept: too many rows; vellum query --json prints them"
             items.append(
                 CopyItem(
                     "j", "the row as JSON",
@@ -132,7 +126,7 @@ extension QueryScreen {
 
     private static func fileName(_ archive: String) -> String {
         let plain = archive.map { character -> Character in
-            // A letter with marks is one that files may have; a line break of two characters counts as ASCII.
+            // A line break of two characters counts as ASCII.
             character.utf8.count == 1 && (character.isLetter || character.isNumber) ? character : "-"
         }
         return String(plain.prefix(60)) + ".ndjson"
@@ -163,10 +157,10 @@ extension QueryScreen {
         return []
     }
 
-    /// A row of an aggregate has no entry.
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
         guard let query = model.query, query.row?.key == nil else { return true }
         switch id {
+        case .filter, .explain, .export, .frequency: return query.answer != nil
         case .open: return query.row != nil && query.counted.map { $0.text == query.answered } == true
         case .delete, .expire: return !query.marks.isEmpty
         case .mark, .editValue, .pager, .pipe: return false
@@ -180,27 +174,27 @@ extension QueryScreen {
             if let counted = query.counted, counted.text == query.answered {
                 return openCounted(&model, counted)
             }
-            if query.row != nil { model.say("The row is made of several entries; it has no value to open.") }
+            if query.row != nil { model.say("No value to open: the row stands for several entries.") }
             return []
         }
         return ValueScreen.show(ValueState(archive: query.archive, key: key, origin: .query), &model)
     }
 
-    /// Asks by itself every so often, less often with each turn, and then no more.
+    /// Steps through the intervals of the automatic refresh.
     private static func askEvery(_ model: inout Model) {
         guard let query = model.query else { return }
         let every = QueryState.paces.next(after: query.every)
         model.query?.every = every
         let how =
-            every.map { "every \(Figures.interval($0))" }
-            ?? "when \(Browser.keyName(model, .refresh)) is pressed"
-        model.say("It is asked again \(how).", seconds: 3)
+            every.map { "Refreshing every \(Figures.interval($0))." }
+            ?? "Automatic refresh is off; \(Browser.keyName(model, .refresh)) refreshes."
+        model.say(how, seconds: 3)
     }
 
-    // MARK: Carrying out
+    // MARK: Running
 
-    /// Asks what the line says.
-    /// - Parameter isByItself: nobody pressed a key for it.
+    /// Runs the query of the line.
+    /// - Parameter isByItself: whether it is an automatic refresh.
     static func ask(_ model: inout Model, isByItself: Bool = false) -> [Effect] {
         guard var query = model.query else { return [] }
         let text = query.text
@@ -219,20 +213,18 @@ extension QueryScreen {
         query.ticket = ticket
         query.asked = text
         if query.field.text != text { query.field.text = text }
-        // An example would pass for what was asked.
         query.field.placeholder = text.isEmpty ? "all entries" : QueryState.example(query.sample)
         query.problem = nil
         query.completions = []
         query.cycle = nil
         model.query = query
-        model.begin(Job(ticket: ticket, title: "asking", since: model.now))
+        model.begin(Job(ticket: ticket, title: "running the query", since: model.now))
         let request = QueryRequest(pipeline, in: query.archive)
         let (marks, isSame, time) = (query.marks, query.answered == text, model.now)
         effects.append(
             .ask("query \(query.archive.name): \(pipeline)", ticket: ticket) {
                 (context) throws(SourceError) in
                 let answer = try context.source.query(request, progress: context.progress)
-                // Marks hold to entries that the result still has.
                 return (answer, isSame ? answer.map { marks.missing(in: $0.targets) } ?? [] : [])
             } then: { model, result in
                 if case .success(let (_, unmarked)) = result, model.query?.ticket == ticket {
@@ -265,7 +257,7 @@ extension QueryScreen {
             } else {
                 if !query.marks.isEmpty {
                     let marks = Figures.count(query.marks.count, "mark", "marks")
-                    model.say("The earlier result's \(marks) went with it.", seconds: 10)
+                    model.say("Removed \(marks) of the previous result.", seconds: 10)
                 }
                 (query.marks, query.view, query.top) = (Marks(), QueryRows(), 0)
             }
@@ -275,12 +267,12 @@ extension QueryScreen {
                 query.counted?.total = answer.rows.reduce(0) { $0 + count(in: $1) }
             }
             query.askedAt = askedAt
-            // The cursor holds to its key when the same is asked again, or else to its place.
+            // The same query keeps the selected key or else the row.
             let row = key.flatMap { key in
                 answer.rows.firstIndex { $0.key.map(ExactText.init) == ExactText(key) }
             }
             query.cursor = row.map { query.view.place(of: $0) } ?? (isSame ? query.cursor : 0)
-            // Who writes the next one meanwhile keeps the keyboard: its letters are actions to the rows.
+            // The next query is being typed; its letters must not act on the rows.
             let isWriting = query.field.text != query.asked
             query.isTyping = query.isTyping && (answer.rows.isEmpty || isWriting)
         case .failure(let error):
@@ -296,15 +288,15 @@ extension QueryScreen {
         return [keep(past)]
     }
 
-    /// Entries that the result has no more can't stay marked where nobody sees them.
+    /// Unmarks entries that the result no longer has.
     private static func unmark(_ model: inout Model, _ keys: [String]) {
         guard !keys.isEmpty else { return }
         for key in keys { model.query?.marks.remove(key) }
-        let entries = Figures.count(keys.count, "marked entry is", "marked entries are")
-        model.say("\(entries) in the result no more.", seconds: 10)
+        let entries = Figures.count(keys.count, "entry", "entries")
+        model.say("Unmarked \(entries): no longer in the result.", seconds: 10)
     }
 
-    /// Asks again what the result that is shown is to; nothing while something else is being written.
+    /// Runs the query of the result again, unless another one is being edited.
     static func askAgain(_ model: inout Model, isByItself: Bool = false) -> [Effect] {
         guard let query = model.query, query.answer != nil, query.field.text == query.answered else {
             return []
@@ -312,7 +304,7 @@ extension QueryScreen {
         return ask(&model, isByItself: isByItself)
     }
 
-    /// Writes the result to a file; one that is there is replaced only when a person has said so.
+    /// Writes the result to a file. Replacing a file needs confirmation.
     static func export(_ model: inout Model, to path: String, replaces: Bool = false) -> [Effect] {
         guard let query = model.query, let answer = query.answer, !path.isEmpty,
             case .pipeline(let pipeline) = QueryPipeline.parse(query.answered)
@@ -343,8 +335,7 @@ extension QueryScreen {
         case .success(nil): break
         case .success(let report?):
             let written = "\(Figures.count(report.rows, "row", "rows")) written to \(path)"
-            // What is missing from the file isn't seen in it.
-            let again = "asked again, so rows may differ from those shown"
+            let again = "the query was run again, so rows may differ from those shown"
             let words =
                 [written] + (isAskedAgain ? [again] : []) + report.warnings.map(TerminalText.sanitized)
             model.say(words.joined(separator: "; ") + ".", role: words.count == 1 ? .good : .warning)
@@ -357,16 +348,16 @@ extension QueryScreen {
         return []
     }
 
-    // MARK: What else it says
+    // MARK: Explain
 
     private static func explain(_ model: inout Model) {
         guard let answer = model.query?.answer else {
-            model.say("There is no result to explain.")
+            model.say("No result to explain.")
             return
         }
         let picture = answer.explanation.picture(
             model.look.glyphs, columns: OverlayPlaces.messageColumns(model))
-        model.overlay = .message("How it was carried out", picture.map(\.keepingIndent))
+        model.overlay = .message("Query plan and timing", picture.map(\.keepingIndent))
     }
 
     private static func showSwift(_ model: inout Model) {
@@ -382,12 +373,12 @@ extension QueryScreen {
         } catch {
             lines = ["\(error)"]
         }
-        model.overlay = .message("The same in Swift", lines)
+        model.overlay = .message("Query in Swift", lines)
     }
 }
 
 extension String {
-    /// With spaces at the beginning that a dialog, which wraps its lines, doesn't take away.
+    /// With leading spaces that a wrapping dialog keeps.
     var keepingIndent: String {
         let rest = drop { $0 == " " }
         return String(repeating: "\u{a0}", count: count - rest.count) + rest

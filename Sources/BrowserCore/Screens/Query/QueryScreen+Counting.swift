@@ -2,16 +2,15 @@ import ArchiveQuery
 import StorageEngine
 import TerminalKit
 
-/// How frequent the values of a result's column are: a query that counts the rows of the one before.
 extension QueryScreen {
     static func chooseFrequency(_ model: inout Model) {
         guard let query = model.query, let answer = query.answer,
             case .pipeline(let pipeline) = QueryPipeline.parse(query.answered)
-        else { return model.say("There is no result to count.") }
+        else { return model.say("No result to count.") }
         let columns = answer.columns
         var list = SearchList(
             title: "Count by", columns.map { SearchList.Item(text: $0.title) },
-            placeholder: "part of a name, or another property", nothing: "Enter counts by what you typed."
+            placeholder: "part of a name, or another property", nothing: "Enter counts by the typed property."
         ) { model, number in
             let column = columns[number]
             return count(
@@ -19,14 +18,8 @@ extension QueryScreen {
         }
         list.keys[0] = ("enter", "Count")
         list.typed = { model, text in
-            do throws(QuerySyntaxError) {
-                return count(&model, pipeline, by: try QueryProperty(text))
-            } catch {
-                model.say("\(text) is no property: \(error.message)", role: .warning, seconds: 10)
-                return []
-            }
+            Browser.property(text, &model).map { count(&model, pipeline, by: $0) } ?? []
         }
-        // What the rows are sorted by is what a person looks at.
         list.selected = query.view.order?.column ?? min(1, columns.count - 1)
         model.overlay = .search(list)
     }
@@ -37,7 +30,7 @@ extension QueryScreen {
         return .named(title)
     }
 
-    /// Asks for the values of a property in the rows of a query, the most frequent first, with the bytes of their entries.
+    /// Runs a query that counts the values of a property, the most frequent first, with the bytes of their entries.
     private static func count(
         _ model: inout Model, _ rows: QueryPipeline, by property: QueryProperty
     ) -> [Effect] {
@@ -57,11 +50,11 @@ extension QueryScreen {
         return ask(&model)
     }
 
-    /// Asks for the rows behind the row of a count that the cursor is on.
+    /// Runs a query for the entries that the selected row counts.
     static func openCounted(_ model: inout Model, _ counted: QueryState.Counted) -> [Effect] {
         guard let row = model.query?.row else { return [] }
         guard let literal = row.literal else {
-            model.say("No condition can name what the row counts.", role: .warning)
+            model.say("Can't open: no condition can express this value.", role: .warning)
             return []
         }
         let predicate: QueryPredicate =
@@ -72,7 +65,7 @@ extension QueryScreen {
         return ask(&model)
     }
 
-    /// Of how many rows a result counts the values; nil: it counts nothing.
+    /// The total of a result that counts; nil for others.
     static func countedRows(_ query: QueryState) -> Int? {
         guard let counted = query.counted, counted.text == query.answered, counted.total > 0 else {
             return nil

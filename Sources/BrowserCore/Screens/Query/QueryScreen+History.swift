@@ -2,7 +2,6 @@ import StoreInspection
 import TerminalKit
 
 extension QueryScreen {
-    /// Reads those of earlier sessions, once.
     static func loadEarlierQueries(_ model: inout Model) -> [Effect] {
         guard !model.knowsEarlierQueries else { return [] }
         model.knowsEarlierQueries = true
@@ -26,14 +25,14 @@ extension QueryScreen {
         } then: { model, result in
             if case .failure(let error) = result {
                 model.say(
-                    "The query is kept for this session only: \(error.description)", role: .warning,
+                    "Kept in the history for this session only: \(error.description)", role: .warning,
                     seconds: 10)
             }
             return []
         }
     }
 
-    /// Shows an older query of this archive, or with a negative step a newer one.
+    /// Recalls an older query of this archive or, with a negative step, a newer one.
     static func recall(_ query: inout QueryState, _ history: [PastQuery], step: Int) {
         let past = history.filter { $0.archive == query.archive.name }
         let place = (query.recalled ?? -1) + step
@@ -49,7 +48,7 @@ extension QueryScreen {
         let own = model.queryHistory.filter { $0.archive == query.archive.name }
         let others = model.queryHistory.filter { $0.archive != query.archive.name }
         let all: [PastQuery] = own.reversed() + others.reversed()
-        guard !all.isEmpty else { return model.say("Nothing was asked yet.") }
+        guard !all.isEmpty else { return model.say("No earlier queries.") }
         let items = all.map { past in
             SearchList.Item(
                 origin: past.archive == query.archive.name ? "" : past.archive, text: past.text,
@@ -57,8 +56,8 @@ extension QueryScreen {
         }
         model.overlay = .search(
             SearchList(
-                title: "Asked before", items, placeholder: "part of a query",
-                nothing: "No query holds that."
+                title: "Query history", items, placeholder: "part of a query",
+                nothing: "No query matches."
             ) { model, number in
                 take(&model, all[number].text)
                 return []

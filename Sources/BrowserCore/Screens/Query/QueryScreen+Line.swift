@@ -2,15 +2,14 @@ import ArchiveQuery
 import StoreInspection
 import TerminalKit
 
-/// Writing a query: the line, completion, history, and mistakes marked while one types.
 extension QueryScreen {
     static func typingKeys(_ model: Model) -> [(key: String, title: String)]? {
         guard let query = model.query, query.isTyping else { return nil }
         if Browser.isAsking(model) { return [("esc", "Stop")] }
         return [
-            ("enter", "Ask"), ("alt+enter", "New line"), ("tab", "Complete"), ("up", "Earlier ones"),
-            ("ctrl+r", "Search them"), ("ctrl+s", "Save"), ("ctrl+o", "Saved"),
-            ("esc", query.answer == nil ? "Leave" : "Result"), ("f1", "Help"),
+            ("enter", "Run"), ("tab", "Complete"), ("esc", query.answer == nil ? "Back" : "Result"),
+            ("f1", "Help"), ("up", "Previous"), ("ctrl+r", "Search history"), ("ctrl+s", "Save"),
+            ("ctrl+o", "Saved queries"), ("alt+enter", "New line"),
         ]
     }
 
@@ -23,7 +22,7 @@ extension QueryScreen {
     static func press(_ model: inout Model, _ key: Key) -> [Effect] {
         guard var query = model.query else { return [] }
         switch (key.code, key.modifiers) {
-        // Not every terminal tells Enter with a modifier from Enter alone.
+        // Some terminals send Enter with a modifier as Enter.
         case (.enter, .alt), (.enter, .shift), (.character("n"), .control):
             query.field.insert("\n")
             query.cycle = nil
@@ -83,7 +82,6 @@ extension QueryScreen {
         let completions = QueryPipeline.completions(
             in: query.field.text, at: query.field.textBeforeCursor.utf8.count, properties: sample.names
         ) { sample.values(of: $0) }
-        // A word that is written already needs none.
         let isWritten = completions.count == 1 && query.field.textBeforeCursor.hasSuffix(completions[0].text)
         model.query?.completions = isWritten ? [] : completions
     }
@@ -100,7 +98,6 @@ extension QueryScreen {
         model.query = query
     }
 
-    /// Puts in the next completion in place of the one before.
     static func complete(
         _ field: inout TextField, _ completions: [QueryCompletion], _ current: inout QueryState.Cycle?,
         step: Int
@@ -118,11 +115,10 @@ extension QueryScreen {
                 completions: choices, index: step > 0 ? 0 : choices.count - 1, place: place)
         }
         let chosen = cycle.completions[cycle.index]
-        // A word is followed by another one; a sign may not be.
         let text = chosen.text + (chosen.text.last?.isLetter == true || chosen.kind != .word ? " " : "")
         field.replace(cycle.place, with: text)
         cycle.place = cycle.place.lowerBound..<cycle.place.lowerBound + text.count
-        // With a single choice there is nothing to cycle through: Tab continues after it.
+        // After a single choice, Tab completes the next word.
         current = cycle.completions.count > 1 ? cycle : nil
     }
 }

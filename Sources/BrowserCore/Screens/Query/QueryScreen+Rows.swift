@@ -2,11 +2,9 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// What can be done with the rows of a result: marks, order, columns, and looking what became of their entries.
 extension QueryScreen {
     // MARK: Marks
 
-    /// The marked entries, or else the one under the cursor.
     static func targets(_ model: Model) -> ChosenEntries? {
         guard let query = model.query else { return nil }
         let marked = query.marks.list
@@ -14,27 +12,26 @@ extension QueryScreen {
         return ChosenEntries(
             archive: query.archive, targets: marked.isEmpty ? one : marked,
             isUnderWay: query.marking != nil ? Browser.stillMarking : nil,
-            absence: query.row == nil ? "" : " The row is made of several.")
+            absence: query.row == nil ? "" : " The row stands for several.")
     }
 
     static func toggleMark(_ model: inout Model) -> [Effect] {
         guard let row = model.query?.row else { return [] }
         guard let target = row.target else {
-            model.say("The row is made of several entries; it has none to mark.")
+            model.say("Nothing to mark: the row stands for several entries.")
             return []
         }
         model.query?.marks.toggle(target)
         return Browser.move(&model, by: 1)
     }
 
-    /// Marks all entries of the result, those beyond the rows that are shown too.
+    /// Marks all entries of the result, also those beyond the rows shown.
     static func markAll(_ model: inout Model) -> [Effect] {
         guard let query = model.query, let answer = query.answer, answer.count > 0 else { return [] }
         guard !answer.targets.isEmpty else {
-            model.say("The rows are made of several entries each; they have none to mark.")
+            model.say("Nothing to mark: the rows stand for several entries.")
             return []
         }
-        // Under a filter only the rows shown.
         let isFiltered = !query.view.filter.isEmpty
         let shown = (0..<query.view.count(of: answer)).compactMap { answer.rows[query.view.row($0)].target }
         let targets = isFiltered ? shown : answer.targets
@@ -42,7 +39,7 @@ extension QueryScreen {
         model.query?.marking = ticket
         model.begin(Job(ticket: ticket, title: "marking", since: model.now))
         return .ask("mark \(targets.count) of the result", ticket: ticket) { _ in
-            // A million marks are made here and not by the thread that draws.
+            // Off the drawing thread: there may be a million.
             Marks(targets)
         } then: { model, result in
             model.ends(ticket)
@@ -59,14 +56,14 @@ extension QueryScreen {
     }
 
     private static func markedAll(_ answer: QueryAnswer) -> String {
-        let all = "All \(Figures.count(answer.targets.count, "entry", "entries")) of the result are marked"
+        let all = "Marked all \(Figures.count(answer.targets.count, "entry", "entries"))"
         let beyond = answer.count - answer.rows.count
         return beyond > 0 ? "\(all), \(Figures.count(beyond)) of them beyond the rows shown." : "\(all)."
     }
 
     // MARK: Order
 
-    /// Sorts by the next column in view; behind the last one comes the query's own order.
+    /// Sorts by the next shown column; after the last one in the query's order.
     static func sortByNext(_ model: inout Model) {
         guard let query = model.query, let answer = query.answer else { return }
         let columns = query.view.columns(of: answer)
@@ -74,7 +71,7 @@ extension QueryScreen {
         sort(&model, by: columns.indices.contains(next) ? QueryRows.Order(column: columns[next]) : nil)
     }
 
-    /// Sorts by a column; by the same again the other way round, and then in the query's own order.
+    /// Sorts by a column ascending, then descending, then in the query's order.
     static func sort(_ model: inout Model, byColumn column: Int) {
         guard let order = model.query?.view.order, order.column == column else {
             return sort(&model, by: QueryRows.Order(column: column))
@@ -84,7 +81,7 @@ extension QueryScreen {
 
     static func reverse(_ model: inout Model) {
         guard let order = model.query?.view.order else {
-            model.say("The rows are in the query's order; \(Browser.keyName(model, .sort)) sorts them.")
+            model.say("Rows are in the query's order; \(Browser.keyName(model, .sort)) sorts them.")
             return
         }
         sort(&model, by: QueryRows.Order(column: order.column, isDescending: !order.isDescending))
@@ -96,11 +93,11 @@ extension QueryScreen {
         query.view.sort(answer, by: order)
         query.cursor = query.view.place(of: row)
         model.query = query
-        guard let order else { return model.say("In the order of the query.", seconds: 3) }
+        guard let order else { return model.say("Rows are in the query's order.", seconds: 3) }
         guard answer.count > answer.rows.count else { return }
         let name = TerminalText.sanitized(answer.columns[order.column].title)
         model.say(
-            "Only the \(Figures.count(answer.rows.count)) rows shown are sorted; for all write | sort \(name).",
+            "Sorted only the \(Figures.count(answer.rows.count)) rows shown; | sort \(name) sorts all.",
             role: .warning, seconds: 10)
     }
 
@@ -113,7 +110,6 @@ extension QueryScreen {
 
     static func columnChoice(_ model: Model) -> ColumnChoice? {
         guard let query = model.query, let answer = query.answer, answer.columns.count > 1 else { return nil }
-        // The first column says what a row is.
         return ColumnChoice(titles: answer.columns.dropFirst().map(\.title), hidden: query.view.hidden)
     }
 
@@ -121,9 +117,9 @@ extension QueryScreen {
         model.query?.view.hidden = columns.hidden
     }
 
-    // MARK: What became of the rows
+    // MARK: Changes
 
-    /// Looks whether the entries in view are still what the rows say.
+    /// Checks whether the visible rows' entries changed.
     static func figuresCame(_ model: inout Model) -> [Effect] {
         guard let query = model.query, let answer = query.answer, query.ticket == nil, !query.view.isChecking
         else { return [] }
@@ -146,7 +142,6 @@ extension QueryScreen {
         } then: { model, result in
             guard model.query?.archive == archive else { return [] }
             model.query?.view.isChecking = false
-            // Of an answer that isn't shown any more it says nothing.
             guard model.query?.askedAt == asked, case .success(let changes) = result else { return [] }
             model.query?.view.changes = changes
             return []

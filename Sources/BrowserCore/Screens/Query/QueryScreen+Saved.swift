@@ -2,9 +2,7 @@ import ArchiveQuery
 import StoreInspection
 import TerminalKit
 
-/// Queries that got a name: saving them, choosing one, and forgetting it.
 extension QueryScreen {
-    /// Reads what was saved, by this browser or another one.
     static func loadSavedQueries(then: @escaping @Sendable (inout Model) -> [Effect] = { _ in [] })
         -> [Effect]
     {
@@ -21,17 +19,16 @@ extension QueryScreen {
         }
     }
 
-    /// Asks how the query that is written is to be called.
     static func askName(_ model: inout Model) {
         guard let query = model.query, !query.field.text.allSatisfy(\.isWhitespace) else {
-            return model.say("There is no query to save.")
+            return model.say("No query to save.")
         }
         let text = query.text
-        // Its own name is offered, so that a changed query takes the place of the one it was made of.
+        // A saved query's name is offered, so that saving replaces it.
         let known = model.savedQueries.last { $0.archive == query.archive.name && $0.text == text }
         var prompt = Prompt(
             label: "save as: ", field: TextField(known?.name ?? "", placeholder: "a name"),
-            keys: [("enter", "Save"), ("esc", "Leave")])
+            keys: [("enter", "Save"), ("esc", "Cancel")])
         prompt.purpose = .saveQuery(SavedQuery(name: "", archive: query.archive.name, text: text))
         model.prompt = prompt
     }
@@ -39,13 +36,13 @@ extension QueryScreen {
     static func save(_ model: inout Model, _ query: SavedQuery, named name: String) -> [Effect] {
         let name = String(name.trimmingSpaces())
         guard !name.isEmpty else {
-            model.say("Nothing was saved: it needs a name.", role: .warning)
+            model.say("Nothing was saved: a name is needed.", role: .warning)
             return []
         }
         var named = query
         named.name = name
         let wanted = named
-        // Another browser may have saved one under that name since.
+        // Another browser may have saved a query of that name.
         return loadSavedQueries { model in saveUnlessOther(&model, wanted) }
     }
 
@@ -81,16 +78,15 @@ extension QueryScreen {
             case .failure(let error):
                 model.unkeptQueries.save(query)
                 model.say(
-                    "The query is saved for this session only: \(error.description)", role: .warning,
+                    "Saved for this session only: \(error.description)", role: .warning,
                     seconds: 10)
             }
             return []
         }
     }
 
-    /// Opens the list of what was saved, by this browser or another one.
     static func askSaved(_ model: inout Model) -> [Effect] {
-        // What is known is shown at once: a person goes on typing.
+        // Known queries are listed at once, so that typing can continue.
         let isShown = !model.savedQueries.isEmpty
         if isShown { showSaved(&model) }
         return loadSavedQueries { model in
@@ -110,7 +106,6 @@ extension QueryScreen {
         }
     }
 
-    /// Those of the archive come first.
     private static func showSaved(_ model: inout Model) {
         guard let query = model.query else { return }
         func isOwn(_ saved: SavedQuery) -> Bool {
@@ -121,7 +116,7 @@ extension QueryScreen {
         let all =
             own.sorted { $0.name < $1.name } + others.sorted { ($0.archive, $0.name) < ($1.archive, $1.name) }
         guard !all.isEmpty else {
-            return model.say("No query is saved; \(Browser.keyName(model, .saveQuery)) saves this one.")
+            return model.say("No saved queries; \(Browser.keyName(model, .saveQuery)) saves this one.")
         }
         var list = SearchList(
             title: "Saved queries",
@@ -129,7 +124,7 @@ extension QueryScreen {
                 SearchList.Item(
                     origin: isOwn(saved) ? saved.name : "\(saved.archive): \(saved.name)",
                     text: saved.text)
-            }, placeholder: "part of a name or of a query", nothing: "No saved query holds that."
+            }, placeholder: "part of a name or of a query", nothing: "No saved query matches."
         ) { model, number in
             take(&model, all[number].text)
             return []
@@ -145,7 +140,7 @@ extension QueryScreen {
 
     private static func askToForget(_ model: inout Model, _ query: SavedQuery) {
         if let place = query.setting {
-            return model.say("\(query.name) is a setting: \(place). Take it away there.", role: .warning)
+            return model.say("\(query.name) is set in \(place); delete it there.", role: .warning)
         }
         model.overlay = .choice(
             Choice(
@@ -166,9 +161,9 @@ extension QueryScreen {
         } then: { model, result in
             if case .failure(let error) = result {
                 model.say(
-                    "The query is still in the file: \(error.description)", role: .warning, seconds: 10)
+                    "Not deleted from the file: \(error.description)", role: .warning, seconds: 10)
             } else {
-                model.say("\(query.name) is deleted.", seconds: 3)
+                model.say("Deleted \(query.name).", seconds: 3)
             }
             return []
         }

@@ -14,25 +14,23 @@ enum QueryScreen: ScreenParts {
     static func command(_ model: Model) -> CommandLine.Words {
         guard let query = model.query else { return .init("ls") }
         guard query.marks.isEmpty else { return .removing(query.marks, from: query.archive) }
-        // What was asked is what is in view, whatever the line says by now.
         let shown = query.answer == nil ? nil : query.answered
         var words = CommandLine.Words("query", [query.archive.name, shown ?? query.text])
         if let shown, ExactText(shown) != ExactText(query.text) {
-            words.remark = "The line has another query, which was not asked yet."
+            words.remark = "Runs the query of the result; the one being edited wasn't run yet."
         } else if query.answer != nil, query.view.order != nil {
-            words.remark = "It has the rows in the order of the query, not as they are sorted here."
+            words.remark = "Prints the rows in the query's order, not as sorted on the screen."
         }
         return words
     }
 
-    // MARK: How it looks
+    // MARK: View
 
     static func divide(_ rest: Rect, _ model: Model, isTall: Bool) -> ScreenLayout.Parts {
-        // The line, and what is to be said of it.
         .init(rest, infoRows: lines(model) + (isTall ? QueryView.remarks(model).count : 0))
     }
 
-    /// How many lines of the query are in view: all of a short one, and a third of the screen at most.
+    /// Number of visible lines of the query, at most a third of the screen.
     static func lines(_ model: Model) -> Int {
         max(1, min(model.query?.field.lineCount ?? 1, QueryState.shownLines, model.size.rows / 3))
     }
@@ -52,8 +50,9 @@ enum QueryScreen: ScreenParts {
         let refresh = Browser.keyName(model, .refresh)
         switch query.view.changes[query.view.row(query.cursor)] {
         case .changed:
-            spans.append(Span("  has changed since; \(refresh) asks again", model.look[.warning]))
-        case .gone: spans.append(Span("  is gone; \(refresh) asks again", model.look[.warning]))
+            spans.append(Span("  changed since; \(refresh) runs the query again", model.look[.warning]))
+        case .gone:
+            spans.append(Span("  removed since; \(refresh) runs the query again", model.look[.warning]))
         case nil: break
         }
         return .line(
@@ -64,7 +63,6 @@ enum QueryScreen: ScreenParts {
     }
 
     static func problem(_ model: Model) -> String? {
-        // A small screen has no other room for it.
         let isSmall = model.size.rows < 9
         return model.archives.problem ?? (isSmall ? model.query.flatMap(QueryView.trouble) : nil)
     }
@@ -73,7 +71,7 @@ enum QueryScreen: ScreenParts {
         model.query?.askedAt.map { ScreenAge(.asked, since: $0, at: model.shownNow) }
     }
 
-    // MARK: What it does
+    // MARK: Actions
 
     static func refresh(_ model: inout Model, isForced: Bool) -> [Effect] {
         if isForced { return askAgain(&model) }

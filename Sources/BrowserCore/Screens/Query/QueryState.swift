@@ -3,69 +3,59 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The screen of queries of one archive: a line to write them in, and what came of the last one.
 struct QueryState: Sendable {
     let archive: ArchiveAddress
     var origin: Screen
     var field = TextField(placeholder: example(PropertySample()))
-    /// Whether the keyboard writes; else it moves in the result.
+    /// Whether keys edit the query; else they act on the result.
     var isTyping = true
-    /// What is wrong with the text, as it is now.
     var errors: [QuerySyntaxError] = []
     var completions: [QueryCompletion] = []
-    /// The completions that Tab goes through, while it does.
     var cycle: Cycle?
-    /// What the archive's values have, as far as some of them were read.
+    /// Properties of some of the archive's values.
     var sample = PropertySample()
 
     var answer: QueryAnswer?
-    /// What was counted, if the text that was asked last does that: Enter shows the rows behind one of its rows.
+    /// Set if the last query counts: Enter then lists the entries of a row.
     var counted: Counted?
     var answered = ""
-    /// When what the answer shows was asked for.
     var askedAt: Timestamp?
-    /// After how many seconds it is asked again; nil: when somebody wants it.
+    /// Seconds between automatic refreshes; nil: none.
     var every: Double?
     var marks = Marks()
-    /// The work that marks all entries of the result, while it is under way.
     var marking: Int?
     var view = QueryRows()
-    /// What went wrong with the query that was asked last; a line.
+    /// The error of the last query, in one line.
     var problem: String?
-    /// The query under way, and its text.
+    /// The running query, and its text.
     var ticket: Int?
     var asked = ""
     var cursor = 0
     var top = 0
-    /// The place in the history that the line shows, from the latest; nil: what was written.
+    /// Index in the history, from the latest; nil: the typed query.
     var recalled: Int?
     var draft = ""
 
-    /// Tab puts in one completion after the other.
     struct Cycle: Sendable, Hashable {
         var completions: [QueryCompletion]
         var index: Int
-        /// Clusters of the field that the completion stands in.
+        /// The characters of the field that the completion replaces.
         var place: Range<Int>
     }
 
-    /// The rows of a query by what they have in a column.
     struct Counted: Sendable, Hashable {
-        /// The query whose rows are counted, and the one that counts them.
+        /// The counted query, and the text of the counting one.
         var rows: QueryPipeline
         var text: String
         var property: QueryProperty
-        /// The rows that are counted.
         var total: Int
     }
 
-    /// How often a query can be asked by itself.
+    /// Intervals of the automatic refresh, in seconds.
     static let paces: [Double?] = [nil, 1, 5, 30]
 
-    /// Completions that are shown at most.
+    /// Maximum visible completions, and lines of the query.
     static let shownCompletions = 8
-
-    /// Lines of the text that are in view at most.
     static let shownLines = 8
 
     init(archive: ArchiveAddress, origin: Screen) {
@@ -73,7 +63,7 @@ struct QueryState: Sendable {
         field.keepsLines = true
     }
 
-    /// What is written, but for a bar that nothing is written behind yet.
+    /// The typed query without a trailing bar.
     var text: String {
         let text = field.text.trimmingSpaces()
         let rest = text.dropLast().trimmingSpaces()
@@ -105,7 +95,7 @@ struct QueryState: Sendable {
         return answer.flatMap { $0.rows.indices.contains(row) ? $0.rows[row] : nil }
     }
 
-    /// What is wrong before the end of the text: there, more may be going to be written.
+    /// The mistakes before the end of the text, where typing may continue.
     var marked: [QuerySyntaxError] {
         let end = field.text.utf8.count
         return errors.filter { $0.position < end }

@@ -9,7 +9,7 @@ enum QueryView {
         }
         let view = query.view
         let shown = view.columns(of: answer)
-        // Escapes, which a screen without Unicode shows, are wider.
+        // In ASCII, escapes make cells wider.
         let look = model.look
         let widths = shown.map { index in
             let cells = look.isASCII ? answer.rows.prefix(100).map { $0.cells[index] } : []
@@ -17,7 +17,6 @@ enum QueryView {
                 max($0, min(QueryAnswer.widest, TextWidth.width(of: look.legible($1))))
             }
         }
-        // Columns stand side by side at the left, where all of them fit.
         let wanted = zip(shown, widths).reduce(30) { sum, column in
             sum + max(column.1, TextWidth.width(of: answer.columns[column.0].title)) + 3
         }
@@ -34,11 +33,13 @@ enum QueryView {
                 width: column.isNumeric || isPacked && width < QueryAnswer.widest
                     ? .fixed(width) : .minimum(min(width, 24), weight: 1),
                 alignment: column.isNumeric ? .trailing : .leading, priority: place,
-                order: order.map { $0 ? .descending : .ascending })
+                order: order.map { $0 ? .descending : .ascending },
+                fraction: column.isNumeric ? column.fraction : 0)
         }
         let total = QueryScreen.countedRows(query)
         if total != nil {
-            columns.append(Table.Column("share", width: .fixed(6), alignment: .trailing, priority: 3))
+            columns.append(
+                Table.Column("share", width: .fixed(6), alignment: .trailing, priority: 3, fraction: 3))
             columns.append(Table.Column("", width: .fixed(10), priority: 6))
         }
         let hasSigns = hasSigns(answer)
@@ -48,7 +49,8 @@ enum QueryView {
             selectedRow: count == 0 ? nil : query.cursor, isActive: !query.isTyping,
             columnsBefore: view.before(in: answer),
             emptyText: view.filter.isEmpty
-                ? "No entry of \(query.archive.name) matches." : "No row has \"\(view.filter)\"."
+                ? "No entry of \(query.archive.name) matches; \(Browser.keyName(model, .edit)) edits the query."
+                : Browser.noMatch("row", view.filter, model)
         ) { place in
             let number = view.row(place)
             guard answer.rows.indices.contains(number) else { return Table.Row([]) }
@@ -68,7 +70,7 @@ enum QueryView {
         }
     }
 
-    /// Whether a column says what became of the rows' entries: rows of several entries have none.
+    /// Whether there is a column of marks and changes, which rows of several entries don't have.
     static func hasSigns(_ answer: QueryAnswer) -> Bool { !answer.targets.isEmpty }
 
     private static func sign(_ change: QueryRows.Change?) -> String {
@@ -79,18 +81,18 @@ enum QueryView {
         }
     }
 
-    /// What stands at the right of the line that says what the cursor is on.
+    /// The number of visible rows whose entries changed since.
     static func changes(_ query: QueryState) -> String {
         let gone = query.view.changes.count { $0.value == .gone }
         let changed = query.view.changes.count - gone
-        let parts = [changed > 0 ? "\(changed) changed" : nil, gone > 0 ? "\(gone) gone" : nil]
+        let parts = [changed > 0 ? "\(changed) changed" : nil, gone > 0 ? "\(gone) removed" : nil]
         let text = parts.compactMap { $0 }.joined(separator: ", ")
-        return text.isEmpty ? "" : "in view: \(text) since  "
+        return text.isEmpty ? "" : "\(text) since  "
     }
 
     private static func emptyText(_ model: Model) -> String {
-        // Where the completions leave room for it.
-        model.size.columns < 50 || model.size.rows < 16 ? "" : "Write a query; Tab completes, Enter asks."
+        // Completions need the room on small screens.
+        model.size.columns < 50 || model.size.rows < 16 ? "" : "Type a query; Tab completes, Enter runs it."
     }
 
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
@@ -102,7 +104,6 @@ enum QueryView {
         let width = frame.write(label, at: line.origin, style: look[.key].over(look[.input]), within: line)
         var field = query.field
         field.isActive = query.isTyping && model.overlay == nil && model.prompt == nil
-        // Who doesn't write reads it from its beginning.
         if !query.isTyping { field.moveCursor(to: 0) }
         field.draw(into: &frame, in: line.split(left: width).rest, look: look)
         for (row, spans) in remarks(model).prefix(below.rows).enumerated() {
@@ -114,22 +115,22 @@ enum QueryView {
         }
     }
 
-    // MARK: What is said of it
+    // MARK: Remarks
 
     private typealias Remark = (text: String, role: Role)
 
-    /// The lines below the query: what is wrong, what could come next, or what the result is of.
+    /// The lines below the query: its mistake, the expected words, or the result's figures.
     static func remarks(_ model: Model) -> [[Span]] {
         guard let query = model.query else { return [] }
         let most = model.size.rows >= 20 ? 6 : 3
         let remarks = remarks(of: query, model)
-        // What is said with each letter keeps to one line, so that the rows don't move: Enter says it in full.
+        // While typing, one line, so that the rows don't move.
         let isHint = query.isTyping && query.problem == nil && !query.errors.isEmpty
         var lines = isHint ? [remarks] : flow(remarks, columns: model.size.columns - 2)
         if lines.count > most {
             lines.removeLast(lines.count - most + 1)
             let rest =
-                query.answer == nil || query.isTyping ? "" : "; \(Browser.keyName(model, .explain)) tells all"
+                query.answer == nil || query.isTyping ? "" : "; \(Browser.keyName(model, .explain)) shows all"
             lines.append([("and more\(rest)", .dim)])
         }
         return (lines.isEmpty ? [[]] : lines).map { line in
@@ -140,14 +141,13 @@ enum QueryView {
     private static func remarks(of query: QueryState, _ model: Model) -> [Remark] {
         if let problem = query.problem { return [(problem, .danger)] }
         if query.isTyping, let error = query.marked.first {
-            // Advice comes before the list of all that could stand there, which is cut at the screen's end.
             let advice = error.advice.map { "at \(error.position + 1): found \(error.found): \($0)" }
             return [(advice ?? error.description, .warning)]
         }
         if query.isTyping, let remark = unknownNames(query) { return [(remark, .warning)] }
         if query.isTyping, let error = query.errors.first, !query.field.text.isEmpty {
             let names = error.expected.prefix(12).map(\.name).joined(separator: ", ")
-            return [("to come: \(names)", .dim)]
+            return [("Expected next: \(names)", .dim)]
         }
         guard let answer = query.answer else { return [] }
         var remarks: [Remark] = [(answer.amount, .text)]
@@ -157,8 +157,15 @@ enum QueryView {
             let count = Figures.count(query.view.count(of: answer))
             remarks.append(("filter \"\(query.view.filter)\": \(count)", .accent))
         }
-        if let every = query.every { remarks.append(("asked every \(Figures.interval(every))", .accent)) }
-        if query.field.text != query.answered { remarks.append(("of another query", .warning)) }
+        if let order = query.view.order, !query.view.columns(of: answer).contains(order.column) {
+            let glyphs = model.look.glyphs
+            let arrow = order.isDescending ? glyphs.descending : glyphs.ascending
+            remarks.append(("sorted by \(answer.columns[order.column].title) \(arrow)", .text))
+        }
+        if let every = query.every {
+            remarks.append(("refreshing every \(Figures.interval(every))", .accent))
+        }
+        if query.field.text != query.answered { remarks.append(("(result of the previous query)", .warning)) }
         if !query.marks.isEmpty {
             let marks = "\(Figures.count(query.marks.count)) marked, \(Figures.bytes(query.marks.bytes))"
             remarks.append(("\(model.look.glyphs.marked) \(marks)", .marked))
@@ -166,7 +173,7 @@ enum QueryView {
         return remarks
     }
 
-    /// Up to three names that no value has, if one of them is metadata without its sign.
+    /// A hint for up to three unknown names if one of them is metadata without its sign.
     private static func unknownNames(_ query: QueryState) -> String? {
         let unsigned = unsignedMetadata(query)
         guard !unsigned.isEmpty else { return nil }
@@ -181,7 +188,6 @@ enum QueryView {
         return "no value has \(names.prefix(3).joined(separator: ", ")); did you mean \(meant)?"
     }
 
-    /// The names in the text that are metadata without their sign, and no property of the values.
     private static func unsignedMetadata(_ query: QueryState) -> [String] {
         guard query.sample.values > 0 else { return [] }
         let text = query.field.text
@@ -199,13 +205,13 @@ enum QueryView {
         return warnings.isEmpty ? nil : warnings.joined(separator: "; ")
     }
 
-    /// What is wrong, in a line.
+    /// The query's mistake or warnings, in one line.
     static func trouble(_ query: QueryState) -> String? {
         query.problem
             ?? (query.isTyping ? query.marked.first?.description : query.answer.flatMap(warnings))
     }
 
-    /// The remarks one after the other, on lines of that width.
+    /// The remarks, wrapped to lines of that width.
     private static func flow(_ remarks: [Remark], columns: Int) -> [[Remark]] {
         var lines: [[Remark]] = []
         var room = 0
@@ -228,12 +234,11 @@ enum QueryView {
         return lines
     }
 
-    /// What could stand at the cursor, below it, over the result.
     private static func drawCompletions(
         _ query: QueryState, at left: Int, into frame: inout Frame, in rect: Rect, _ look: Look
     ) {
         let completions = query.cycle?.completions ?? query.completions
-        // Over rows it has a frame, or both would be read as one.
+        // Over rows the list needs a frame.
         let border = query.answer == nil ? 0 : 1
         let shown = min(completions.count, QueryState.shownCompletions, rect.rows - 2 * border)
         guard shown > 0 else { return }

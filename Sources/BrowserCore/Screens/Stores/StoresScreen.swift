@@ -7,14 +7,13 @@ enum StoresScreen: ScreenParts {
     static func archive(_ model: Model) -> ArchiveAddress? { nil }
     static func command(_ model: Model) -> CommandLine.Words {
         guard let store = model.stores.selected else { return .init("browse") }
-        // Without a store the list is that of the caches folder, which needn't be this one.
         var words = CommandLine.Words("browse", options: ["--store", store.path])
         let key = Browser.keyName(model, .back)
-        words.remark = "It opens that store; \(key) leads to the list of those beside it."
+        words.remark = "Opens that store; \(key) goes back to the list of stores."
         return words
     }
 
-    // MARK: How it looks
+    // MARK: View
 
     static func divide(_ rest: Rect, _ model: Model, isTall: Bool) -> ScreenLayout.Parts {
         .init(rest, infoRows: isTall ? 2 : 0)
@@ -39,7 +38,7 @@ enum StoresScreen: ScreenParts {
         !model.stores.rows.isEmpty || ![.open, .pause, .filter, .favourite, .closeStore].contains(id)
     }
 
-    // MARK: What it does
+    // MARK: Actions
 
     static func refresh(_ model: inout Model, isForced: Bool) -> [Effect] {
         if let loaded = model.stores.loaded, !isForced,
@@ -68,7 +67,6 @@ enum StoresScreen: ScreenParts {
         switch result {
         case .success(let (list, moment)):
             model.stores.note(list.stores, at: moment)
-            // The cursor holds to the store, not to its row.
             let path = model.stores.left ?? model.stores.selected?.path
             model.stores.left = nil
             (model.stores.stores, model.stores.unremembered) = (list.stores, list.unremembered)
@@ -97,12 +95,12 @@ enum StoresScreen: ScreenParts {
     static func open(_ model: inout Model) -> [Effect] {
         guard let store = model.stores.selected else { return [] }
         if let closed = model.showStore(store.path) {
-            model.say("\(closed) was closed: at most \(Workspace.most) stores are open at once.", seconds: 6)
+            model.say("Closed \(closed): at most \(Workspace.most) stores are open at once.", seconds: 6)
         }
         return Browser.refreshUnlessPaused(&model) + [remember(store.path)]
     }
 
-    /// Keeps for later sessions that a store was opened. What can't be kept is said where one chooses to keep it.
+    /// Records that a store was opened. Errors are shown only when a favourite is set.
     static func remember(_ path: String) -> Effect {
         .ask("remember store \(path)") { (context) throws(SourceError) in
             try context.source.noteOpened(store: path, at: context.clock())
@@ -114,19 +112,14 @@ enum StoresScreen: ScreenParts {
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
         switch id {
         case .filter:
-            model.prompt = Prompt(
-                label: "filter: ",
-                field: TextField(model.stores.filter, placeholder: "part of a name or path"),
-                keys: [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")])
+            model.prompt = .filtering(model.stores.filter, placeholder: "part of a name or path")
         case .favourite: return toggleFavourite(&model)
         case .closeStore:
             guard let store = model.stores.selected else { break }
             switch model.closeStore(store.path) {
-            case .closed: model.say("\(store.name) is closed.", seconds: 3)
+            case .closed: model.say("Closed \(store.name).", seconds: 3)
             case .isNotOpen: model.say("\(store.name) isn't open.", seconds: 3)
-            case .isBusy:
-                model.say(
-                    "Work on \(store.name) is under way; it can be closed when that is over.", seconds: 4)
+            case .isBusy: model.say("\(store.name) is busy; close it when the work is done.", seconds: 4)
             }
         default: break
         }
@@ -140,13 +133,13 @@ enum StoresScreen: ScreenParts {
             try context.source.setFavourite(isFavourite, store: store.path)
         } then: { model, result in
             if case .failure(let error) = result {
-                model.say("It can't be kept: \(error.description)", role: .error)
+                model.say("Not saved: \(error.description)", role: .error)
                 return []
             }
             model.say(
                 isFavourite
-                    ? "\(store.name) is a favourite: it stands first."
-                    : "\(store.name) is no favourite any more.",
+                    ? "\(store.name) is a favourite: it is listed first."
+                    : "\(store.name) is no longer a favourite.",
                 seconds: 3)
             return load(&model)
         }
@@ -168,7 +161,7 @@ enum StoresScreen: ScreenParts {
     }
 
     static func back(_ model: inout Model) -> [Effect] {
-        model.say("This is the first screen; \(Browser.keyName(model, .quit)) leaves the browser.")
+        model.say("This is the first screen; \(Browser.keyName(model, .quit)) quits.")
         return []
     }
 

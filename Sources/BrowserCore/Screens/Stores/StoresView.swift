@@ -2,9 +2,8 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The stores of a folder, or what a store is when there are none.
+/// The stores of a folder, or an introduction to an empty one.
 enum StoresView {
-    /// What only some stores have stands in columns that are there where one has it.
     static func table(_ model: Model) -> Table {
         let stores = model.stores.rows
         let hasNumbers = !model.openStores.isEmpty
@@ -18,9 +17,8 @@ enum StoresView {
             Table.Column("disk", width: .fixed(8), alignment: .trailing, priority: 2),
             Table.Column(
                 "hit \(RecentHits(model.stores.histories.values).window)", width: .fixed(7),
-                alignment: .trailing,
-                priority: 1),
-            Table.Column("ops/s", width: .fixed(7), alignment: .trailing, priority: 3),
+                alignment: .trailing, priority: 1, fraction: 3),
+            Table.Column("ops/s", width: .fixed(7), alignment: .trailing, priority: 3, fraction: 2),
         ]
         columns.insert(
             contentsOf: Array(repeating: sign, count: (hasNumbers ? 1 : 0) + (hasFavourites ? 1 : 0)), at: 0)
@@ -31,7 +29,7 @@ enum StoresView {
         return Table(
             columns: columns, rowCount: stores.count, firstRow: model.stores.top,
             selectedRow: model.stores.cursor,
-            emptyText: "No name or path holds \"\(model.stores.filter)\"."
+            emptyText: Browser.noMatch("name or path", model.stores.filter, model)
         ) { row in
             let store = stores[row]
             var cells: [Table.Cell] = []
@@ -74,14 +72,13 @@ enum StoresView {
         var words = "\(Figures.count(here, "store", "stores")) in \(model.folder)"
         if here < stores.count { words += ", \(Figures.count(stores.count - here)) elsewhere" }
         if !model.stores.filter.isEmpty {
-            // It looks through those elsewhere, too.
             let all = Figures.count(stores.count, "store", "stores")
             words =
                 "\(Figures.count(model.stores.rows.count)) of \(all)  filter \"\(model.stores.filter)\""
         }
         var spans = [Span(words, look[.dim])]
         if let problem = model.stores.unremembered {
-            spans.insert(Span("Favourites and recent ones are missing: \(problem)  ", look[.warning]), at: 0)
+            spans.insert(Span("Can't read favourites: \(problem)  ", look[.warning]), at: 0)
         }
         frame.write(spans, at: layout.info.inset(left: 1).origin, within: layout.info.line(0))
         table(model).draw(into: &frame, in: layout.list, look: look)
@@ -98,25 +95,25 @@ enum StoresView {
             (.accent, "No stores in \(model.folder)"), (.text, ""),
             (
                 .text,
-                "A store is a folder in which programs keep archives of entries: caches with limits, "
-                    + "collections that keep everything. This browser looks into it while they use it."
+                "A store is a folder with archives: caches with limits, collections and logs. "
+                    + "This browser shows them while programs use them."
             ), (.text, ""),
             (.key, "\(demo)  starts the demo: 6,204 cities and a workload on them"),
-            (.dim, "vellum --store DIR browse  opens a store elsewhere"),
+            (.dim, "vellum --store DIR browse  opens another store"),
             (
                 .dim,
-                "\(Browser.keyName(model, .help))  lists the keys, \(Browser.keyName(model, .quit)) leaves"
+                "\(Browser.keyName(model, .help))  lists the keys, \(Browser.keyName(model, .quit)) quits"
             ),
         ]
         var lines = parts.flatMap { part in
             TextWrap.lines(part.text, columns: columns).map { Span($0, look[part.role]) }
         }
-        // On a small screen what to press counts more than what a store is.
+        // Small screens show only the key.
         if lines.count > area.rows {
-            lines = [
-                Span("\(demo)  starts the demo", look[.key]),
-                Span("No stores in \(model.folder)", look[.dim]),
-            ]
+            lines = TextWrap.lines("No stores in \(model.folder)", columns: columns).map {
+                Span($0, look[.dim])
+            }
+            lines.insert(Span("\(demo)  starts the demo", look[.key]), at: 0)
         }
         let box = area.centered(Size(columns: columns, rows: lines.count))
         for (row, span) in lines.prefix(box.rows).enumerated() {

@@ -1,29 +1,26 @@
 import StoreInspection
 
-/// What is looked for in a value, and where it was found.
 struct ValueFind: Sendable {
     var text = ""
-    /// Where looking began: a byte, or a node of the tree. The first match is the first from here on.
+    /// The byte or node where the search began. The first match is the first behind it.
     var start = 0
     var ticket: Int?
-    /// Nil while it is looked for, and if that was stopped.
+    /// Nil until the search ends.
     var found: FoundPlaces?
-    /// The match that was gone to.
+    /// The index of the selected match.
     var current: Int?
-    /// Whether the value changed while it was searched.
     var isOfOther = false
 
     mutating func forget() {
         (ticket, found, current, isOfOther) = (nil, nil, nil, false)
     }
 
-    /// Where the match is that was gone to: bytes, or nodes of the tree.
+    /// The selected match, in bytes or nodes.
     var match: Range<Int>? { current.flatMap { found?.places[$0] } }
 
-    /// `3 of 41`, or why there is no such place.
     var note: String {
         guard !text.isEmpty else { return "" }
-        guard let found else { return ticket == nil ? "not searched" : "finding" }
+        guard let found else { return ticket == nil ? "not searched" : "searching" }
         if isOfOther { return "the value changed during the search" }
         if found.count == 0 { return "no match" }
         let count = Figures.count(found.count)

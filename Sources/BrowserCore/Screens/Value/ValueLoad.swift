@@ -1,15 +1,14 @@
 import StorageEngine
 import StoreInspection
 
-/// What reading a value gave. Immutable; safe to share between threads.
 package struct ValueLoad: Sendable {
     package var entry: EntryMetadata
     package var content: ValueContent
-    /// The value's first bytes, all of them when it is short.
+    /// The value's first bytes, or all of a short one.
     package var head: [UInt8]
-    /// Such as that only a part of it was read; one line.
+    /// A note about the value, in one line.
     package var remark: String?
-    /// A server's type of what is shown as a document, such as `stream`.
+    /// A server's type of a value shown as a document, such as `stream`.
     package var typeName: String?
 
     /// Bytes as lists state them: the length, or what a server's key takes in its memory.
@@ -17,11 +16,11 @@ package struct ValueLoad: Sendable {
 
     package var name: String { typeName ?? content.name }
 
-    /// The bytes that are read for the pane beside the list.
+    /// Maximum bytes read for the pane.
     package static let previewLimit = 256 << 10
 
-    /// Reads and decodes a value; of one longer than `limit` only a beginning.
-    /// - Returns: nil when there is no such entry.
+    /// Reads and decodes a value, or the beginning of one longer than `limit`.
+    /// - Returns: nil if the entry doesn't exist.
     static func load(
         _ key: String, limit: Int, in archive: ArchiveAddress, from source: any StoreSource
     ) throws(SourceError) -> ValueLoad? {

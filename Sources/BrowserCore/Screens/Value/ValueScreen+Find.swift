@@ -2,15 +2,15 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Finding in the whole of a value, however long it is: it is read in windows off the drawing thread.
+/// Searching a whole value, which is read in windows off the drawing thread.
 extension ValueScreen {
-    /// What a search found, and whether the value was still the one on the screen when it ended.
+    /// The matches, and whether the value was unchanged when the search ended.
     private struct Outcome: Sendable {
         var found: FoundPlaces?
         var isSame = true
     }
 
-    /// What stands behind the part that a tree shows would be said not to be there; the text has all.
+    /// Turns a cut tree to the text, which is complete.
     static func leaveCutTree(_ model: inout Model) -> [Effect] {
         guard let value = model.value, value.mode == .tree, value.tree?.isCut == true else { return [] }
         return turn(&model) { $0.turn(to: .text) }
@@ -22,7 +22,7 @@ extension ValueScreen {
         model.prompt = Prompt(
             label: value.mode == .text && value.tree?.isCut == true ? "find in the text: " : "find: ",
             field: TextField(placeholder: isHex ? "text, or bytes such as 0x1f8b" : "text to find"),
-            before: value.find.text, keys: [("enter", "Keep"), ("esc", "Leave")])
+            before: value.find.text, keys: [("enter", "Keep"), ("esc", "Cancel")])
         model.value?.find.start = value.place
         return []
     }
@@ -31,14 +31,14 @@ extension ValueScreen {
         guard let find = model.value?.find, !find.text.isEmpty else { return "" }
         if model.value?.mode == .hex {
             guard let pattern = BytePattern(digitsOrText: find.text) else {
-                return "  0x needs pairs of digits"
+                return "  0x needs pairs of hex digits"
             }
             if pattern.bytes != nil { return "  as bytes: \(find.note)" }
         }
         guard let value = model.value, value.mode == .text, value.load?.content.isSpellingCut == true else {
             return "  " + find.note
         }
-        return "  \(find.note) in the first \(Figures.bytes(UInt64(value.size))) of its JSON"
+        return "  \(find.note) in the first \(Figures.bytes(UInt64(value.size))) of JSON"
     }
 
     static func promptChanged(_ model: inout Model, _ text: String) -> [Effect] {
@@ -47,7 +47,7 @@ extension ValueScreen {
     }
 
     static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
-        // Enter without a text goes on with the one before.
+        // Enter without a text keeps the previous search.
         if isKept, model.value?.find.text.isEmpty == false {
             sayPlace(&model)
             return []
@@ -63,11 +63,11 @@ extension ValueScreen {
         let ticket = model.ticket()
         guard let search = search(value, ticket) else { return stopping }
         model.value?.find.ticket = ticket
-        model.begin(Job(ticket: ticket, title: "finding \"\(value.find.text)\"", since: model.now))
+        model.begin(Job(ticket: ticket, title: "searching \"\(value.find.text)\"", since: model.now))
         return stopping + [search]
     }
 
-    /// Ends the search under way and forgets what was found.
+    /// Stops the search and removes its matches.
     static func stopFinding(_ model: inout Model) -> [Effect] {
         let ticket = model.value?.find.ticket
         model.value?.find.forget()
@@ -138,7 +138,7 @@ extension ValueScreen {
     static func findNext(_ model: inout Model, forward: Bool) -> [Effect] {
         guard let value = model.value else { return [] }
         guard !value.find.text.isEmpty else {
-            model.say("Nothing was looked for yet; \(Browser.keyName(model, .find)) does.", seconds: 3)
+            model.say("No search yet; \(Browser.keyName(model, .find)) starts one.", seconds: 3)
             return []
         }
         guard let found = value.find.found else {
@@ -155,7 +155,6 @@ extension ValueScreen {
         } else if forward {
             go(to: found.first(from: value.mode == .tree ? value.place + 1 : value.place), &model)
         } else if let next = found.first(from: value.place) {
-            // The last one before the next.
             let count = found.places.count
             go(to: (next + count - 1) % count, &model)
         }
@@ -163,7 +162,7 @@ extension ValueScreen {
         return []
     }
 
-    /// Where there is no line for it, the place is said for a while.
+    /// Shows the match's number as a notice on screens without a status line.
     private static func sayPlace(_ model: inout Model) {
         guard let note = model.value?.find.note, !note.isEmpty, model.size.rows < 9 else { return }
         model.say(note, seconds: 3)
@@ -173,7 +172,6 @@ extension ValueScreen {
         guard var value = model.value, let match, let place = value.find.found?.places[match] else { return }
         value.find.current = match
         let isInView = value.bytesInView(model.layout.page).contains(place.lowerBound)
-        // Some of what stands before it is to be seen as well.
         let above = min(3, model.layout.page / 4)
         switch value.mode {
         case .tree: value.reveal(place.lowerBound)
@@ -186,7 +184,7 @@ extension ValueScreen {
 }
 
 extension ValueState {
-    /// Where one is: a node of the tree, or the first byte in view.
+    /// The selected node, or the first visible byte.
     var place: Int {
         switch mode {
         case .tree: node ?? 0
@@ -195,7 +193,7 @@ extension ValueState {
         }
     }
 
-    /// The bytes of the rows in view, of a text or of bytes.
+    /// The visible bytes; empty for a tree.
     func bytesInView(_ page: Int) -> Range<Int> {
         switch mode {
         case .tree: return 0..<0
@@ -206,7 +204,7 @@ extension ValueState {
 }
 
 extension ValueTree {
-    /// The nodes whose name or value holds a text, whatever its case; nil when it was stopped.
+    /// The nodes whose name or value contains a text; nil if stopped.
     func find(_ pattern: SearchText, _ progress: (Double) -> Bool) -> FoundPlaces? {
         var found = FoundPlaces()
         for index in nodes.indices {
@@ -225,8 +223,7 @@ extension ValueTree {
 }
 
 extension EntryMetadata {
-    /// Whether another look at the entry shows the value that this one saw. One of another archive that took its place may
-    /// have the same number.
+    /// Whether both are the same value. Entries of different archives of one name may share a sequence number.
     func isSameValue(_ other: EntryMetadata) -> Bool {
         sequence == other.sequence && created == other.created
     }

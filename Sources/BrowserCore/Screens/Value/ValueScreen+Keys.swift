@@ -2,13 +2,12 @@ import StoreInspection
 import TerminalKit
 
 extension ValueState {
-    /// The row that moving counts from: the tree's cursor, or the first row in view.
+    /// The tree's cursor, or the first visible row of bytes.
     var position: Int { mode == .tree ? cursor : mode == .hex ? top : 0 }
 
-    /// How many rows the tree or the bytes' view has.
     var rowCount: Int { mode == .tree ? visible.count : (size + bytesPerRow - 1) / bytesPerRow }
 
-    /// Another view of the same; one of the same bytes stays where it is.
+    /// Changes the view, at the same offset where the bytes are the same.
     mutating func turn(to next: Mode) {
         let old = (bytes: heldBytes, place: place)
         let wasTree = mode == .tree
@@ -25,7 +24,7 @@ extension ValueScreen {
         guard let value = model.value else { return [] }
         switch id {
         case .mode:
-            if value.modes.count == 1 { model.say("Bytes have no other view.", seconds: 3) }
+            if value.modes.count == 1 { model.say("This value can only be shown as bytes.", seconds: 3) }
             return turn(&model) { $0.turn(to: value.modes.next(after: value.mode)) }
         case .fold: return foldOrOpen(&model)
         case .unfoldAll: foldAll(&model, [])
@@ -41,7 +40,7 @@ extension ValueScreen {
         return []
     }
 
-    /// Shows something else of the value; what is looked for is looked for there.
+    /// Changes the view and repeats the search there.
     static func turn(_ model: inout Model, _ change: (inout ValueState) -> Void) -> [Effect] {
         guard var value = model.value else { return [] }
         change(&value)
@@ -50,7 +49,7 @@ extension ValueScreen {
         return value.find.text.isEmpty ? [] : find(&model)
     }
 
-    /// Folds or unfolds what holds something; a text or bytes are opened, to be read in full.
+    /// Folds or unfolds a container; opens a text or bytes in full.
     private static func foldOrOpen(_ model: inout Model) -> [Effect] {
         guard let value = model.value, value.load != nil else { return allowReading(&model) }
         guard value.mode == .tree, let tree = value.tree, let node = value.node else { return [] }
@@ -60,7 +59,7 @@ extension ValueScreen {
             return []
         }
         guard let part = OpenedPart(tree, node) else {
-            model.say("All of it is in its row.", seconds: 3)
+            model.say("The row shows the whole value.", seconds: 3)
             return []
         }
         return turn(&model) { value in
@@ -82,14 +81,13 @@ extension ValueScreen {
         guard var value = model.value, let tree = value.tree, var node = value.node else { return }
         value.folded = folded
         value.unfold()
-        // The cursor stays at its node, or goes to the one that hides it.
         while let parent = tree.nodes[node].parent, !value.visible.contains(node) { node = parent }
         value.cursor = value.visible.firstIndex(of: node) ?? 0
         model.value = value
     }
 
-    /// Folds the node under the cursor, or goes to the one that holds it.
-    /// - Returns: false at the root, where there is nothing to fold or to go to.
+    /// Folds the selected node, or selects its parent.
+    /// - Returns: false at the root.
     static func foldOrLeave(_ model: inout Model) -> Bool {
         guard let value = model.value, let tree = value.tree, let index = value.node else { return false }
         let node = tree.nodes[index]
@@ -104,7 +102,7 @@ extension ValueScreen {
     }
 
     static func show(_ value: ValueState, _ model: inout Model) -> [Effect] {
-        // Screens that go back to the former value go back behind it.
+        // Screens opened from the former value return to its origin.
         if let former = model.value?.origin {
             if model.query?.origin == .value { model.query?.origin = former }
             if model.monitor?.origin == .value { model.monitor?.origin = former }

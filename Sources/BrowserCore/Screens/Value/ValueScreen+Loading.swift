@@ -2,9 +2,8 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Reading the value that is shown, and looking whether the store still has it.
 extension ValueScreen {
-    /// Whether the screen still shows the entry that was asked about.
+    /// Whether the screen still shows the requested entry.
     private static func shows(_ asked: ValueState, _ model: Model) -> Bool {
         guard let value = model.value else { return false }
         return value.archive == asked.archive && ExactText(value.key) == ExactText(asked.key)
@@ -28,11 +27,9 @@ extension ValueScreen {
         }
     }
 
-    /// What is said beside a value whose entry isn't there any more: the store doesn't tell why.
-    private static let goneText = "Evicted or removed since; this is what it was."
+    private static let goneText = "Evicted or removed since; this is the last value."
 
-    /// The entry that was to be opened or read again isn't there: what was seen of it stays on the screen, and
-    /// without that the list does.
+    /// Keeps the value of a removed entry on the screen, or returns to the list.
     private static func showGone(_ model: inout Model) -> [Effect] {
         guard let value = model.value else { return [] }
         if value.load == nil {
@@ -49,7 +46,7 @@ extension ValueScreen {
         return []
     }
 
-    /// Reads chunks of the value, and makes sure that they are of the value that is shown.
+    /// Reads chunks of the value and checks that it is unchanged.
     static func loadBytes(_ chunks: Range<Int>, of value: ValueState) -> Effect {
         let size = value.load?.entry.valueBytes ?? 0
         let range = chunks.lowerBound * StoredBytes.chunk..<min(size, chunks.upperBound * StoredBytes.chunk)
@@ -127,7 +124,8 @@ extension ValueScreen {
 
     static func showHistory(_ model: inout Model) {
         guard let value = model.value else { return }
-        let (events, rest) = EventText.story(value, model)
-        Browser.showHistory(&model, of: value.key, events, rest)
+        guard let history = value.history else { return model.say("Still loading events.", seconds: 3) }
+        Browser.showHistory(
+            &model, of: value.key, in: value.archive.name, history, EventText.details(value, model))
     }
 }

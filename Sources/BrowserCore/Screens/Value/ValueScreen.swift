@@ -24,7 +24,7 @@ enum ValueScreen: ScreenParts {
         return .showing(value.key, in: value.archive.name, options: value.mode == .hex ? ["--hex"] : [])
     }
 
-    // MARK: How it looks
+    // MARK: View
 
     static func divide(_ rest: Rect, _ model: Model, isTall: Bool) -> ScreenLayout.Parts {
         .init(rest, infoRows: isTall ? (model.size.rows >= 14 ? 2 : 1) : 0)
@@ -52,10 +52,9 @@ enum ValueScreen: ScreenParts {
     }
 
     static func problem(_ model: Model) -> String? {
-        // On an empty screen it stands in the middle, in full.
+        // Without a value the list area shows it in full.
         guard let value = model.value, let load = value.load else { return nil }
         let own = model.archives.problem ?? value.problem
-        // What is wrong with the content stands beside the place where there is a line for it.
         return own ?? (model.size.rows < 9 && value.find.text.isEmpty ? load.content.problem : nil)
     }
 
@@ -68,7 +67,6 @@ enum ValueScreen: ScreenParts {
         }
         right = TextWidth.truncateStart(
             right, to: max(0, model.size.columns * 2 / 3), ellipsis: look.glyphs.ellipsis)
-        // What stands at the right stays.
         var room = model.size.columns - TextWidth.width(of: right) - 2
         let left = notes(value, model).map { span in
             let text = TextWidth.truncate(span.text, to: max(0, room), ellipsis: look.glyphs.ellipsis)
@@ -78,7 +76,7 @@ enum ValueScreen: ScreenParts {
         return .line(left, right: right)
     }
 
-    /// Of the match that was gone to, as long as it is in view, else of the first byte or node in view.
+    /// The place of the selected match if it is visible, else of the first visible byte or node.
     private static func position(_ value: ValueState, _ page: Int) -> String {
         guard value.mode == .tree else {
             let match = value.find.match.flatMap {
@@ -90,7 +88,7 @@ enum ValueScreen: ScreenParts {
         return "\(Figures.count(min(count, value.position + 1))) of \(Figures.count(count))"
     }
 
-    /// What there is to say of what is shown, what matters most first.
+    /// Notes about the view, the most important first.
     private static func notes(_ value: ValueState, _ model: Model) -> [Span] {
         let look = model.look
         guard let content = value.load?.content else { return [] }
@@ -105,22 +103,21 @@ enum ValueScreen: ScreenParts {
             let (find, mode) = (Browser.keyName(model, .find), Browser.keyName(model, .mode))
             let other =
                 value.modes.count > 1 ? ", \(mode) shows \(value.mode == .hex ? "text" : "bytes")" : ""
-            spans.append(Span("Over \(limit), so no tree: \(find) finds in all of it\(other).", look[.dim]))
+            spans.append(Span("No tree over \(limit); \(find) searches all\(other).", look[.dim]))
         }
         if value.mode == .tree, let tree = value.tree, let node = value.node {
             spans.append(Span(tree.path(of: node), look[.accent]))
             if tree.isCut {
                 let mode = Browser.keyName(model, .mode)
                 let count = Figures.count(ValueTree.maximumNodes)
-                spans.append(Span("  cut after \(count) parts; \(mode) shows all as text"))
+                spans.append(Span("  first \(count) parts; \(mode) shows all as text"))
             }
         } else if value.mode == .text, content.isSpellingCut {
-            spans.append(Span("The first \(Figures.bytes(UInt64(value.size))) of its JSON.", look[.dim]))
+            spans.append(Span("First \(Figures.bytes(UInt64(value.size))) of its JSON.", look[.dim]))
         }
         return spans
     }
 
-    /// What the entry has, and where the part that the cursor is on stands in its value.
     static func copyable(_ model: Model) -> [CopyItem] {
         var items = Browser.chosenEntry(model).map(CopyItem.items) ?? []
         guard let value = model.value, value.mode == .tree, let tree = value.tree, let node = value.node
@@ -133,6 +130,8 @@ enum ValueScreen: ScreenParts {
 
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
         guard let value = model.value else { return true }
+        let needsValue: [ActionID] = [.editValue, .pager, .find, .delete, .expire, .mode]
+        if value.load == nil, needsValue.contains(id) { return false }
         switch id {
         case .fold where model.isOfServer && value.load == nil: return true
         case .fold, .foldAll, .unfoldAll: return value.mode == .tree
@@ -141,11 +140,11 @@ enum ValueScreen: ScreenParts {
         }
     }
 
-    // MARK: What it does
+    // MARK: Actions
 
     static func refresh(_ model: inout Model, isForced: Bool) -> [Effect] {
         guard let value = model.value, !value.isPending else { return [] }
-        // What could not be read may be there now.
+        // A value that couldn't be read is tried again.
         guard isForced || value.load == nil && value.problem != nil else { return [check(value)] }
         model.value?.isPending = true
         return [load(value)] + loadHistory(&model)
@@ -153,7 +152,7 @@ enum ValueScreen: ScreenParts {
 
     static func open(_ model: inout Model) -> [Effect] { [] }
 
-    /// Of a server that counts reading as a use, a person says that the value is wanted all the same.
+    /// Reads a value although the server counts reading as an access.
     static func allowReading(_ model: inout Model) -> [Effect] {
         guard let value = model.value, value.load == nil, value.problem != nil, !value.isPending else {
             return []

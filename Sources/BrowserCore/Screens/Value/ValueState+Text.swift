@@ -1,12 +1,11 @@
 import TerminalKit
 
-/// The text view: which bytes it needs, and how it moves among rows that only what is near tells.
+/// The text view: loading bytes around the visible rows, and moving by rows.
 extension ValueState {
-    /// Blocks before a row that say where it begins, and those behind it that hold a screen.
+    /// Blocks loaded before and behind a row.
     private static let blocksBefore = 2
     private static let blocksBehind = 6
 
-    /// The bytes around a place that are there.
     func window(around offset: Int) -> TextWindow {
         let total = size
         let block = max(0, min(offset, total - 1)) / TextWindow.block
@@ -20,7 +19,6 @@ extension ValueState {
             return TextWindow(
                 start: range.lowerBound, bytes: Array(heldBytes[range]), total: total, isASCII: text.isASCII)
         }
-        // From the last gap before the place on.
         let first = blocks.last { $0 < block && stored.chunks[$0] == nil }.map { $0 + 1 } ?? blocks.lowerBound
         let known = range(first..<max(first, blocks.upperBound))
         return TextWindow(
@@ -42,8 +40,8 @@ extension ValueState {
         }
     }
 
-    /// Keeps the rows in view within the text.
-    /// - Returns: chunks of the store's bytes that are missing for that.
+    /// Keeps the visible rows within the text.
+    /// - Returns: the missing chunks.
     mutating func settleText(page: Int, columns: Int) -> Range<Int>? {
         if columns != text.columns {
             text.columns = columns
@@ -58,7 +56,6 @@ extension ValueState {
             let offset = min(goal.offset, size - 1)
             if let missing = missing(around: offset) { return missing }
             let window = window(around: offset)
-            // Its bytes are still on their way.
             guard let row = window.rowStart(holding: offset, columns: columns) else { return nil }
             text.top = window.rowStart(goal.rowsAbove, before: row, columns: columns)
             text.goal = nil

@@ -13,26 +13,23 @@ struct ValueState: Sendable {
     var load: ValueLoad?
     var mode = Mode.hex
     var folded: Set<Int> = []
-    /// The tree's nodes that aren't inside a folded one.
+    /// The nodes that aren't inside a folded one.
     private(set) var visible: [Int] = []
     var cursor = 0
-    /// The first row in view, of the tree and of bytes.
+    /// The first visible row of the tree and of bytes.
     var top = 0
-    /// Bytes in a row of the bytes' view; follows from the screen's width.
     var bytesPerRow = 1
     var text = TextPlace()
-    /// A leaf of the tree that was opened.
     var part: OpenedPart?
     var find = ValueFind()
     var stored = StoredBytes()
     var isPending = true
     var opened: Timestamp?
-    /// Whether the store holds another value by now.
+    /// Whether the store has another value now.
     var isStale = false
     var problem: String?
-    /// When the store was last seen to hold what is shown.
+    /// When the store last had the shown value.
     var seen: Timestamp?
-    /// What the events tell of the key; nil until they were read.
     var history: KeyHistory?
     var isHistoryPending = false
 
@@ -42,7 +39,7 @@ struct ValueState: Sendable {
         self.key = key
     }
 
-    /// The index of the event with which the store got another value than the one that is shown.
+    /// The index of the event that replaced the shown value.
     private var replacing: Int? {
         guard isStale, let events = history?.events, let seen else { return nil }
         let writes = events.indices.filter { [.record, .update, .restore].contains(events[$0].kind) }
@@ -51,7 +48,7 @@ struct ValueState: Sendable {
 
     var replacement: ArchiveEvent? { replacing.flatMap { history?.events[$0] } }
 
-    /// The events of the shown entry alone: since it was recorded, until it was replaced.
+    /// The events of the shown value: from its record until its replacement.
     var ownEvents: [ArchiveEvent] {
         let events = history?.events.prefix(replacing ?? .max) ?? []
         return Array(events[(events.lastIndex { $0.kind == .record } ?? 0)...])
@@ -59,7 +56,7 @@ struct ValueState: Sendable {
 
     var tree: ValueTree? { load?.content.tree }
 
-    /// Since when what is shown may be another thing than what the store holds; nil: it is the store's.
+    /// The time of a value that may be outdated; nil for a current one.
     var asOf: Timestamp? { load != nil && (isStale || problem != nil) ? seen : nil }
 
     var modes: [Mode] {
@@ -74,7 +71,7 @@ struct ValueState: Sendable {
         }
     }
 
-    /// The bytes that the text or the bytes' view shows, if they are held; nil: they are read from the store in parts.
+    /// The bytes of the view if they are in memory; nil if they are read in chunks.
     var heldBytes: [UInt8]? { part?.bytes ?? (mode == .text ? load?.content.spelling : nil) }
 
     var size: Int { heldBytes?.count ?? load?.entry.valueBytes ?? 0 }
@@ -99,7 +96,7 @@ struct ValueState: Sendable {
 
     var node: Int? { visible.indices.contains(cursor) ? visible[cursor] : nil }
 
-    /// Puts the cursor on a node and unfolds what hides it.
+    /// Selects a node and unfolds its parents.
     mutating func reveal(_ node: Int) {
         guard let tree else { return }
         var parent = tree.nodes[node].parent
@@ -112,9 +109,7 @@ struct ValueState: Sendable {
     }
 }
 
-/// A leaf of a tree that is looked at in full.
 struct OpenedPart: Sendable {
-    /// Where it stands in the value.
     let path: String
     let bytes: [UInt8]
     let isText: Bool
@@ -129,30 +124,27 @@ struct OpenedPart: Sendable {
     }
 }
 
-/// Where a wrapped text is looked at, by bytes: the rows of a long one can't be counted.
+/// The place in a wrapped text, in bytes: rows of a long text can't be counted.
 struct TextPlace: Sendable {
-    /// What is to come into view once its bytes are there.
+    /// An offset to show once its bytes are loaded.
     struct Goal: Sendable {
         var offset: Int
-        /// Rows to be seen above it.
         var rowsAbove = 0
     }
 
-    /// The first byte of the first row in view.
+    /// The first visible byte.
     var top = 0
     var goal: Goal?
-    /// What the rows are laid out for: the width, and whether they are in ASCII alone.
+    /// The width and character set of the layout.
     var columns = 0
     var isASCII = false
 }
 
-/// The parts of a value that were read of the store.
+/// The chunks of a value that were read.
 struct StoredBytes: Sendable {
-    /// Bytes that are read at once.
     static let chunk = TextWindow.block
     private static let most = 128
 
-    /// By number; only those in view are read.
     private(set) var chunks: [Int: [UInt8]] = [:]
     var pending: Range<Int>?
 
@@ -162,7 +154,7 @@ struct StoredBytes: Sendable {
         add(head, from: 0, of: size)
     }
 
-    /// Takes bytes that begin with a chunk. A chunk that is cut isn't kept: it would look like the value's end.
+    /// Adds bytes from a chunk's start. An incomplete chunk isn't kept, since it would look like the value's end.
     mutating func add(_ bytes: [UInt8], from first: Int, of size: Int) {
         let chunk = StoredBytes.chunk
         if chunks.count + bytes.count / chunk >= StoredBytes.most { chunks = [:] }
@@ -173,20 +165,20 @@ struct StoredBytes: Sendable {
         }
     }
 
-    /// Takes what was read of some chunks; where that is nothing, they have nothing and aren't asked for again.
+    /// Adds the chunks of a request; missing ones are empty and aren't requested again.
     mutating func take(_ bytes: [UInt8], _ numbers: Range<Int>, of size: Int) {
         add(bytes, from: numbers.lowerBound, of: size)
         for number in numbers where chunks[number] == nil { chunks[number] = [] }
     }
 
-    /// The first of the chunks that are missing, and those that follow, as far as one reading takes them.
+    /// The first missing chunk and up to three missing ones after it.
     func missing(of wanted: Range<Int>) -> Range<Int>? {
         guard pending == nil, let first = wanted.first(where: { chunks[$0] == nil }) else { return nil }
         let last = wanted.drop { $0 < first }.prefix(4).prefix { chunks[$0] == nil }.last ?? first
         return first..<last + 1
     }
 
-    /// The bytes of a range as far as they were read, without a gap.
+    /// The loaded bytes of a range up to the first gap.
     func bytes(_ range: Range<Int>) -> [UInt8] {
         var bytes: [UInt8] = []
         var offset = range.lowerBound

@@ -6,15 +6,11 @@ enum ValueView {
         let look = model.look
         guard let value = model.value else { return }
         guard let load = value.load else {
-            let isWaiting = value.problem == nil
-            // The time shows that a large value is still being decoded.
             let seconds = value.opened.map { max(0, model.now.seconds(since: $0)) } ?? 0
-            let age = seconds < 1 ? "" : ", \(Figures.duration(seconds.rounded(.down))) so far"
-            let text = ProblemText(
-                text: value.problem ?? "Loading \(TerminalText.sanitized(value.key))\(age)",
-                role: isWaiting ? .dim : .danger,
-                isCentered: true)
-            return frame.draw(text, in: layout.list, look: look)
+            let age = seconds < 1 ? "" : " (\(Figures.duration(seconds.rounded(.down))))"
+            return frame.draw(
+                problem: value.problem, loading: "Loading \(TerminalText.sanitized(value.key))\(age)",
+                in: layout.list, look: look)
         }
         drawInfo(load, value, model, into: &frame, in: layout.info)
         let list = layout.list
@@ -32,7 +28,7 @@ enum ValueView {
             }.draw(into: &frame, in: list, look: look)
         }
         if value.mode != .tree, value.size == 0 {
-            Label(value.part == nil ? "The value is empty." : "It is empty.", role: .dim, alignment: .center)
+            Label("The value is empty.", role: .dim, alignment: .center)
                 .draw(into: &frame, in: list.line(list.rows / 2), look: look)
         }
     }
@@ -47,7 +43,7 @@ enum ValueView {
             let line = body.line(offset)
             var column = line.column
             for (place, piece) in row.pieces.enumerated() {
-                // A part of a character may match. What ends the row isn't shown.
+                // Matches are bytes, so they may begin within a character.
                 let end =
                     place + 1 < row.pieces.count
                     ? row.pieces[place + 1].offset
@@ -69,41 +65,49 @@ enum ValueView {
         guard !rect.isEmpty else { return }
         let look = model.look
         let entry = load.entry
-        // Of another entry than the store's, times are those of the moment that the top bar tells.
         let now = value.asOf ?? model.shownNow
         var modes: [Span] = []
         for mode in value.modes {
             modes += [Span(" "), Span(mode.rawValue, look[mode == value.mode ? .accent : .dim])]
         }
-        var parts = ["\(load.name), \(Figures.bytes(UInt64(load.size)))"]
-        if let remark = load.remark { parts.append(remark) }
-        // A server tells neither where a value is nor how old it is.
-        let isOfServer = model.isOfServer
-        if !isOfServer { parts += [entry.tier.rawValue, Figures.count(entry.hits, "hit", "hits")] }
-        if model.reports(.idle) {
-            parts.append("idle \(Figures.duration(now.seconds(since: entry.accessed)))")
-        }
-        if !isOfServer { parts.append("age \(Figures.duration(now.seconds(since: entry.created)))") }
+        // The most important first: the last ones are left out on narrow screens.
+        var facts = [load.remark].compactMap { $0 }
         if let deadline = entry.expires {
             let left = EntriesView.expires(entry, now: now).text
-            parts.append(deadline <= now ? left : "expires \(left)")
+            facts.append(deadline <= now ? left : "expires \(left)")
         }
-        if let owner = entry.owner { parts.append("owner \(owner)") }
-        if !isOfServer { parts.append("created \(Figures.date(entry.created))") }
-        let modeColumns = modes.reduce(2) { $0 + TextWidth.width(of: $1.text) }
-        let text = TextWidth.truncate(
-            parts.joined(separator: "  "), to: max(0, rect.columns - modeColumns - 1),
-            ellipsis: look.glyphs.ellipsis)
-        Bar(left: [Span(" " + text)], right: modes + [Span(" ")], role: .text)
-            .draw(into: &frame, in: rect.line(0), look: look)
-        // A server keeps no events.
+        // Servers report neither tier and hits nor age.
+        let isOfServer = model.isOfServer
+        if !isOfServer { facts.append(Figures.count(entry.hits, "hit", "hits")) }
+        if model.reports(.idle) {
+            facts.append("idle \(Figures.duration(now.seconds(since: entry.accessed)))")
+        }
+        if !isOfServer {
+            facts += ["age \(Figures.duration(now.seconds(since: entry.created)))", entry.tier.rawValue]
+        }
+        if let owner = entry.owner { facts.append("owner \(owner)") }
+        if !isOfServer { facts.append("created \(Figures.date(entry.created))") }
+        Bar(
+            left: [Span(" \(load.name), \(Figures.bytes(UInt64(load.size)))")],
+            facts: facts.map { Span($0) }, right: modes + [Span(" ")], role: .text
+        )
+        .draw(into: &frame, in: rect.line(0), look: look)
         if rect.rows > 1, !isOfServer, value.history != nil {
-            // The latest of a long story counts most.
-            let story = TextWidth.truncateStart(
-                EventText.line(value, entry, model), to: max(0, rect.columns - 2),
-                ellipsis: look.glyphs.ellipsis)
-            frame.write(" " + story, at: rect.line(1).origin, style: look[.dim], within: rect.line(1))
+            drawHistory(EventText.parts(value, entry, model), into: &frame, in: rect.line(1), look)
         }
+    }
+
+    /// The last events that fit whole.
+    private static func drawHistory(_ parts: [String], into frame: inout Frame, in line: Rect, _ look: Look) {
+        var text = parts.last ?? ""
+        for part in parts.dropLast().reversed() {
+            guard TextWidth.width(of: part) + TextWidth.width(of: text) + 6 <= line.columns else {
+                text = "\(look.glyphs.ellipsis) \(text)"
+                break
+            }
+            text = "\(part), \(text)"
+        }
+        Label(" " + text, role: .dim).draw(into: &frame, in: line, look: look)
     }
 
     private static func drawTree(_ value: ValueState, into frame: inout Frame, in rect: Rect, look: Look) {
@@ -133,14 +137,12 @@ enum ValueView {
             case .bytes, .other: .text
             }
         let value = spans(node.value, pattern, look, look[role])
-        // The root has no name.
         guard node.parent != nil else { return TreeRow(depth: depth, fold: fold, name: value) }
-        // Colors alone don't tell where a name ends.
+        // The colon separates name and value without colors.
         let name = spans(node.name, pattern, look, look[.accent]) + [Span(":", look[.dim])]
         return TreeRow(depth: depth, fold: fold, name: name, value: value)
     }
 
-    /// A text with the first match of a search highlighted.
     private static func spans(
         _ text: String, _ pattern: SearchText?, _ look: Look, _ style: Style = .plain
     ) -> [Span] {

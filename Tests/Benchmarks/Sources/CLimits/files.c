@@ -71,7 +71,7 @@ bool cl_files_scan(const cl_files *files, size_t frame, size_t entries, const ch
             uint32_t checksum = cp_crc32c(~0u, file + offset, frame);
             total += checksum;
             if (!table) continue;
-            // Of these bytes nobody knows which are the key; the checksum leads to as random a place.
+            // The position of the key in a frame is unknown here; the checksum selects as random a bucket.
             uint64_t hash = checksum * 0x9E3779B97F4A7C15u;
             uint64_t *cells = table + 8 * cl_bucket(hash, buckets);
             int cell = 0;
@@ -117,7 +117,7 @@ void cl_ring_close(cl_ring *ring) {
     free(ring);
 }
 
-// The first word of the mapping is the lock, the second says where the newest message ends.
+// The mapping's first word is the lock, the second the end of the newest message.
 void cl_ring_append(cl_ring *ring, const void *message, size_t bytes) {
     size_t record = (16 + bytes + 7) & ~(size_t)7;
     while (__atomic_exchange_n((uint64_t *)ring->mapped, 1, __ATOMIC_ACQUIRE)) {}

@@ -1,4 +1,3 @@
-// What the files of this target share.
 #ifndef CL_INTERNAL_H
 #define CL_INTERNAL_H
 
@@ -6,10 +5,10 @@
 
 #include <string.h>
 
-/// CRC32C as the engine reckons it: Sources/CPlatform, which the benchmark is linked with.
+/// CRC32C of the engine (Sources/CPlatform), which the benchmark is linked with.
 uint32_t cp_crc32c(uint32_t state, const void *bytes, size_t length);
 
-/// Keys of which none was chosen to collide: one multiplication.
+/// Hash for keys that aren't chosen to collide: one multiplication.
 static inline uint64_t cl_hash(const void *key) {
     uint64_t a, b;
     memcpy(&a, key, 8);
@@ -18,8 +17,8 @@ static inline uint64_t cl_hash(const void *key) {
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/// 0, known only when `result` is: what a program does with one value comes before it asks for the next, and without this the
-/// processor would begin several look-ups at once.
+/// 0, available only with `result`: without this dependency the processor would start several look-ups at once, unlike a
+/// program that uses each value.
 static inline uint64_t cl_nothing(uint64_t result) {
     __asm__ volatile("" : "+r"(result));
     result &= 0;
@@ -27,15 +26,15 @@ static inline uint64_t cl_nothing(uint64_t result) {
     return result;
 }
 
-/// Five buckets for sixteen entries, as the engine's index has them.
+/// Five buckets for sixteen entries, like the engine's index.
 static inline size_t cl_buckets(size_t entries) { return entries * 5 / 16 + 64; }
 static inline size_t cl_bucket(uint64_t hash, size_t buckets) {
     return (size_t)(((hash >> 32) * buckets) >> 32);
 }
 
-/// A new file of a size, mapped to be written. NULL, with errno.
+/// Maps a new file of a size for writing. NULL, with errno, on failure.
 void *cl_map_new(const char *path, size_t bytes, int *descriptor);
-/// A file, mapped to be read, all its pages at hand. NULL, with errno.
+/// Maps a file for reading, with all pages in memory. NULL, with errno, on failure.
 const void *cl_map(const char *path, size_t *bytes, bool all);
 
 #endif

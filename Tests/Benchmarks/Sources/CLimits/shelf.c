@@ -2,13 +2,13 @@
 
 #include <stdlib.h>
 
-// An object: its count of references and one property. And the line of an index that says whether it is still right.
+// An object: its reference count and one property. And the line of an index that says whether it is current.
 typedef struct { uint64_t references; int64_t value; uint8_t rest[112]; } object;
 typedef struct { uint64_t version; uint8_t rest[56]; } line;
 typedef struct { uint8_t key[16]; object *held; line *line; } place;
 
 struct cl_shelf {
-    // What was read last: the next look-up begins when it is known.
+    // The last result: the next look-up starts when it is known.
     int64_t after;
     size_t mask;
     place *places;

@@ -9,22 +9,22 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// A record: checksum of all behind it, length of the value, number, key, value; to a multiple of 8 bytes.
+// A record: checksum of the rest, length of the value, number, key, value; padded to a multiple of 8 bytes.
 enum { HEADER = 16, FIRST_RECORD = 64, CELLS = 8 };
-// The least and the most by which the file is extended, and by which its pages are got, at a time; in between an eighth of what
-// is there.
+// Minimum and maximum growth of the file, and maximum number of bytes populated at a time; in between, an eighth of the
+// present size.
 static const size_t FEWEST = 64u << 10, STEP = 16u << 20, PAGES = 1u << 20;
 
-// A cell of a bucket: 24 bits of the hash, and where the record is, divided by 8.
+// A cell of a bucket: 24 bits of the hash, and the record's offset divided by 8.
 enum { PLACE_BITS = 40 };
 
 struct cl_store {
-    // What the call before came to; it must stay the first.
+    // The previous result; must stay the first field.
     uint64_t after;
     uint8_t *records;
     uint64_t *table;
     size_t record_bytes, mapped_bytes, buckets;
-    // Where the next new record goes, how far blocks and pages are there, and what was replaced last.
+    // The end of the records, of the allocated blocks and of the populated pages, and the record replaced last.
     size_t end, allocated, populated, freed;
     uint64_t number;
     int file;
@@ -69,7 +69,7 @@ static inline size_t place_of(uint64_t cell) {
     return (size_t)((cell << (64 - PLACE_BITS)) >> (64 - PLACE_BITS - 3));
 }
 
-// The key's cell; or the one where it belongs, which is 0. The last bucket with a free cell ends the search.
+// The key's cell, or a free cell, which is 0. The last bucket with a free cell ends the search.
 static inline uint64_t *find(const cl_store *store, const uint8_t *key, uint64_t hash) {
     uint64_t tag = hash << PLACE_BITS;
     size_t bucket = cl_bucket(hash, store->buckets);
@@ -90,7 +90,7 @@ static size_t step(size_t end, size_t most) {
     return share < most ? share : most;
 }
 
-// Blocks of the file and pages of the mapping for one record more, some at a time.
+// Allocates blocks and populates pages for one more record, several at a time.
 static bool extend(cl_store *store) {
     size_t end = store->end + store->record_bytes;
     if (end > store->mapped_bytes) return false;
@@ -114,7 +114,7 @@ static bool extend(cl_store *store) {
 
 bool cl_put(cl_store *store, const void *key, const void *value, size_t bytes) {
     uint64_t hash = cl_hash(key);
-    // In the file, as all who write have to see it.
+    // In the file, where all writers can access it.
     uint32_t *lock = (uint32_t *)store->records;
     while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE)) {}
     uint64_t *cell = find(store, key, hash);
@@ -138,7 +138,7 @@ bool cl_put(cl_store *store, const void *key, const void *value, size_t bytes) {
     uint32_t checksum = cp_crc32c(~0u, record + 4, HEADER - 4 + CL_KEY_BYTES + bytes);
     memcpy(record, &checksum, 4);
     __atomic_store_n(cell, hash << PLACE_BITS | place >> 3, __ATOMIC_RELEASE);
-    // Of two records of a key the next put gets the one that was replaced: nothing is ever copied to get room.
+    // A put reuses the record replaced last, so records are never copied to free space.
     if (old) store->freed = old;
     __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
     return true;

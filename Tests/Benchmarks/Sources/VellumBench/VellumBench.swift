@@ -135,7 +135,7 @@ struct VellumBench: ParsableCommand {
 
     private func preface(_ plan: Plan) -> String {
         let fileSystem = plan.scratch.fileSystem
-        let memory = fileSystem.isMemory ? " (memory only: not what a store is kept on)" : ""
+        let memory = fileSystem.isMemory ? " (memory only: unlike the disk of a store)" : ""
         return """
             \(Figures.grouped(entries)) entries, keys of \(KeyBatch.keyBytes) bytes, values of \
             \(Plan.valueBytes) bytes, \(runs) runs; one thread but in P12; file system \(fileSystem.name)\(memory)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Numbers as people read them.
+/// Numbers in readable form.
 enum Figures {
     /// Nanoseconds with three significant digits below a thousand, and a thousands separator above.
     static func nanoseconds(_ value: Double) -> String {

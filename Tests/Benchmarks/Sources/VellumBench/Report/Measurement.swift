@@ -1,15 +1,15 @@
-/// What was measured of one system in one workload: a sample a run.
+/// Measurements of one system in one workload: a sample for each run.
 struct Measurement {
     let workload: String
     let system: String
     private(set) var samples: [Double] = []
-    /// Operations, and bytes of values, of all samples together.
+    /// Operations, and bytes of values, of all samples.
     private(set) var ops = 0
     private(set) var bytes = 0
-    /// How it compares with what it is judged by; `nil`: nothing to compare.
+    /// The ratio to the system that it is compared with; `nil` without one.
     var ratio: Double?
     var verdict: Verdict?
-    /// Lines to be told below the table.
+    /// Printed below the table.
     var notes: [String] = []
 
     init(_ workload: String, _ system: String) {
@@ -17,7 +17,7 @@ struct Measurement {
         self.system = system
     }
 
-    /// Nanoseconds an operation.
+    /// Nanoseconds per operation.
     mutating func add(nanosecondsPerOp: Double, ops: Int, bytes: Int) {
         samples.append(nanosecondsPerOp)
         self.ops += ops
@@ -38,17 +38,17 @@ struct Measurement {
     var most: Double { samples.max() ?? .nan }
 }
 
-/// A bar, and whether it was met.
+/// A goal, and whether it was reached.
 struct Verdict {
     var bar: String
     var isMet: Bool
 
-    /// Ours is to be at least `factor` times as fast.
+    /// Ours must be at least `factor` times as fast.
     static func faster(by factor: Double, ratio: Double) -> Verdict {
         Verdict(bar: "≥ \(Figures.short(factor)) ×", isMet: ratio >= factor)
     }
 
-    /// The time is to be at most `factor` times that of the other.
+    /// The time must be at most `factor` times that of the other.
     static func within(_ factor: Double, ratio: Double) -> Verdict {
         Verdict(bar: "≤ \(Figures.short(factor)) ×", isMet: ratio <= factor)
     }
@@ -59,7 +59,7 @@ struct Verdict {
 }
 
 extension [Measurement] {
-    /// Has each system do the same in turn, and makes sure that all come to the same sum.
+    /// Runs the same operations on each system in turn, and checks that all compute the same sum.
     mutating func time(
         _ workload: String, ops: Int, bytes: Int, counts: Bool = true, on systems: [any KeyValueSystem],
         _ work: (any KeyValueSystem) throws -> UInt64
@@ -77,7 +77,7 @@ extension [Measurement] {
         guard Set(sums).count <= 1 else { throw BenchmarkError("\(workload): the values read differ") }
     }
 
-    /// One sample more of a system in a workload.
+    /// Adds a sample of a system in a workload.
     mutating func add(
         _ workload: String, _ system: String, nanosecondsPerOp: Double, ops: Int, bytes: Int
     ) {
@@ -86,10 +86,10 @@ extension [Measurement] {
         self[known ?? endIndex - 1].add(nanosecondsPerOp: nanosecondsPerOp, ops: ops, bytes: bytes)
     }
 
-    /// Holds the others of one workload against the first, which is ours: a peer's time to ours, ours to the limit's.
+    /// Compares the others of one workload with the first, which is ours: a peer's time to ours, ours to the limit's.
     /// - Parameters:
-    ///   - bars: by how much ours is to be faster.
-    ///   - limit: how many times the limit ours is to take at most.
+    ///   - bars: how many times as fast ours must be.
+    ///   - limit: the maximum time of ours as a multiple of the limit's.
     mutating func compare(bars: [String: Double] = [:], limit: Double? = nil) {
         guard let ours = first?.median else { return }
         for place in indices.dropFirst() {

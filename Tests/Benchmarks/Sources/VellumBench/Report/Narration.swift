@@ -1,6 +1,6 @@
 import Foundation
 
-/// Progress goes to standard error, figures to standard output.
+/// Writes progress to standard error; measurements are written to standard output.
 enum Narration {
     static func say(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
 }

@@ -1,14 +1,14 @@
 import Foundation
 
-/// All measurements of a run: the table that people read and the file that programs read.
+/// All measurements of a run, as a table and as a JSON file.
 struct Report {
     private(set) var measurements: [Measurement] = []
 
     private var durations: [(workload: String, seconds: Double)] = []
-    /// What broke off, with the reason: the others' figures are told all the same.
+    /// Workloads that failed, with the reason; the others are reported.
     private(set) var failures: [String] = []
 
-    /// Does what measures something, and remembers how long that took.
+    /// Runs a workload and records how long it took.
     mutating func add(_ workload: String, _ measure: () throws -> [Measurement]) {
         var measured: [Measurement] = []
         var failure: (any Error)?

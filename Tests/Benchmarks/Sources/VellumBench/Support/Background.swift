@@ -2,13 +2,13 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Work that a thread of its own does over and over until it is told to end. Safe from any thread.
+/// Work that a separate thread repeats until ``end()``. Safe from any thread.
 final class Background: Sendable {
     private let isOver = Atomic(false)
     private let ended = DispatchSemaphore(value: 0)
     private let outcome = Mutex<(rounds: Int, failure: (any Error)?)>((0, nil))
 
-    /// `body` gets the number of the round, from 0 on.
+    /// `body` gets the number of the round, starting at 0.
     init(repeating body: @escaping @Sendable (_ round: Int) throws -> Void) {
         Thread.detachNewThread { [self] in
             var round = 0
@@ -25,8 +25,8 @@ final class Background: Sendable {
         }
     }
 
-    /// Waits until the present round is over; throws what one of them threw.
-    /// - Returns: how many rounds there were.
+    /// Waits for the end of the present round; throws the error of any round.
+    /// - Returns: the number of rounds.
     func end() throws -> Int {
         isOver.store(true, ordering: .relaxed)
         ended.wait()

@@ -1,4 +1,4 @@
-/// Why a benchmark could not be carried out; a figure is never made up in its place.
+/// Why a benchmark failed.
 struct BenchmarkError: Error, CustomStringConvertible {
     var description: String
 

@@ -1,2 +1,2 @@
-/// Takes what isn't known to be safe to another thread, which has it to itself.
+/// Passes a value that isn't `Sendable` to another thread, which alone uses it.
 struct Carrier<Value>: @unchecked Sendable { let value: Value }

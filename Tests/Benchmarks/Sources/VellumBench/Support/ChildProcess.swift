@@ -8,24 +8,24 @@ import Musl
 import Darwin
 #endif
 
-/// Other programs. Stateless; safe to call from any thread.
+/// Other programs. Safe from any thread.
 enum ChildProcess {
-    /// Where a program's streams lead.
+    /// Redirection of a program's streams.
     enum Streams {
-        /// Standard output goes to the file at a path; the others are this program's.
+        /// Standard output to a file; the others are this program's.
         case output(String)
-        /// All go to the terminal of a name, which controls the program: it has a session of its own.
+        /// All streams to a terminal, which controls the program in a new session.
         case terminal([CChar])
     }
 
-    /// Runs a program to its end, its standard output going to the file at `output`.
+    /// Runs a program to its end, with standard output to the file at `output`.
     static func run(_ words: [String], output: String) throws {
         let child = try start(words, .output(output))
         guard let status = end(of: child) else { throw BenchmarkError("cannot wait for \(words[0])") }
         guard status == 0 else { throw BenchmarkError("\(words[0]) ended with status \(status)") }
     }
 
-    /// Waits until a child has ended; its status, or `nil` if there is no such child.
+    /// Waits until a child has ended; returns its status, or `nil` if there is no such child.
     @discardableResult
     static func end(of child: pid_t) -> Int32? {
         var status: Int32 = 0
@@ -35,7 +35,7 @@ enum ChildProcess {
         return status
     }
 
-    /// Starts a program, found by `PATH`, with this program's environment but for `variables`.
+    /// Starts a program found by `PATH`, with this program's environment and `variables`.
     static func start(
         _ words: [String], _ streams: Streams, variables: [String: String] = [:]
     ) throws -> pid_t {

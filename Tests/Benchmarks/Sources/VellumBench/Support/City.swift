@@ -1,6 +1,6 @@
 import Foundation
 
-/// A city of the demonstration data (GeoNames, CC BY 4.0) with all its properties: what a small typed value looks like.
+/// A city of the demonstration data (GeoNames, CC BY 4.0) with all its properties: a typical small value.
 struct City: Codable, Sendable, Equatable {
     var geonameid: Int
     var name: String

@@ -21,22 +21,21 @@ enum Clock {
         return Double(now() - start)
     }
 
-    /// The time that this thread was given, for work that waits for nothing: what others do on the machine does not
-    /// count.
+    /// Processor time of this thread, which excludes the work of other threads and processes.
     static func processorNanoseconds(_ body: () throws -> Void) rethrows -> Double {
         let start = processorNow()
         try body()
         return Double(processorNow() - start)
     }
 
-    /// The time that this thread was given so far.
+    /// Processor time of this thread so far.
     static func processorNow() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
     }
 
-    /// What one reading of the clock adds to an interval between two of them: the median of 100,000.
+    /// The time that a reading of the clock adds to an interval: the median of 100,000.
     static func overhead() -> UInt32 {
         var intervals = Latencies(capacity: 100_000)
         var last = now()
@@ -49,7 +48,7 @@ enum Clock {
     }
 }
 
-/// Durations of single operations, in nanoseconds, kept without allocating while they are taken.
+/// Durations of single operations in nanoseconds, recorded without allocating.
 struct Latencies {
     private(set) var values: [UInt32] = []
 

@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// Threads that begin the same work at once.
+/// Threads that start the same work at once.
 enum Crew {
-    /// - Returns: nanoseconds from when the first began until the last had ended.
+    /// - Returns: nanoseconds from the start of the first thread to the end of the last.
     static func nanoseconds(
         _ count: Int, _ body: @escaping @Sendable (_ number: Int) throws -> Void
     ) throws -> Double {

@@ -1,13 +1,12 @@
-/// The keys of a series of operations, in the order in which they are used: as the strings that Vellum
-/// takes and as the bytes that the others take. Made before the clock starts, and read in sequence, so that
-/// neither side pays for finding its keys.
+/// The keys of a series of operations in order, as the strings that Vellum takes and the bytes that others take. Built before
+/// the clock starts and read in sequence, so that no system's time includes building its keys.
 final class KeyBatch {
     /// Every key is two letters and ten digits.
     static let keyBytes = 12
 
     let ids: [Int]
     let strings: [String]
-    /// Whether reading a value means each of its cache lines, as somebody does who uses it; else its first and its last byte.
+    /// Whether reads include each of a value's cache lines; else its first and last byte.
     let readsWhole: Bool
     private let bytes: UnsafeMutableRawPointer
 
@@ -35,8 +34,8 @@ final class KeyBatch {
     }
 }
 
-/// The values that are stored: random bytes, different for neighbouring keys and for each generation of a
-/// key's value, taken from a pool small enough to stay in the processor's cache.
+/// Values to store: random bytes, different for neighbouring keys and for each generation of a key's value, from a pool that
+/// fits into the processor's cache.
 final class ValuePool {
     let valueBytes: Int
     private static let places = 1 << 16
@@ -61,7 +60,7 @@ final class ValuePool {
     }
 }
 
-/// What reading a value adds to a sum: all systems must arrive at the same one, so nobody reads less.
+/// The value's contribution to a sum that must be equal for all systems, which proves that each reads as much.
 @inline(__always)
 func digest(_ value: UnsafeRawBufferPointer) -> UInt64 {
     guard let first = value.first, let last = value.last else { return 0 }

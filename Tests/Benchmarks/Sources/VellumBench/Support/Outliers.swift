@@ -5,8 +5,8 @@ import Musl
 #else
 import Darwin
 #endif
-/// The slowest of many operations, and what happened meanwhile, to the thread, to the archive's files and on their file system, all
-/// as the kernel tells.
+/// The slowest of many operations, with the kernel's counts of events during each: of the thread, of the archive's files and
+/// of their file system.
 struct Outliers {
     private struct Moment {
         let faults: Int
@@ -15,7 +15,7 @@ struct Outliers {
         let processor: UInt64
         let freeBytes: Int
         let indexBytes: Int
-        /// When a file was made or removed.
+        /// When a file was created or removed.
         let changed: timespec
 
         init(_ index: String, _ folder: String) {
@@ -49,14 +49,14 @@ struct Outliers {
     private let most: Int
     private var slowest: [(nanoseconds: UInt64, text: String)] = []
 
-    /// - Parameter index: the path of the archive's index, which is beside its other files.
+    /// - Parameter index: the path of the archive's index, in the folder of its other files.
     init(index: String, most: Int = 10) {
         self.index = index
         self.most = most
         folder = String(index[..<(index.lastIndex(of: "/") ?? index.startIndex)])
     }
 
-    /// Does it, and remembers it if it was one of the slowest.
+    /// Runs the operation, and records it if it is one of the slowest.
     mutating func time(_ name: String, _ body: () throws -> Void) rethrows {
         let before = Moment(index, folder)
         let start = Clock.now()

@@ -1,41 +1,41 @@
-/// The browser at a terminal whose frames are read, and at which somebody presses keys all the time to see how long each takes
-/// until a frame shows what it did. In the theme without colours: only what is selected is reversed there. One thread's.
+/// A browser on a terminal whose frames are read, with continuous key presses to measure the time until a frame shows their
+/// effect. Uses the theme without colours, where only the selection is reversed. For one thread.
 final class ProbedBrowser {
-    /// What is pressed meanwhile: what has an answer on the screen that is shown.
+    /// Keys to press during a step, which must have an effect on the present screen.
     enum Probe {
         /// Nothing.
         case none
-        /// The cursor goes up and down, in a list or over a question.
+        /// Moves the cursor up and down in a list or a prompt.
         case rows
-        /// The text that fills the screen goes up and down.
+        /// Scrolls a text that fills the screen.
         case text
-        /// Keys without an action, of which it says so: where there is nothing to move in.
+        /// Keys without an action, for which a message appears: where nothing can move.
         case words
     }
 
     private static let (columns, rows) = (120, 40)
-    /// Between two keys, in nanoseconds.
+    /// Interval between keys in nanoseconds.
     private static let interval: UInt64 = 50_000_000
     private static let patience: UInt64 = 60_000_000_000
     /// The first row of a list and of a text.
     static let body = 3
-    /// Where something is typed or said.
+    /// The row of prompts and messages.
     static let status = rows - 2
     private static let (up, down) = ("\u{1b}[A", "\u{1b}[B")
 
     private let program: TerminalProgram
     private(set) var screen = TerminalScreen(columns: columns, rows: rows)
-    /// The longest time from a key until the frame that shows what it did, in each step, and how many keys there were.
+    /// The longest time of each step from a key until the frame that shows its effect, and the number of keys.
     private(set) var slowestOfSteps: [(step: String, nanoseconds: UInt64)] = []
     private(set) var keys = 0
-    /// Of keys that took longer than 100 ms: what was pressed, and what was to change by it, before and after.
+    /// For keys that took longer than 100 ms: the key and the rows that it should change, before and after.
     private(set) var late: [String] = []
     private var lastProbe: UInt64 = 0
     private var goesDown = true
 
     /// - Parameters:
     ///   - words: the program and its arguments.
-    ///   - state: the folder in which it remembers what was chosen.
+    ///   - state: the folder in which it stores its state.
     init(_ words: [String], state: String) throws {
         program = try TerminalProgram(
             words + ["--theme", "mono"], columns: UInt16(ProbedBrowser.columns),
@@ -47,35 +47,35 @@ final class ProbedBrowser {
 
     var slowest: UInt64 { slowestOfSteps.map(\.nanoseconds).max() ?? 0 }
 
-    /// The first row that is selected; empty where none is.
+    /// The first selected row; empty without a selection.
     var selected: String { screen.reversed.first?.text ?? "" }
 
     // MARK: Keys
 
-    /// Presses what is answered at once, and waits for the frame that shows it: a key like those that are pressed all the time.
+    /// Presses keys with an immediate effect, and waits for the frame that shows it.
     func press(_ keys: String, _ step: String, until isShown: (ProbedBrowser) -> Bool) throws {
         note(try ask(keys, step, pressing: .none, until: isShown), step)
     }
 
-    /// Presses what takes a while, or nothing, and other keys until the frame that shows its answer.
-    /// - Returns: nanoseconds until then.
+    /// Presses keys with a slow effect, or none, then probe keys until the frame that shows the effect.
+    /// - Returns: nanoseconds until that frame.
     @discardableResult
     func ask(
         _ keys: String, _ step: String, pressing probe: Probe, until isShown: (ProbedBrowser) -> Bool
     ) throws -> UInt64 {
         try catchUp()
         goesDown = true
-        // It may have come with the frame before.
+        // It may have been in the previous frame.
         if keys.isEmpty, isShown(self) { return 0 }
         let begun = Clock.now()
         try program.press(keys)
-        // Another key within 50 ms of an answer to a plan would make it none.
+        // A key within 50 ms of the response to a plan would cancel it.
         lastProbe = begun + 80_000_000
         var answered: UInt64?
         var pressed: (at: UInt64, key: String, shown: [String])?
         while answered == nil || pressed != nil {
             let now = Clock.now()
-            // The last key pressed has the patience that all of it had.
+            // The last key has the whole time limit.
             let limit = ProbedBrowser.patience * (answered == nil ? 1 : 2)
             guard now - begun < limit else { throw failure(step, pressed?.key) }
             if answered == nil, pressed == nil, now >= lastProbe + ProbedBrowser.interval,
@@ -100,7 +100,7 @@ final class ProbedBrowser {
         return (answered ?? begun) - begun
     }
 
-    /// The frames that came unasked.
+    /// Reads frames that were sent without a key.
     private func catchUp() throws {
         while let frame = try program.nextFrame(milliseconds: 0) { screen.take(frame) }
     }
@@ -127,7 +127,7 @@ final class ProbedBrowser {
         }
     }
 
-    /// What differs when a frame shows what the key did.
+    /// The part of the screen that a probe key changes.
     private func shown(by probe: Probe, _ key: String) -> [String] {
         switch probe {
         case .none: []
@@ -138,9 +138,9 @@ final class ProbedBrowser {
     }
 
     private func failure(_ step: String, _ key: String?) -> BenchmarkError {
-        let unanswered = key.map { ", nor what \($0.debugDescription) does" } ?? ""
+        let unanswered = key.map { ", nor the effect of \($0.debugDescription)" } ?? ""
         return BenchmarkError(
-            "P14, \(step): the browser didn't show in 60 s what was waited for\(unanswered), but\n"
+            "P14, \(step): the browser didn't show in 60 s the expected text\(unanswered), but\n"
                 + screen.lines.joined(separator: "\n"))
     }
 }

@@ -15,7 +15,7 @@ struct SeededGenerator: RandomNumberGenerator {
 }
 
 extension SeededGenerator {
-    /// `count` numbers out of `0..<bound`, each as likely as any other, repeats included.
+    /// `count` uniform random numbers in `0..<bound`, with repeats.
     mutating func draws(_ count: Int, below bound: Int) -> [Int] {
         (0..<count).map { _ in Int.random(in: 0..<bound, using: &self) }
     }

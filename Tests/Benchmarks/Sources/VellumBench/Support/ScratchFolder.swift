@@ -1,12 +1,12 @@
 import Foundation
 
-/// A new folder for the stores of one run of the program, removed with everything in it by ``remove()``.
+/// A new folder for the stores of one run, removed with its content by ``remove()``.
 struct ScratchFolder {
     let url: URL
 
     private static let prefix = "vellum-bench-"
 
-    /// Also removes what runs that were interrupted left in `parent`.
+    /// Also removes folders of interrupted runs in `parent`.
     init(in parent: URL) throws {
         let siblings = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
         for name in siblings where name.hasPrefix(ScratchFolder.prefix) {
@@ -18,7 +18,7 @@ struct ScratchFolder {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 
-    /// The path of a folder of that name, empty, made anew.
+    /// The path of a new, empty folder of that name.
     func fresh(_ name: String) throws -> String {
         let path = url.appendingPathComponent(name)
         if FileManager.default.fileExists(atPath: path.path) { try FileManager.default.removeItem(at: path) }
@@ -32,11 +32,11 @@ struct ScratchFolder {
 
     func remove() throws { try FileManager.default.removeItem(at: url) }
 
-    /// The kind of file system that the folder is on, and whether it is memory only.
+    /// The kind of the folder's file system, and whether it is in memory.
     var fileSystem: (name: String, isMemory: Bool) {
         #if os(Linux)
-        // proc_pid_mounts(5): device, mount point, kind, … ; of the mount points above the folder the
-        // deepest counts, and of several at one place the last.
+        // proc_pid_mounts(5): device, mount point, kind, …. The deepest mount point above the folder counts, the last one if
+        // there are several.
         let mounts = (try? String(contentsOfFile: "/proc/self/mounts", encoding: .utf8)) ?? ""
         let path = url.resolvingSymlinksInPath().path + "/"
         var found = (point: "", kind: "unknown")

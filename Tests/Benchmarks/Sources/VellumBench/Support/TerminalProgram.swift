@@ -8,18 +8,18 @@ import Musl
 import Darwin
 #endif
 
-/// A program at a terminal of its own, with what it sends there. One thread's; the program ends with the object.
+/// A program on a pseudo-terminal, with its output. For one thread; the program ends with the object.
 final class TerminalProgram {
-    /// What a terminal that shows whole frames only is sent at the end of each.
+    /// The sequence at the end of each synchronized frame.
     private static let endOfFrame = Array("\u{1b}[?2026l".utf8)
     private static let patience: UInt64 = 60_000_000_000
 
     private let terminal: Int32
     private let process: pid_t
-    /// What was sent since the last call that waited.
+    /// Output since the last call that waited.
     private var output: [UInt8] = []
 
-    /// - Parameter variables: of its environment, besides those that say what the terminal is.
+    /// - Parameter variables: added to the environment, besides those that describe the terminal.
     init(
         _ words: [String], columns: UInt16, rows: UInt16, variables: [String: String] = [:]
     ) throws {
@@ -45,13 +45,13 @@ final class TerminalProgram {
 
     // MARK: Typing and waiting
 
-    /// Types keys; what was sent before is forgotten.
+    /// Types keys and discards previous output.
     func type(_ keys: String) throws {
         try drain()
         try press(keys)
     }
 
-    /// Types keys; what was sent before is still there to be asked for.
+    /// Types keys and keeps previous output.
     func press(_ keys: String) throws {
         var rest = Array(keys.utf8)[...]
         while !rest.isEmpty {
@@ -61,7 +61,7 @@ final class TerminalProgram {
         }
     }
 
-    /// Waits for the end of the first frame in which, or after which, `text` was sent; the moment at which it was there.
+    /// Waits for the end of the first frame in which, or after which, `text` was sent; returns the time at which it arrived.
     @discardableResult
     func frame(showing text: String = "") throws -> UInt64 {
         let wanted = Array(text.utf8)
@@ -79,7 +79,7 @@ final class TerminalProgram {
         throw BenchmarkError("the browser didn't show \"\(text)\", but \(last.debugDescription)")
     }
 
-    /// What was sent up to the end of the next frame; `nil`: none ended within so many milliseconds.
+    /// Output up to the end of the next frame; `nil` if no frame ended within the time limit.
     func nextFrame(milliseconds: Int32) throws -> [UInt8]? {
         let end = Clock.now() + UInt64(milliseconds) * 1_000_000
         var searched = 0
@@ -89,7 +89,7 @@ final class TerminalProgram {
                 output.removeFirst(bytes.count)
                 return bytes
             }
-            // The beginning of one may be there.
+            // The beginning of the sequence may have arrived.
             searched = max(0, output.count - TerminalProgram.endOfFrame.count + 1)
             let now = Clock.now()
             let isLate = now >= end
@@ -98,14 +98,14 @@ final class TerminalProgram {
         }
     }
 
-    /// Reads what is sent until nothing has come for as long, but no longer than three seconds: ages on the screen pass.
+    /// Reads until there is no output for a time, at most three seconds, since ages on the screen change.
     func settle(milliseconds: Int32 = 300) throws {
         let end = Clock.now() + 3_000_000_000
         while Clock.now() < end, try receive(milliseconds: milliseconds) {}
         output = []
     }
 
-    /// Reads what is sent for so long.
+    /// Reads output for a time.
     func watch(seconds: Double) throws {
         let end = Clock.now() + UInt64(seconds * 1e9)
         while Clock.now() < end {
@@ -141,12 +141,12 @@ final class TerminalProgram {
         return nil
     }
 
-    // MARK: What it costs
+    // MARK: Costs
 
-    /// Processor time that it has taken, in nanoseconds; `nil` where the system doesn't say.
+    /// Processor time so far in nanoseconds; `nil` where the system doesn't report it.
     var processorTime: Double? {
         guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
-            // The name in parentheses may have anything in it.
+            // The name in parentheses may contain any character.
             let end = text.lastIndex(of: ")")
         else { return nil }
         let fields = text[end...].split(separator: " ")
@@ -156,7 +156,7 @@ final class TerminalProgram {
         return (user + system) * 1e9 / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 
-    /// Memory of its own in bytes, without what it maps of files; `nil` where the system doesn't say.
+    /// Private memory in bytes, without mapped files; `nil` where the system doesn't report it.
     var ownMemory: Int? {
         guard let text = try? String(contentsOfFile: "/proc/\(process)/smaps_rollup", encoding: .utf8),
             let line = text.split(separator: "\n").first(where: { $0.hasPrefix("Anonymous:") }),

@@ -1,5 +1,5 @@
-/// What a terminal shows of what it was sent: the characters, and which of them are reversed. It knows what curses sends an
-/// xterm, no more. A value; for one thread.
+/// The screen of an xterm: characters, and which of them are reversed. Supports the sequences that curses sends. A value
+/// type; for one thread.
 struct TerminalScreen {
     private struct Cell {
         static let blank = Cell(text: " ", isReversed: false)
@@ -7,7 +7,7 @@ struct TerminalScreen {
         var isReversed: Bool
     }
 
-    /// A control sequence that has begun.
+    /// An incomplete control sequence.
     private enum Sequence {
         case none, escape, charset, control, command
     }
@@ -18,11 +18,11 @@ struct TerminalScreen {
     private var (row, column) = (0, 0)
     private var saved = (row: 0, column: 0)
     private var isReversed = false
-    /// Rows that scroll.
+    /// The scrolling region.
     private var region: Range<Int>
     private var sequence = Sequence.none
     private var parameters: [UInt8] = []
-    /// A character that has begun, and the one before it, which can be repeated.
+    /// An incomplete character, and the previous character, which can be repeated.
     private var character: [UInt8] = []
     private var last: Unicode.Scalar = " "
 
@@ -32,9 +32,9 @@ struct TerminalScreen {
         region = 0..<rows
     }
 
-    // MARK: What it shows
+    // MARK: Content
 
-    /// A row without what trails.
+    /// A row without trailing spaces.
     func line(_ row: Int) -> String {
         var line = cells[row].reduce(into: "") { $0 += $1.text }
         while line.last == " " { line.removeLast() }
@@ -45,7 +45,7 @@ struct TerminalScreen {
 
     func shows(_ text: String) -> Bool { (0..<rows).contains { line($0).contains(text) } }
 
-    /// Rows that have something reversed, but for the first one, and what stands there in the first columns of that.
+    /// Rows with reversed characters, except the first row, and their text in the first columns.
     var reversed: [(row: Int, text: String)] {
         (1..<rows).compactMap { row in
             guard let first = cells[row].firstIndex(where: \.isReversed) else { return nil }
@@ -53,7 +53,7 @@ struct TerminalScreen {
         }
     }
 
-    // MARK: What it is sent
+    // MARK: Input
 
     mutating func take(_ bytes: some Swift.Sequence<UInt8>) {
         for byte in bytes { take(byte) }
@@ -71,7 +71,7 @@ struct TerminalScreen {
             sequence = .none
             escape(byte)
         case (.charset, _): sequence = .none
-        // Up to its end, which is a bell or ESC \.
+        // Up to its end, a bell or ESC \.
         case (.command, 0x07): sequence = .none
         case (.command, 0x1b): sequence = .escape
         case (.command, _): break
@@ -131,12 +131,12 @@ struct TerminalScreen {
             feedLine()
         }
         cells[row][column] = Cell(text: String(Character(scalar)), isReversed: isReversed)
-        // The other half of a wide one.
+        // The second half of a wide character.
         if width == 2 { cells[row][column + 1] = Cell(text: "", isReversed: isReversed) }
         column += width
     }
 
-    /// As curses counts, near enough for names of cities.
+    /// Approximates curses, sufficiently for names of cities.
     private static func width(of scalar: Unicode.Scalar) -> Int {
         if scalar.value < 0x300 { return 1 }
         switch scalar.properties.generalCategory {
@@ -199,7 +199,7 @@ struct TerminalScreen {
             switch number {
             case 0, 27: isReversed = false
             case 7: isReversed = true
-            // A color of its own: what follows is no attribute.
+            // A direct colour; the following numbers are no attributes.
             case 38, 48: rest = rest.dropFirst(rest.first == 2 ? 4 : 2)
             default: break
             }

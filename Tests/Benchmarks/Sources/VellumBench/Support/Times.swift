@@ -1,4 +1,4 @@
-/// Times that a thread takes; read when it has ended.
+/// Durations recorded by a thread; read after it has ended.
 final class Times: @unchecked Sendable {
     private var values = Latencies(capacity: 100_000)
 
@@ -6,7 +6,7 @@ final class Times: @unchecked Sendable {
 
     var median: UInt32 { share(0.5) }
 
-    /// What so many, 0 to 1, don't exceed.
+    /// The quantile of a share from 0 to 1.
     func share(_ share: Double) -> UInt32 {
         let sorted = values.sorted()
         return sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]

@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// What asynchronous work comes to, for a program that isn't.
+/// Results of asynchronous work for synchronous code.
 enum Waiting {
     static func result<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value
     {

@@ -2,8 +2,8 @@ import CBOR
 import CSQLite
 import Foundation
 
-/// The same cities in a SQLite database twice: as JSON text in one column, and in a native column for each property.
-/// The whole file is mapped, statements are prepared once; there is no index but the primary key's.
+/// The cities in a SQLite database twice: as JSON text in one column, and in a native column for each property. The whole
+/// file is mapped, statements are prepared once; there is no index but the primary key's.
 final class CityTables {
     /// The form of a table.
     enum Form: CaseIterable {
@@ -72,8 +72,8 @@ final class CityTables {
         try execute("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
-    /// The first columns of the rows, separated by a space. In `query` a property's name stands in braces, and the table's is
-    /// `{}`.
+    /// The first columns of the rows, separated by a space. `query` has the names of properties in braces, and `{}` for the
+    /// table.
     func answer(_ query: String, _ form: Form) throws -> [String] {
         let text = query.replacing("{}", with: form.table).replacing(/\{(\w+)\}/) { form.column($0.output.1) }
         let statement = try prepare(text)
@@ -89,7 +89,7 @@ final class CityTables {
     }
 
     private func bind(_ statement: OpaquePointer?, _ place: Int32, _ text: String) {
-        // -1, which SQLite takes for "copy it" (SQLITE_TRANSIENT), is a macro that Swift doesn't see.
+        // SQLITE_TRANSIENT, which makes SQLite copy the text, is a macro that isn't imported.
         let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         sqlite3_bind_text(statement, place, text, Int32(text.utf8.count), copies)
     }

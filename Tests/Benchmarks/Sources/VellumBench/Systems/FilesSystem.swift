@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file for each key, as programs keep caches: written beside its place and renamed, read as a whole.
+/// A file for each key: written to a temporary name and renamed, read as a whole.
 final class FilesSystem: KeyValueSystem {
     let name = "a file each"
     private let folder: URL

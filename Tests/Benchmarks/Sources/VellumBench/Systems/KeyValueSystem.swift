@@ -1,23 +1,23 @@
-/// Something that stores values under keys. What is said of one operation is inlined into what does a whole batch, so that
-/// calling through this protocol costs the operations nothing.
+/// A system that stores values under keys. Single operations are inlined into those for batches, so that calls through this
+/// protocol cost nothing.
 protocol KeyValueSystem: AnyObject {
     var name: String { get }
-    /// Stores the value of the key at a place of the batch, in an operation of its own that survives the death of the process.
+    /// Stores the value of the key at an index of the batch in a separate operation, which survives a crash of the process.
     func put(_ batch: KeyBatch, _ place: Int, _ values: ValuePool, generation: Int) throws
-    /// Reads the value of the key at a place of the batch, in an operation of its own, and returns its digest.
+    /// Reads the value of the key at an index of the batch in a separate operation, and returns its digest.
     func read(_ batch: KeyBatch, _ place: Int) throws -> UInt64
-    /// Reads the values of so many keys that follow the key at a place of the batch, by their bytes. The sum of their digests.
+    /// Reads the values of the next `count` keys in byte order after the key at an index; returns the sum of their digests.
     func scan(_ batch: KeyBatch, _ place: Int, count: Int) throws -> UInt64
-    /// Stores many values in the way that is fastest, before the clock starts.
+    /// Stores many values in the fastest way, before the clock starts.
     func load(_ batch: KeyBatch, _ values: ValuePool, generation: Int) throws
-    /// The same for another thread.
+    /// A handle for another thread.
     func another() throws -> any KeyValueSystem
     func close()
 
     func put(_ batch: KeyBatch, _ values: ValuePool, generation: Int) throws
     func read(_ batch: KeyBatch) throws -> UInt64
     func perform(_ mix: MixedBatch, _ values: ValuePool, generation: Int) throws -> UInt64
-    /// What each of them took, in nanoseconds.
+    /// The duration of each operation in nanoseconds.
     func times(of mix: MixedBatch, _ values: ValuePool, generation: Int) throws -> Latencies
 }
 
@@ -32,19 +32,18 @@ extension KeyValueSystem {
 
     func another() throws -> any KeyValueSystem { throw BenchmarkError("\(name) is for one thread") }
 
-    /// A value for each key.
     func put(_ batch: KeyBatch, _ values: ValuePool, generation: Int) throws {
         for place in 0..<batch.count { try put(batch, place, values, generation: generation) }
     }
 
-    /// The value of each key; the sum of their digests.
+    /// Reads the value of each key; returns the sum of their digests.
     func read(_ batch: KeyBatch) throws -> UInt64 {
         var sum: UInt64 = 0
         for place in 0..<batch.count { sum &+= try read(batch, place) }
         return sum
     }
 
-    /// What is to be done with each key; the sum of the digests of what was read.
+    /// Executes the operation of each key; returns the sum of the digests of the read values.
     func perform(_ mix: MixedBatch, _ values: ValuePool, generation: Int) throws -> UInt64 {
         var sum: UInt64 = 0
         for place in 0..<mix.keys.count { sum &+= try perform(mix, place, values, generation: generation) }
@@ -79,11 +78,11 @@ extension KeyValueSystem {
     }
 }
 
-/// Keys, and what is done with each of them in turn.
+/// Keys, and the operation for each.
 struct MixedBatch {
     enum Operation {
         case read, put, readThenPut
-        /// So many of those that follow.
+        /// Reads a number of the following keys.
         case scan(UInt8)
     }
 

@@ -1,16 +1,16 @@
 import CLMDB
 
-/// An LMDB environment with one unnamed database, `MDB_NOSYNC`: what is committed survives the death of the
-/// process and not that of the machine, as an archive of the default durability does.
+/// An LMDB environment with one unnamed database, `MDB_NOSYNC`: commits survive a crash of the process, not one of the
+/// system, like in an archive of the default durability.
 final class LMDBSystem: KeyValueSystem {
     static var version: String {
         "\(MDB_VERSION_MAJOR).\(MDB_VERSION_MINOR).\(MDB_VERSION_PATCH)"
     }
 
     enum Reading {
-        /// A read transaction renewed for each look-up, which sees what was committed before it.
+        /// A read transaction renewed for each look-up, which reads all commits before it.
         case renewed
-        /// One read transaction for all look-ups, which sees the past and keeps pages from being used again.
+        /// One read transaction for all look-ups, which reads a snapshot and keeps its pages from being reused.
         case longLived
     }
 
@@ -54,8 +54,8 @@ final class LMDBSystem: KeyValueSystem {
         isShared = true
     }
 
-    /// In a transaction of its own, also before the clock starts: large ones leave lists of free pages that slow down each small one
-    /// after them.
+    /// A transaction for each put, also before the clock starts: large ones leave lists of free pages that slow down later
+    /// small ones.
     func put(_ batch: KeyBatch, _ place: Int, _ values: ValuePool, generation: Int) throws {
         var transaction: OpaquePointer?
         try LMDBSystem.check(mdb_txn_begin(environment, nil, 0, &transaction), "begin")
@@ -76,7 +76,7 @@ final class LMDBSystem: KeyValueSystem {
         return batch.digest(UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size))
     }
 
-    /// By a cursor, which is opened for each.
+    /// With a cursor, which is opened for each scan.
     func scan(_ batch: KeyBatch, _ place: Int, count: Int) throws -> UInt64 {
         let transaction = try readTransaction()
         defer { if reading == .renewed { mdb_txn_reset(transaction) } }
@@ -94,7 +94,7 @@ final class LMDBSystem: KeyValueSystem {
         return sum
     }
 
-    /// The reader, renewed if it isn't one for all.
+    /// The reader, renewed unless it is used for all look-ups.
     @inline(__always)
     private func readTransaction() throws -> OpaquePointer {
         if let reader {
@@ -107,7 +107,7 @@ final class LMDBSystem: KeyValueSystem {
         return reader
     }
 
-    /// The environment is for any thread, a reader is not.
+    /// The environment is for any thread, a reader for one.
     func another() throws -> any KeyValueSystem { LMDBSystem(sharing: self) }
 
     func close() {

@@ -1,14 +1,13 @@
 import CLimits
 import Foundation
 
-/// The least that storing and reading a value takes (LIMITS.md): the system against which ours is held to see what there is to
-/// be gained.
+/// The minimum work for storing and reading a value (LIMITS.md), to show how much ours could improve.
 final class LimitSystem: KeyValueSystem {
     static let name: String = "the limit"
     let name: String = LimitSystem.name
     private let store: OpaquePointer
 
-    /// - Parameter entries: how many keys there will be at most.
+    /// - Parameter entries: the maximum number of keys.
     init(at path: String, entries: Int, valueBytes: Int = Plan.valueBytes) throws {
         guard let store = cl_open(path, entries, valueBytes) else {
             throw BenchmarkError("the limit's files can't be made in \(path)")
@@ -43,7 +42,7 @@ final class LimitSystem: KeyValueSystem {
 
     func close() { cl_close(store) }
 
-    // MARK: All of it
+    // MARK: Scans
 
     /// Nanoseconds for opening an index and a segment and checking one frame.
     static func timeOpening(index: String, segment: String) throws -> Double {
@@ -54,7 +53,7 @@ final class LimitSystem: KeyValueSystem {
         return time
     }
 
-    /// Nanoseconds for appending so many messages to a ring in a file at `path`.
+    /// Nanoseconds for appending a number of messages to a ring in a file at `path`.
     static func timeAppending(
         _ message: [UInt8], _ count: Int, ringBytes: Int, at path: String
     ) throws -> Double {
@@ -68,12 +67,12 @@ final class LimitSystem: KeyValueSystem {
     }
 }
 
-/// The files of a log, mapped, to be read frame by frame with their checksums.
+/// The mapped files of a log, read frame by frame with their checksums.
 final class LimitFiles {
     private let files: OpaquePointer
     private let bytes: Int
 
-    /// - Parameter bytes: how many they have together.
+    /// - Parameter bytes: their total size.
     init(_ paths: [String], bytes: Int) throws {
         let names = paths.map { strdup($0) }
         defer { for name in names { free(name) } }
@@ -87,7 +86,7 @@ final class LimitFiles {
 
     deinit { cl_files_unmap(files) }
 
-    /// Reads all frames, of which there are so many; with `index`, each gets its place in an index in a new file of that path.
+    /// Reads `entries` frames; with `index`, adds each to an index in a new file of that path.
     func scan(entries: Int, index: String? = nil) throws {
         var sum: UInt64 = 0
         guard cl_files_scan(files, bytes / entries, index == nil ? 0 : entries, index, &sum), sum > 0 else {
@@ -96,7 +95,7 @@ final class LimitFiles {
     }
 }
 
-/// Objects in memory that are found by a key of up to 16 bytes, in the least time.
+/// Objects in memory under keys of up to 16 bytes, with the minimum work.
 final class LimitShelf {
     private let shelf: OpaquePointer
 
@@ -110,7 +109,7 @@ final class LimitShelf {
 
     deinit { cl_shelf_free(shelf) }
 
-    /// The keys one behind the other, zeros behind each.
+    /// The keys in sequence, each padded with zeros.
     static func bytes(of key: String) -> [UInt8] {
         Array((Array(key.utf8) + [UInt8](repeating: 0, count: 16)).prefix(16))
     }

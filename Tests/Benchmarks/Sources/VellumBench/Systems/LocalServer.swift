@@ -1,12 +1,12 @@
 import Foundation
 
-/// A server at a port of the loopback interface, which writes no files.
+/// A server at a port of the loopback interface that writes no files.
 final class LocalServer {
     private(set) var port = 0
     private var process: pid_t = 0
 
     init(_ program: String, at folder: String) throws {
-        // Somebody else may have the port.
+        // The port may be in use.
         for _ in 0..<10 {
             port = Int.random(in: 20_000..<32_000)
             process = try ChildProcess.start(

@@ -6,7 +6,7 @@ final class MessageTable {
     private var prepared: OpaquePointer?
     private static let insertion = "INSERT INTO messages VALUES (?1)"
 
-    /// - Parameter inWAL: with WAL and `synchronous=NORMAL`; else journal and sync are SQLite's own choice.
+    /// - Parameter inWAL: with WAL and `synchronous=NORMAL`; else with SQLite's default journal and sync.
     init(path: String, inWAL: Bool = true) throws {
         guard sqlite3_open(path, &connection) == SQLITE_OK else {
             throw BenchmarkError("SQLite cannot open \(path)")
@@ -26,7 +26,7 @@ final class MessageTable {
 
     func insert(_ message: [UInt8]) throws { try insert(message, prepared) }
 
-    /// As the CacheAdvance library measures SQLite: a count, and the insertion prepared anew.
+    /// Like the CacheAdvance library's benchmark of SQLite: a count, and an insertion prepared each time.
     func insertAfterCounting(_ message: [UInt8]) throws {
         try execute("SELECT COUNT(*) FROM messages")
         let statement = try prepare(MessageTable.insertion)

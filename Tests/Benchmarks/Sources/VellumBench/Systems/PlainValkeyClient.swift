@@ -2,8 +2,8 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// A client of a Valkey or Redis server as a program would write it for itself: one connection, requests sent without waiting for
-/// the answers to former ones. It doesn't look into them, and knows from their length where they end.
+/// A minimal client of a Valkey or Redis server: one connection, requests are pipelined. It doesn't parse responses, and
+/// finds their ends by their lengths.
 final class PlainValkeyClient: Sendable {
     private final class Replies: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
@@ -37,8 +37,8 @@ final class PlainValkeyClient: Sendable {
             }
     }
 
-    /// - Parameter replyBytes: how many the answer has.
-    /// - Returns: the answer, and when it was there.
+    /// - Parameter replyBytes: the length of the response.
+    /// - Returns: the response, and when it arrived.
     @discardableResult
     func send(_ words: [[UInt8]], replyBytes: Int) async -> (reply: ByteBuffer, time: UInt64) {
         var request = ByteBuffer()
@@ -56,7 +56,7 @@ final class PlainValkeyClient: Sendable {
         }
     }
 
-    /// The value of a key that has so many bytes.
+    /// The value of a key, which has `bytes` bytes.
     func get(_ key: String, bytes: Int) async throws -> [UInt8] {
         let head = "$\(bytes)\r\n".utf8.count
         let (reply, _) = await send([Array("GET".utf8), Array(key.utf8)], replyBytes: head + bytes + 2)
@@ -67,13 +67,13 @@ final class PlainValkeyClient: Sendable {
         return value
     }
 
-    /// - Returns: when the server's answer was there.
+    /// - Returns: when the server's response arrived.
     func set(_ key: String, _ bytes: [UInt8]) async -> UInt64 {
         await send([Array("SET".utf8), Array(key.utf8), bytes], replyBytes: 5).time
     }
 
     func length(of key: String) async throws -> Int {
-        // Of three digits: ":" and the line's end besides.
+        // ":", three digits and the line's end.
         let (reply, _) = await send([Array("STRLEN".utf8), Array(key.utf8)], replyBytes: 6)
         guard let bytes = Int(String(buffer: reply).filter(\.isNumber)), bytes >= 100 else {
             throw BenchmarkError("the server says \(String(buffer: reply))")

@@ -1,8 +1,7 @@
 import CBOR
 import Foundation
 
-/// Programs that are asked the usual questions too, where they are installed: the same cities as lines of JSON, and DuckDB's
-/// table of them.
+/// Other programs for the same queries, where they are installed: with the cities as lines of JSON, and as a table of DuckDB.
 struct QueryPrograms {
     private let folder: String
     private let hasDuckDB: Bool
@@ -44,8 +43,8 @@ struct QueryPrograms {
             """)
     }
 
-    /// What DuckDB answers and, for each of the runs, the nanoseconds that its one thread was given: it tells what one waits in
-    /// whole milliseconds only. `nil`: it isn't installed.
+    /// DuckDB's result and, for each run, its processor nanoseconds with one thread, since it reports elapsed time in whole
+    /// milliseconds only. `nil`: not installed.
     func duckDB(_ question: CityQuestion, runs: Int) throws -> (rows: [String], nanoseconds: [Double])? {
         guard hasDuckDB else { return nil }
         let statement = (question.duckDB ?? question.statement).replacing("{}", with: "cities")
@@ -61,12 +60,12 @@ struct QueryPrograms {
             }
         }
         guard times.count == runs + 1, times.allSatisfy(\.isFinite) else {
-            throw BenchmarkError("\(question.name): DuckDB tells no times")
+            throw BenchmarkError("\(question.name): DuckDB reports no times")
         }
         return (rows, Array(times.dropFirst()))
     }
 
-    /// What jq answers, and the nanoseconds that one waits for it, once: it reads all lines each time. `nil`: it isn't installed.
+    /// jq's result, and the elapsed nanoseconds of one run, in which it reads all lines. `nil`: not installed.
     func jq(_ question: CityQuestion) throws -> (rows: [String], nanoseconds: Double)? {
         guard hasJQ else { return nil }
         let output = folder + "/jq.txt"

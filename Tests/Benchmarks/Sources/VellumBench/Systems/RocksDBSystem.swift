@@ -1,9 +1,9 @@
 #if ROCKSDB
 import CRocksDB
 
-/// A RocksDB database set up for look-ups of single keys, as its authors advise, with a cache that holds all values: a Bloom
-/// filter of ten bits a key, blocks with a hash index. What is put goes into the write-ahead log without a sync; nothing is
-/// compressed, as random bytes can't be.
+/// A RocksDB database configured for look-ups of single keys, as its authors recommend, with a cache for all values, a Bloom
+/// filter of ten bits per key, and blocks with a hash index. Puts are written to the write-ahead log without a sync. Random
+/// bytes aren't compressed.
 final class RocksDBSystem: KeyValueSystem {
     static let isThere = true
     let name = "RocksDB"
@@ -58,7 +58,7 @@ final class RocksDBSystem: KeyValueSystem {
         return batch.digest(UnsafeRawBufferPointer(start: value, count: bytes))
     }
 
-    /// By an iterator, which is made for each.
+    /// With an iterator, which is created for each scan.
     func scan(_ batch: KeyBatch, _ place: Int, count: Int) throws -> UInt64 {
         let iterator = rocksdb_create_iterator(database, reading)
         defer { rocksdb_iter_destroy(iterator) }

@@ -47,7 +47,7 @@ final class SQLiteSystem: KeyValueSystem {
         BenchmarkError("SQLite: \(action): \(String(cString: sqlite3_errmsg(connection)))")
     }
 
-    /// The parameters stay where they are until the statement is reset, so SQLite need not copy them.
+    /// SQLite need not copy the parameters, which stay in memory until the statement is reset.
     @inline(__always)
     private func bindKey(_ statement: OpaquePointer?, _ batch: KeyBatch, _ place: Int) {
         let key = UnsafeRawPointer(batch.pointer(place)).assumingMemoryBound(to: CChar.self)

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A Valkey or Redis server of our own, where one is installed, by a Unix socket, a request at a time; it writes no files, so
-/// what was stored is gone when the server dies. Not held against anybody: it tells what a round trip to a server costs.
+/// A Valkey or Redis server, where one is installed, on a Unix socket, with one request at a time and no files. Shows the
+/// time of a round trip; not compared.
 final class ValkeySystem: KeyValueSystem {
     let name: String
     private let server: pid_t
@@ -10,16 +10,16 @@ final class ValkeySystem: KeyValueSystem {
     private var request: [UInt8] = []
     private var answer: [UInt8]
 
-    /// `nil`: none is installed.
+    /// `nil`: not installed.
     static let program = ["valkey-server", "redis-server"].first {
         (try? ChildProcess.run([$0, "--version"], output: "/dev/null")) != nil
     }
 
-    /// `nil`: none is installed.
+    /// `nil`: not installed.
     init?(at path: String, valueBytes: Int) throws {
         guard let program = ValkeySystem.program else { return nil }
         name = "\(program), nothing survives"
-        // A socket's path is short.
+        // The path of a socket must be short.
         socketPath = FileManager.default.temporaryDirectory.path + "/vellum-bench-\(getpid()).socket"
         answer = [UInt8](repeating: 0, count: valueBytes + 64)
         unlink(socketPath)
@@ -113,7 +113,7 @@ final class ValkeySystem: KeyValueSystem {
         }
     }
 
-    /// - Returns: how many bytes have come.
+    /// - Returns: the number of received bytes.
     private func receive(while isIncomplete: (_ count: Int) -> Bool) throws -> Int {
         var count = 0
         repeat {

@@ -1,7 +1,7 @@
 import StorageEngine
 
-/// One archive of the engine: a cache with exactly the limit that it is given, or, without one, a collection,
-/// which never evicts, like its peers.
+/// An archive of the engine: a cache with the given limit or, without one, a collection, which never evicts, like the other
+/// systems.
 final class VellumSystem: KeyValueSystem {
     let name = "Vellum"
     let store: Store
@@ -40,13 +40,13 @@ final class VellumSystem: KeyValueSystem {
         return value
     }
 
-    /// There is no order of keys: the next ones are chosen from a list of all, then accessed one by one.
+    /// Keys have no order: the next ones are selected from a list of all, then accessed one by one.
     func scan(_ batch: KeyBatch, _ place: Int, count: Int) throws -> UInt64 {
         let page = try archive.keys(KeyQuery(order: .key, after: batch.strings[place], limit: count))
         return try page.keys.reduce(0) { $0 &+ (try archive.withAccess($1, batch.digest) ?? 0) }
     }
 
-    /// Engine and store are for any thread.
+    /// The store is for any thread.
     func another() throws -> any KeyValueSystem { self }
 
     func close() { store.close() }

@@ -1,7 +1,7 @@
 /// P6 and P7: accesses of random keys, against LMDB and SQLite, and of a small hot set, against LMDB; and the limit.
 ///
-/// An access of ours checks the value's checksum, makes the entry the most recent for all processes and
-/// counts a hit; the peers only read. All stores were filled in the same random order.
+/// An access of ours verifies the value's checksum, makes the entry the most recent for all processes and counts a hit; the
+/// peers only read. All stores were filled in the same random order.
 struct AccessWorkload {
     static let random = "P6 access, random keys"
     static let hot = "P7 access, hot keys"
@@ -64,7 +64,7 @@ struct AccessWorkload {
         _ workload: String, _ systems: [any KeyValueSystem], ids: (_ run: Int) -> [Int]
     ) throws -> [Measurement] {
         var results: [Measurement] = []
-        // Run 0 warms up and is not counted.
+        // Run 0 is a warm-up.
         for run in 0...plan.runs {
             plan.say("\(workload): " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
             let batch = KeyBatch(ids(run))

@@ -2,11 +2,11 @@ import CacheAdvance
 import Foundation
 import StorageEngine
 
-/// P1 and P2: messages of 200 bytes appended to a ring that is full, without a sync, each there when the process is killed;
-/// an archive of kind `log` and a ring file apart. Against a table of messages in SQLite: P1 with WAL, `synchronous=NORMAL`
-/// and a prepared insert, P2 as the CacheAdvance library compares itself (default journal and sync, a count and a fresh
-/// prepare for each append). The plain file is what writing the bytes alone costs. Then all messages are read again: as bytes,
-/// as values that are decoded, and as many lines of a plain file and rows of SQLite.
+/// P1 and P2: messages of 200 bytes appended to a full ring without a sync, each surviving a crash of the process; for an
+/// archive of kind `log` and for a ring file. Against a table of messages in SQLite: P1 with WAL, `synchronous=NORMAL` and a
+/// prepared insert, P2 like the CacheAdvance library's benchmark (default journal and sync, a count and a new statement for
+/// each append). The plain file shows the cost of writing only the bytes. Then all messages are read: as bytes, as decoded
+/// values, as lines of a plain file, and as rows of SQLite.
 struct AppendWorkload {
     static let names = (
         wal: "P1 append 200 bytes", count: "P2 append 200 bytes, as CacheAdvance compares",
@@ -15,7 +15,7 @@ struct AppendWorkload {
     private static let message = [UInt8](repeating: 7, count: 200)
     private static let ringBytes = 1_000_000
     private static let count = 50_000
-    /// Each costs milliseconds.
+    /// Each takes milliseconds.
     private static let slowCount = 200
 
     let plan: Plan
@@ -58,10 +58,10 @@ struct AppendWorkload {
             at: plan.scratch.fresh("append-limit") + "/ring")
     }
 
-    /// The last system is what the others are judged by.
+    /// The others are compared with the last system.
     private func measure(_ name: String, bar: Double, _ systems: [Timed]) throws -> [Measurement] {
         var results = systems.map { Measurement(name, $0.system) }
-        // Run 0 warms up and is not counted.
+        // Run 0 is a warm-up.
         for run in 0...plan.runs {
             plan.say("\(name.prefix(2)): " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
             for (place, system) in systems.enumerated() {
@@ -141,7 +141,7 @@ struct AppendWorkload {
 
     // MARK: Reading
 
-    /// Each reads all that is there, as often as there are runs.
+    /// Reads all messages, once for each run.
     private func measureReading() throws -> [Measurement] {
         let ring = try RingFile(
             path: try emptyFile("read-ring").path, maximumBytes: UInt64(AppendWorkload.ringBytes),
@@ -165,7 +165,7 @@ struct AppendWorkload {
         ]
         return try systems.map { system, read in
             var result = Measurement(AppendWorkload.names.read, system)
-            // Run 0 warms up and is not counted.
+            // Run 0 is a warm-up.
             for run in 0...plan.runs {
                 var found = 0
                 let time = try Clock.nanoseconds { found = try read() }

@@ -1,26 +1,26 @@
 import Foundation
 import StorageEngine
 
-/// P14: the built browser at a terminal of 120 × 40 that shows whole frames, over a store that has one archive: until its
-/// first frame, from a key to its frame, the first sort and the first filter, the memory of its own after those, and what
-/// it takes of a core when nothing happens and beside a writer, which does without it as much.
+/// P14: the built browser on a terminal of 120 × 40 with synchronized frames, on a store with one archive: the time until its
+/// first frame, from a key to its frame, for the first sort and the first filter, its private memory after those, and its
+/// share of a core when idle and beside a writer, with the writer's time without it.
 struct BrowserWorkload {
     private static let put = "P14 a put of that writer"
     private static let tail = "P14 p99.9 of a put at full speed"
 
-    /// Put before all others it is the last in the order of use, and by its key too; sorted by size it is the first. What is
-    /// on the screen already isn't sent again, and no other key has its letters.
+    /// The least recent entry, and the last by key; the first by size. Its letters occur in no other key, so that its
+    /// appearance is always sent.
     private static let largest = "zLARGEST"
-    /// What of it stands behind the letter that is typed to find it, which is marked there.
+    /// The part of it after the letter that is typed to filter, which is highlighted.
     private static let rest = "ARGEST"
     private static let pageDown = "\u{1b}[6~"
     private static let keys = 300
-    /// Puts a second of the writer.
+    /// The writer's puts per second.
     private static let rate = 5_000
     private static let seconds = 6.0
 
     let plan: Plan
-    /// The built program; `nil`: it isn't measured.
+    /// The built program; `nil`: not measured.
     let browser: String?
 
     func run() throws -> [Measurement] {
@@ -47,7 +47,7 @@ struct BrowserWorkload {
         return figures.judged
     }
 
-    /// What is measured, in the order in which it is told.
+    /// Measurements in the order of the report.
     private struct Figures {
         var firstFrame = Measurement("P14 browser's first frame", "vellum")
         var rows = Measurement("P14 first rows of an archive", "vellum")
@@ -63,7 +63,7 @@ struct BrowserWorkload {
         var aloneTail = Measurement(BrowserWorkload.tail, "no browser")
         var watchedTail = Measurement(BrowserWorkload.tail, "beside the browser")
 
-        /// With the bars; without what the system doesn't tell.
+        /// With goals, and without those that the system doesn't support.
         var judged: [Measurement] {
             var all = self
             all.firstFrame.verdict = .within(milliseconds: 50, nanoseconds: firstFrame.median)
@@ -86,7 +86,7 @@ struct BrowserWorkload {
         }
     }
 
-    /// At a store that nobody changes.
+    /// Measures the browser on an idle store.
     private func look(at path: String, with browser: String, _ figures: inout Figures) throws {
         let begun = Clock.now()
         let program = try open(path, with: browser)
@@ -98,7 +98,7 @@ struct BrowserWorkload {
         try program.settle()
         var latencies = Latencies(capacity: BrowserWorkload.keys)
         for place in 0..<BrowserWorkload.keys {
-            // Down and now and then a page, so that it has rows to fetch.
+            // Down, and sometimes a page, so that the browser has rows to load.
             latencies.add(
                 UInt64(try time(place % 10 == 9 ? BrowserWorkload.pageDown : "j", until: "", program)))
             try program.watch(seconds: 0.02)
@@ -106,12 +106,12 @@ struct BrowserWorkload {
         figures.key.add(
             nanosecondsPerOp: Double(latencies.sorted()[BrowserWorkload.keys * 99 / 100]),
             ops: BrowserWorkload.keys, bytes: 0)
-        // The cursor stays with its key, which goes from the last row to the first.
+        // The cursor stays on its key, which moves from the last row to the first.
         try program.type("G")
         try program.settle()
         figures.sort.add(
             nanoseconds: try time("2", until: BrowserWorkload.largest, program), ops: 1, bytes: 0)
-        // At the top of the order by key it isn't on the screen.
+        // At the top of the order by key, it isn't on the screen.
         for key in ["1", "g"] {
             try program.type(key)
             try program.settle()
@@ -130,14 +130,14 @@ struct BrowserWorkload {
         try watch(program, &figures.idle)
     }
 
-    /// Nanoseconds from a key until the frame that shows what it leads to.
+    /// Nanoseconds from a key until the frame that shows the text.
     private func time(_ key: String, until text: String, _ program: TerminalProgram) throws -> Double {
         try program.type(key)
         let begun = Clock.now()
         return Double(try program.frame(showing: text) - begun)
     }
 
-    /// What it takes of a core while nobody types.
+    /// Measures the browser's share of a core without input.
     private func watch(_ program: TerminalProgram, _ taken: inout Measurement) throws {
         let before = program.processorTime
         try program.watch(seconds: BrowserWorkload.seconds)
@@ -145,7 +145,8 @@ struct BrowserWorkload {
         taken.add(nanosecondsPerOp: (after - before) / BrowserWorkload.seconds, ops: 1, bytes: 0)
     }
 
-    /// A writer that stores so many entries a second anew, with and without a browser that shows them in LRU order.
+    /// A writer that overwrites a fixed number of entries per second, with and without a browser that lists them in LRU
+    /// order.
     private func write(
         into system: VellumSystem, watchedBy browser: String?, _ figures: inout Figures
     ) throws {
@@ -157,7 +158,7 @@ struct BrowserWorkload {
         let times = Times()
         let writer = Background { round in
             let begun = Clock.now()
-            // Ten at once: to sleep between any two takes longer than that.
+            // Ten at once, since sleeping between two takes longer.
             for place in 0..<10 {
                 let number = (round * 10 + place) % keys.count
                 try archive.put(values[round % values.count], forKey: keys[number])
@@ -182,8 +183,8 @@ struct BrowserWorkload {
         }
     }
 
-    /// While a writer stores all entries anew, one after the other, as fast as it can: what was listed has moved meanwhile. The
-    /// browser lists, sorts and filters them, or there is none.
+    /// A writer overwrites all entries in turn at full speed, so that listed entries have moved. The browser, if any, lists,
+    /// sorts and filters them.
     private func storeAll(
         _ system: VellumSystem, watchedBy browser: String?, _ figures: inout Figures
     ) throws {
@@ -222,7 +223,7 @@ struct BrowserWorkload {
         }
     }
 
-    /// With the entries of the archive on the screen.
+    /// Shows the entries of the archive.
     private func openEntries(_ path: String, with browser: String) throws -> TerminalProgram {
         let program = try open(path, with: browser)
         try program.frame(showing: VellumSystem.archiveName)

@@ -2,31 +2,31 @@ import CBOR
 import Foundation
 import StorageEngine
 
-/// P14 once more, while another thread stores cities anew as fast as it can: until the answer is on the screen when somebody
-/// sorts a million of them by a property, filters, groups and scrolls them, finds a text at the end of a long value, and
-/// deletes 50,000 entries and brings them back. All the time keys are pressed that have an answer at once: the longest that one
-/// of them takes until its frame. And what the writer notices of it.
+/// P14 while another thread overwrites cities at full speed: the time until the result is on the screen for sorting a million
+/// entries by a property, filtering, grouping, scrolling, finding a text at the end of a long value, and deleting and
+/// restoring 50,000 entries. Keys with an immediate effect are pressed all the time: the longest time until the frame of one
+/// of them. And the effect on the writer.
 struct BusyStoreWorkload {
     static let title = "P14 browser beside a full-speed writer"
     private static let tail = "P14 busy: p99.9 of a put"
 
-    /// More would take longer than two minutes.
+    /// Limits the duration to two minutes.
     private static let mostRuns = 2
-    /// How long the writer writes without a browser.
+    /// Duration of the writer without a browser.
     private static let seconds = 5.0
     private static let deleted = 50_000
-    /// The first key of those that are deleted, and how all of them begin. The writer leaves them alone: what is stored anew
-    /// is neither deleted nor brought back.
+    /// The first of the keys to delete, and their prefix. The writer doesn't overwrite them, since overwritten entries are
+    /// neither deleted nor restored.
     private static let deletedKeys = "gone:"
-    /// Of no other key are these letters a part; there are two of it, so that the cursor has where to go.
+    /// Letters that occur in two keys only, so that the cursor can move.
     private static let letters = ["z", "q", "x"]
     private static let lastKey = "zqx:2"
-    /// How the first key begins.
+    /// The prefix of the first key.
     private static let firstCountry = "AE:"
-    /// Nothing has less than 100,000 inhabitants but this.
+    /// The only place with less than 100,000 inhabitants.
     private static let smallest = "smallest:0"
     private static let longKey = "long:0"
-    /// What is looked for, and what the line says in which it stands.
+    /// The search text, and the text of its line.
     private static let wanted = "needle"
     private static let lastLine = "here is the needle at last"
     private static let longValueBytes = 100_000_000
@@ -35,7 +35,7 @@ struct BusyStoreWorkload {
     private static let scrolling = 1.0
 
     let plan: Plan
-    /// The built program; `nil`: it isn't measured.
+    /// The built program; `nil`: not measured.
     let browser: String?
 
     func run() throws -> [Measurement] {
@@ -45,7 +45,7 @@ struct BusyStoreWorkload {
         defer { system.close() }
         let cities = try Cities(plan)
         try fill(system.archive, with: cities)
-        // What is reclaimed now was written in order, as it won't be again.
+        // The first compaction moves records that were written in order, unlike later ones.
         try cities.storeAll(in: system.archive)
         var figures = Measured()
         let runs = min(plan.runs, BusyStoreWorkload.mostRuns)
@@ -55,7 +55,7 @@ struct BusyStoreWorkload {
             Thread.sleep(forTimeInterval: BusyStoreWorkload.seconds)
             try alone.end(&figures.alone)
             let watched = Writer(of: cities, into: system.archive)
-            // The writer uses what is closed when this ends, also by an error.
+            // The writer must end before the store is closed, also after an error.
             let looked = Result { try look(at: system.store.path, with: browser, &figures) }
             try watched.end(&figures.watched)
             try looked.get()
@@ -66,14 +66,14 @@ struct BusyStoreWorkload {
 
     // MARK: The store
 
-    /// What the writer stores: a key for each entry, in a random order, and the value of each.
+    /// The writer's entries: a key for each in a random order, and its value.
     private struct Cities {
         let keys: [String]
-        /// For each key the number of its value.
+        /// The number of the value for each key.
         let numbers: [Int]
         let values: [[UInt8]]
 
-        /// Those of the demonstration over and over.
+        /// The cities of the demonstration, repeated.
         init(_ plan: Plan) throws {
             let all = try City.all()
             values = try all.map { try CBOREncoder().encode($0) }
@@ -115,7 +115,7 @@ struct BusyStoreWorkload {
         deletedKeys + String(String(100_000 + number).dropFirst())
     }
 
-    /// Lines of which no two are the same, or nobody would see that it scrolls.
+    /// Different lines, so that scrolling is visible.
     private static func longValue() -> [UInt8] {
         let rest = Array(" of a text that is long and says nothing but the number of its line\n".utf8)
         var value: [UInt8] = []
@@ -129,10 +129,10 @@ struct BusyStoreWorkload {
         return value + Array((lastLine + "\n").utf8)
     }
 
-    /// How many entries there are besides the cities.
+    /// The number of entries besides the cities.
     private static let others = deleted + 4
 
-    /// What was deleted has to be there again.
+    /// Checks that the deleted entries were restored.
     private func count(_ archive: Archive) throws {
         let entries = try archive.status().entries
         let back = try (0..<BusyStoreWorkload.deleted).count(where: {
@@ -145,7 +145,7 @@ struct BusyStoreWorkload {
 
     // MARK: The writer
 
-    /// Stores all entries anew, one after the other, as fast as it can.
+    /// Overwrites all entries in turn at full speed.
     private struct Writer {
         private let times = Times()
         private let work: Background
@@ -193,7 +193,7 @@ struct BusyStoreWorkload {
         }
     }
 
-    /// Whether all entries are listed; else it says of how many it shows some.
+    /// Whether all entries are listed; else the browser shows how many of them are.
     private static func listsAll(_ browser: ProbedBrowser) -> Bool {
         let line = browser.screen.line(1)
         return line.contains(" entries") && !line.contains(" of ")
@@ -211,7 +211,7 @@ struct BusyStoreWorkload {
         ["filter ", "find ", "column "].contains { status(browser).hasPrefix($0) }
     }
 
-    /// Takes the filter away. What follows an Escape too soon would make another key of it.
+    /// Removes the filter. A key that follows Escape too soon would be taken for another key.
     private func clearFilter(_ browser: ProbedBrowser) throws {
         try browser.ask(BusyStoreWorkload.escape, "clearing", pressing: .none) {
             BusyStoreWorkload.listsAll($0) && !BusyStoreWorkload.isPromptOpen($0)
@@ -222,7 +222,7 @@ struct BusyStoreWorkload {
         try browser.press("/", step, until: BusyStoreWorkload.isPromptOpen)
     }
 
-    /// By a property of the values, which gets a column first.
+    /// By a property of the values, for which a column is added first.
     private func sort(_ browser: ProbedBrowser) throws -> UInt64 {
         let step = "sorting"
         let box = " Columns"
@@ -235,7 +235,7 @@ struct BusyStoreWorkload {
         try browser.press("C", step) {
             !$0.screen.shows(box) && BusyStoreWorkload.header($0).contains("population")
         }
-        // The next order is the one after that by owner. Where the cursor holds to a key, that is in view and not the first.
+        // The next order is that after the owner. Where the cursor keeps its key, that is in view and not the first row.
         try browser.ask("8", step, pressing: .none) { BusyStoreWorkload.header($0).contains("owner ▲") }
         try browser.press("F", step) { BusyStoreWorkload.status($0).hasPrefix("Following") }
         let time = try browser.ask("s", step, pressing: .rows) {
@@ -277,8 +277,8 @@ struct BusyStoreWorkload {
         return time
     }
 
-    /// To the end, back and page after page.
-    /// - Returns: the longest time until the key under the cursor was there.
+    /// Scrolls to the end, back, and page by page.
+    /// - Returns: the longest time until the cursor's row was shown.
     private func scroll(_ browser: ProbedBrowser) throws -> UInt64 {
         let step = "scrolling"
         func go(_ key: String, until isThere: (ProbedBrowser) -> Bool) throws -> UInt64 {
@@ -322,8 +322,8 @@ struct BusyStoreWorkload {
         return time
     }
 
-    /// Marks what a filter finds, deletes it and takes that back. In between it is the list of all that is looked at, where the
-    /// cursor has somewhere to go when they are gone.
+    /// Marks the results of a filter, deletes and restores them. In between, the list of all entries is shown, where the
+    /// cursor can still move.
     private func delete(_ browser: ProbedBrowser) throws -> (deleted: UInt64, restored: UInt64) {
         let step = "deleting"
         let count = Figures.grouped(BusyStoreWorkload.deleted)
@@ -345,8 +345,8 @@ struct BusyStoreWorkload {
         return (deleted, restored)
     }
 
-    /// Whether it lists all entries, or all but those that were deleted: the next key takes away the words that say so. A few
-    /// may have been stored anew while they were listed.
+    /// Whether it lists all entries, or all but the deleted ones; the next key removes the message with these numbers. Some
+    /// may have been overwritten during the listing.
     private func lists(_ browser: ProbedBrowser, all: Bool) -> Bool {
         let number = Int(browser.screen.line(1).prefix { $0 != "e" }.filter(\.isNumber)) ?? 0
         let wanted = plan.entries + BusyStoreWorkload.others - (all ? 0 : BusyStoreWorkload.deleted)
@@ -355,7 +355,7 @@ struct BusyStoreWorkload {
 
     // MARK: Figures
 
-    /// What is measured, in the order in which it is told.
+    /// Measurements in the order of the report.
     private struct Measured {
         var sort = Measurement("P14 busy: sorted by a property", "vellum")
         var filter = Measurement("P14 busy: filtered by three letters", "vellum")
@@ -369,7 +369,7 @@ struct BusyStoreWorkload {
         var alone = Measurement(BusyStoreWorkload.tail, "no browser")
         var watched = Measurement(BusyStoreWorkload.tail, "beside the browser")
 
-        /// With the bars; without what the system doesn't tell.
+        /// With goals, and without those that the system doesn't support.
         var judged: [Measurement] {
             var all = self
             all.key.verdict = .within(milliseconds: 100, nanoseconds: key.most)

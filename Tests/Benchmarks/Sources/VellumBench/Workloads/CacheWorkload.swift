@@ -4,8 +4,8 @@ import StorageEngine
 import Synchronization
 import Vellum
 
-/// P18: what programs keep in caches, pictures of 100 KB and sessions of some 200 bytes: put, got from memory, and got from disk by a
-/// program that was begun anew; by the typed API against the engine's own calls, GRDB, a file each, an `NSCache` and a dictionary.
+/// P18: typical values of caches, pictures of 100 KB and sessions of some 200 bytes: put, get from memory, and get from disk
+/// by a restarted program; with the typed API against the engine's calls, GRDB, a file each, an `NSCache` and a dictionary.
 struct CacheWorkload {
     static let title = "P18 cached values"
     private static let pictures = 300
@@ -23,7 +23,7 @@ struct CacheWorkload {
         }
         let sessions = (0..<CacheWorkload.sessions).map { ("session \($0)", Session(number: $0)) }
         var results = try measure("of 100 KB", pictures, coding: .bytes)
-        // The bar: what the library adds to the engine's work on bytes that it needn't look into.
+        // The goal limits the time that the library adds to the engine's for bytes that need no decoding.
         if let typed = results[2].firstIndex(where: { $0.system == "Vellum" }),
             let engine = results[2].first(where: { $0.system == "Vellum's engine" })
         {
@@ -34,14 +34,14 @@ struct CacheWorkload {
         return (results + (try measure("of a session", sessions, coding: .json))).flatMap { $0 }
     }
 
-    /// Put, got from memory, got from disk: of each system that has it.
+    /// Put, get from memory, and get from disk, for each system that supports it.
     private func measure<Value: Codable & Sendable & Equatable>(
         _ what: String, _ values: [(key: String, value: Value)], coding: Coding<Value>
     ) throws -> [[Measurement]] {
         let titles = ["put", "get from memory", "get from disk"].map { "P18 \($0), \(what)" }
         let names = try systems(coding).map(\.name)
         var results = titles.map { title in names.map { Measurement(title, $0) } }
-        // Run 0 warms up and is not counted.
+        // Run 0 is a warm-up.
         for run in 0...plan.runs {
             plan.say("P18 \(what): " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
             let order = values.shuffled()
@@ -95,7 +95,7 @@ struct CacheWorkload {
         }
     }
 
-    /// How those that keep bytes make them of a value.
+    /// Encoding and decoding for systems that store bytes.
     fileprivate struct Coding<Value> {
         var encode: (Value) throws -> Data
         var decode: (Data) throws -> Value
@@ -105,7 +105,7 @@ struct CacheWorkload {
         var name: String
         var put: (String, Value) throws -> Void
         var getFromMemory: ((String) throws -> Value?)?
-        /// By somebody who hasn't put them.
+        /// By a restarted program.
         var getFromDisk: ((String) throws -> Value?)?
     }
 

@@ -1,18 +1,18 @@
-/// A question that Vellum and SQLite are asked alike.
+/// A query for Vellum, SQLite and others.
 struct CityQuestion {
     let name: String
-    /// In Vellum's language.
+    /// In Vellum's query language.
     let query: String
     /// For ``CityTables/answer(_:_:)``.
     let statement: String
-    /// For DuckDB, where it says it in another way.
+    /// For DuckDB, where its SQL differs.
     var duckDB: String?
-    /// For jq, which gets no input of its own.
+    /// For jq, without its input.
     var jq = ""
-    /// Whether the order of the answer says nothing.
+    /// Whether the order of the result is unspecified.
     var isUnordered = false
 
-    /// That of P9.
+    /// The query of P9.
     static let conditions = CityQuestion(
         name: "P9 query",
         query: #"find countrycode = "ID" and population > 1000000 | sort population desc, name | limit 10"#,
@@ -21,7 +21,7 @@ struct CityQuestion {
             ORDER BY {population} DESC, {name} LIMIT 10
             """)
 
-    /// What people ask for most, one of each kind.
+    /// The most frequent kinds of queries.
     static let usual = [
         CityQuestion(
             name: "find contains", query: #"find name contains "burg" | count"#,
@@ -49,7 +49,7 @@ struct CityQuestion {
             statement: "SELECT key FROM {} ORDER BY {population} DESC LIMIT 20",
             jq: "[inputs | [-.population, .geonameid]] | sort | .[:20][][1]"),
         CityQuestion(
-            // The number decides between equals, of which each would take its own first.
+            // The identifier makes the order unique.
             name: "sort by two keys", query: "sort countrycode, population desc, geonameid | limit 100",
             statement: """
                 SELECT key FROM {} ORDER BY {countrycode}, {population} DESC, {geonameid} LIMIT 100

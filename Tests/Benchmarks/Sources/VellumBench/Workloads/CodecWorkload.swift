@@ -1,8 +1,8 @@
 import CBOR
 import Foundation
 
-/// P4: each city of the demonstration data, encoded to bytes and decoded from bytes on its own, as CBOR by our codec and
-/// as JSON by Foundation's, the two in turns.
+/// P4: each city of the demonstration data, encoded and decoded separately, as CBOR by our codec and as JSON by Foundation's,
+/// in turn.
 struct CodecWorkload {
     static let encoding = "P4 encode a city"
     static let decoding = "P4 decode a city"
@@ -16,7 +16,7 @@ struct CodecWorkload {
         var theirs = CodecRun(JSONCodec())
         try ours.prepare(cities)
         try theirs.prepare(cities)
-        // The first round only warms caches up.
+        // The first round is a warm-up.
         for run in 0...plan.runs {
             if run > 0 { plan.say("P4: run \(run) of \(plan.runs)") }
             try ours.measure(cities, counts: run > 0)
@@ -35,7 +35,7 @@ struct CodecWorkload {
     }
 }
 
-/// Something that makes bytes of cities, each encoding in memory of its own, and cities of bytes.
+/// Encodes cities into newly allocated bytes, and decodes them.
 private protocol CityCodec {
     associatedtype Bytes: Collection
 
@@ -44,7 +44,7 @@ private protocol CityCodec {
     func decode(_ bytes: Bytes) throws -> City
 }
 
-/// What one codec has done so far.
+/// The results of a codec.
 private struct CodecRun<Codec: CityCodec> {
     private let codec: Codec
     private var encodings: [Codec.Bytes] = []
@@ -57,7 +57,7 @@ private struct CodecRun<Codec: CityCodec> {
         decoding = Measurement(CodecWorkload.decoding, codec.name)
     }
 
-    /// Makes sure that all cities come back.
+    /// Checks that all cities decode equal.
     mutating func prepare(_ cities: [City]) throws {
         encodings = try cities.map(codec.encode)
         guard try encodings.map(codec.decode) == cities else {
@@ -66,7 +66,7 @@ private struct CodecRun<Codec: CityCodec> {
     }
 
     mutating func measure(_ cities: [City], counts: Bool) throws {
-        // What is made of the results keeps them from being left out.
+        // Results are used, so that no call is optimised away.
         var bytes = 0
         let encodingTime = try Clock.processorNanoseconds {
             for city in cities { bytes += try codec.encode(city).count }

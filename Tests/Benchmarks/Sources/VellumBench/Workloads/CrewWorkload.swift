@@ -1,8 +1,8 @@
 import Foundation
 
-/// P12: threads of one process, and processes, that use one store of all entries: nine accesses of random keys and a put of one,
-/// over and over. An operation is one of all of them together, so half the time means twice as much done. LMDB's threads have a
-/// reader each; the limit's only read, and tell what the machine's cores add to each other.
+/// P12: threads of one process, and processes, that use one store of all entries: nine accesses of random keys and a put of
+/// one, repeatedly. Times are for each operation of all together: half the time is twice the throughput. LMDB's threads have
+/// a reader each; the limit only reads, and shows how the machine's cores scale.
 struct CrewWorkload {
     static let title = "P12 nine accesses and a put"
     private static let threads = [1, 2, 4, 8]
@@ -24,7 +24,7 @@ struct CrewWorkload {
         let fill = KeyBatch(plan.shuffledEntries(20, run: 0))
         for system in systems { try system.load(fill, plan.values, generation: 0) }
         var results: [Measurement] = []
-        // Run 0 warms up and is not counted.
+        // Run 0 is a warm-up.
         for run in 0...plan.runs {
             plan.say("P12: " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
             for count in CrewWorkload.threads {
@@ -50,7 +50,7 @@ struct CrewWorkload {
         return judged(results)
     }
 
-    /// What one of the threads or processes does.
+    /// The operations of a thread or process.
     private static func mix(_ plan: Plan, run: Int, worker: Int, _ count: Int) -> MixedBatch {
         var random = plan.random(21, run: run << 8 | worker)
         return MixedBatch(
@@ -75,8 +75,7 @@ struct CrewWorkload {
 
     // MARK: Processes
 
-    /// The command line of a worker: the folder by which it and its parent tell each other how far they are, the store, the run,
-    /// and its number.
+    /// A worker's arguments are the folder for synchronisation with its parent, the store, the run, and its number.
     private func timeProcesses(_ count: Int, at path: String, _ run: Int) throws -> Double {
         let folder = try plan.scratch.fresh("crew-processes")
         let workers = try (0..<count).map { number in
@@ -96,7 +95,7 @@ struct CrewWorkload {
                 .split(whereSeparator: \.isWhitespace).compactMap { UInt64($0) }
         }
         guard let first = times.compactMap(\.first).min(), let last = times.compactMap(\.last).max() else {
-            throw BenchmarkError("P12: the processes tell no times")
+            throw BenchmarkError("P12: the processes report no times")
         }
         return Double(last - first)
     }
@@ -109,23 +108,23 @@ struct CrewWorkload {
         return false
     }
 
-    /// What a process of the benchmark does; returns when it began and ended, by the machine's clock.
+    /// Runs a worker process; returns its start and end by the machine's clock.
     static func work(_ plan: Plan, in folder: String, at store: String, run: Int, number: Int) throws
         -> String
     {
         let system = try VellumSystem(sharing: store)
         defer { system.close() }
         let mix = mix(plan, run: run, worker: number, CrewWorkload(plan: plan).opsPerWorker)
-        // A process that has just begun has no pages at hand.
+        // A new process has no pages mapped.
         _ = try system.read(KeyBatch(Array(stride(from: 0, to: plan.entries, by: 8))))
         try Data().write(to: URL(fileURLWithPath: "\(folder)/ready-\(number)"))
-        guard waits(for: folder + "/go") else { throw BenchmarkError("P12: nobody says when to begin") }
+        guard waits(for: folder + "/go") else { throw BenchmarkError("P12: no signal to start") }
         let start = Clock.now()
         _ = try system.perform(mix, plan.values, generation: run)
         return "\(start) \(Clock.now())"
     }
 
-    /// Each against one thread, or one process, of the same: how many times as much is done.
+    /// Each is compared with one thread or process of the same system: the ratio of the throughputs.
     private func judged(_ results: [Measurement]) -> [Measurement] {
         let names = ["Vellum", "LMDB", LimitSystem.name].flatMap { name in
             ["thread", "process"].map { (first: "\(name), 1 \($0)", of: "\(name), ", kind: " \($0)") }

@@ -1,12 +1,11 @@
 import StorageEngine
 
-/// P10: a put of a new key that must evict, against a put of a new key below the limit, in one archive:
-/// the last puts before it is full, then, after as many evicting puts as it has entries (so that old
-/// segments are being reclaimed as they always will be), puts that evict.
+/// P10: a put of a new key that must evict, against a put of a new key below the limit, in one archive: the last puts before
+/// it is full, and puts that evict after as many evicting puts as it has entries, when segments are compacted continuously.
 ///
-/// The second variant accesses a random key after each put, so that the order of eviction is not the order
-/// of writing and reclaiming finds live entries between dead ones. Puts are timed one by one; of the second variant its accesses
-/// at the limit too. In the last run as many again tell what the ten slowest were.
+/// The second variant accesses a random key after each put, so that eviction doesn't follow the order of writing and
+/// compaction finds live entries between dead ones. Puts are timed one by one; in the second variant, so are accesses at the
+/// limit. The last run repeats this to report the ten slowest operations.
 struct EvictionWorkload {
     static let title = "P10 put"
     private static let percentiles: [(String, Double)] = [
@@ -43,7 +42,7 @@ struct EvictionWorkload {
 
     private func measure(_ run: Int, accesses: Bool, _ phases: inout Phases) throws {
         let timed = plan.opsPerRun
-        // Keys are used once each: filling, last puts below the limit, turnover, evicting puts.
+        // Each key is used once: filling, last puts below the limit, turnover, evicting puts.
         var random = plan.random(6, run: run)
         let keys = (0..<2 * plan.entries + timed).shuffled(using: &random)
         let system = try VellumSystem(at: plan.scratch.fresh("evict-vellum"), limit: plan.diskLimit)
@@ -73,8 +72,8 @@ struct EvictionWorkload {
         }
     }
 
-    /// Puts the keys of a range, each timed, and accesses a random one of the keys that were recently put
-    /// after each if asked. Returns the sorted durations without the clock's own.
+    /// Puts the keys of a range, each timed, and optionally accesses a recently put random key after each. Returns the sorted
+    /// durations without the clock's overhead.
     private func putEach(
         _ keys: [Int], _ range: Range<Int>, accesses: Bool, _ system: VellumSystem,
         _ random: inout SeededGenerator
@@ -92,14 +91,14 @@ struct EvictionWorkload {
             let end = Clock.now()
             puts.add(end - start)
             guard accesses else { continue }
-            // It may have been evicted; then the access is a miss.
+            // It may have been evicted; the access is a miss then.
             _ = try system.archive.withAccess(others.strings[place], digest)
             looks.add(Clock.now() - end)
         }
         return (puts.sorted(), looks.sorted())
     }
 
-    /// The keys of the filling are put again, which evicts, and one of the latest is accessed after each.
+    /// Puts the first keys again, which evicts, and accesses one of the latest after each.
     private func slowest(
         _ system: VellumSystem, _ keys: [Int], _ random: inout SeededGenerator
     ) throws -> [String] {

@@ -4,9 +4,8 @@ import StorageEngine
 import Synchronization
 import Vellum
 
-/// P15: 1,000 followers of changes. What tasks that have nothing to do with them get done while all of them wait, against
-/// the same without followers, in turn; and how long a change takes until all have it, as an event and as a value of the typed API
-/// that is followed.
+/// P15: 1,000 followers of changes. The throughput of unrelated tasks while all of them wait, against that without followers,
+/// in turn; and the time until all have received a change, as an event and as a followed value of the typed API.
 struct FollowerWorkload {
     static let title = "P15 followers"
     private static let followers = 1_000
@@ -54,7 +53,7 @@ struct FollowerWorkload {
         return [without, beside, reached, values]
     }
 
-    /// Values of 4 archives by keys that 1,000 follow, each of which is read anew by each of its followers.
+    /// Values of 4 archives with 1,000 followers, each of which reads the value after a change.
     private func typed() throws -> Measurement {
         var reached = Measurement("P15 a value until 1,000 have it", "Vellum, typed")
         let factory = ArchivesFactory(storePath: try plan.scratch.fresh("followed-values"))
@@ -81,7 +80,7 @@ struct FollowerWorkload {
         return reached
     }
 
-    /// How many followers have got as far as the next wait.
+    /// Counts the followers that have reached the next wait.
     private final class Crowd: Sendable {
         private let count = Atomic<Int>(0)
 
@@ -94,7 +93,7 @@ struct FollowerWorkload {
             }
         }
 
-        /// Counts each value, the first included.
+        /// Counts each value, including the first.
         func follow(_ values: ArchiveOfValues<Int>) -> Task<Void, Never> {
             let followed = values.values(forKey: "a")
             return Task.detached { [self] in
@@ -102,7 +101,7 @@ struct FollowerWorkload {
             }
         }
 
-        /// Counts once when it begins, and once for each event.
+        /// Counts once at the start, and once for each event.
         func follow(_ archive: Archive) throws -> Task<Void, Never> {
             let events = try archive.follow()
             return Task.detached { [self] in
@@ -120,7 +119,7 @@ struct FollowerWorkload {
         func add() { count += 1 }
     }
 
-    /// Calls from task to actor and back, four tasks at once.
+    /// Calls from a task to an actor and back, four tasks at once.
     private static func work() async {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {

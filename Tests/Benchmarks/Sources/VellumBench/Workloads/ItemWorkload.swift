@@ -2,8 +2,8 @@ import Foundation
 import Nest
 import Synchronization
 
-/// Cities as items of a `Nest` that expire, added and fetched again in a random order: in memory against an `NSCache`, where
-/// nothing expires, and a dictionary with a timer for each; kept on disk as well against a file of JSON for each.
+/// Cities as items of a `Nest` that expire, added and fetched in a random order: in memory against an `NSCache` without
+/// expiry and a dictionary with a timer for each; on disk against a JSON file for each.
 struct ItemWorkload {
     static let title = "Nest items"
     private static let titles = [
@@ -22,7 +22,7 @@ struct ItemWorkload {
         var results = titles.enumerated().map { (place, title) in
             (place < 2 ? inMemory : onDisk).map { Measurement(title, $0) }
         }
-        // Run 0 warms up and is not counted.
+        // Run 0 is a warm-up.
         for run in 0...plan.runs {
             plan.say("Nest: " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
             var random = plan.random(17, run: run)
@@ -86,7 +86,7 @@ struct ItemWorkload {
             fetch: { cache.object(forKey: $0.primaryKey as NSString)?.city })
     }
 
-    /// As the least that expires: what is replaced takes its timer along.
+    /// The simplest cache with expiry: a replaced item cancels its timer.
     private final class TimedDictionary: Sendable {
         /// Work items may be cancelled from any thread.
         private struct Item: @unchecked Sendable {

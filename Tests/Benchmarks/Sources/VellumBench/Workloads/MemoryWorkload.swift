@@ -1,11 +1,12 @@
 import Synchronization
 import Vellum
 
-/// P8: objects that the typed API has in memory, accessed in a random order, against a dictionary behind a mutex: by plain calls, by
-/// asynchronous ones, and where nothing proves that the type is `Sendable`, so that each access decodes the object anew.
+/// P8: objects in the memory of the typed API, accessed in a random order, against a dictionary behind a mutex: by
+/// synchronous calls, by asynchronous ones, and for a type that isn't known to be `Sendable`, so that each access decodes the
+/// object.
 ///
-/// An access of ours asks the index of all processes whether the object is still the archive's, makes it the most recent
-/// in both tiers and counts a hit; the dictionary only looks it up.
+/// An access of ours asks the index of all processes whether the object is current, makes it the most recent in both tiers
+/// and counts a hit; the dictionary only looks it up.
 struct MemoryWorkload {
     static let name = "P8 typed access, in memory"
     private static let opsPerRun = 1_000_000
@@ -31,7 +32,7 @@ struct MemoryWorkload {
         let dictionary = Mutex(Dictionary(uniqueKeysWithValues: cities.map { ($0.primaryKey, $0) }))
 
         var results = MemoryWorkload.systems.map { Measurement(MemoryWorkload.name, $0) }
-        // Run 0 warms up and is not counted.
+        // Run 0 is a warm-up.
         for run in 0...plan.runs {
             plan.say("P8: " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
             var random = plan.random(8, run: run)
@@ -69,7 +70,7 @@ struct MemoryWorkload {
         return results
     }
 
-    /// Within a generic function no type is known to be `Sendable`.
+    /// In a generic function no type is known to be `Sendable`.
     private static func archives<Object: Archivable>(
         of type: Object.Type, _ factory: ArchivesFactory
     ) throws -> ArchiveManager<Object> {

@@ -4,7 +4,7 @@ import Papyrus
 import Synchronization
 
 /// Cities as objects of a `PapyrusStore` against GRDB with a table of the same properties: saved one by one and all at once,
-/// merged, fetched whole and by a filter, and observed.
+/// merged, fetched whole and with a filter, and observed.
 struct ObjectWorkload {
     static let title = "Papyrus objects"
     private static let systems = ["Papyrus", "GRDB"]
@@ -23,7 +23,7 @@ struct ObjectWorkload {
         ]
         var results = titles.map { title in ObjectWorkload.systems.map { Measurement(title, $0) } }
         var beside = Measurement(titles[0], "Papyrus, beside \(ObjectWorkload.streams) streams")
-        // Run 0 warms up and is not counted.
+        // Run 0 is a warm-up.
         for run in 0...plan.runs {
             plan.say("Papyrus: " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
             let papyrus = try ["objects-papyrus", "object-papyrus"].map(plan.scratch.fresh)
@@ -93,7 +93,7 @@ struct ObjectWorkload {
         return times
     }
 
-    /// Nanoseconds for saving them all one by one while as many streams wait for one of them each.
+    /// Nanoseconds for saving all one by one while as many streams wait for one of them each.
     private static func timeSaving(_ cities: [City], in store: PapyrusStore) async throws -> Double {
         let tasks = cities.prefix(ObjectWorkload.streams).map { city in
             Task { [stream = Carrier(value: store.object(id: city.geonameid, of: City.self).stream())] in
@@ -185,7 +185,7 @@ extension City: Papyrus {
     var id: Int { geonameid }
 }
 
-/// The value that was seen last, and who waits for another.
+/// The latest value, and the tasks that wait for another.
 private final class Signals: Sendable {
     private let state = Mutex<(last: Int?, wanted: Int?, waiting: CheckedContinuation<Void, Never>?)>(
         (nil, nil, nil))

@@ -1,8 +1,8 @@
 import Foundation
 import StorageEngine
 
-/// P11: opening a store that was closed in order, and rebuilding its index from the log, both to the first
-/// value read. The files are in the page cache, for `cat` and the limit, which has one thread, as well as for us.
+/// P11: opening a store that was closed cleanly, and rebuilding its index from the log, both up to the first value read. The
+/// files are in the page cache, also for `cat` and the limit, which has one thread.
 struct OpeningWorkload {
     static let open = "P11 open"
     static let rebuild = "P11 rebuild of the index"
@@ -25,7 +25,7 @@ struct OpeningWorkload {
         try system.put(fill, plan.values, generation: 0)
     }
 
-    /// Opens the store and reads one value; nanoseconds until that is done.
+    /// Opens the store and reads one value; returns the nanoseconds.
     static func timeOpening(at path: String, key: String, entries: Int) throws -> Double {
         let start = Clock.now()
         let store = try Store.open(at: path, createIfMissing: false)
@@ -34,7 +34,7 @@ struct OpeningWorkload {
         let time = Clock.now() - start
         defer { store.close() }
         guard bytes == Plan.valueBytes, try archive.status().entries == entries else {
-            throw BenchmarkError("P11: the opened store is not what was stored")
+            throw BenchmarkError("P11: the opened store has other values")
         }
         return Double(time)
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What all workloads are told: sizes, seeds, where to work.
+/// Parameters of all workloads: sizes, seeds, folders.
 struct Plan {
     let entries: Int
     let runs: Int
@@ -12,17 +12,17 @@ struct Plan {
     static let valueBytes = 200
     let values = ValuePool(valueBytes: valueBytes, seed: 0x5EED)
 
-    /// What the values of all entries add up to: the limit of the archives that are compared.
+    /// The size of all values, which is the limit of the compared archives.
     var diskLimit: Int { entries * Plan.valueBytes }
-    /// Room for any peer's file.
+    /// Sufficient for the file of any system.
     var mapBytes: Int { Plan.mapBytes(entries: entries, valueBytes: Plan.valueBytes) }
 
     static func mapBytes(entries: Int, valueBytes: Int) -> Int { max(1 << 30, entries * valueBytes * 12) }
 
-    /// Timed operations a run on an archive that is full already.
+    /// Timed operations per run on a full archive.
     var opsPerRun: Int { max(1, entries * 3 / 10) }
 
-    /// An empty system below a folder of its name.
+    /// An empty system in a folder of that name.
     func vellum(_ folder: String) throws -> VellumSystem {
         try VellumSystem(at: scratch.fresh(folder + "-vellum"))
     }
@@ -64,7 +64,7 @@ struct Plan {
         return (0..<entries).shuffled(using: &random)
     }
 
-    /// Whether the workload's name contains what was asked for; P1 is no part of P10.
+    /// Whether the workload's name contains the filter; P10 doesn't contain P1.
     func wants(_ workload: String) -> Bool {
         guard let filter else { return true }
         var rest = workload[...]
@@ -75,7 +75,7 @@ struct Plan {
         return false
     }
 
-    /// Whether a workload was asked for by its number.
+    /// Whether the filter starts with a workload's number.
     func asks(for number: String) -> Bool { filter?.lowercased().hasPrefix(number.lowercased()) ?? false }
 
     func say(_ text: String) { Narration.say(text) }

@@ -1,9 +1,8 @@
-/// P5: puts of 200-byte values, each an operation that survives the death of the process, against LMDB with
-/// a transaction each, and the limit.
+/// P5: puts of 200-byte values, each of which survives a crash of the process, against LMDB with a transaction each, and the
+/// limit.
 ///
-/// New keys: from an empty store to `entries`, in random order and in ascending order.
-/// Existing keys: random ones of the full store, after as many overwrites as make its files' layout what it
-/// stays from then on, so that what both do about the space of old values is in the figures.
+/// New keys: from an empty store to `entries`, in random order and in ascending order. Existing keys: random ones of the full
+/// store, after enough overwrites that the layout of the files is stable, so that the times include reclaiming space.
 struct PutWorkload {
     static let new = "P5 put, new keys"
     static let ascending = "P5 put, new keys ascending"
@@ -11,7 +10,7 @@ struct PutWorkload {
 
     let plan: Plan
 
-    /// Our store, LMDB's and the limit's, empty; of LMDB's configurations the slower one, once known, no more.
+    /// Our store, LMDB's and the limit's, empty; without the slower of LMDB's configurations once it is known.
     private func systems(without slower: String?) throws -> [any KeyValueSystem] {
         var systems: [any KeyValueSystem] = [
             try VellumSystem(at: plan.scratch.fresh("put-vellum"))
@@ -41,7 +40,7 @@ struct PutWorkload {
         return results
     }
 
-    /// Measures new keys in the order that `ids` says and, if a second workload is named, existing ones.
+    /// Measures new keys in the order of `ids` and, if a second workload is named, existing ones.
     private func measure(_ workloads: [String], ids: (_ run: Int) -> [Int]) throws -> [Measurement] {
         var results = workloads.map { _ in [Measurement]() }
         var slower: String?
@@ -62,7 +61,7 @@ struct PutWorkload {
         }
         return results.flatMap { results in
             var results = results
-            // The bar holds against the peer's faster configuration.
+            // The goal applies to the peer's faster configuration.
             let fastest = PutWorkload.lmdb(of: results).first.map { [$0.system: 1.5] }
             results.compare(bars: fastest ?? [:], limit: 2)
             return results
@@ -74,7 +73,7 @@ struct PutWorkload {
         results.filter { $0.system.hasPrefix("LMDB") }.sorted { $0.median < $1.median }
     }
 
-    /// Puts the batch into each system, and makes sure that all stored the same.
+    /// Puts the batch into each system, and checks that all stored the same.
     private func time(
         _ batch: KeyBatch, generation: Int, _ systems: [any KeyValueSystem], _ workload: String,
         _ results: inout [Measurement]

@@ -2,14 +2,14 @@ import ArchiveQuery
 import CBOR
 import StorageEngine
 
-/// P9: a query over all entries on disk, one thread, nothing decoded beforehand, files in the page cache; an operation
-/// is an entry. Ours checks the checksum of each entry that it reads, which is all that the limit does. Times are those that
-/// the thread was given.
+/// P9: a query of all entries on disk, with one thread, without decoded values, and with files in the page cache; an
+/// operation is an entry. Ours verifies the checksum of each entry, which is all that the limit does. Times are the thread's
+/// processor time.
 ///
-/// Then the usual questions, by as many threads as Vellum takes by itself and by one; times are those that one waits.
+/// Then typical queries, with Vellum's default number of threads and with one; times are elapsed.
 ///
-/// Then ours once more while another thread stores cities anew as fast as it can, with the values that they have, so that
-/// the answer must be the same.
+/// Then ours again while another thread overwrites cities with equal values at full speed, so that the result must be the
+/// same.
 struct QueryWorkload {
     static let name = CityQuestion.conditions.name
     static let beside = "P9 query beside a writer"
@@ -41,8 +41,7 @@ struct QueryWorkload {
         return measured + [try measureBesideWriter(system.archive, stored, quiet: measured[0].median)]
     }
 
-    /// As many cities as there are to be entries: those of the demonstration over and over, each with a number of its
-    /// own, and no two populations the same.
+    /// A city for each entry: those of the demonstration repeated, each with a unique number and population.
     private static func cities(_ plan: Plan) throws -> some Sequence<City> {
         let all = try City.all()
         return (0..<plan.entries).lazy.map { number in
@@ -55,14 +54,14 @@ struct QueryWorkload {
 
     private typealias Answer = (rows: [String], bytes: Int, nanoseconds: Double)
 
-    /// By one thread, in the time that it was given.
+    /// With one thread; measures its processor time.
     private func ask(_ query: QueryPlan, _ archive: Archive) throws -> Answer {
         var found: Answer = ([], 0, 0)
         let time = try Clock.processorNanoseconds { found = try answer(query, archive, threads: 1) }
         return (found.rows, found.bytes, time)
     }
 
-    /// In the time that one waits.
+    /// Measures the elapsed time.
     private func answer(_ query: QueryPlan, _ archive: Archive, threads: Int?) throws -> Answer {
         var options = QueryOptions()
         options.mostThreads = threads
@@ -121,13 +120,13 @@ struct QueryWorkload {
         for place in measured.indices.dropFirst() {
             let ratio = measured[place].median / measured[0].median
             measured[place].ratio = ratio
-            // Of native columns.
+            // The last system has native columns.
             if place == measured.count - 1 { measured[place].verdict = .faster(by: 1, ratio: ratio) }
         }
         return try measured + measure(question, programs, answered, alone: measured[1].median)
     }
 
-    /// What other programs answer, compared with our one thread.
+    /// Results of other programs, compared with ours on one thread.
     private func measure(
         _ question: CityQuestion, _ programs: QueryPrograms, _ expected: [String], alone: Double
     ) throws -> [Measurement] {
@@ -181,7 +180,7 @@ struct QueryWorkload {
         var ours = Measurement(QueryWorkload.name, "Vellum")
         var peers = CityTables.Form.allCases.map { Measurement(QueryWorkload.name, $0.name) }
         peers.append(Measurement(QueryWorkload.name, LimitSystem.name))
-        // Run 0 warms up and is not counted.
+        // Run 0 is a warm-up.
         for run in 0...plan.runs {
             plan.say("P9: " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
             let (keys, bytes, time) = try ask(query, archive)

@@ -2,11 +2,11 @@ import Foundation
 import GRDB
 import Vellum
 
-/// P3: new cities, recorded through the typed API (encoded, kept in memory, stored on disk), against the same structure
-/// saved through GRDB. Each is its own change, which survives the death of the process.
+/// P3: new cities recorded through the typed API (encoded, kept in memory, stored on disk), against the same structure saved
+/// through GRDB. Each is a separate change, which survives a crash of the process.
 struct RecordWorkload {
     static let name = "P3 record a city"
-    /// How often the cities are stored in each run, each time as other cities.
+    /// How often the cities are stored in each run, each time as different cities.
     private static let rounds = 10
 
     let plan: Plan
@@ -15,7 +15,7 @@ struct RecordWorkload {
         guard plan.wants(RecordWorkload.name) else { return [] }
         let cities = try City.all()
         var results = ["Vellum", "GRDB, save", "GRDB, insert"].map { Measurement(RecordWorkload.name, $0) }
-        // Run 0 warms up and is not counted.
+        // Run 0 is a warm-up.
         for run in 0...plan.runs {
             plan.say("P3: " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
             let batch = (0..<RecordWorkload.rounds).flatMap { round in

@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// P20: the built browser on a server that has as many keys, of all types: until its first frame and until the first keys are
-/// shown, and what the server's other clients wait meanwhile, while it lists all keys and then asks for what it sorts them by.
-/// Left out where no server is installed.
+/// P20: the built browser on a server with `entries` keys of all types: the time until its first frame and until the first
+/// keys are shown, and the latency of the server's other clients while it lists all keys and reads the values to sort by.
+/// Needs an installed server.
 struct ServerWorkload {
     static let title = "P20 server"
     private static let wait = "P20 p99 of another client's GET"
@@ -11,10 +11,10 @@ struct ServerWorkload {
     private static let seconds = 4.0
 
     let plan: Plan
-    /// The built program; `nil`: it isn't measured.
+    /// The built program; `nil`: not measured.
     let browser: String?
 
-    /// Keys of all types, every tenth of which expires.
+    /// Keys of all types; every tenth expires.
     private static let fill = """
         for i = tonumber(ARGV[1]), tonumber(ARGV[2]) do
             local k = 'k:' .. i
@@ -72,7 +72,7 @@ struct ServerWorkload {
             try screen.type("\r")
             let typed = Clock.now()
             keys.add(nanoseconds: Double(try screen.frame(showing: "k:") - typed), ops: 1, bytes: 0)
-            // Lists all; then sorts by size, for which each key is asked about.
+            // Lists all keys, then sorts by size, which needs a request for each key.
             let listing = try waits(client)
             try screen.type("2")
             let sorting = try waits(client)
@@ -87,7 +87,7 @@ struct ServerWorkload {
         return [frame, keys, alone, beside]
     }
 
-    /// The p99 of the time that some clients wait for an answer, who ask again a millisecond after they have one, in nanoseconds.
+    /// The p99 latency in nanoseconds of clients that send a request a millisecond after each response.
     private func waits(_ client: PlainValkeyClient) throws -> Double {
         let times = try Waiting.result {
             await withTaskGroup(of: [UInt64].self) { group in

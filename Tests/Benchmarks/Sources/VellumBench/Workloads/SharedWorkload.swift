@@ -4,9 +4,9 @@ import Vellum
 import VellumRemote
 import VellumValkey
 
-/// P19: objects that a server keeps for several machines, with near copies. A hit in memory against one without a tier; an object
-/// that is fetched and kept here, by one task and by 64, against the same `GET` by a plain client; and how long a near copy is still
-/// returned after another client's `SET` was answered. Left out where no server is installed.
+/// P19: objects on a server shared by several machines, with near copies. A hit in memory against one without a tier; an
+/// object fetched and stored locally, by one task and by 64, against a plain client's `GET`; and how long a near copy is
+/// still returned after the response to another client's `SET`. Needs an installed server.
 struct SharedWorkload {
     static let title = "P19 shared"
     private static let hits = 100_000
@@ -18,7 +18,7 @@ struct SharedWorkload {
         var primaryKey: String { key }
         var key: String
         var version = 1
-        var text = String(repeating: "what people keep in caches ", count: 4)
+        var text = String(repeating: "the values of cache entries", count: 4)
     }
 
     let plan: Plan
@@ -48,12 +48,12 @@ struct SharedWorkload {
         for _ in 0..<2000 where !archives.isCovered { usleep(5000) }
         guard archives.isCovered else {
             throw BenchmarkError(
-                "P19: the server doesn't tell of changes: \(tier.health.trouble ?? "no reason")")
+                "P19: the server doesn't report changes: \(tier.health.trouble ?? "no reason")")
         }
         return archives
     }
 
-    /// By many tasks, each with its share.
+    /// With several tasks, each with a share.
     private static func each(
         _ keys: [String], _ body: @escaping @Sendable (String) async throws -> Void
     ) async throws {
@@ -78,7 +78,7 @@ struct SharedWorkload {
         var (with, without) = (
             Measurement("P19 hit in memory", "shared"), Measurement("P19 hit in memory", "without a tier")
         )
-        // Short turns, because what the machine does varies by more than the bar. Run 0 warms up.
+        // Short turns, since the machine's speed varies by more than the goal. Run 0 is a warm-up.
         for run in 0...plan.runs * 10 {
             let order = keys.prefix(1000).shuffled()
             for isShared in run.isMultiple(of: 2) ? [true, false] : [false, true] {
@@ -120,7 +120,7 @@ struct SharedWorkload {
         let few = Array(keys.prefix(2000))
         for run in 0...plan.runs {
             plan.say("P19: " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
-            // Stores that have nothing yet.
+            // Empty stores.
             let asynchronous = try archives(tier, "shared-asynchronous-\(run)")
             let blocking = try archives(tier, "shared-blocking-\(run)")
             let crowded = try archives(tier, "shared-crowded-\(run)")
@@ -170,7 +170,7 @@ struct SharedWorkload {
         return results
     }
 
-    /// Of what took turns in each run: the median of the runs' ratios, because the machine's own pace varies more.
+    /// The median of the ratios of runs in which both took turns, since the machine's speed varies more.
     private static func ratio(_ ours: Measurement, _ theirs: Measurement) -> Double {
         let ratios = zip(ours.samples, theirs.samples).map { $0 / $1 }.sorted()
         return ratios.isEmpty ? .infinity : ratios[ratios.count / 2]
@@ -180,7 +180,7 @@ struct SharedWorkload {
 
     // MARK: Changes by others
 
-    /// One thread looks at the near copy all the time, while another client changes the object.
+    /// One thread reads the near copy continuously, while another client changes the object.
     private func ages(
         _ tier: ValkeyTier, _ port: Int, _ key: String
     ) throws -> [Measurement] {
@@ -189,7 +189,7 @@ struct SharedWorkload {
         let shared = try archives(tier, "shared-aging")
         let plain = try Waiting.result { try await PlainValkeyClient(port: port) }
         let name = SharedWorkload.name(key)
-        // What the server has of two versions.
+        // The stored forms of two versions.
         var forms: [[UInt8]] = []
         for version in [1, 2] {
             try shared.record(Article(key: key, version: version))

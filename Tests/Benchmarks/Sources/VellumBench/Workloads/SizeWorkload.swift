@@ -1,9 +1,9 @@
-/// P13: puts of new keys in random order, and accesses of random keys, in stores of a hundredth, a tenth and all of the entries;
-/// of ten times as many if that was asked for by name, without LMDB, whose file then takes ten gigabytes, and once.
+/// P13: puts of new keys in random order, and accesses of random keys, in stores of a hundredth, a tenth and all of the
+/// entries; if selected by name, also of ten times as many, once and without LMDB, whose file would take ten gigabytes.
 struct SizeWorkload {
     static let put = "P13 put, new keys"
     static let access = "P13 access, random keys"
-    /// Operations that a run times at least.
+    /// Minimum number of timed operations per run.
     private static let leastOps = 100_000
 
     let plan: Plan
@@ -44,7 +44,7 @@ struct SizeWorkload {
                 try $0.put(fill, plan.values, generation: 0)
                 return 0
             }
-            // What isn't counted warms up.
+            // The first pass is a warm-up.
             for counts in [false, true] {
                 let batch = KeyBatch(random.draws(ops, below: entries))
                 try results[1].time(titles[1], ops: ops, bytes: 0, counts: counts, on: systems) {

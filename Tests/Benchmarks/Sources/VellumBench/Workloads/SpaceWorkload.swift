@@ -1,13 +1,13 @@
 import Foundation
 
-/// What an entry takes besides time, each system in a process of its own: bytes of its files, and memory that isn't a mapped file,
-/// with all entries stored in the way that is fastest; bytes that go to the medium for a new value and for one that replaces another,
-/// in a store of at most 100,000 entries.
+/// The space of an entry, with a process for each system: bytes of files, and memory other than mapped files, with all
+/// entries stored in the fastest way; bytes written to the medium for a new value and for an overwritten one, in a store of
+/// at most 100,000 entries.
 ///
-/// The last are what the kernel counts for the process: pages of files that it made dirty, by writing or through a mapping, without
-/// those that were removed before they were written. Each time a twentieth of the entries was put all is synced, so that a page that
-/// is changed again later counts again, as it does in a program that runs for long. The journal of the file system isn't counted, on
-/// a file system in memory there is nothing to count, and what RocksDB has only in its log yet it writes again later.
+/// Bytes written are the kernel's count of pages that the process made dirty, by writing or through a mapping, without those
+/// removed before they were written. After each twentieth of the puts all is synced, so that pages changed later count again,
+/// as in a program that runs for long. The file system's journal isn't counted; a file system in memory has no such counts;
+/// and RocksDB later rewrites data that is only in its log.
 struct SpaceWorkload {
     static let title = "P16 bytes an entry"
     private static var systems: [String] {
@@ -54,7 +54,7 @@ struct SpaceWorkload {
     }
 
     #if os(Linux)
-    /// What the process of one system measures: the figures of the titles, -1 for what can't be told.
+    /// Measures one system in its process: the values of the titles, -1 for unavailable ones.
     static func figures(_ plan: Plan, of name: String) throws -> String {
         let fill = KeyBatch(plan.shuffledEntries(26, run: 0))
         let memory = try counter("/proc/self/status", "RssAnon:")
@@ -96,7 +96,7 @@ struct SpaceWorkload {
         }
     }
 
-    /// Puts the batch; for each of them the bytes of pages that it made dirty.
+    /// Puts the batch; returns the dirty bytes for each entry.
     private static func bytes(
         for batch: KeyBatch, generation: Int, _ plan: Plan, _ system: any KeyValueSystem,
         putsBetweenSyncs: Int
@@ -125,7 +125,7 @@ struct SpaceWorkload {
         return value
     }
 
-    /// Bytes of the blocks of all files.
+    /// The size of the blocks of all files.
     private static func footprint(_ folder: URL) throws -> Int {
         try FileManager.default.subpathsOfDirectory(atPath: folder.path).reduce(0) { sum, name in
             var facts = stat()

@@ -1,5 +1,5 @@
-/// P16: puts of new keys and accesses of random ones with values of 16 bytes to 64 KiB, all lines of which are read; of each size
-/// so many that they take as much memory, but no more than 20,000. A file each, and a server where one is installed, are there for
+/// P16: puts of new keys and accesses of random ones with values of 16 bytes to 64 KiB, of which all cache lines are read;
+/// the number for each size takes as much memory, up to 20,000. A file for each value and an installed server are for
 /// orientation.
 struct ValueSizeWorkload {
     private static let sizes = [
@@ -24,7 +24,7 @@ struct ValueSizeWorkload {
             ValueSizeWorkload.totalBytes / valueBytes, ValueSizeWorkload.mostEntries, plan.entries)
         var results: [[Measurement]] = [[], []]
         var others: [String] = []
-        // Run 0 warms up and is not counted.
+        // Run 0 is a warm-up.
         for run in 0...plan.runs {
             plan.say("\(titles[0]): " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
             let peers: [any KeyValueSystem] =

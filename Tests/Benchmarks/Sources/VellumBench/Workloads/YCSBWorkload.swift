@@ -1,20 +1,20 @@
 import Foundation
 
-/// P16: the six core workloads of YCSB (B. F. Cooper and others: "Benchmarking Cloud Serving Systems with YCSB", 2010) on a store
-/// of all entries, one thread, all in one process: A half reads, half updates; B 95 % reads, 5 % updates; C reads; D 95 % reads
-/// of what was inserted lately, 5 % inserts; E 95 % scans of 1 to 100 entries, 5 % inserts; F half reads, half reads and updates
-/// of the same key. Keys are drawn alike, or by Zipf's law with its constant 0.99, the most frequent ones scattered over all; in
-/// D the latest key is the most frequent one. Values are of 200 bytes as elsewhere here, where YCSB has a thousand.
+/// P16: the six core workloads of YCSB (B. F. Cooper and others: "Benchmarking Cloud Serving Systems with YCSB", 2010) on a
+/// store of all entries, with one thread and in one process: A half reads, half updates; B 95 % reads, 5 % updates; C reads;
+/// D 95 % reads of recent inserts, 5 % inserts; E 95 % scans of 1 to 100 entries, 5 % inserts; F half reads, half
+/// read-modify-writes. Keys are drawn uniformly or by Zipf's law with its constant 0.99, with the most frequent keys
+/// scattered over all; in D the latest key is the most frequent. Values have 200 bytes, where YCSB has a thousand.
 ///
-/// In E LMDB goes on with a cursor, RocksDB with an iterator, SQLite with a prepared select in the order of its primary key.
-/// Vellum has no order of keys: it lists the keys behind one, which looks at all, and accesses these; so it gets few operations.
+/// In E LMDB continues a cursor, RocksDB an iterator, SQLite a prepared select in the order of its primary key. Vellum has no
+/// order of keys: it lists the keys after one, which scans all, and accesses these; so it gets few operations.
 struct YCSBWorkload {
     static let title = "P16 YCSB"
     private static let most = 50_000
     private static let scans = 2_000
     private static let scansWithoutOrder = 10
 
-    /// Of a thousand operations so many are not reads, and what they are.
+    /// How many of a thousand operations are not reads, and their kind.
     private struct Mix {
         let name: String
         let others: Int
@@ -37,7 +37,7 @@ struct YCSBWorkload {
             .filter { plan.wants(YCSBWorkload.name($0, $1)) }
         guard !wanted.isEmpty else { return [] }
         plan.say("P16 YCSB: filling")
-        // Room for what is inserted.
+        // Includes inserted entries.
         let room = plan.entries + 4 * (plan.runs + 1) * YCSBWorkload.most
         let vellum = try plan.vellum("ycsb")
         var ordered: [any KeyValueSystem] = [try plan.lmdb("ycsb", entries: room)]
@@ -51,9 +51,9 @@ struct YCSBWorkload {
         var entries = plan.entries
         return try wanted.flatMap { mix, isZipf in
             let name = YCSBWorkload.name(mix, isZipf)
-            // With few operations, and with those of who has an order of keys.
+            // With few operations, and with the systems that have an order of keys.
             var (results, more) = ([Measurement](), [Measurement]())
-            // Run 0 warms up and is not counted.
+            // Run 0 is a warm-up.
             for run in 0...plan.runs {
                 plan.say("\(name): " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
                 var random = plan.random(24, run: run)
@@ -68,7 +68,7 @@ struct YCSBWorkload {
                 }
                 if mix.isScanning {
                     _ = try time(YCSBWorkload.scansWithoutOrder, [vellum] + ordered, &results)
-                    // What this inserts ours has to have too.
+                    // Ours must have the entries inserted here, too.
                     let batch = try time(YCSBWorkload.scans, ordered, &more)
                     try vellum.put(KeyBatch(batch.inserted), plan.values, generation: run + 1)
                 } else {
@@ -117,7 +117,7 @@ extension MixedBatch {
     }
 }
 
-/// Ranks of which the k-th is drawn in proportion to k^-0.99, by the approximation that YCSB takes (J. Gray and others: "Quickly
+/// Ranks of which the k-th is drawn in proportion to k^-0.99, by YCSB's approximation (J. Gray and others: "Quickly
 /// Generating Billion-Record Synthetic Databases", 1994).
 private struct ZipfLaw {
     private static let constant = 0.99
@@ -132,7 +132,7 @@ private struct ZipfLaw {
         eta = (1 - pow(2 / Double(count), 1 - ZipfLaw.constant)) / (1 - two / sum)
     }
 
-    /// 0 is the most frequent one.
+    /// 0 is the most frequent rank.
     func rank(_ random: inout SeededGenerator) -> Int {
         let part = Double.random(in: 0..<1, using: &random)
         if part * sum < 1 { return 0 }
@@ -141,7 +141,7 @@ private struct ZipfLaw {
         return min(count - 1, Int(place))
     }
 
-    /// Always the same place for the same rank, far from those of its neighbours.
+    /// A fixed position for each rank, far from those of its neighbours.
     func scattered(_ rank: Int) -> Int {
         var mixed = SeededGenerator(seed: UInt64(rank))
         return Int(mixed.next() % UInt64(count))

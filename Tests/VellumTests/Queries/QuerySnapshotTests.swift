@@ -4,9 +4,8 @@ import TestSupport
 import Testing
 import Vellum
 
-/// What broke: a query that ran during transactions could find one account as it was before a transfer and another
-/// as it was after it, so the sum of all accounts varied.
-@Suite struct OneMomentTests {
+/// Each query reads one snapshot, also during transactions.
+@Suite struct QuerySnapshotTests {
     private let store = TemporaryStore()
 
     private struct Account: ArchiveCodable, Equatable {
@@ -17,7 +16,7 @@ import Vellum
     private static let count = 48
     private static let sum = count * 100
 
-    /// Calls `body` while others transfer cents, until it returns.
+    /// Calls `body` while other tasks transfer cents.
     private nonisolated(nonsending) func besideTransfers(
         _ accounts: ArchiveManager<Account>, _ body: (ArchiveManager<Account>) async throws -> Void
     ) async throws {
@@ -52,8 +51,8 @@ import Vellum
         #expect(try accounts.core.archive.check().clean)
     }
 
-    @Test func sumsAreAlwaysTheSame() async throws {
-        // Like another process, so that memory doesn't help.
+    @Test("each query returns the same sum during transfers") func sums() async throws {
+        // Like another process, without objects in memory.
         let other = try store.factory().archives(for: Account.self)
         try await besideTransfers(try store.factory().archives(for: Account.self)) { accounts in
             for round in 0..<10 {
@@ -73,7 +72,7 @@ import Vellum
         }
     }
 
-    @Test func followedQueriesNeverMix() async throws {
+    @Test("each value of a followed query has the same sum") func followedQueries() async throws {
         try await besideTransfers(try store.factory().archives(for: Account.self)) { accounts in
             var followed = accounts.where(\.cents > -1_000_000).values().makeAsyncIterator()
             for _ in 0..<12 {
@@ -83,8 +82,7 @@ import Vellum
         }
     }
 
-    /// Queries on a snapshot test the same as on the archive itself.
-    @Test func theSnapshotAnswersAsTheArchiveDoes() throws {
+    @Test("queries on a snapshot and on the archive have the same results") func snapshots() throws {
         let notes = try store.factory().archives(
             for: Note.self, trySetMaxMemorySize: 100_000, trySetMaxDiskSize: 20_000)
         for number in 0..<60 { notes.record(Note.sized("\(number)", 100 + number)) }
@@ -106,12 +104,12 @@ import Vellum
         #expect(latest.map(\.name) == ["last", "only here"])
     }
 
-    @Test func theSnapshotIsAskedInTheBytes() throws {
+    @Test("queries on a snapshot test encoded values") func encodedSnapshots() throws {
         let notes = try store.factory().archives(for: Note.self)
         for number in 0..<60 { notes.record(Note(primaryKey: "\(number)", text: "\(number % 7)")) }
         let core = notes.core
         let queries: [Query<Note>] = [.where(\.text == "3")]
-        // The encoded name of a property is found by experiments with a stored value.
+        // The encoded name of a property is found by probing a stored value.
         #expect(try core.seen(by: queries).count == 9)
         let snapshot = try core.archive.snapshot()
         notes.deleteAll()

@@ -3,9 +3,7 @@ import StorageEngine
 import Testing
 import Vellum
 
-/// What broke: an update removed lifetime and owner, so deleting all sessions of a user missed those that had been
-/// used since.
-@Suite struct TermsTests {
+@Suite struct EntryOptionsTests {
     private let store = TemporaryStore()
     private let note = Note(primaryKey: "a", text: "1")
 
@@ -13,7 +11,7 @@ import Vellum
         try #require(try archives.core.archive.metadata("a"))
     }
 
-    @Test func anUpdateKeepsTerms() async throws {
+    @Test("an update keeps owner and expiry time") func updatesKeepOptions() async throws {
         let sessions = try store.factory().archives(for: Note.self)
         sessions.record(note, expiresIn: .seconds(3_600), inMemory: .milliseconds(150), owner: "ada")
         let before = try terms(sessions)
@@ -23,7 +21,7 @@ import Vellum
         try await sessions.asynchronous.update(later)
         let after = try terms(sessions)
         #expect(after.owner == "ada" && after.created == before.created)
-        #expect(after.expires == before.expires, "however often it is updated, it lives no longer")
+        #expect(after.expires == before.expires, "updates don't extend the TTL")
         #expect(sessions.core.memory.keys == ["a"])
         try await Task.sleep(for: .milliseconds(200))
         #expect(sessions.access(archiveWithKey: "a") == later, "from disk")
@@ -31,7 +29,7 @@ import Vellum
         #expect(sessions.access(archiveWithKey: "a") == nil)
     }
 
-    @Test func anUpdateChangesWhatIsSaid() throws {
+    @Test("an update changes only the specified options") func updatesChangeOptions() throws {
         let sessions = try store.factory().archives(for: Note.self)
         sessions.record(note, expiresIn: .seconds(60), owner: "ada")
         sessions.update(note, expiresIn: .seconds(3_600))
@@ -46,11 +44,10 @@ import Vellum
         sessions.update(note, dropping: [.owner])
         #expect(try terms(sessions).owner == nil)
         sessions.update(Note(primaryKey: "b", text: ""), expiresIn: .seconds(60), owner: "ada")
-        #expect(try sessions.core.archive.metadata("b")?.owner == "ada", "there was none")
+        #expect(try sessions.core.archive.metadata("b")?.owner == "ada", "inserted")
     }
 
-    /// An object in memory only is updated there, with its own terms.
-    @Test func whatOnlyMemoryHasKeepsTerms() throws {
+    @Test("an update of an object in memory only keeps its options") func updatesInMemory() throws {
         let sessions = try store.factory().archives(
             for: Note.self, trySetMaxMemorySize: 2_000, trySetMaxDiskSize: 500)
         sessions.record(Note.sized("a", 800), expiresIn: .seconds(60), owner: "ada")
@@ -62,7 +59,7 @@ import Vellum
         #expect(try terms(sessions).owner == "ada" && terms(sessions).tier == .both)
     }
 
-    @Test func aRecordBeginsAnew() async throws {
+    @Test("recording replaces owner and expiry time") func recordsReplaceOptions() async throws {
         let sessions = try store.factory().archives(for: Note.self)
         sessions.record(note, expiresIn: .seconds(60), owner: "ada")
         sessions.record(note)
@@ -75,7 +72,7 @@ import Vellum
         #expect(try terms(sessions).owner == nil)
     }
 
-    @Test func aPropertyThatIsAssignedKeepsTerms() throws {
+    @Test("assigning to an archived property keeps owner and expiry time") func assignedProperties() throws {
         let factory = store.factory()
         let notes = try factory.archives(for: Note.self)
         notes.record(note, expiresIn: .seconds(60), owner: "ada")

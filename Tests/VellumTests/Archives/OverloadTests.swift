@@ -3,12 +3,10 @@ import StorageEngine
 import Testing
 import Vellum
 
-/// All interfaces of an archive have the same calls. What broke: transactions, changes and computed objects were
-/// missing in the throwing one, and explanations in the asynchronous one.
-@Suite struct FacesTests {
+/// All overloads of an archive's interface have the same calls.
+@Suite struct OverloadTests {
     private let store = TemporaryStore()
 
-    /// A function of the interface page, by its name and labels.
     private struct Call {
         var name: String
         /// Labels without a default value, and all labels.
@@ -69,8 +67,8 @@ import Vellum
         ("QueryBuilder", "ThrowingQuery"), ("QueryBuilder", "AsynchronousQuery"),
         ("ArchivesFactory", "AsynchronousFactory"),
     ])
-    func eachFaceHasWhatTheOtherHas(face: String, other: String) throws {
-        // Following values neither blocks nor throws, and the store's place is set before anything is open.
+    func interfacesMatch(face: String, other: String) throws {
+        // Following values neither blocks nor throws, and the store's path is set before it is open.
         let exceptions: Set = ["values", "useStore"]
         let wanted = try calls(of: face).filter {
             !$0.isVariadic && (!exceptions.contains($0.name) || $0.labels.contains("named"))
@@ -83,7 +81,7 @@ import Vellum
         }
     }
 
-    @Test func theFaceThatThrowsChangesAndComputes() throws {
+    @Test func throwingCalls() throws {
         let notes = try store.factory().archives(for: Note.self).throwing
         #expect(try notes.value(forKey: "a") { Note(primaryKey: "a", text: "1") }.text == "1")
         #expect(try notes.modify(archiveWithKey: "a") { $0.text += "2" }?.text == "12")
@@ -99,7 +97,7 @@ import Vellum
         #expect(try notes.migrateAll().present == 1)
     }
 
-    @Test func theFaceThatWaitsExplainsAndOpens() async throws {
+    @Test func asynchronousCalls() async throws {
         let factory = store.factory()
         let notes = try await factory.asynchronous.archives(for: Note.self)
         notes.insert(Note(primaryKey: "a", text: "1"), Note(primaryKey: "b", text: "2"), owner: "o")
@@ -114,9 +112,7 @@ import Vellum
         #expect(texts["a"] == "x")
     }
 
-    /// What broke: `delete(keys:)` was atomic on an `ArchiveManager`, but deleted one key after the other on an
-    /// `Archivist`.
-    @Test func severalKeysAreDeletedTogetherByWhoever() throws {
+    @Test("deleting several keys through Archivist is atomic") func batchDeletes() throws {
         func delete<Archives: Archivist>(_ keys: [String], of archives: Archives) {
             archives.delete(keys: keys)
         }
