@@ -340,11 +340,11 @@ import Testing
             for number in 0..<3_000 { try archive.put(value, forKey: "k\(number % 900)") }
             let victims = Array(try archive.entries(order: .leastRecentFirst).keys.prefix(400))
             let plan = try setting.planned(victims)
-            let oldest = try setting.folder.files(inArchive: "Undo").first { $0.hasSuffix(".segment") }
+            let oldest = try setting.folder.segments("Undo").first
             let outcome = try archive.carryOut(.delete, on: plan)
             #expect(outcome.entries == 400)
             for number in 0..<800 { try archive.put(value, forKey: "new \(number % 40)") }
-            #expect(try setting.folder.files(inArchive: "Undo").first { $0.hasSuffix(".segment") } != oldest)
+            #expect(try setting.folder.segments("Undo").first != oldest)
             #expect(try archive.invariantViolations() == [])
             #expect(try archive.check().clean)
             var again = archive

@@ -38,7 +38,7 @@ import Testing
     }
 
     private func segments(_ folder: TemporaryFolder, atLeast least: Int = 4) throws -> [String] {
-        let names = try folder.files(inArchive: "A").filter { $0.hasSuffix(".segment") }
+        let names = try folder.segments()
         try #require(names.count >= least)
         return names
     }
@@ -245,7 +245,6 @@ import Testing
                 try archive.put(value(3), forKey: key, attributes: EntryAttributes(owner: "somebody"))
             }
             #expect(try archive.deleteEntries(ofOwner: "somebody").entries == owned.count)
-            // Into further segments.
             for number in 0..<600 { try archive.put(value(4), forKey: "more \(number)") }
         }
         #expect(try segments(folder).last != segment)
@@ -330,7 +329,7 @@ import Testing
             }
             try archive.put(value, forKey: "last")
         }
-        let left = try folder.files(inArchive: "A").filter { $0.hasSuffix(".segment") }
+        let left = try folder.segments()
         try #require(left.allSatisfy { $0 > segment }, "\(left)")
         try FileManager.default.moveItem(atPath: folder.path + "/kept", toPath: place)
         for _ in 0..<2 {
@@ -495,7 +494,6 @@ import Testing
             } catch { return error }
         }
         #expect(!errors.isEmpty && errors.count < LossTests.entries)
-        // A read of all keys reports the same number.
         let list = try archive.entries()
         let unreadable = list.readPresentKeys(0..<list.count, at: { $0 }) { _, _ in }
         #expect(unreadable == errors.count)
