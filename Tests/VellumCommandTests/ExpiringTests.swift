@@ -169,7 +169,8 @@ struct ExpiringTests {
         let one = try store.done("expire", "A", "--all", "--never", "--yes")
         #expect(one.errors.hasPrefix("kept 1 entry, 2 B from expiring\n"))
         #expect(
-            try store.run("expire", "A", "--all", "--never", "--yes").errors.contains("2 entries already have no"))
+            try store.run("expire", "A", "--all", "--never", "--yes").errors.contains(
+                "2 entries already have no"))
         #expect(try store.done("undo", "A").status == 0)
         #expect(try abs(#require(try lifetime("b")) - 3600) < 60)
     }
