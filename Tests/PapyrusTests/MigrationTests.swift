@@ -243,7 +243,7 @@ import Testing
         #expect(try await store.object(id: 2, of: Even.self).execute().text == "t")
     }
 
-    private struct Picky: Papyrus {
+    private struct Failing: Papyrus {
         let id: Int
         var text: String
         func encode(to encoder: any Encoder) throws {
@@ -256,11 +256,11 @@ import Testing
 
     @Test("objects that can't be converted stay") func failedConversions() async throws {
         await store.save(objects: (1...3).map { First(id: $0, text: "t") })
-        let migration = Migration<First, Picky> { Picky(id: $0.id, text: $0.text) }
+        let migration = Migration<First, Failing> { Failing(id: $0.id, text: $0.text) }
         let problem = await queryError { try await store.throwing.register(migration: migration) }
         #expect(problem?.schemaProblem?.contains("/2 can't be converted into") == true)
         #expect(await store.objects(type: First.self).execute().map(\.id) == [2])
-        #expect(await store.objects(type: Picky.self).execute().map(\.id) == [1, 3])
+        #expect(await store.objects(type: Failing.self).execute().map(\.id) == [1, 3])
     }
 
     @Test("large objects are migrated in smaller batches") func largeObjects() async throws {

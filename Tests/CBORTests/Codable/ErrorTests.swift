@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// A decoding error without its description, which differs from Foundation's.
-private enum Mistake: Equatable, CustomStringConvertible {
+private enum Fault: Equatable, CustomStringConvertible {
     case missing(key: String, at: [String])
     case mismatch(String, at: [String])
     case null(at: [String])
@@ -33,13 +33,13 @@ private enum Mistake: Equatable, CustomStringConvertible {
 }
 
 @Suite("Decoding errors") struct DecodingErrorTests {
-    private struct Wish: Decodable {
+    private struct Sample: Decodable {
         var name: String
         var count: UInt8
         var price: Double?
         var points: [Point]
         var tags: [String]?
-        var more: [String: Wish]?
+        var more: [String: Sample]?
         var figure: Figure?
         var kind: Kind?
         var link: URL?
@@ -73,18 +73,18 @@ private enum Mistake: Equatable, CustomStringConvertible {
     ]
 
     @Test("reports the same kind of error at the same coding path as Foundation's JSON", arguments: texts)
-    func sameMistakes(text: String) throws {
-        func mistake(_ body: () throws -> Wish) -> Mistake? {
+    func sameErrors(text: String) throws {
+        func fault(_ body: () throws -> Sample) -> Fault? {
             do {
                 _ = try body()
                 return nil
             } catch {
-                return Mistake(error)
+                return Fault(error)
             }
         }
         let cbor = try JSONTranscoder.cbor(from: text)
-        let ours = try #require(mistake { try CBORDecoder().decode(Wish.self, from: cbor) })
-        let theirs = try #require(mistake { try JSONDecoder().decode(Wish.self, from: Data(text.utf8)) })
+        let ours = try #require(fault { try CBORDecoder().decode(Sample.self, from: cbor) })
+        let theirs = try #require(fault { try JSONDecoder().decode(Sample.self, from: Data(text.utf8)) })
         if theirs == .corrupted(at: []) {
             // Foundation doesn't report the path of a number that doesn't fit.
             guard case .corrupted(let path) = ours else {
@@ -105,15 +105,15 @@ private enum Mistake: Equatable, CustomStringConvertible {
                 _ = try container.decode(Int.self)
             }
         }
-        func mistake(_ body: () throws -> Void) -> Mistake? {
-            do { try body() } catch { return Mistake(error) }
+        func fault(_ body: () throws -> Void) -> Fault? {
+            do { try body() } catch { return Fault(error) }
             return nil
         }
         #expect(
-            mistake { _ = try CBORDecoder().decode([String: Two].self, from: bytes(hex: "a1616b8101")) }
+            fault { _ = try CBORDecoder().decode([String: Two].self, from: bytes(hex: "a1616b8101")) }
                 == .null(at: ["k", "Index 1"]))
         #expect(
-            mistake { _ = try CBORDecoder().decode(Dog.self, from: bytes(hex: "a1667472" + "69636b7380")) }
+            fault { _ = try CBORDecoder().decode(Dog.self, from: bytes(hex: "a1667472" + "69636b7380")) }
                 == .missing(key: "super", at: []))
     }
 
