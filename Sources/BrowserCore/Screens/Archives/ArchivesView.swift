@@ -137,7 +137,7 @@ enum ArchivesView {
         }
         let entries = figures.archives.reduce(0) { $0 &+ $1.entries }
         let damaged = figures.archives.count { $0.problem == nil && $0.damagedPlaces > 0 }
-        var parts = [
+        let parts = [
             Figures.count(figures.archives.count, "archive", "archives"),
             Figures.count(entries, "entry", "entries"), "disk \(sum(\.diskBytes))",
             "memory \(sum(\.memoryBytes))", RecentHits(model.archives.shownHistories.values).words,
