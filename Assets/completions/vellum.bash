@@ -1253,8 +1253,8 @@ _vellum_help() {
     __vellum_offer_flags_options -1
 }
 
-# Bash divides words at signs that keys and properties have, such as the colon. Here they are whole again; what stands
-# before the last such sign goes from what is offered, because bash leaves it on the line.
+# Bash splits words at characters of keys and properties, such as the colon. This joins them again, and removes the part
+# before the last such character from the choices, because bash leaves it on the line.
 _vellum_whole_words() {
     local -a words=()
     local -i index last=0 current=0
@@ -1271,9 +1271,9 @@ _vellum_whole_words() {
         if [[ "${index}" -eq "${COMP_CWORD}" ]]; then
             current="${last}"
             signs="${words[${last}]}"
-            # Behind a sign bash completes an empty word, and the sign is the last one.
+            # After such a character, bash completes an empty word.
             [[ -z "${2}" && -z "${word//[:=@]/}" ]] && signs+="${word}"
-            # The sign @ belongs to the word behind it as well.
+            # The character @ also belongs to the next word.
             [[ "${2}" = @* ]] && signs="${signs%@}"
             cur="${signs}${2}"
             signs="${signs//[!:=@]/}"
