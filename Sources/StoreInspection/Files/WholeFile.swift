@@ -43,8 +43,8 @@ package final class WholeFile {
         else {
             discard()
             throw SourceError(
-                "\(path) can't be replaced: it belongs to another user or group, and would be this user's; remove it, or "
-                    + "choose another name")
+                "\(path) can't be replaced: it belongs to another user or group, and replacing it would change its owner; "
+                    + "remove it, or choose another name")
         }
         fchmod(descriptor, facts.st_mode & 0o777)
     }
@@ -176,8 +176,8 @@ package final class WholeFile {
             }
             if descriptor < 0, errno == EACCES || errno == EPERM || errno == EROFS {
                 throw SourceError(
-                    "\(path) can't be written: this user may make no file beside it, and it is written aside until it "
-                        + "is whole; choose another folder")
+                    "\(path) can't be written: no permission to create a temporary file in its folder; "
+                        + "choose another folder")
             }
             return (try opened(descriptor, path), name)
         }

@@ -44,7 +44,7 @@ struct ServerDatabase {
 
     private static let block = 16
 
-    /// Calls `body` with keys and facts until it returns false. Sorting reads all facts first.
+    /// Calls `body` with keys and facts until it returns false. Sorting by metadata reads all facts first.
     func visitKeys(
         matching pattern: String?, by order: EntryColumn?, reverse: Bool,
         _ body: (String, KeyFacts) throws -> Bool

@@ -46,7 +46,7 @@ enum EntriesScreen: ScreenParts {
             let sample = model.sample(entries.archive), entries.shownFigures != sample
         else { return nil }
         let made = arrangement.made
-        let age = ScreenAge(.listed, since: made, at: model.now)
+        let age = ScreenAge(.updated, since: made, at: model.now)
         return age.seconds < 2 ? nil : age
     }
 

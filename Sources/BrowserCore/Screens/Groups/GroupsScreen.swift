@@ -78,7 +78,7 @@ enum GroupsScreen: ScreenParts {
     }
 
     static func age(_ model: Model) -> ScreenAge? {
-        model.groups?.level.made.map { ScreenAge(.asked, since: $0, at: model.shownNow) }
+        model.groups?.level.made.map { ScreenAge(.updated, since: $0, at: model.shownNow) }
     }
 
     static func place(_ model: Model) -> StatusView.Content? {
