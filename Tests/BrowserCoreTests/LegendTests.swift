@@ -9,7 +9,7 @@ struct LegendTests {
         "accesses Accesses that the store counted for this browser; browsing makes none.",
         "writes Entries and messages that you changed or deleted here.",
         "lock Longest step of one of your changes; no lock was held longer.",
-        "live The screen follows the store; following: the cursor stays at the newest row.",
+        "live The screen follows the store. following: the cursor stays at the newest row.",
         "frozen Rows keep their order while you move or type; seconds since then.",
         "UNREACHABLE The store can't be read; the last data is shown.",
         "REMOVED The archive was removed; its last data is shown.",

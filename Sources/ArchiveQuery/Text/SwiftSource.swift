@@ -43,34 +43,29 @@ private enum SwiftSource {
     static func expression(_ predicate: QueryPredicate, isOperand: Bool = false)
         throws(SwiftSourceUnavailable) -> String
     {
-        let terms: [String]
-        let sign: String
         switch predicate {
         case .not(let part): return "!" + (try expression(part, isOperand: true))
-        case .or(let parts) where !parts.isEmpty:
-            terms = try parts.map { (part) throws(SwiftSourceUnavailable) in
-                try expression(part, isOperand: true)
-            }
-            sign = "||"
-        case .and(let parts): (terms, sign) = (try chained(parts), "&&")
+        case .and(let parts): return try joined(parts, "&&", isOperand)
+        case .or(let parts) where !parts.isEmpty: return try joined(parts, "||", isOperand)
         default: return "archive." + (try conditions(predicate)).joined(separator: indent + ".")
         }
-        let text = terms.isEmpty ? "archive" : terms.joined(separator: "\(indent)\(sign) ")
-        return isOperand && terms.count > 1 ? "(\(text))" : text
     }
 
-    /// The terms of a conjunction. Adjacent conditions on properties become one term.
-    private static func chained(_ parts: [QueryPredicate]) throws(SwiftSourceUnavailable) -> [String] {
+    /// Adjacent conditions of a conjunction are chained without a sign.
+    private static func joined(_ parts: [QueryPredicate], _ sign: String, _ isOperand: Bool)
+        throws(SwiftSourceUnavailable) -> String
+    {
         var terms: [String] = []
         for part in parts {
             let term = try expression(part, isOperand: true)
-            if let last = terms.last, last.hasPrefix("archive."), term.hasPrefix("archive.") {
+            if sign == "&&", let last = terms.last, last.hasPrefix("archive."), term.hasPrefix("archive.") {
                 terms[terms.count - 1] = last + indent + term.dropFirst("archive".count)
             } else {
                 terms.append(term)
             }
         }
-        return terms
+        let text = terms.isEmpty ? "archive" : terms.joined(separator: "\(indent)\(sign) ")
+        return isOperand && terms.count > 1 ? "(\(text))" : text
     }
 
     /// The conditions on one property, each with its finder.

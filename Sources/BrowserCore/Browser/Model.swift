@@ -252,7 +252,7 @@ struct StoreCost: Sendable, Hashable {
         let earlier = earlierAccesses ?? accesses
         earlierAccesses = earlier
         // The counters of a recreated archive restart.
-        accesses = accesses >= earlier ? accesses - earlier : accesses
+        if accesses >= earlier { self.accesses = accesses - earlier }
     }
 }
 

@@ -32,7 +32,7 @@ enum Legend {
                 Line("green, bold", "A row that was stored a moment ago."),
                 Line("yellow", "A row that changed a moment ago."),
                 Line("red, struck", "A row that is evicted next, unless it is used."),
-                Line("3 of 200", "Rows that match the filter, of all; below the list: the selected row."),
+                Line("3 of 200", "Matching rows and all rows; below the list: number of the selected row."),
                 Line("tier", "Where the value is: on disk, in the memory of a process, or both."),
             ] + events
         case .archives:
@@ -72,7 +72,7 @@ enum Legend {
                 : Line("accesses", "Accesses that the store counted for this browser; browsing makes none."),
             Line("writes", "Entries and messages that you changed or deleted here."),
             Line("lock", "Longest step of one of your changes; no lock was held longer."),
-            Line("live", "The screen follows the store; following: the cursor stays at the newest row."),
+            Line("live", "The screen follows the store. following: the cursor stays at the newest row."),
             Line("frozen", "Rows keep their order while you move or type; seconds since then."),
             Line("UNREACHABLE", "The store can't be read; the last data is shown."),
             Line("REMOVED", "The archive was removed; its last data is shown."),

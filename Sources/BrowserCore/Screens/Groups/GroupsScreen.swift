@@ -119,7 +119,7 @@ enum GroupsScreen: ScreenParts {
     static func count(by grouping: Grouping, _ model: inout Model) -> [Effect] {
         if case .property(let property) = grouping, property.isMany {
             model.say(
-                "An entry has many \(property); use the query: count by \(property).",
+                "An entry can have several \(property); use the query: count by \(property).",
                 role: .warning,
                 seconds: 10)
             return []
