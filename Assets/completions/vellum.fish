@@ -304,7 +304,7 @@ complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options 
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum expire" touch' -l 'touch' -d 'Read values of a server although that counts there as a use of every key (before version 7.2).'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum expire" in' -l 'in' -d 'Let them live that long from now on.' -rfka ''
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum expire" now' -l 'now' -d 'Expire them at once.'
-complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum expire" never' -l 'never' -d 'Take their deadlines away.'
+complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum expire" never' -l 'never' -d 'Remove their expiry times.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum expire" idle-longer-than' -l 'idle-longer-than' -d 'Expire at once what was idle for longer than this.' -rfka ''
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum expire" version' -l 'version' -d 'Show the version.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum expire" h help' -s 'h' -l 'help' -d 'Show help information.'

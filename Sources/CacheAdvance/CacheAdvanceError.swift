@@ -59,7 +59,7 @@ extension CacheAdvanceError: LocalizedError, CustomStringConvertible {
             "the cache's file was created with another maximumBytes or shouldOverwriteOldMessages; open it with these, or "
                 + "start another file"
         case .fileCorrupted:
-            "the cache's file is damaged; damage() tells where; delete the file and start a new one"
+            "the cache's file is damaged; damage() reports where; delete it and start a new one"
         }
     }
 

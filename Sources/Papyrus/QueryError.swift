@@ -12,7 +12,7 @@ extension PapyrusStore {
 extension PapyrusStore.QueryError: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .notFound: "there is no such object"
+        case .notFound: "object not found"
         case .invalidSchema(let details):
             "the stored value can't be read as this type; register a migration, or delete it: \(details)"
         }
@@ -25,7 +25,7 @@ struct StoredProblem: Error, CustomStringConvertible {
 
     static let damagedKey = StoredProblem(
         description:
-            "a key is damaged, so its object is unknown; `vellum check --repair` tells where"
+            "a key is damaged, so its object is unknown; `vellum check --repair` reports where"
     )
 }
 

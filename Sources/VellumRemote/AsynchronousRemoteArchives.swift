@@ -9,11 +9,11 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
     @inlinable
     public nonisolated(nonsending) func access(_ key: String) async throws -> Object? {
         if let object = try archives.near.accessInMemory(key) { return object }
-        return try await accessElsewhere(key)
+        return try await accessRemote(key)
     }
 
     @usableFromInline
-    nonisolated(nonsending) func accessElsewhere(_ key: String) async throws -> Object? {
+    nonisolated(nonsending) func accessRemote(_ key: String) async throws -> Object? {
         let archives = archives
         if let write = archives.behind?.write(of: key) {
             return try archives.object(of: .success(write.kept), key)
@@ -24,11 +24,11 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
         {
             return object
         }
-        var found = try await Elsewhere.run(after: { archives.fetch(key, blocking: false, $0) }) {
+        var found = try await BlockingExecutor.run(after: { archives.fetch(key, blocking: false, $0) }) {
             try archives.found($0, key)
         }
         while case .notYet(let fetch) = found {
-            found = try await Elsewhere.run(
+            found = try await BlockingExecutor.run(
                 after: { then in if let outcome = fetch.join(false, then) { then(outcome) } }
             ) { try archives.found($0, key) }
         }
@@ -44,9 +44,11 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
         let archives = archives
         let change = try archives.begin(object, lifetime, memoryLifetime, owner)
         if let behind = archives.behind {
-            return try await Elsewhere.run { try archives.keep(change, behind) }
+            return try await BlockingExecutor.run { try archives.keep(change, behind) }
         }
-        try await Elsewhere.run(after: { archives.store(change, $0) }) { try archives.finish(change, $0) }
+        try await BlockingExecutor.run(after: { archives.store(change, $0) }) {
+            try archives.finish(change, $0)
+        }
     }
 
     /// See ``RemoteArchives/delete(_:)``.
@@ -54,10 +56,10 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
     public nonisolated(nonsending) func delete(_ key: String) async throws -> Bool {
         let archives = archives
         if let behind = archives.behind {
-            return try await Elsewhere.run { try archives.delete(key, behind) }
+            return try await BlockingExecutor.run { try archives.delete(key, behind) }
         }
         let ticket = archives.coverage.begin(key)
-        return try await Elsewhere.run(after: { archives.space.delete(key, $0) }) {
+        return try await BlockingExecutor.run(after: { archives.space.delete(key, $0) }) {
             try archives.finishDeletion(of: key, ticket, $0)
         }
     }
@@ -71,7 +73,7 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
         let answer = await withCheckedContinuation { continuation in
             archives.space.deleteAll(ofOwner: owner) { continuation.resume(returning: $0) }
         }
-        return try await Elsewhere.run { try archives.finishDeletion(ofOwner: owner, answer) }
+        return try await BlockingExecutor.run { try archives.finishDeletion(ofOwner: owner, answer) }
     }
 
     /// See ``RemoteArchives/expire(_:in:)``.
@@ -83,7 +85,7 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
         let answer = await withCheckedContinuation { continuation in
             archives.space.expire(key, in: lifetime) { continuation.resume(returning: $0) }
         }
-        return try await Elsewhere.run { try archives.finishDeletion(of: key, ticket, answer) }
+        return try await BlockingExecutor.run { try archives.finishDeletion(of: key, ticket, answer) }
     }
 
     /// See ``RemoteArchives/flush(within:)``.

@@ -71,11 +71,11 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
     @inlinable
     public func access(_ key: String) throws -> Object? {
         if let object = try near.accessInMemory(key) { return object }
-        return try accessElsewhere(key)
+        return try accessRemote(key)
     }
 
     @usableFromInline
-    func accessElsewhere(_ key: String) throws -> Object? {
+    func accessRemote(_ key: String) throws -> Object? {
         if let write = behind?.write(of: key) { return try object(of: .success(write.kept), key) }
         if let object = try near.perform({ try self.accessOnDisk($0, key) }) { return object }
         var found = try found(waiting { fetch(key, blocking: true, $0) }, key)

@@ -38,7 +38,7 @@ final class WriteBehind<Object: Archivable>: Sendable {
 
     private struct State {
         var writes: [ExactText: Write] = [:]
-        /// Keys to send in order, each once. The keys in ``sending`` wait for their answers, so that writes of a key stay in order.
+        /// Keys to send in order, each once. The keys in `sending` wait for their answers, so that writes of a key stay in order.
         var order: [ExactText] = []
         var next = 0
         var queued: Set<ExactText> = []

@@ -3,8 +3,7 @@ enum DocumentationRules {
     /// Members whose meaning the standard library defines.
     private static let witnesses = [
         "func ==", "func < ", "func ~=", "func hash(into", "func encode(to", "init(from decoder",
-        "var rawValue:",
-        "var description:", "var debugDescription:", "var errorDescription:",
+        "var rawValue:", "var description:", "var debugDescription:", "var errorDescription:",
     ]
 
     /// Public declarations of a library without a documentation comment, including requirements of public protocols and cases

@@ -48,12 +48,11 @@ import Testing
     @Test(arguments: [
         ("StorageEngine", "CBOR"), ("StorageEngine", "TerminalKit"), ("StorageEngine", "Foundation"),
         ("StorageEngine", "FoundationEssentials"), ("TerminalKit", "StorageEngine"),
-        ("CBOR", "StorageEngine"),
-        ("TerminalCurses", "BrowserCore"), ("BrowserCore", "TerminalCurses"), ("BrowserCore", "CPlatform"),
-        ("BrowserCore", "Vellum"), ("BrowserCore", "ArgumentParser"), ("VellumCommand", "CNcurses"),
-        ("VellumCommand", "CPlatform"), ("ArchiveQuery", "Vellum"), ("Vellum", "Nest"),
-        ("TerminalKit", "Curses"),
-        ("VellumCommand", "Darwin.ncurses"), ("CBOR", "XCTest"),
+        ("CBOR", "StorageEngine"), ("TerminalCurses", "BrowserCore"), ("BrowserCore", "TerminalCurses"),
+        ("BrowserCore", "CPlatform"), ("BrowserCore", "Vellum"), ("BrowserCore", "ArgumentParser"),
+        ("VellumCommand", "CNcurses"), ("VellumCommand", "CPlatform"), ("ArchiveQuery", "Vellum"),
+        ("Vellum", "Nest"), ("TerminalKit", "Curses"), ("VellumCommand", "Darwin.ncurses"),
+        ("CBOR", "XCTest"),
     ])
     func forbids(importer: String, imported: String) {
         #expect(

@@ -6,8 +6,7 @@ import Testing
         TextRules.violations(in: [SourceFile(path: "Sources/CBOR/a.swift", text: text)]).map(\.line)
     }
 
-    @Test(arguments: ["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"])
-    func findsMarkers(marker: String) {
+    @Test(arguments: ["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]) func findsMarkers(marker: String) {
         #expect(inSources("let a = 1\n// \(marker): later\n") == [2])
         #expect(inSources("let a = \"\(marker)\"\n// \(marker)ES and \(marker.lowercased())\n") == [])
     }

@@ -139,7 +139,7 @@ struct ActionTests {
         let first = browser.boxLines
         #expect(first.contains("Open and look") && first.contains("enter, l Open Open the selected row."))
         browser.press([Key(.end)])
-        #expect(browser.boxLines.contains { $0.hasPrefix("PAUSED The screen is paused") })
+        #expect(browser.boxLines.contains { $0.hasPrefix("paste Keys faster than typing") })
         browser.press([Key(.home), Key(.up)])
         #expect(browser.boxLines == first)
         // Enter runs the line under the cursor, which is explained below.

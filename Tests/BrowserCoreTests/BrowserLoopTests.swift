@@ -82,8 +82,8 @@ struct BrowserLoopTests {
             [
                 Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))),
                 Self.step("16 entries", .key(.character("Q"))),
-            ] + text.map { Self.step("Ask", .key(.character($0))) } + [
-                Self.step("Ask", .key(.character("e"))), Self.step("| e", .key(Key(.escape))),
+            ] + text.map { Self.step("Type a query", .key(.character($0))) } + [
+                Self.step("Type a query", .key(.character("e"))), Self.step("| e", .key(Key(.escape))),
                 Self.step("16 entries", .key(.control("c"))),
             ])
         let exit = BrowserLoop.run(

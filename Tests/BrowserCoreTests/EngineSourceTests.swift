@@ -430,7 +430,7 @@ struct EngineSourceTests {
         #expect(browser.text.contains("4 entries") && browser.text.contains(words))
         browser.press(try Key.script("hQcount<enter>"))
         #expect(browser.text.contains("1 row  \(words)"))
-        var speaker = Speaker()
+        var speaker = AccessibilityOutput()
         #expect(speaker.lines(browser.model, browser.frame).contains { $0.contains(words) })
         browser.press(try Key.script("w<ctrl+u>\(folder.path)/count.ndjson<enter>"))
         let said = speaker.lines(browser.model, browser.frame)

@@ -65,7 +65,7 @@ struct EventTests {
         browser.refresh()
         #expect(browser.lines.dropFirst() == before)
         browser.press([.character(" ")])
-        #expect(browser.text.contains("expiries 2/s"), "\(browser.text)")
+        #expect(browser.text.contains("expiries 250/s"), "\(browser.text)")
     }
 
     @Test func alarmRingsOnce() throws {

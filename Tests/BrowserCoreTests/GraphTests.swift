@@ -43,7 +43,7 @@ struct GraphTests {
     @Test("a line for screen readers names the window of the ratio")
     func spokenWindow() throws {
         let browser = try failing()
-        var speaker = Speaker()
+        var speaker = AccessibilityOutput()
         let lines = speaker.lines(browser.model, browser.frame)
         #expect(lines.contains { $0.contains("City") && $0.contains("hit 1m 0.0%") }, "\(lines)")
     }

@@ -20,7 +20,7 @@ struct LegendTests {
 
     /// The legend on a screen that fits the whole help.
     private func legend(_ keys: String, store: String? = Fixture.storePath) throws -> [String] {
-        let browser = try Fixture.browser(Fixture.source(), columns: 100, rows: 100, store: store, keys: keys)
+        let browser = try Fixture.browser(Fixture.source(), columns: 100, rows: 120, store: store, keys: keys)
         return browser.boxLines
     }
 

@@ -96,7 +96,7 @@ struct ProgramTests {
     }
 
     @Test(arguments: [
-        (Int32(127), "there is no such command"), (1, "ended with exit code 1"), (130, "signal 2"),
+        (Int32(127), "command not found"), (1, "ended with exit code 1"), (130, "signal 2"),
     ])
     func reportsFailedPager(status: Int32, words: String) throws {
         let browser = try browser("j<enter>o", Fixture.source(), Programs(status: status))

@@ -154,7 +154,7 @@ struct PropertyColumnTests {
             in: ArchiveAddress("City", in: Fixture.storePath),
             order: EntryOrder(.property(try QueryProperty("population"))))
         request.visible = 10
-        let arranger = Arranger(source: source, clock: { model.now }, progress: { _ in false })
+        let arranger = ListBuilder(source: source, clock: { model.now }, progress: { _ in false })
         #expect(try arranger.arrange(request) == nil)
     }
 

@@ -35,7 +35,7 @@ extension QueryScreenTests {
         for number in 0..<10_050 { try many.put([0xa0], forKey: "\(number)", encoding: .cbor) }
         let browser = try browser("gQ<enter>w\(folder.path)/many.csv<enter>", columns: 200)
         #expect(browser.model.said?.contains("10,050 rows") == true)
-        #expect(browser.model.said?.contains("asked again") == true)
+        #expect(browser.model.said?.contains("run again") == true)
     }
 
     @Test("filters a result, marks and exports the filtered rows, and shows all on esc")

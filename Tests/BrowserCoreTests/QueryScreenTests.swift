@@ -51,11 +51,11 @@ struct QueryScreenTests {
     /// Regression: the line for screen readers didn't report a query without matches.
     @Test func reportsNoMatches() throws {
         var browser = try browser("<enter>Q")
-        var speaker = Speaker()
+        var speaker = AccessibilityOutput()
         _ = speaker.lines(browser.model, browser.frame)
         browser.press(try Key.script("find number > 100<enter>"))
         let said = speaker.lines(browser.model, browser.frame)
-        #expect(said.contains { $0.contains("No entry of Place matches.") }, "\(said)")
+        #expect(said.contains { $0.contains("No entry of Place matches;") }, "\(said)")
         #expect(speaker.typing?.text == "find number > 100")
         #expect(speaker.lines(browser.model, browser.frame).isEmpty)
     }

@@ -43,7 +43,7 @@ struct UndoTests {
         browser.refresh()
         #expect(
             status().hasPrefix(
-                "The delete of 2 entries in City can't be undone any more: as much has been written since"))
+                "The delete of 2 entries in City can't be undone any more: the writes since then"))
         #expect(!status().contains("u: undo"))
     }
 
@@ -120,7 +120,7 @@ struct UndoTests {
                 return parts.count < 3 ? nil : parts[1].split { " █▴▾·".contains($0) }.joined(separator: " ")
             }.joined(separator: " ")
             for part in words { #expect(text.contains(part), "\(columns)x\(rows): \(part) in \(text)") }
-            #expect(browser.text.contains("enter Choose"), "the hints are hidden")
+            #expect(browser.text.contains("enter Undo"), "the hints are hidden")
             browser.press([Key(.down)])
         }
     }

@@ -39,7 +39,7 @@ struct WorkspaceTests {
         browser.press(try Key.script("1"))
         #expect(browser.model.said == "Store 1 is shown already.")
         browser.press(try Key.script("hX"))
-        #expect(browser.model.said == "demo is closed.")
+        #expect(browser.model.said == "Closed demo.")
         browser.press(try Key.script("X"))
         #expect(browser.model.said == "demo isn't open.")
         browser.press(try Key.script("1"))
@@ -131,7 +131,7 @@ struct WorkspaceTests {
             #expect(browser.model.store == store)
         }
         browser.press(try Key.script("hgjjjX"))
-        #expect(browser.model.said == "s3 is closed.")
+        #expect(browser.model.said == "Closed s3.")
         browser.press(try Key.script("5"))
         #expect(browser.model.store == "/s/s4", "the numbers changed")
     }
@@ -183,7 +183,7 @@ struct WorkspaceTests {
             #expect(said.hasPrefix("1:demo: Deleted 1 entry") && !said.contains("undoes"))
         }
         for key in try Key.script(fails ? "hhgX" : "hgX") { _ = test.press(key, source) }
-        #expect(test.model.said == "demo is closed.")
+        #expect(test.model.said == "Closed demo.")
     }
 
     /// Regression: work in another store replaced the collection of entries to delete, which ended without a result.

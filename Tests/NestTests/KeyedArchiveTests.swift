@@ -83,10 +83,9 @@ private struct Stored: Codable {
             "errors": [OwnError.x] as [any Error], "number": NSDecimalNumber(string: "1.1"),
             "numbers": NSArray(object: NSDecimalNumber(string: "1.1")),
             "error": NSError(domain: "d", code: 3),
-            "errors in objects": NSArray(object: NSError(domain: "d", code: 3)),
-            "deep": deep, "insecure": Insecure(), "ordered": NSOrderedSet(array: [Insecure()]),
-            "insecure part": ["i": Insecure()] as [String: Any],
-            "counted": NSCountedSet(array: [Insecure()]),
+            "errors in objects": NSArray(object: NSError(domain: "d", code: 3)), "deep": deep,
+            "insecure": Insecure(), "ordered": NSOrderedSet(array: [Insecure()]),
+            "insecure part": ["i": Insecure()] as [String: Any], "counted": NSCountedSet(array: [Insecure()]),
             "attribute": NSAttributedString(string: "x", attributes: [.init("a"): Spot(x: 1)]),
             "local": ["l": Local(x: 1)] as [String: Any],
         ]
@@ -232,12 +231,10 @@ private struct Stored: Codable {
         defer { done() }
         let forms: [CBORValue] = [
             .tagged(0x4e65_7300, .text("x")), .tagged(0x4e65_73ff, .unsigned(1)),
-            .tagged(0x4e65_7303, .map(CBORMap([]))),
-            .tagged(0x4e65_730a, ["Si"]), .tagged(0x4e65_730a, ["no type", 1]),
-            .tagged(0x4e65_730a, ["Si", "x"]),
+            .tagged(0x4e65_7303, .map(CBORMap([]))), .tagged(0x4e65_730a, ["Si"]),
+            .tagged(0x4e65_730a, ["no type", 1]), .tagged(0x4e65_730a, ["Si", "x"]),
             .tagged(0x4e65_730b, .bytes([1, 2, 3])), .tagged(0x4e65_7309, [1, 1]),
-            .tagged(0x4e65_7309, [[1], 2]),
-            .undefined, .unsigned(.max),
+            .tagged(0x4e65_7309, [[1], 2]), .undefined, .unsigned(.max),
             .map(CBORMap([.init(key: 1, value: 1), .init(key: 1, value: 2)])),
         ]
         let store = try Store.open(at: folder.path)

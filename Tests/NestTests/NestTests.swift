@@ -74,8 +74,7 @@ final class Note: NSObject, NSSecureCoding {
         defer { done() }
         let items: [(String, Any)] = [
             ("city", City(name: "Graz", people: 300_000)), ("cities", [City(name: "Linz", people: 1)]),
-            ("map", ["a": [1, 2]]), ("text", "text"), ("number", 7),
-            ("date", Date(timeIntervalSince1970: 1)),
+            ("map", ["a": [1, 2]]), ("text", "text"), ("number", 7), ("date", Date(timeIntervalSince1970: 1)),
             ("data", Data([1, 2])), ("optional", [1, nil, 3] as [Int?]),
         ]
         let first = nest()
@@ -124,7 +123,7 @@ final class Note: NSObject, NSSecureCoding {
             #expect(holds { Date().timeIntervalSince(start) > 3.5 })
             #expect(second["removed"] == nil)
             #expect(second["replaced"] as? String == "new")
-            for _ in 0..<2 { #expect(second["ended"] as? String == "old", "its time in memory is not over") }
+            for _ in 0..<2 { #expect(second["ended"] as? String == "old", "still valid in memory") }
             return
         }
         Issue.record("the machine was too slow each time")

@@ -163,8 +163,7 @@ import Testing
         #expect(sets > 0)
     }
 
-    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"))
-    func killedMergesSoak() async throws {
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak")) func killedMergesSoak() async throws {
         let times = max(200, Int(Soak.seconds))
         let sets = try await kill(times: times, count: 10_000, seed: SeededGenerator(seed: Soak.seed))
         #expect(sets > 0)

@@ -170,7 +170,7 @@ import Testing
             try await store.throwing.register(migration: Migration<Car, Wagon> { Wagon(id: $0.id) })
         }
         #expect(
-            (loss?.schemaProblem?.contains("damaged") == true) == keyIsDamaged, "its value needs no reading")
+            (loss?.schemaProblem?.contains("damaged") == true) == keyIsDamaged, "the value is not read")
         #expect(await store.objects(type: Wagon.self).execute() == [Wagon(id: "alpha"), Wagon(id: "echo")])
         try await store.throwing.deleteAll(Wagon.self)
         #expect(await store.objects(type: Wagon.self).execute().isEmpty)
@@ -243,7 +243,7 @@ import Testing
         #expect(try await store.object(id: 2, of: Even.self).execute().text == "t")
     }
 
-    private struct Picky: Papyrus {
+    private struct Failing: Papyrus {
         let id: Int
         var text: String
         func encode(to encoder: any Encoder) throws {
@@ -256,11 +256,11 @@ import Testing
 
     @Test("objects that can't be converted stay") func failedConversions() async throws {
         await store.save(objects: (1...3).map { First(id: $0, text: "t") })
-        let migration = Migration<First, Picky> { Picky(id: $0.id, text: $0.text) }
+        let migration = Migration<First, Failing> { Failing(id: $0.id, text: $0.text) }
         let problem = await queryError { try await store.throwing.register(migration: migration) }
         #expect(problem?.schemaProblem?.contains("/2 can't be converted into") == true)
         #expect(await store.objects(type: First.self).execute().map(\.id) == [2])
-        #expect(await store.objects(type: Picky.self).execute().map(\.id) == [1, 3])
+        #expect(await store.objects(type: Failing.self).execute().map(\.id) == [1, 3])
     }
 
     @Test("large objects are migrated in smaller batches") func largeObjects() async throws {

@@ -53,7 +53,8 @@ import Testing
         if storeIsThere { await store.save(Model(id: "another type's")) }
         let stream = store.objects(type: Car.self).stream()
         #expect(
-            storeIsThere || !FileManager.default.fileExists(atPath: place.url.path), "observing makes none")
+            storeIsThere || !FileManager.default.fileExists(atPath: place.url.path),
+            "observing creates no store")
         await store.save(Car(id: "a"))
         let found = Found<[Car]>()
         let task = follow(stream, into: found)

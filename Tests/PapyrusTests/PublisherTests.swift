@@ -69,8 +69,7 @@ import Combine
         #expect(try await values.next() == [])
     }
 
-    @Test("sends an object's state between two changes")
-    func objectBetweenTwoChanges() async throws {
+    @Test("sends an object's state between two changes") func objectBetweenTwoChanges() async throws {
         let store = store
         let (found, ends) = (Found<String>(), Found<Bool>())
         await store.save(Car(id: "a", model: "old"))

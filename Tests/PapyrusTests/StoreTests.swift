@@ -65,26 +65,28 @@ extension UUID: @retroactive LosslessStringConvertible {
         #expect(await store.objects(type: Car.self).execute().map(\.model) == ["2", ""])
     }
 
-    private struct Fussy: Papyrus {
+    private struct Failing: Papyrus {
         let id: Int
-        var refuses = false
+        var fails = false
 
         func encode(to encoder: any Encoder) throws {
-            if refuses { throw EncodingError.invalidValue(id, .init(codingPath: [], debugDescription: "no")) }
+            if fails { throw EncodingError.invalidValue(id, .init(codingPath: [], debugDescription: "no")) }
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(id, forKey: .id)
-            try container.encode(refuses, forKey: .refuses)
+            try container.encode(fails, forKey: .fails)
         }
     }
 
     @Test("several objects are saved as a whole or not at all") func batchesAreAtomic() async {
         await #expect(throws: EncodingError.self) {
-            try await store.throwing.save(objects: [Fussy(id: 1), Fussy(id: 2, refuses: true), Fussy(id: 3)])
+            try await store.throwing.save(objects: [
+                Failing(id: 1), Failing(id: 2, fails: true), Failing(id: 3),
+            ])
         }
-        #expect(await store.objects(type: Fussy.self).execute().isEmpty)
+        #expect(await store.objects(type: Failing.self).execute().isEmpty)
         store.logLevel = .off
-        await store.save(objects: [Fussy(id: 4), Fussy(id: 5, refuses: true)])
-        #expect(await store.objects(type: Fussy.self).execute().isEmpty)
+        await store.save(objects: [Failing(id: 4), Failing(id: 5, fails: true)])
+        #expect(await store.objects(type: Failing.self).execute().isEmpty)
         await #expect(throws: StorageError.self) {
             let large = (0..<5).map { Car(id: "\($0)", model: String(repeating: "x", count: 11 << 20)) }
             try await store.throwing.save(objects: large)
@@ -97,7 +99,7 @@ extension UUID: @retroactive LosslessStringConvertible {
     @Test func everyWayToDelete() async throws {
         let ids = (0..<10).map { "\($0)" }
         await store.save(objects: ids.map { Car(id: $0) })
-        await store.save(Fussy(id: 1))
+        await store.save(Failing(id: 1))
         await store.delete(Car(id: "0"))
         await store.delete(id: "1", of: Car.self)
         await store.delete(objects: [Car(id: "2"), Car(id: "3"), Car(id: "none")])
@@ -108,11 +110,11 @@ extension UUID: @retroactive LosslessStringConvertible {
         await store.delete(objects: [Car]())
         try await store.deleteAll(Car.self)
         #expect(await cars().isEmpty)
-        #expect(await store.objects(type: Fussy.self).execute().count == 1, "other types stay")
+        #expect(await store.objects(type: Failing.self).execute().count == 1, "other types stay")
         await store.save(Car(id: "x"))
         store.reset()
         #expect(await cars().isEmpty)
-        #expect(await store.objects(type: Fussy.self).execute().isEmpty)
+        #expect(await store.objects(type: Failing.self).execute().isEmpty)
         await store.save(Car(id: "y"))
         #expect(await cars() == ["y"])
     }

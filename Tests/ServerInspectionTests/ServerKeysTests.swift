@@ -149,6 +149,24 @@ struct ServerKeysTests {
         #expect(rows.compactMap { $0.entry?.key } == ["scores"])
     }
 
+    @Test(
+        "a filter finds keys that aren't UTF-8 by their readable parts and by their spelling",
+        arguments: ["C", "h'2a63e9'"])
+    func filteredBinaryKeys(filter: String) async throws {
+        let served = try await Served()
+        _ = try served.client.command(RESPCommand("SET") + [UInt8]([0x2a, 0x63, 0xe9]) + "1")
+        try served.ask("SET", "other", "2")
+        for pattern in [nil, ServerScan.pattern(holding: filter)] {
+            let listing = try #require(
+                try ServerListing(served.connection, database: 0, matching: pattern, isPaced: false))
+            #expect(listing.count == (pattern == nil ? 2 : 1))
+            let text = try #require(SearchText(filter))
+            let (found, unreadable) = listing.entries(matching: text, among: .all(listing.count)) { _ in }
+            #expect(try found.map { try listing.key(at: Int($0)) } == ["h'2a63e9'"])
+            #expect(unreadable == 0)
+        }
+    }
+
     @Test("a query names keys that aren't UTF-8 by their bytes")
     func queriesOfBinaryKeys() async throws {
         let served = try await Served()
@@ -408,6 +426,7 @@ struct ServerKeysTests {
     func patterns() {
         #expect(ServerScan.escaped("a*\u{301}?b[c]\\^") == "a\\*\u{301}\\?b\\[c\\]\\\\\\^")
         #expect(ServerScan.pattern(holding: "a*\u{301}") == Array("*[aA]\\*\u{301}*".utf8))
+        #expect(ServerScan.pattern(holding: "h'2ae9'") == [0x2a, 0x5c, 0x2a, 0xe9, 0x2a])
     }
 
     @Test("a value beyond the browser's limit is said to be too large, and a query reads it whole")

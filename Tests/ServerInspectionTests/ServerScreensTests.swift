@@ -173,12 +173,12 @@ struct ServerScreensTests {
         let archive = ArchiveAddress("db0", in: served.address.description)
         var request = ArrangementRequest(in: archive, order: EntryOrder(.size))
         request.visible = 10
-        let arranged = try #require(try Arranger(source: source, clock: { .now() }).arrange(request))
+        let arranged = try #require(try ListBuilder(source: source, clock: { .now() }).arrange(request))
         let sizes = (0..<10).compactMap { arranged.rows.entries[$0]?.valueBytes }
         #expect(sizes.count == 10)
         #expect(sizes == sizes.sorted(by: >))
         request.order = EntryOrder(.key)
-        let byKey = try #require(try Arranger(source: source, clock: { .now() }).arrange(request))
+        let byKey = try #require(try ListBuilder(source: source, clock: { .now() }).arrange(request))
         #expect(byKey.rows.entries[0]?.key == "hash")
     }
 

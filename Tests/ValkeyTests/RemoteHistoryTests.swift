@@ -13,8 +13,7 @@ struct RemoteHistoryTests {
     }
 
     /// As many operations as an idle machine does in three times that time.
-    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"))
-    func historySoak() async throws {
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak")) func historySoak() async throws {
         try await run(operations: Int(Soak.seconds * 16_000), seed: Soak.seed)
     }
 
@@ -104,7 +103,7 @@ struct RemoteHistoryTests {
         figures.report()
         #expect(checker.looks > operations / 2)
         #expect(checker.changes > operations / 10)
-        #expect(Double(checker.failures) < Double(operations) / 2, "most was answered")
+        #expect(Double(checker.failures) < Double(operations) / 2, "most operations succeeded")
     }
 }
 

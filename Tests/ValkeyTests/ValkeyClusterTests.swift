@@ -28,8 +28,7 @@ struct ValkeyClusterTests {
     }
 
     /// The replaced server answers as before, since it doesn't learn of the replacement.
-    @Test(arguments: ["yes", "no"])
-    func replacedServer(needsAll: String) async throws {
+    @Test(arguments: ["yes", "no"]) func replacedServer(needsAll: String) async throws {
         let servers = try await ValkeyServer.cluster([
             "--cluster-require-full-coverage", needsAll, "--cluster-allow-replica-migration", "no",
         ])

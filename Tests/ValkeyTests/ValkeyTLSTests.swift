@@ -239,8 +239,7 @@ import Testing
 import VellumValkey
 
 @Suite struct ValkeyTLSTests {
-    @Test(.disabled("built without the trait ValkeyTLS: `make test-tls` runs them"))
-    func connections() {}
+    @Test(.disabled("built without the trait ValkeyTLS: `make test-tls` runs them")) func connections() {}
 
     @Test("TLS is refused without the trait") func withoutTrait() throws {
         let error = #expect(throws: ValkeyTLSError.self) { try ValkeyTier("valkeys://cache.example") }

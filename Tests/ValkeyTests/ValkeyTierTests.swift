@@ -352,7 +352,7 @@ struct ValkeyTierTests {
         #expect(try await machine.isCovered())
         #expect(try await other.isCovered())
         for round in 0..<200 {
-            try machine.parcels.record(Parcel(number: "k", weight: 2 * round), owner: "somebody")
+            try machine.parcels.record(Parcel(number: "k", weight: 2 * round), owner: "ada")
             if round % 2 == 0 {
                 try machine.parcels.delete("k")
             } else {

@@ -38,7 +38,7 @@ import Testing
         #expect(try opened.archive(named: "B").entries().count == 3_000)
         #expect(!FileManager.default.fileExists(atPath: copy + ".partial"))
         let again = try store.run("backup", copy)
-        #expect(again.status == 2 && again.errors.contains("exists already"), "\(again.errors)")
+        #expect(again.status == 2 && again.errors.contains("already exists"), "\(again.errors)")
     }
 
     @Test("leaves no backup if ended at any moment before completion", arguments: [SIGKILL, SIGINT])

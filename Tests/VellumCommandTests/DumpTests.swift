@@ -134,7 +134,7 @@ struct DumpTests {
         // An existing target isn't replaced.
         try store.done("dump", new)
         let taken = try Vellum.run(["restore", new, old])
-        #expect(taken.status == 2 && taken.errors.contains("exists already"), "\(taken.errors)")
+        #expect(taken.status == 2 && taken.errors.contains("already exists"), "\(taken.errors)")
         #expect(try String(contentsOfFile: old, encoding: .utf8) == "old")
         // An empty dump from standard input.
         let empty = try Vellum.run(["restore", "-", store.folder / "target"], input: "")

@@ -138,7 +138,7 @@ struct ExitStatusTests {
         #expect(query.status == 3 && query.lines.count > 0, "missing rows were not reported")
         #expect(
             query.errors
-                == "vellum: 1 entry is damaged: what is in it could not be queried; a check tells where\n")
+                == "vellum: 1 damaged entry was left out; run a check to locate the damage\n")
         // Conditions on keys need no values.
         let counted = try store.run("query", "A", "find @key in [\"k\", \"x\"] | count")
         #expect(counted.status == 0 && counted.text == "1\n")

@@ -169,7 +169,8 @@ struct ExpiringTests {
         let one = try store.done("expire", "A", "--all", "--never", "--yes")
         #expect(one.errors.hasPrefix("kept 1 entry, 2 B from expiring\n"))
         #expect(
-            try store.run("expire", "A", "--all", "--never", "--yes").errors.contains("2 entries have no"))
+            try store.run("expire", "A", "--all", "--never", "--yes").errors.contains(
+                "2 entries already have no"))
         #expect(try store.done("undo", "A").status == 0)
         #expect(try abs(#require(try lifetime("b")) - 3600) < 60)
     }
@@ -330,7 +331,7 @@ struct ExpiringTests {
         try store.done("put", "A", "c", input: value)
         let outcome = try store.done("undo", "A")
         #expect(outcome.errors.contains("restored 2 entries, 80 B"))
-        #expect(outcome.errors.contains("; 1 entry that was here evicted"))
+        #expect(outcome.errors.contains("; 1 present entry evicted"))
         #expect(try store.keys("A") == ["b", "a"])
     }
 }

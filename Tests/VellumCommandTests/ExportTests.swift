@@ -70,6 +70,22 @@ struct ExportTests {
         #expect(rows == ["b,t,u", #"h'00ff',\h'00ff',\\h''"#])
     }
 
+    @Test(
+        "import reads the rows of a query with a key that looks like bytes",
+        arguments: ["ndjson", "json", "csv", "tsv"])
+    func keysLikeBytes(format: String) throws {
+        try store.done("put", "A", "h'00'", input: "[1]")
+        for query in ["find @size > 0", "select @key as key, value"] {
+            let file = store.folder / ("rows." + format)
+            try store.done("query", "A", query, "--output", file, "--force")
+            let copy = try TestStore()
+            try copy.done("import", "A", file, "--key", "key")
+            #expect(try copy.keys("A") == ["h'00'"], "\(query)")
+        }
+        #expect(try store.done("query", "A", "select @key").lines == ["h'00'"])
+        #expect(try store.done("query", "A", "group by @key | count | select @key").lines == ["h'00'"])
+    }
+
     @Test func omitsValuesWithoutRows() throws {
         try store.done("put", "A", "object", input: "{\"a\":1}")
         try store.done("put", "A", "array", input: "[1]")

@@ -50,7 +50,7 @@ struct MaintainingTests {
         defer { opened.close() }
         let held = try opened.archive(named: "A")
         let refused = try store.run("drop", "A", "--yes")
-        #expect(refused.status == 1 && refused.errors.contains("open; end them, or say --force"))
+        #expect(refused.status == 1 && refused.errors.contains("open; end them, or pass --force"))
         #expect(try held.peek("k") != nil)
         try store.done("drop", "A", "--yes", "--force")
         #expect(throws: StorageError.self) { try held.peek("k") }

@@ -37,6 +37,22 @@ struct PlaceTests {
         #expect(result.lines.last?.hasPrefix("A: clean, 2 entries") == true, "\(result.text)")
     }
 
+    @Test("an export to a read-only file system names that cause")
+    func readOnlyFileSystem() throws {
+        let result = try run(
+            """
+            mkdir "$1/target" && export VELLUM_STORE="$1/store" PROGRAM="$0" TARGET="$1/target"
+            echo 1 | "$0" put A one || exit 1
+            user=; [ "$(id -u)" = 0 ] || user="--user --map-root-user"
+            unshare $user --mount true || exit 77
+            unshare $user --mount sh -c '
+                mount --bind "$TARGET" "$TARGET" && mount -o remount,bind,ro "$TARGET" || exit 77
+                "$PROGRAM" export A "$TARGET/out.ndjson"
+                [ $? = 2 ]'
+            """)
+        #expect(result.errors.contains("read-only"), "\(result.errors)")
+    }
+
     /// A store larger than the container's memory: mapped pages are written back and dropped.
     @Test func usesStoreLargerThanMemory() throws {
         let result = try run(

@@ -63,9 +63,8 @@ struct QueryFileTests {
         for (folder, reason) in [(missing, "No such file or directory"), (file, "Not a directory")] {
             let result = try Vellum.run(arguments, environment: ["TMPDIR": folder])
             #expect(result.status == 3 && result.output.isEmpty)
-            let words =
-                "a temporary file, and none can be made in \(folder): \(reason); set TMPDIR to another folder"
-            #expect(result.errors == "vellum: the query needs \(words)\n")
+            let words = "in \(folder): \(reason); set TMPDIR to another folder"
+            #expect(result.errors == "vellum: cannot create a temporary file for the query \(words)\n")
         }
         // A query without temporary files ignores the folder.
         let roomy = try Vellum.run(

@@ -229,6 +229,35 @@ struct ServerCommandTests {
         }
     }
 
+    @Test(
+        "import and arguments read keys in query output that aren't UTF-8",
+        arguments: ["ndjson", "csv", "tsv"])
+    func binaryKeysInQueries(format: String) async throws {
+        let machine = try await Machine()
+        try machine.client.command("FLUSHDB")
+        let script = #"""
+            redis.call('SET', 'caf\233', 'bytes')
+            redis.call('SET', "h'636166e9'", 'text')
+            """#
+        try machine.client.command("EVAL", script, "0")
+        for (database, query) in [
+            ("db1", "find @size > 0"), ("db2", "select @key as key, value"),
+            ("db3", "group by @key as key | max value as value"),
+        ] {
+            let file = machine.folder.path + "/\(database).\(format)"
+            #expect(try machine.run("query", "db0", query, "--output", file, "--touch").status == 0)
+            #expect(
+                try machine.run("import", database, file, "--key", "key", "--value", "value").status == 0)
+            for (key, value) in [("h'636166e9'", "bytes"), (#"\h'636166e9'"#, "text")] {
+                #expect(try machine.run("get", database, key, "--raw").text == value, "\(query)")
+            }
+        }
+        let keys = try machine.run("query", "db0", "select @key").lines
+        #expect(Set(keys) == ["h'636166e9'", #"\h'636166e9'"#])
+        #expect(try machine.run(["rm", "db0", "--yes"] + keys).status == 0)
+        #expect(try machine.client.command("DBSIZE").number == 0)
+    }
+
     @Test("an import into a server reports values whose bytes became texts")
     func nestedBytes() async throws {
         let machine = try await Machine()

@@ -1,4 +1,5 @@
 import Foundation
+import StorageEngine
 import TestSupport
 import Testing
 
@@ -83,6 +84,25 @@ struct SignalTests {
             }
             #expect(isInterrupted, "\(arguments)")
         }
+    }
+
+    @Test("an export whose standard error is a broken pipe leaves no partial file")
+    func brokenPipe() throws {
+        let opened = try Store.open(at: store.path)
+        let archive = try opened.archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        // An object with a name twice, which an export reports.
+        try archive.put([0xa2, 0x61, 0x61, 1, 0x61, 0x61, 2], forKey: "k", encoding: .cbor)
+        opened.close()
+        let result = try Vellum.shell(
+            """
+            mkfifo "$1/pipe" && exec 3<>"$1/pipe" 2>"$1/pipe" 3>&-
+            "$0" export A "$1/out.ndjson" --store "$1/store"
+            echo $?
+            rm "$1/pipe"
+            """, store.folder.path)
+        #expect(result.lines == ["141"])
+        #expect(try files == ["store"])
     }
 
     private func holdsOnce(in rounds: Int, _ body: () async throws -> Bool) async throws -> Bool {

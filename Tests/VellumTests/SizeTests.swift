@@ -7,8 +7,7 @@ import Vellum
         #expect(10.megaByte == 10_485_760 && 10.megaBytes == 10_485_760)
     }
 
-    @Test("bytes and gigabytes are sizes, too")
-    func otherUnits() {
+    @Test("bytes and gigabytes are sizes, too") func otherUnits() {
         #expect(10.bytes == 10 && 3.gigaByte == 3_221_225_472 && 3.gigaBytes == 3_221_225_472)
     }
 

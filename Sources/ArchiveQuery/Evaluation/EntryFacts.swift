@@ -1,3 +1,4 @@
+import CBOR
 import StorageEngine
 
 /// The metadata of an entry at the time it was read.
@@ -30,6 +31,11 @@ public struct EntryFacts: QueryEntry, Sendable, Hashable {
     public var type: String?
     /// How a server stores the value, such as `listpack`; nil in a store.
     public var layout: String?
+    /// ``QueryCursor/spellsKeys`` of the source.
+    var isKeySpelled = false
+
+    /// The key in JSON and CSV: a text that looks like bytes has a backslash before it.
+    package var spelledKey: String { isKeySpelled ? key : ByteText.spelling(of: key) }
 }
 
 extension EntryFacts {

@@ -39,7 +39,7 @@ struct RowShape {
 
     /// Nil if rows are whole entries.
     private(set) var columns: [QueryProperty]?
-    private var keyColumns: Set<Int> = []
+    private(set) var keyColumns: Set<Int> = []
     /// Columns of texts that never count as numbers.
     private var textColumns: Set<Int> = []
     /// Whether the source stores numbers as texts (``QueryCursor/storesNumbersAsText``).
@@ -62,7 +62,8 @@ struct RowShape {
             Set(sources.indices.filter { sources[$0].map(isIncluded) ?? false })
         }
         shape.keyColumns = indices { access(to: $0).isKey }
-        shape.textColumns = indices(where: isText)
+        // A method as an argument would allocate.
+        shape.textColumns = indices { isText($0) }
         shape.places = Dictionary(
             columns.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         shape.hasEntry = self.hasEntry && hasEntry

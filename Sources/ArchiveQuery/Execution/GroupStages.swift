@@ -164,7 +164,7 @@ final class GroupStage: RowStage {
         met.forget()
         while let group = groups.popLast() {
             let figures = zip(group.accumulators, figures).map { $0.encoded($1) }
-            room.memory.giveBack(group.bytes + group.accumulators.reduce(0) { $0 + $1.bytes })
+            room.memory.release(group.bytes + group.accumulators.reduce(0) { $0 + $1.bytes })
             let row = KeptRow(
                 facts: nil, document: ColumnRow.encode(group.encoded + figures), hasColumns: true)
             try done.add(row, group.order, 0)
@@ -273,7 +273,7 @@ final class DistinctStage: RowStage {
 
     private func forget() {
         seen = []
-        room.memory.giveBack(seenBytes)
+        room.memory.release(seenBytes)
         seenBytes = 0
     }
 }

@@ -53,7 +53,7 @@ struct MissingProperties {
         if let near = NameGuess.nearest(to: name, among: known.names) {
             return text + "; did you mean \(near)?"
         }
-        if isCompared(property) { text += "; a text stands in quotes: \(QueryText.quoted(name))" }
+        if isCompared(property) { text += "; a text needs quotes: \(QueryText.quoted(name))" }
         return text
     }
 

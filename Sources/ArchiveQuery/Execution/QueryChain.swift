@@ -21,6 +21,7 @@ final class QueryChain {
         let (shapes, names) = Self.shapes(
             of: plan.pipeline.stages, storingNumbersAsText: cursor.storesNumbersAsText)
         self.names = names
+        if let output = last as? OutputSink, let shape = shapes.last { output.setKeys(shape, cursor) }
         self.answers = answers
         reader = RowReader(
             cursor, names: names, now: options.now, mostBytes: options.mostOfValue)
@@ -47,7 +48,7 @@ final class QueryChain {
         sinks.reverse()
     }
 
-    /// The input shape of each stage. Resolves all properties before the first row.
+    /// The input shape of each stage, and the output's. Resolves all properties before the first row.
     static func shapes(
         of stages: [PipelineStage], storingNumbersAsText: Bool = false
     ) -> (shapes: [RowShape], names: PropertyNames) {
@@ -74,7 +75,7 @@ final class QueryChain {
                     from: columns.map(\.property) + figures.map(\.aggregate.extreme), hasEntry: false)
             }
         }
-        return (shapes, names)
+        return (shapes + [shape], names)
     }
 
     /// Columns named in a warning.
@@ -155,7 +156,7 @@ final class QueryChain {
     /// The kept form of the rows before the stage at `place`, or after the last one.
     static func form(of plan: QueryPlan, at place: Int) -> KeptForm {
         let (shapes, names) = shapes(of: plan.pipeline.stages)
-        guard place < shapes.count else { return plan.columns == nil ? .value : .columns }
+        guard place < plan.pipeline.stages.count else { return plan.columns == nil ? .value : .columns }
         return keptForms(of: plan, shapes, names)[place]
     }
 

@@ -19,12 +19,12 @@ extension QueryError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .tooMuchMemory(let limit):
-            "the query needs more than the \(limit) bytes of memory that it may use; allow it more, or find fewer entries"
+            "the query needs more than its limit of \(limit) bytes of memory; raise the limit, or find fewer entries"
         case .tooMuchTemporary(let limit):
-            "the query needs more than the \(limit) bytes of temporary files that it may use; allow it more, find fewer "
-                + "entries, select fewer properties, or put a limit behind the sort"
+            "the query needs more than its limit of \(limit) bytes of temporary files; raise the limit, find fewer entries, "
+                + "select fewer properties, or put a limit behind the sort"
         case .noTemporaryFile(let folder, let reason):
-            "the query needs a temporary file, and none can be made in \(folder): \(reason)"
+            "cannot create a temporary file for the query in \(folder): \(reason)"
         case .temporaryFileFailed(let reason):
             "the query's temporary file failed: \(reason)"
         case .invalidPattern(let pattern): Self.words(invalidPattern: pattern)

@@ -50,6 +50,9 @@ public struct QueryPlan: Sendable {
         return nil
     }
 
+    /// Indices of the columns of keys and owners.
+    package var keyColumns: Set<Int> { QueryChain.shapes(of: pipeline.stages).shapes.last?.keyColumns ?? [] }
+
     private static func columns(of stages: [PipelineStage]) -> [String]? {
         var columns: [String]?
         for stage in stages {

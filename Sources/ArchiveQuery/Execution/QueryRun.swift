@@ -145,11 +145,19 @@ final class OutputSink: RowSink {
     private let hasColumns: Bool
     private let body: (PassingRow) throws -> Bool
     private(set) var rows = 0
+    private var spellsKeys = false
+    /// Columns of spelled keys.
+    private var spelledColumns: Set<Int> = []
 
     init(hasColumns: Bool, isTimed: Bool, body: @escaping (PassingRow) throws -> Bool) {
         self.hasColumns = hasColumns
         self.body = body
         super.init(name: "", isTimed: isTimed)
+    }
+
+    func setKeys(_ shape: RowShape, _ cursor: some QueryCursor) {
+        spellsKeys = cursor.spellsKeys
+        spelledColumns = spellsKeys ? shape.keyColumns : []
     }
 
     override func take(_ row: RowReader) throws -> Bool {
@@ -170,6 +178,20 @@ final class OutputSink: RowSink {
         _ row: RowReader, _ value: UnsafeRawBufferPointer?, _ columns: [UnsafeRawBufferPointer?]
     ) throws -> Bool {
         rows += 1
-        return try body(PassingRow(entry: try row.entryFacts(), value: value, columns: columns))
+        var entry = try row.entryFacts()
+        entry?.isKeySpelled = spellsKeys
+        let passing = PassingRow(entry: entry, value: value, columns: columns)
+        guard !spelledColumns.isEmpty else { return try body(passing) }
+        var kept = passing.kept
+        for column in spelledColumns { kept.columns[column] = kept.columns[column].map(Self.key) }
+        var goesOn = true
+        try kept.pass { goesOn = try body($0) }
+        return goesOn
+    }
+
+    /// The key that a column's text spells.
+    private static func key(_ item: [UInt8]) -> [UInt8] {
+        guard case .text(let text)? = try? CBORReader.decode(item) else { return item }
+        return ByteText.value(of: text).encoded
     }
 }

@@ -80,6 +80,8 @@ public protocol QueryCursor: AnyObject, QueryEntry {
     /// Whether the source stores numbers as texts, like a server's hashes. Then a text in JSON's number grammar counts as a
     /// number in sorts, calculations, aggregates and comparisons with numbers.
     var storesNumbersAsText: Bool { get }
+    /// Whether keys are byte strings, which `key` spells as text (`h'636166e9'`), like a server's.
+    var spellsKeys: Bool { get }
     /// The warning about `count` unreadable entries; at least 1.
     func damageWarning(_ count: Int) -> String
 }
@@ -107,10 +109,12 @@ extension QueryCursor {
     /// False: values have kinds.
     public var storesNumbersAsText: Bool { false }
 
-    /// States that the entries are damaged, and that a check finds them.
+    /// False: keys are texts.
+    public var spellsKeys: Bool { false }
+
+    /// Reports damaged entries, which a check locates.
     public func damageWarning(_ count: Int) -> String {
-        "\(count) entr\(count == 1 ? "y is" : "ies are") damaged: what is in \(count == 1 ? "it" : "them") could not be "
-            + "queried; a check tells where"
+        "\(count) damaged entr\(count == 1 ? "y was" : "ies were") left out; run a check to locate the damage"
     }
 
     /// Calls ``load()`` and returns the key.

@@ -109,7 +109,7 @@ final class MemoryBudget {
 
     func hasRoom(for bytes: Int) -> Bool { used + bytes <= limit }
 
-    func giveBack(_ bytes: Int) { used -= bytes }
+    func release(_ bytes: Int) { used -= bytes }
 }
 
 class RowStage: RowSink {

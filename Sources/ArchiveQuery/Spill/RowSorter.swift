@@ -111,7 +111,7 @@ final class RowSorter {
 
     private func forget() {
         entries = []
-        room.memory.giveBack(entryBytes)
+        room.memory.release(entryBytes)
         entryBytes = 0
     }
 
@@ -145,7 +145,7 @@ final class RowSorter {
             // Release the memory first: later stages may need it for the row.
             entries.reverse()
             while let entry = entries.popLast() {
-                room.memory.giveBack(entry.bytes)
+                room.memory.release(entry.bytes)
                 entryBytes -= entry.bytes
                 guard try body(entry.row) else { return }
             }
@@ -167,7 +167,7 @@ final class RowSorter {
         entries.sort { precedes($0.values, $0.tie, $1) }
         guard entries.count > most else { return }
         let bytes = entries[most...].reduce(0) { $0 + $1.bytes }
-        room.memory.giveBack(bytes)
+        room.memory.release(bytes)
         entryBytes -= bytes
         entries.removeSubrange(most...)
         isTrimmed = most > 0

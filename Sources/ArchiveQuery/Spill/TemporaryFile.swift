@@ -29,7 +29,7 @@ final class TemporaryFile {
 
     deinit {
         close(descriptor)
-        budget.giveBack(written)
+        budget.release(written)
     }
 
     func append(_ record: [UInt8]) throws(QueryError) {
@@ -128,5 +128,5 @@ final class TemporaryBudget {
         peak = max(peak, used)
     }
 
-    func giveBack(_ bytes: Int) { used -= bytes }
+    func release(_ bytes: Int) { used -= bytes }
 }

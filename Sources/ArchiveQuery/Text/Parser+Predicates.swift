@@ -89,7 +89,7 @@ extension Parser {
         case (.value, .value):
             throw QuerySyntaxError(
                 range: start.range, found: start.shown, expected: [.property],
-                advice: left.dateAdvice ?? "a condition is about a property")
+                advice: left.dateAdvice ?? "a condition needs a property")
         }
     }
 
@@ -148,7 +148,7 @@ extension Parser {
         let isNot = accept("not")
         if accept("empty") { return .presence(property, isNot ? .notEmpty : .empty) }
         guard accept("null") else {
-            throw failure(advice: isNot ? nil : "is asks for null and empty; values are compared with =")
+            throw failure(advice: isNot ? nil : "is takes null or empty; compare values with =")
         }
         // If an operator follows, `empty` is a property in the next condition.
         guard token.isWord("or"), following.isWord("empty"), !isOperator(at: 2) else {
@@ -248,7 +248,7 @@ extension Parser {
         case .symbol(.closeBracket):
             advance()
             return .each
-        default: throw failure(advice: "elements count from 0 on; [] is all of them")
+        default: throw failure(advice: "indices begin at 0; [] is all elements")
         }
         advance()
         try expect(.closeBracket)
@@ -313,7 +313,7 @@ extension Parser {
 
     private var unquotedAdvice: String? {
         guard case .word(let word) = token.kind, literal == nil else { return nil }
-        return "a text stands in quotes: \"\(word)\""
+        return "a text needs quotes: \"\(word)\""
     }
 
     private mutating func text() throws(QuerySyntaxError) -> String {
@@ -326,7 +326,7 @@ extension Parser {
     private mutating func list(
         against property: QueryProperty? = nil
     ) throws(QuerySyntaxError) -> [QueryLiteral] {
-        if case .symbol(.openParenthesis) = token.kind { throw failure(advice: "lists stand in […]") }
+        if case .symbol(.openParenthesis) = token.kind { throw failure(advice: "a list needs brackets: […]") }
         try expect(.openBracket)
         var values: [QueryLiteral] = []
         if accept(.closeBracket) { return values }

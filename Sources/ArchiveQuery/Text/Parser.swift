@@ -113,7 +113,7 @@ struct Parser {
         guard let bareWord, bareWord + 1 == position, case .word(let first) = tokens[bareWord].kind,
             case .word(let second) = token.kind
         else { return nil }
-        return "a text stands in quotes: \(QueryText.quoted(first + " " + second))"
+        return "a text needs quotes: \(QueryText.quoted(first + " " + second))"
     }
 
     // MARK: Pipelines

@@ -59,7 +59,7 @@ extension EngineSource {
                     progress(Double(step.done) / Double(max(1, step.total)))
                 }
             }
-            guard let copied else { throw SourceError("It was stopped; \(name) is unchanged.") }
+            guard let copied else { throw SourceError("Stopped; \(name) is unchanged.") }
             guard copied.report.damaged.isEmpty else {
                 throw SourceError("\(new) has the readable part; \(name) is damaged and was kept.")
             }

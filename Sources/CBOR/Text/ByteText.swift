@@ -37,6 +37,12 @@ package enum ByteText {
         return .bytes(stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
     }
 
+    /// The value that a spelling stands for; any other text stands for itself.
+    package static func value(of spelling: String) -> CBORValue {
+        var text = spelling
+        return text.withUTF8 { value(of: UnsafeRawBufferPointer($0)) } ?? .text(spelling)
+    }
+
     private static func digit(_ character: UInt8) -> UInt8? {
         switch character {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")

@@ -9,8 +9,8 @@ extension MigrationError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .oneTypeName(let name):
-            "objects of both types are stored as \"\(name)\", so old ones can't be told from new ones; give the new type a "
-                + "papyrusTypeName of its own, and the old one that of the stored objects"
+            "both types are stored as \"\(name)\", so old and new objects can't be distinguished; give the new type another "
+                + "papyrusTypeName, and the old type that of the stored objects"
         }
     }
 }

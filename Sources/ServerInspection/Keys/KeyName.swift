@@ -9,10 +9,9 @@ package enum KeyName {
     }
 
     package static func bytes(_ text: String) -> [UInt8] {
-        var text = text
-        let value = text.withUTF8 { ByteText.value(of: UnsafeRawBufferPointer($0)) }
-        if case .bytes(let bytes)? = value { return bytes }
-        if case .text(let text)? = value { return Array(text.utf8) }
-        return Array(text.utf8)
+        switch ByteText.value(of: text) {
+        case .bytes(let bytes): bytes
+        case let value: Array((value.asString ?? text).utf8)
+        }
     }
 }

@@ -205,6 +205,7 @@ final class ServerCursor: QueryCursor {
     }
 
     var storesNumbersAsText: Bool { true }
+    var spellsKeys: Bool { true }
     var key: String { KeyName.text(present) }
     var valueBytes: Int { details?.memory ?? 0 }
     var created: Timestamp { accessed }

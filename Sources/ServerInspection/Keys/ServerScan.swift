@@ -1,3 +1,4 @@
+import CBOR
 import StoreInspection
 import SystemC
 import ValkeyWire
@@ -65,8 +66,12 @@ package struct ServerScan {
         return keys.compactMap { if case .bytes(let key) = $0 { key } else { nil } }
     }
 
-    /// The pattern of keys that contain a text, in upper or lower case.
+    /// The pattern of keys that contain a text, in upper or lower case, or the bytes that it spells.
     package static func pattern(holding text: String) -> [UInt8] {
+        if case .bytes(let bytes) = ByteText.value(of: text) {
+            let escaped = bytes.flatMap { wildcards.utf8.contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] }
+            return Array("*".utf8) + escaped + Array("*".utf8)
+        }
         var pattern = "*"
         for scalar in text.unicodeScalars {
             let (lower, upper) = (scalar.properties.lowercaseMapping, scalar.properties.uppercaseMapping)
@@ -76,11 +81,13 @@ package struct ServerScan {
         return Array((pattern + "*").utf8)
     }
 
+    private static let wildcards = "*?[]\\^"
+
     /// The pattern of a text. Escapes scalars: a wildcard with a combining mark is another character.
     package static func escaped(_ text: String) -> String {
         var pattern = ""
         for scalar in text.unicodeScalars {
-            if "*?[]\\^".unicodeScalars.contains(scalar) { pattern += "\\" }
+            if wildcards.unicodeScalars.contains(scalar) { pattern += "\\" }
             pattern.unicodeScalars.append(scalar)
         }
         return pattern

@@ -80,7 +80,7 @@ extension ServerConnection {
         return "\(command.name) was refused: \(message)"
     }
 
-    private static let isPresent = "the key exists already; --overwrite replaces it"
+    private static let isPresent = "the key already exists; --overwrite replaces it"
 
     /// Beginnings of errors that don't depend on key and value.
     static let general = [

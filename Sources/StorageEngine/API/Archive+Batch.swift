@@ -20,7 +20,7 @@ extension Archive {
         let engine = try engine()
         let prepared = try PreparedBatch(batch, ifUnchanged: seen, engine)
         guard let results = try engine.applyMakingRoom(prepared) else { return nil }
-        if prepared.hasDeadlines { try engine.beginHousekeeping() }
+        if prepared.hasDeadlines { try engine.startMaintenance() }
         try engine.finishChange()
         return results
     }

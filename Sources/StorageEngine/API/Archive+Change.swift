@@ -103,7 +103,7 @@ extension Archive {
             }
         }
         let outcome = try result.get()
-        if attributes?.lifetime != nil { try engine.beginHousekeeping() }
+        if attributes?.lifetime != nil { try engine.startMaintenance() }
         try engine.finishChange()
         return outcome
     }

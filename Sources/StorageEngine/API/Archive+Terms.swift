@@ -49,7 +49,7 @@ extension ArchiveEngine {
             }
         }
         if attributes.lifetime != nil || deadline ?? Deadline.never != Deadline.never {
-            try beginHousekeeping()
+            try startMaintenance()
         }
         return try attributes.withTraits { (traits) throws(StorageError) in
             var traits = traits

@@ -62,7 +62,7 @@ public final class Archive: Sendable {
                 engine.detach()
                 throw error
             }
-            engine.watchHouse()
+            engine.startMaintenancePolling()
             return engine
         case .readOnly:
             let isOwner = try store.status().owner == ProcessIdentity.effectiveUser

@@ -115,12 +115,12 @@ extension StorageError: CustomStringConvertible {
         case .notAStore(let path, let reason):
             "\(path) is not a store: \(reason)"
         case .noSuchArchive(let name, let store):
-            "there is no archive \"\(name)\" in \(store); vellum ls lists those that there are"
+            "there is no archive \"\(name)\" in \(store); vellum ls lists its archives"
         case .ownedByAnotherUser(let path):
             "\(path) belongs to another user and can only be read; open it as its owner to write"
         case .notPrivate(let path, let reason): "\(path) \(reason)"
         case .permissionDenied(let path):
-            "no permission for \(path); ask its owner, or open it as a user who may"
+            "no permission for \(path); ask its owner, or use an account with access"
         case .readOnly(let operation):
             "cannot \(operation): opened for reading only"
         case .noSpace(let path):
@@ -129,13 +129,13 @@ extension StorageError: CustomStringConvertible {
             "a value of \(bytes) bytes is larger than the limit of archive \"\(archive)\" (\(limit) bytes); "
                 + "raise the limit or store less (nothing was evicted)"
         case .batchTooLarge(let bytes, UInt64(Batch.maximumBytes), let archive):
-            "\(bytes) bytes are more than a batch for archive \"\(archive)\" may have (\(Batch.maximumBytes)); store them in "
-                + "parts, and a single large value with a call of its own (nothing was changed or evicted)"
+            "\(bytes) bytes are more than the \(Batch.maximumBytes) of a batch for archive \"\(archive)\"; store them in parts, and a "
+                + "large value in a separate call (nothing was changed or evicted)"
         case .batchTooLarge(let bytes, let limit, let archive):
             "a batch of \(bytes) bytes is larger than the \(limit) bytes that archive \"\(archive)\" takes at once; "
                 + "store it in parts, or raise the archive's limit (nothing was changed or evicted)"
         case .backupExists(let path):
-            "\(path) exists already, and nothing is replaced; name a new folder, or remove it"
+            "\(path) already exists; name another folder, or remove it"
         case .backupInsideStore(let path):
             "\(path) is inside the store itself; name a folder outside of it for the backup"
         case .invalidKey(let reason): "invalid key: \(reason)"
@@ -146,10 +146,10 @@ extension StorageError: CustomStringConvertible {
             "cannot \(operation): archive \"\(archive)\" is a \(kind); "
                 + (kind == .log ? "append to it, and read its messages" : "only a log takes messages")
         case .corrupted(let path, let offset, let reason):
-            StorageError.damage(path, offset, reason) + "; run a check to see what is affected"
+            StorageError.damage(path, offset, reason) + "; run a check to find the affected entries"
         case .damagedRingFile(let path, let offset, let reason):
-            "ring file \(path) is damaged at byte \(offset): \(reason); save what can be read (vellum tail prints it), "
-                + "and begin a new file"
+            "ring file \(path) is damaged at byte \(offset): \(reason); save its readable messages with vellum tail, and "
+                + "start a new file"
         case .unsupportedVersion(let path, let found, let supported):
             "\(path) has format version \(found), this program reads version \(supported); update the program"
         case .busy(let archive, 0, let reason): "archive \"\(archive)\" is in use: \(reason)"

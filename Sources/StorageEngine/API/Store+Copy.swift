@@ -53,11 +53,11 @@ extension Store {
         if status.isFolder, try folder.folder(named: folderName).names().isEmpty { return }
         throw .corrupted(
             path: path + "/" + folderName, offset: 0,
-            reason: "it is in the place of an archive and is none; run check --repair, or remove it")
+            reason: "it isn't an archive; run check --repair, or remove it")
     }
 
     private func isTaken(_ name: String) -> StorageError {
-        .invalidArchiveName(reason: "there is an archive \"\(name)\" in \(path) already")
+        .invalidArchiveName(reason: "archive \"\(name)\" already exists in \(path)")
     }
 }
 

@@ -35,8 +35,8 @@ extension Store {
         isRemoved = try openedHere.value.turn(of: ExactText(name)).withLock { (_) throws(StorageError) in
             // Keeps other processes from opening it, which would then use removed files.
             let folderName = ArchiveName.folder(for: name)
-            let turn = try OpeningTurn.take(in: folder.folder(named: folderName), archive: name)
-            defer { turn.pass() }
+            let openLock = try OpenLock.take(in: folder.folder(named: folderName), archive: name)
+            defer { openLock.release() }
             return try archive.destroy(ifStill: old) { () throws(StorageError) in
                 let gone = RemovedFolder.name()
                 try folder.rename(folderName, to: gone)

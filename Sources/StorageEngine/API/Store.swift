@@ -280,7 +280,7 @@ public final class Store: Sendable {
     private func absence(of name: String) throws(StorageError) -> StorageError {
         do throws(StorageError) {
             let inside = try folder.folder(named: ArchiveName.folder(for: name))
-            if let maker = try OpeningTurn.holder(in: inside) {
+            if let maker = try OpenLock.holder(in: inside) {
                 return .busy(
                     archive: name, process: maker, reason: "it is just being created; try again in a moment")
             }

@@ -19,8 +19,8 @@ extension ArchiveEngine {
         result.remarks = try gaps() + leftovers()
         if !report.hasIndex {
             result.remarks.append(
-                "the index's own structure was not checked: it is being changed all the while, or who changed it died "
-                    + "in the middle")
+                "the index's structure was not checked: it changes continuously, or a process died during a change"
+            )
         }
         return result
     }
@@ -37,9 +37,9 @@ extension ArchiveEngine {
             let (first, last) = (
                 SegmentHeader.fileName(missing.lowerBound), SegmentHeader.fileName(missing.upperBound)
             )
-            let names = first == last ? "\(first) isn't" : "\(first) to \(last) aren't"
+            let names = first == last ? "\(first) is" : "\(first) to \(last) are"
             remarks.append(
-                "\(names) there; unless a repair has put that aside, what was stored in it is lost")
+                "\(names) missing; entries stored in it are lost unless a repair has moved it")
             if remarks.count == CheckReport.maximumProblems { break }
         }
         return remarks
@@ -60,8 +60,8 @@ extension ArchiveEngine {
         // Without a writer none is being removed.
         if index.processes.attached.contains(where: liveness.isAlive) { usleep(100_000) }
         return try found().prefix(CheckReport.maximumProblems).map {
-            "\(SegmentHeader.fileName($0)) is no part of the log, which begins later: its removal was interrupted, or it came "
-                + "back when the log had gone on without it; then what is stored in it alone is lost"
+            "\(SegmentHeader.fileName($0)) is older than the log: its removal was interrupted, or the file was restored later; "
+                + "then entries stored only in it are lost"
         }
     }
 
@@ -273,7 +273,7 @@ private struct CheckPass {
         for stray in names.strays { add(ofLog: engine.log.strayProblem(stray)) }
         let numbers = names.numbers
         for number in missingSegments(numbers) {
-            add(ofLog: "\(engine.log.path(of: number)): the segment is gone")
+            add(ofLog: "\(engine.log.path(of: number)): the segment is missing")
         }
         for (place, number) in numbers.enumerated() {
             progress(Double(place) / Double(numbers.count))
@@ -421,7 +421,7 @@ private struct CheckPass {
                 return entry.location
             }
             if found == frame.location { return nil }
-            guard let found else { return "the index lists the entry at \(place), and no look-up finds it" }
+            guard let found else { return "the index lists the entry at \(place), but no look-up finds it" }
             return "the index lists the entry at \(place), and a look-up finds the one at \(describe(found))"
         } catch {
             guard case .corrupted = error else { throw error }

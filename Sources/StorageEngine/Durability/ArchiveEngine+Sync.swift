@@ -15,9 +15,9 @@ extension ArchiveEngine {
     func finishChange() throws(StorageError) {
         // Both words share a cache line with the one read next.
         if index.hasDeadlines || index.setAsideCount != 0
-            || isRoomDue.load(ordering: .relaxed)
+            || isCompactionDue.load(ordering: .relaxed)
         {
-            mindHouse()
+            scheduleMaintenance()
         }
         if index.isEverSynced {
             try finishChangeSlowly()

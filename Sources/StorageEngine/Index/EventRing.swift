@@ -48,7 +48,7 @@ struct EventRing {
     private let index: UnsafeMutableRawPointer
 
     @inline(__always)
-    fileprivate init(_ memory: IndexDoor) { index = memory.base }
+    fileprivate init(_ memory: IndexBytes) { index = memory.base }
 
     @inline(__always)
     private func cell(_ sequence: UInt64) -> UnsafeMutableRawPointer {

@@ -2,7 +2,7 @@ import CPlatform
 import Synchronization
 import SystemC
 
-/// The memory of a mapped index, unmapped when the object ends. ``IndexDoor`` gives access to the bytes.
+/// The memory of a mapped index, unmapped when the object ends. ``IndexBytes`` gives access to the bytes.
 ///
 /// The mapping is as long as the file, with some reserve if addresses are plentiful. If the file outgrows it, the whole
 /// file is mapped again; the former mapping stays for its readers until the index is closed.
@@ -22,9 +22,9 @@ final class IndexMemory: @unchecked Sendable {
     let stoppedState = Atomic<UInt64>(0)
     let readerSleeps = Atomic<Int>(0)
 
-    @inline(__always) var door: IndexDoor { IndexDoor(place, Unmanaged.passUnretained(self)) }
+    @inline(__always) var bytes: IndexBytes { IndexBytes(place, Unmanaged.passUnretained(self)) }
 
-    private var base: UnsafeMutableRawPointer { door.base }
+    private var base: UnsafeMutableRawPointer { bytes.base }
 
     /// Maps an open file, as much as its header says is used. `file` reopens it later.
     init(_ opened: FileDescriptor, as file: IndexFile, writable: Bool) throws(StorageError) {
@@ -37,7 +37,7 @@ final class IndexMemory: @unchecked Sendable {
         self.writable = writable
         place = IndexPlace.make(range)
         ranges = Guarded([range])
-        try door.catchUp()
+        try self.bytes.catchUp()
     }
 
     deinit { IndexPlace.discard(place) }
@@ -118,7 +118,7 @@ final class IndexMemory: @unchecked Sendable {
 
     /// Maps the index's growth, and trusts the header's capacity only as far as the file reaches (F4).
     func learnCapacity() throws(StorageError) {
-        var capacity = Int(door.claimedCapacity)
+        var capacity = Int(bytes.claimedCapacity)
         if let file {
             // If the file was removed or replaced, its growth can't be seen, and "nothing was added" would be a guess.
             guard let bytes = try file.status()?.bytes else { throw .closed(name: path) }

@@ -15,10 +15,10 @@ enum Changing {}
 /// ``ProcessTable``.
 struct MappedIndex<Right>: Sendable {
     /// Only the types of this folder access its words.
-    let memory: IndexDoor
+    let memory: IndexBytes
 
     @inline(__always)
-    fileprivate init(door: IndexDoor) { memory = door }
+    fileprivate init(bytes: IndexBytes) { memory = bytes }
 }
 
 typealias IndexView = MappedIndex<Looking>
@@ -27,17 +27,17 @@ typealias ChangingIndex = MappedIndex<Changing>
 
 extension IndexView {
     @inline(__always)
-    init(_ memory: IndexMemory) { self.init(door: memory.door) }
+    init(_ memory: IndexMemory) { self.init(bytes: memory.bytes) }
 }
 
 extension ChangingIndex {
     @inline(__always)
-    init(_ section: borrowing ArchiveSection) { self.init(door: section.engine.index.memory) }
+    init(_ section: borrowing ArchiveSection) { self.init(bytes: section.engine.index.memory) }
 
     /// For memory that only its creator has, or while no other process writes to the archive or can open it.
-    init(unshared memory: IndexMemory) { self.init(door: memory.door) }
+    init(unshared memory: IndexMemory) { self.init(bytes: memory.bytes) }
 
-    @inline(__always) var view: IndexView { IndexView(door: memory) }
+    @inline(__always) var view: IndexView { IndexView(bytes: memory) }
 }
 
 extension MappedIndex {

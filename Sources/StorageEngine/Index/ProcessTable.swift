@@ -89,7 +89,7 @@ struct ProcessSlot: Sendable {
 struct ProcessTable {
     private let base: UnsafeMutableRawPointer
 
-    fileprivate init(_ memory: IndexDoor) { base = memory.base + IndexLayout.processTableOffset }
+    fileprivate init(_ memory: IndexBytes) { base = memory.base + IndexLayout.processTableOffset }
 
     /// A number outside the table is clamped.
     subscript(number: Int) -> ProcessSlot {

@@ -6,7 +6,7 @@ import SystemC
 /// thread. A running process ends within microseconds, so a wait in vain means that it was stopped: the memory of the
 /// index notes the state, and readers don't wait again while it lasts. For a second, waits for others are short.
 final class WriterWait {
-    private let door: IndexDoor
+    private let bytes: IndexBytes
     /// Nanoseconds left for all waits of this object.
     private var left: Int64
     private var attempts = 0
@@ -22,7 +22,7 @@ final class WriterWait {
     private static let lastInVain = Atomic<Int64>(-caution)
 
     init<Right>(_ index: MappedIndex<Right>, atMost nanoseconds: Int64 = patience) {
-        door = index.memory
+        bytes = index.memory
         left = nanoseconds
     }
 
@@ -42,36 +42,36 @@ final class WriterWait {
         let now = cp_monotonic_time()
         if attempts == WriterWait.spins + 1 { start(now) }
         guard now < end else {
-            if end > begin, door.writerState == state { noteInVain(now) }
+            if end > begin, bytes.writerState == state { noteInVain(now) }
             return false
         }
         if attempts <= WriterWait.yields {
             sched_yield()
         } else {
-            door.memory.readerSleeps.add(1, ordering: .relaxed)
+            bytes.memory.readerSleeps.add(1, ordering: .relaxed)
             cp_sleep(50_000)
         }
         return true
     }
 
     private func start(_ now: Int64) {
-        (state, begin, end) = (door.writerState, now, now)
-        guard door.memory.stoppedState.load(ordering: .relaxed) != state else { return }
+        (state, begin, end) = (bytes.writerState, now, now)
+        guard bytes.memory.stoppedState.load(ordering: .relaxed) != state else { return }
         let isRecent = now &- WriterWait.lastInVain.load(ordering: .relaxed) < WriterWait.caution
         end += max(0, isRecent && !isOwn ? min(left, WriterWait.shortPatience) : left)
     }
 
     private func noteInVain(_ now: Int64) {
-        door.memory.stoppedState.store(state, ordering: .relaxed)
+        bytes.memory.stoppedState.store(state, ordering: .relaxed)
         if owner != 0, !isOwn { WriterWait.lastInVain.store(now, ordering: .relaxed) }
     }
 
-    private var owner: UInt64 { door.word64(IndexLayout.sectionOwnerOffset) }
+    private var owner: UInt64 { bytes.word64(IndexLayout.sectionOwnerOffset) }
     /// Whether a thread of this process makes the change. It may lack a processor for a while, but isn't stopped.
     private var isOwn: Bool { owner == UInt64(getpid()) }
 }
 
-extension IndexDoor {
+extension IndexBytes {
     /// A number that changes with every step of a change that readers may wait for. Never 0.
     fileprivate var writerState: UInt64 {
         var state: UInt64 = 0

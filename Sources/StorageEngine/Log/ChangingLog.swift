@@ -88,7 +88,7 @@ struct ChangingLog {
 
     func mapNewest(_ segment: UInt32, room: Int) throws(StorageError) -> SegmentLog.Pin {
         guard let pin = try log.pinIfPresent(segment) else {
-            throw .corrupted(path: log.path(of: segment), offset: 0, reason: "the newest segment is gone")
+            throw .corrupted(path: log.path(of: segment), offset: 0, reason: "the newest segment is missing")
         }
         defer { log.unpin(pin) }
         let file = try log.openedFile(of: pin)

@@ -14,7 +14,7 @@ extension ArchiveEngine {
             let section = try acquire()
             section.drainTouches()
             guard section.compactSlice(through: last) else {
-                section.giveBackSpareChunks()
+                section.releaseSpareChunks()
                 break
             }
             _ = consume section

@@ -58,7 +58,9 @@ extension ArchiveEngine {
     /// Asks the background duty to check, if too much space is dead.
     @inline(__always)
     func scheduleReclaimIfNeeded() {
-        if isRoomWasted, !isRoomDue.load(ordering: .relaxed) { isRoomDue.store(true, ordering: .relaxed) }
+        if isRoomWasted, !isCompactionDue.load(ordering: .relaxed) {
+            isCompactionDue.store(true, ordering: .relaxed)
+        }
     }
 
     var isIndexWasted: Bool {

@@ -30,13 +30,13 @@ final class ArchiveEngine: Sendable {
     /// How many touches had been applied when a look-up last waited for the lock in vain.
     let stuckAt = Atomic<UInt64>(.max)
     let syncing: Syncing
-    let housekeeping = Guarded<House>(House())
+    let maintenance = Guarded<MaintenanceState>(MaintenanceState())
     /// When the background task runs next, on the boot clock; `.max`: never.
-    let houseDue = Atomic<Int64>(.max)
-    let isRoomDue = Atomic<Bool>(false)
+    let maintenanceDue = Atomic<Int64>(.max)
+    let isCompactionDue = Atomic<Bool>(false)
     /// The thread whose call has to reclaim space before it ends; 0: none. Other threads' calls continue. If the call
-    /// ends without it, the background does it (``ArchiveSection/payPart()``). Set under the lock.
-    let roomDebtor = Atomic<UInt>(0)
+    /// ends without it, the background does it (``ArchiveSection/compactPart()``). Set under the lock.
+    let compactionOwner = Atomic<UInt>(0)
     /// While the index is rebuilt: for each line of the undo table, the entries marked with it. Empty at other times.
     let replayedMarks = Guarded<[[UInt32]]>([])
     /// While the index is rebuilt, what the log said was removed; `nil` at other times.
@@ -83,8 +83,8 @@ final class ArchiveEngine: Sendable {
         pid = other.pid
         syncing = other.syncing
         // Space that the other handle's section found to be due for reclaiming.
-        isRoomDue.store(other.isRoomDue.load(ordering: .relaxed), ordering: .relaxed)
-        roomDebtor.store(other.roomDebtor.load(ordering: .relaxed), ordering: .relaxed)
+        isCompactionDue.store(other.isCompactionDue.load(ordering: .relaxed), ordering: .relaxed)
+        compactionOwner.store(other.compactionOwner.load(ordering: .relaxed), ordering: .relaxed)
     }
 
     /// Whether this handle has read the log into its own memory, and shows its state at that time.
@@ -100,7 +100,7 @@ final class ArchiveEngine: Sendable {
         // In a forked child this would end the parent's use.
         guard let attachment, pid == getpid() else { return }
         gate.closeAndEnter()
-        endHousekeeping()
+        stopMaintenance()
         let hasLeft = leaveTable()
         // A closed handle that is kept must not keep disk space that others free.
         log.unmapReleased()
@@ -133,9 +133,9 @@ final class ArchiveEngine: Sendable {
     /// The last writer marks the index as clean, unless another process is just opening the archive.
     private func markAsClean() {
         guard let attachment, index.isReady,
-            let turn = try? OpeningTurn.take(in: folder, archive: name, nanoseconds: 0)
+            let openLock = try? OpenLock.take(in: folder, archive: name, nanoseconds: 0)
         else { return }
-        defer { turn.pass() }
+        defer { openLock.release() }
         guard (try? attachment.lock(.exclusive, wait: false)) == true else { return }
         // A clean mark would certify a damaged header. Without it the next opening rebuilds the index.
         guard index.isSaltIntact else { return }

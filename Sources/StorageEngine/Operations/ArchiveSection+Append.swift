@@ -176,7 +176,7 @@ extension ArchiveSection {
         guard let pin = try log.pinIfPresent(place.segment) else {
             throw engine.closedIfRemoved(
                 .corrupted(
-                    path: log.path(of: place.segment), offset: 0, reason: "the newest segment is gone"))
+                    path: log.path(of: place.segment), offset: 0, reason: "the newest segment is missing"))
         }
         if place.offset + bytes + SegmentLayout.reserveBytes > log.view(pin).bytes {
             do throws(StorageError) {

@@ -23,7 +23,7 @@ extension ArchiveSection {
 
     func compactAfterRebuild() {
         while isSparse, vacateLastChunk() {}
-        if isRoomy { giveBackSpareChunks() }
+        if isRoomy { releaseSpareChunks() }
     }
 
     /// In proportion to the entries removed under this hold. Requires drained touches.
@@ -36,17 +36,17 @@ extension ArchiveSection {
     private func compact(chunks: Int) {
         for _ in 0..<chunks { guard isSparse, vacateLastChunk() else { return } }
         // Other threads may be waiting for the lock: the rest is done afterwards.
-        if isSparse { engine.oweRoom() }
+        if isSparse { engine.deferCompaction() }
     }
 
-    func compactSome() -> Bool { giveBackSomeSpareChunks() || isSparse && vacateLastChunk() }
+    func compactSome() -> Bool { releaseSomeSpareChunks() || isSparse && vacateLastChunk() }
 
     /// Drops undo records, removes the oldest dead segments, and shrinks the index. Requires drained touches.
     func giveUpRoom() throws(StorageError) {
         forgetSetAside(most: .max, evenReversible: true)
         try dropDeadSegments()
         while vacateLastChunk() {}
-        giveBackSpareChunks()
+        releaseSpareChunks()
     }
 
     func dropDeadSegment() -> Bool {
@@ -107,12 +107,12 @@ extension ArchiveSection {
         return true
     }
 
-    func giveBackSpareChunks() {
+    func releaseSpareChunks() {
         while mergeSpareBuckets() {}
         index.shrink(toHold: Int(index.entryHighWater))
     }
 
-    func giveBackSomeSpareChunks() -> Bool {
+    func releaseSomeSpareChunks() -> Bool {
         guard engine.kind != .log, index.isReady, engine.isIndexWasted else { return false }
         if mergeSpareBuckets() { return true }
         let capacity = Int(index.entryCapacity)

@@ -72,7 +72,8 @@ extension ArchiveSection {
         _ location: Location, _ body: (Frame) throws(StorageError) -> Void
     ) throws(StorageError) {
         guard let pin = try log.pinIfPresent(location.segment) else {
-            throw .corrupted(path: log.path(of: location.segment), offset: 0, reason: "the segment is gone")
+            throw .corrupted(
+                path: log.path(of: location.segment), offset: 0, reason: "the segment is missing")
         }
         defer { log.unpin(pin) }
         guard let frame = try log.frameIfPresent(pin, at: location.offset) else {

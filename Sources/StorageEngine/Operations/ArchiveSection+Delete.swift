@@ -55,7 +55,7 @@ extension ArchiveSection {
             )
         }
         index.add(.deletes, UInt64(removal.entries))
-        engine.oweRoom()
+        engine.deferCompaction()
         return removal
     }
 

@@ -49,7 +49,7 @@ extension ArchiveEngine {
         try section.dropDeadSegments()
         // A value that wouldn't fit even then must not cost any entries (S4).
         if index.segmentBytes == before, bytes < before {
-            guard try section.giveUpOldestSegment() else { return 0 }
+            guard try section.dropOldestSegment() else { return 0 }
             // Its file may already have been missing; then the next one is dropped.
             return max(1, before - index.segmentBytes)
         }
@@ -59,16 +59,16 @@ extension ArchiveEngine {
 
 extension ArchiveSection {
     /// Drops the oldest segments of a cache or a log until this many bytes are free. Requires applied uses.
-    func giveUpOldest(forBytes bytes: Int) throws(StorageError) {
+    func dropOldestSegments(forBytes bytes: Int) throws(StorageError) {
         let before = index.segmentBytes
         try dropDeadSegments()
-        while before - index.segmentBytes < bytes, try giveUpOldestSegment() {}
+        while before - index.segmentBytes < bytes, try dropOldestSegment() {}
     }
 
     /// Removes the oldest segment with its live entries, the only eviction that needs no frame; `false` for a collection, or if it
     /// is the newest. Requires applied uses. Costs a look-up for each frame. The entries are removed after the file, so that a
     /// rebuild can't bring back a key that the index no longer has.
-    func giveUpOldestSegment() throws(StorageError) -> Bool {
+    func dropOldestSegment() throws(StorageError) -> Bool {
         let segment = index.oldestSegment
         guard engine.kind != .collection, segment != 0, segment < index.head.segment, mayRemoveSegments()
         else {

@@ -16,7 +16,7 @@ extension ArchiveSection {
             do throws(StorageError) {
                 try fitPartly(into: limit)
             } catch {
-                guard case .noSpace = error, try giveUpOldestSegment() else { throw error }
+                guard case .noSpace = error, try dropOldestSegment() else { throw error }
             }
         }
     }
@@ -150,6 +150,6 @@ extension ArchiveEngine {
         } catch {
             guard case .noSpace = error else { throw error }
         }
-        if owesRoom { payForRoom() }
+        if hasPendingCompaction { finishPendingCompaction() }
     }
 }

@@ -143,7 +143,7 @@ extension ArchiveSection {
             forget(dropped)
             index.addLocked(.evictions, UInt64(dropped.count))
         }
-        engine.oweRoom()
+        engine.deferCompaction()
     }
 
     func dropAllMessages() throws(StorageError) -> Removal {
@@ -164,7 +164,7 @@ extension ArchiveSection {
                 pid: engine.pid, time: time)
         }
         index.add(.deletes, UInt64(removal.entries))
-        engine.oweRoom()
+        engine.deferCompaction()
         return removal
     }
 

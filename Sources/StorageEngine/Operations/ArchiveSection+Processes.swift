@@ -1,7 +1,7 @@
 /// Slots of the process table. Processes release their own at closing; others release those of crashed processes.
 extension ArchiveSection {
     /// Clears the slots of processes that ended without closing, or with `isAlone` all, and removes entries that only they held.
-    func cleanUpAfterTheDead(isAlone: Bool) {
+    func releaseDeadProcessSlots(isAlone: Bool) {
         let liveness = engine.liveness
         for slot in index.processes.attached where isAlone || !liveness.isAlive(slot) { leave(slot) }
     }

@@ -33,7 +33,7 @@ extension ArchiveSection {
             work += done
         }
         // Other threads may be waiting for the lock: the rest is done afterwards, or by the thread already doing it.
-        if engine.isOverbooked(index.segmentBytes), !engine.isOwedByOther { engine.oweRoom() }
+        if engine.isOverbooked(index.segmentBytes), !engine.isCompactionClaimed { engine.deferCompaction() }
     }
 
     func reclaimSome(while isWanted: () -> Bool) -> Bool {
@@ -67,20 +67,20 @@ extension ArchiveSection {
 
     /// Does a slice of another call's pending reclaiming: that call may have failed, or be a look-up, which doesn't
     /// wait for it. Clears the pending state when nothing more can be done. Returns whether it did something.
-    func payPart() -> Bool {
-        let debtor = engine.roomDebtor.load(ordering: .relaxed)
+    func compactPart() -> Bool {
+        let debtor = engine.compactionOwner.load(ordering: .relaxed)
         guard debtor != 0 else { return false }
         let reclaims = reclaimSome { engine.isOverbooked(index.segmentBytes) }
         if reclaims || dropDeadSegment() || compactSome() { return true }
         // Reclaiming becomes pending under the lock, so this clears no newer request.
-        _ = engine.roomDebtor.compareExchange(expected: debtor, desired: 0, ordering: .relaxed)
+        _ = engine.compactionOwner.compareExchange(expected: debtor, desired: 0, ordering: .relaxed)
         return false
     }
 
     func giveRoomBack() -> Bool {
         guard engine.kind != .log else { return false }
         return reclaimSome { index.segmentBytes > engine.quietSegmentBytes }
-            || giveBackSomeSpareChunks() || index.isReady && engine.isIndexWasted && vacateLastChunk()
+            || releaseSomeSpareChunks() || index.isReady && engine.isIndexWasted && vacateLastChunk()
     }
 
     private struct Candidate {
@@ -351,24 +351,24 @@ extension ArchiveEngine {
     func reclaimInSlices() throws(StorageError) { try reclaimInSlices { isReclaimingDue } }
 
     /// Makes the current call reclaim, before it returns, what exceeds one hold of the lock.
-    func oweRoom() {
-        roomDebtor.store(ArchiveEngine.thread, ordering: .relaxed)
-        isRoomDue.store(true, ordering: .relaxed)
+    func deferCompaction() {
+        compactionOwner.store(ArchiveEngine.thread, ordering: .relaxed)
+        isCompactionDue.store(true, ordering: .relaxed)
     }
 
-    var owesRoom: Bool { roomDebtor.load(ordering: .relaxed) == ArchiveEngine.thread }
+    var hasPendingCompaction: Bool { compactionOwner.load(ordering: .relaxed) == ArchiveEngine.thread }
 
-    fileprivate var isOwedByOther: Bool {
-        let debtor = roomDebtor.load(ordering: .relaxed)
+    fileprivate var isCompactionClaimed: Bool {
+        let debtor = compactionOwner.load(ordering: .relaxed)
         return debtor != 0 && debtor != ArchiveEngine.thread && debtor != ArchiveEngine.nobody
     }
 
     /// Leaves the current call's pending reclaiming to the next change or the background.
-    func leaveDebt() {
-        let (isLeft, _) = roomDebtor.compareExchange(
+    func leaveCompaction() {
+        let (isLeft, _) = compactionOwner.compareExchange(
             expected: ArchiveEngine.thread, desired: ArchiveEngine.nobody, ordering: .relaxed)
         // If no thread can be started now, the next change does it.
-        if isLeft { try? beginHousekeeping() }
+        if isLeft { try? startMaintenance() }
     }
 
     /// Instead of a thread: pending reclaiming is left to the next change or the background.
@@ -384,10 +384,11 @@ extension ArchiveEngine {
 
     /// Does the pending reclaiming in slices, each under one hold of the lock, so that S3 holds when the call returns.
     @inline(never)
-    func payForRoom() {
+    func finishPendingCompaction() {
         defer {
             // Unless another thread has taken it over.
-            _ = roomDebtor.compareExchange(expected: ArchiveEngine.thread, desired: 0, ordering: .relaxed)
+            _ = compactionOwner.compareExchange(
+                expected: ArchiveEngine.thread, desired: 0, ordering: .relaxed)
         }
         dropDeadSegments()
         if isOverbooked(index.segmentBytes) {

@@ -154,7 +154,7 @@ extension ArchiveEngine {
         section.reclaim(forAppended: 0)
         _ = consume section
         // The look-up doesn't wait for the remaining reclaiming.
-        leaveDebt()
+        leaveCompaction()
     }
 
     /// Deletes the entries whose last access was longer ago than `interval` (S6).

@@ -162,13 +162,13 @@ extension ArchiveSection {
             writer.append(note)
             try appendBare(.restore, extensionBytes: writer.written) { _, time in
                 crashPoint(.restoreFrameWritten)
-                giveBack(line, isAll: isAll, time: time)
+                finishRestore(line, isAll: isAll, time: time)
                 crashPoint(.broughtBack)
             }
         }
     }
 
-    private func giveBack(_ line: ChangingUndoLine, isAll: Bool, time: Int64) {
+    private func finishRestore(_ line: ChangingUndoLine, isAll: Bool, time: Int64) {
         index.beginReturn()
         crashPoint(.returnBegun)
         line.setUndone(at: time, by: UInt32(bitPattern: engine.pid))
@@ -183,14 +183,14 @@ extension ArchiveSection {
     func bringBack(_ note: RemovalNote, time: Int64) throws(StorageError) {
         guard let line = index.undo.line(of: note.group) else { return }
         let isAll = note.kind != .deadline
-        if !note.keepsOut { try letBackIn(line) }
-        giveBack(line, isAll: isAll, time: time)
+        if !note.keepsOut { try restoreOverwritten(line) }
+        finishRestore(line, isAll: isAll, time: time)
         giveUp(line)
         if !isAll { line.state = .reversible }
     }
 
     /// For a `restore` frame from before the rule that superseded entries stay out: restores them too.
-    private func letBackIn(_ line: ChangingUndoLine) throws(StorageError) {
+    private func restoreOverwritten(_ line: ChangingUndoLine) throws(StorageError) {
         for number in marked(by: line) where index.marks[number].isSuperseded {
             guard index.marks[number].place == line.place, let slot = index.entry(number),
                 try engine.isKeyFree(slot)

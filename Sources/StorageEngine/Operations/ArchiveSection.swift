@@ -134,7 +134,7 @@ extension ArchiveEngine {
         case .timedOut(isUsed: true):
             return .busy(
                 archive: name, process: 0,
-                reason: "others changed it all the time, and no turn came within \(seconds) s; try again")
+                reason: "other processes held its lock for \(seconds) s; try again")
         case .acquired, .timedOut:
             return .busy(
                 archive: name, process: Int32(truncatingIfNeeded: index.sectionOwner),

@@ -1,33 +1,33 @@
 import CPlatform
 
 extension ArchiveOpening {
-    /// Builds the index from the log, with the losses known to `witness`, the replaced index; returns whether others
-    /// can see it. Requires the turn to open, and no writer. Entries beyond the limit are evicted, but not for reading.
+    /// Builds the index from the log, with the losses known to `evidence`, the replaced index; returns whether others
+    /// can see it. Requires the open lock, and no writer. Entries beyond the limit are evicted, but not for reading.
     /// On a full disk the old index's space is freed, then a limited archive evicts; else it stays in memory
     /// (OnDiskFormat, "A full disk").
     func buildIndex(
-        attachment: FileDescriptor, witness: IndexWitness?
+        attachment: FileDescriptor, evidence: PriorIndexEvidence?
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
         if purpose == .looking, try isLogJustWritten() {
             throw .busy(
                 archive: descriptor.name, process: 0,
-                reason: "it has no right index and was written just now; somebody may still be copying it")
+                reason: "it has no valid index and changed just now; it may still be being copied; try again")
         }
         try forgetUnwrittenBytes()
         do throws(StorageError) {
-            return (try buildIndexFile(attachment: attachment, witness: witness, isRoomy: true), true)
+            return (try buildIndexFile(attachment: attachment, evidence: evidence, isRoomy: true), true)
         } catch {
             guard case .noSpace = error else { throw error }
-            if let index = try buildIndexInPlaceOfTheOld(attachment: attachment, witness: witness) {
+            if let index = try buildIndexInPlaceOfTheOld(attachment: attachment, evidence: evidence) {
                 return (index, true)
             }
             guard purpose == .writing else { throw error }
-            return try buildIndexInMemory(attachment: attachment, witness: witness, refusal: error)
+            return try buildIndexInMemory(attachment: attachment, evidence: evidence, refusal: error)
         }
     }
 
     private func buildIndexFile(
-        attachment: FileDescriptor, witness: IndexWitness?, isRoomy: Bool
+        attachment: FileDescriptor, evidence: PriorIndexEvidence?, isRoomy: Bool
     ) throws(StorageError) -> IndexMemory {
         try folder.unlink(ArchiveOpening.newIndexName)
         let file = try folder.newFile(named: ArchiveOpening.newIndexName)
@@ -35,7 +35,7 @@ extension ArchiveOpening {
             try file.extend(from: 0, to: IndexLayout.fileBytes(chunks: 1))
             let engine = try fill(
                 IndexMemory(file, as: .open(file, in: folder), writable: true), file: file,
-                as: .writer(attachment: attachment, slot: nil), witness: witness,
+                as: .writer(attachment: attachment, slot: nil), evidence: evidence,
                 isRoomy: isRoomy)
             let section = ArchiveSection(unshared: engine)
             if purpose == .writing, let limit = descriptor.configuration.diskLimit {
@@ -66,7 +66,7 @@ extension ArchiveOpening {
 
     /// Removes the untrusted index and builds in its space; `nil` if that isn't enough. Observers release theirs later.
     private func buildIndexInPlaceOfTheOld(
-        attachment: FileDescriptor, witness: IndexWitness?
+        attachment: FileDescriptor, evidence: PriorIndexEvidence?
     ) throws(StorageError) -> IndexMemory? {
         guard try folder.hasEntry(named: ArchiveOpening.indexName) else { return nil }
         try folder.unlink(ArchiveOpening.indexName)
@@ -74,7 +74,7 @@ extension ArchiveOpening {
         for attempt in 0..<ArchiveOpening.looksForRoom {
             if attempt > 0 { cp_sleep(25_000_000) }
             do throws(StorageError) {
-                return try buildIndexFile(attachment: attachment, witness: witness, isRoomy: false)
+                return try buildIndexFile(attachment: attachment, evidence: evidence, isRoomy: false)
             } catch {
                 guard case .noSpace = error else { throw error }
             }
@@ -87,18 +87,18 @@ extension ArchiveOpening {
 
     /// Builds in memory, frees space from there, and builds the file. Throws `refusal` for an empty archive.
     private func buildIndexInMemory(
-        attachment: FileDescriptor, witness: IndexWitness?, refusal: StorageError
+        attachment: FileDescriptor, evidence: PriorIndexEvidence?, refusal: StorageError
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
         let memory = try memoryForIndex(mayGrow: true)
         let engine = try fill(
-            memory, file: nil, as: .writer(attachment: attachment, slot: nil), witness: witness)
+            memory, file: nil, as: .writer(attachment: attachment, slot: nil), evidence: evidence)
         guard engine.index.head != .none else { throw refusal }
         let section = ArchiveSection(unshared: engine)
         section.index.state = .ready
         if let limit = descriptor.configuration.diskLimit { try section.fitMakingRoom(into: limit) }
-        try section.giveUpOldest(forBytes: section.index.indexBytes)
+        try section.dropOldestSegments(forBytes: section.index.indexBytes)
         do throws(StorageError) {
-            return (try buildIndexFile(attachment: attachment, witness: witness, isRoomy: false), true)
+            return (try buildIndexFile(attachment: attachment, evidence: evidence, isRoomy: false), true)
         } catch {
             guard case .noSpace = error else { throw error }
             return (memory, false)
@@ -115,7 +115,7 @@ extension ArchiveOpening {
     }
 
     func fill(
-        _ memory: IndexMemory, file: FileDescriptor?, as role: ArchiveRole, witness: IndexWitness?,
+        _ memory: IndexMemory, file: FileDescriptor?, as role: ArchiveRole, evidence: PriorIndexEvidence?,
         isRoomy: Bool = true
     ) throws(StorageError) -> ArchiveEngine {
         try initialize(ChangingIndex(unshared: memory), file: file)
@@ -124,13 +124,13 @@ extension ArchiveOpening {
         let section = ArchiveSection(unshared: engine)
         let findings = try section.rebuild(isRoomy: isRoomy)
         section.index.damagedPlaces = findings.damaged
-        section.index.loss = witness?.loss(logEndsAt: engine.index.head, messages: engine.index.entryCount)
+        section.index.loss = evidence?.loss(logEndsAt: engine.index.head, messages: engine.index.entryCount)
         if engine.index.head != .none, findings.damaged > 0 || !findings.isWhole {
             section.index.parts = try LogParts(
                 of: engine.log, from: engine.index.oldestSegment, to: engine.index.head)
         }
         // New operations must not reuse numbers from a lost part of the log (``ReplayedRemovals``).
-        section.index.sequence = max(section.index.sequence, witness?.sequence ?? 0)
+        section.index.sequence = max(section.index.sequence, evidence?.sequence ?? 0)
         // Archives begin at the time, so a plan for a former one of the name can't hit. Messages are numbered from 1, for users.
         if engine.kind != .log {
             let isLossy = section.index.parts != nil || section.index.loss != nil

@@ -37,13 +37,13 @@ extension ArchiveOpening {
         _ change: (inout ArchiveConfiguration) throws(StorageError) -> Void
     ) throws(StorageError) {
         let folder = engine.folder
-        // Evictions are first, without the turn, because they take long; twice, as others may change the rest.
+        // Evictions are first, without the open lock, because they take long; twice, as others may change the rest.
         var wanted = try Descriptor.read(in: folder).configuration
         try change(&wanted)
         try wanted.validate()
         if let limit = wanted.diskLimit { try engine.evictInSlices(downTo: limit) }
-        let turn = try OpeningTurn.take(in: folder, archive: engine.name)
-        defer { turn.pass() }
+        let openLock = try OpenLock.take(in: folder, archive: engine.name)
+        defer { openLock.release() }
         var descriptor = try Descriptor.read(in: folder)
         try change(&descriptor.configuration)
         try descriptor.configuration.validate()
@@ -75,7 +75,7 @@ extension Descriptor {
     }
 }
 
-/// A descriptor that is on the medium and only has to be renamed. Used by one thread, which has the turn to open.
+/// A descriptor that is on the medium and only has to be renamed. Used by one thread, which has the open lock.
 private struct NextDescriptor {
     private static let newName = Descriptor.fileName + ".new"
 

@@ -33,9 +33,9 @@ extension ArchiveOpening {
         do throws(StorageError) {
             let folder = try store.folder(named: folderName)
             // Another process is creating one. If both fail, the last one removes the folder.
-            if !isNew { isNew = try folder.hasEntry(named: OpeningTurn.fileName) }
-            let turn = try OpeningTurn.take(in: folder, archive: name)
-            defer { turn.pass() }
+            if !isNew { isNew = try folder.hasEntry(named: OpenLock.fileName) }
+            let openLock = try OpenLock.take(in: folder, archive: name)
+            defer { openLock.release() }
             if try folder.hasEntry(named: Descriptor.fileName) { return .existed }
             do throws(StorageError) {
                 try describe(folder, name, configuration)
@@ -74,9 +74,9 @@ extension ArchiveOpening {
     }
 
     private static func removeUnlessUsed(_ folder: FileDescriptor, _ name: String) throws(StorageError) {
-        let turn = try OpeningTurn.take(
+        let openLock = try OpenLock.take(
             in: folder, archive: name, nanoseconds: FileDescriptor.startNanoseconds)
-        defer { turn.pass() }
+        defer { openLock.release() }
         guard let attachment = try folder.fileIfPresent(named: attachedName, writable: true) else {
             return removeUnused(folder)
         }
@@ -85,7 +85,7 @@ extension ArchiveOpening {
         removeUnused(folder)
     }
 
-    /// Removes the files of an empty, unused archive, first the descriptor, last the file of the required turn.
+    /// Removes the files of an empty, unused archive, first the descriptor, last the file of the required open lock.
     private static func removeUnused(_ folder: FileDescriptor) {
         do throws(StorageError) {
             let names = try folder.names()
@@ -93,7 +93,7 @@ extension ArchiveOpening {
             let own = [
                 Descriptor.fileName, Descriptor.spareName, indexName, newIndexName, lockName,
                 Syncing.lockName,
-                RemovalReserve.fileName, attachedName, OpeningTurn.fileName,
+                RemovalReserve.fileName, attachedName, OpenLock.fileName,
             ]
             for name in own { try folder.unlink(name) }
         } catch {}

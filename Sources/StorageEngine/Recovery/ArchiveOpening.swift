@@ -65,9 +65,9 @@ struct ArchiveOpening {
     // MARK: Writers
 
     func openForWriting() throws(StorageError) -> ArchiveEngine {
-        let turn = try OpeningTurn.take(in: folder, archive: descriptor.name)
-        defer { turn.pass() }
-        // A process that had the turn before may have removed the archive because it could not complete its creation.
+        let openLock = try OpenLock.take(in: folder, archive: descriptor.name)
+        defer { openLock.release() }
+        // A process that had the open lock before may have removed the archive because it could not complete its creation.
         guard try folder.hasEntry(named: Descriptor.fileName) else { throw .closed(name: descriptor.name) }
         let (engine, isAlone) = try handle()
         let section = try enter(engine, isAlone: isAlone)
@@ -85,7 +85,7 @@ struct ArchiveOpening {
         return ArchiveEngine(engine, slot: slot)
     }
 
-    /// A handle on a valid index, and whether no other process has the archive open. Requires the turn to open.
+    /// A handle on a valid index, and whether no other process has the archive open. Requires the open lock.
     private func handle() throws(StorageError) -> (engine: ArchiveEngine, isAlone: Bool) {
         let attachment = try folder.fileMakingIfMissing(named: ArchiveOpening.attachedName)
         let isAlone = try attachment.lock(.exclusive, wait: false)
@@ -98,10 +98,10 @@ struct ArchiveOpening {
         return (try engine(on: memory, as: .writer(attachment: attachment, slot: nil), log: log), isAlone)
     }
 
-    /// The first section of a handle: cleans up after processes that died. Requires the turn to open.
+    /// The first section of a handle: cleans up after processes that died. Requires the open lock.
     private func enter(_ engine: ArchiveEngine, isAlone: Bool) throws(StorageError) -> ArchiveSection {
         let section = try engine.acquire(nanoseconds: purpose.nanoseconds)
-        section.cleanUpAfterTheDead(isAlone: isAlone)
+        section.releaseDeadProcessSlots(isAlone: isAlone)
         try section.followDescriptor(mayGiveUpEntries: purpose == .writing)
         return section
     }
@@ -134,8 +134,8 @@ struct ArchiveOpening {
                     "its index was removed or replaced while other processes use it, or the disk is too full for one; "
                     + "close it there first")
         }
-        let witness = try IndexWitness(folder, descriptor, mark: mark)
-        let (memory, isShared) = try buildIndex(attachment: attachment, witness: witness)
+        let evidence = try PriorIndexEvidence(folder, descriptor, mark: mark)
+        let (memory, isShared) = try buildIndex(attachment: attachment, evidence: evidence)
         return (memory, nil, isShared)
     }
 
@@ -150,7 +150,7 @@ struct ArchiveOpening {
     /// waits for no process; otherwise it reads the log into memory. A stopped process never delays it (F6).
     func openForReading(mayWrite: Bool) throws(StorageError) -> ArchiveEngine {
         if let engine = try observe() { return engine }
-        // Takes no turn for an index that would be removed again.
+        // Takes no open lock for an index that would be removed again.
         if mayWrite, try mayLeaveIndex(), (try? putIndexRight()) != nil, let engine = try observe() {
             return engine
         }
@@ -165,13 +165,13 @@ struct ArchiveOpening {
 
     private func putIndexRight() throws(StorageError) {
         let engine = try enterToLook()
-        // This takes the turn again, to mark the index as clean.
+        // This takes the open lock again, to mark the index as clean.
         engine.detach()
     }
 
     private func enterToLook() throws(StorageError) -> ArchiveEngine {
-        let turn = try OpeningTurn.take(in: folder, archive: descriptor.name, nanoseconds: 0)
-        defer { turn.pass() }
+        let openLock = try OpenLock.take(in: folder, archive: descriptor.name, nanoseconds: 0)
+        defer { openLock.release() }
         let (engine, isAlone) = try handle()
         _ = try enter(engine, isAlone: isAlone)
         return engine
@@ -217,10 +217,10 @@ struct ArchiveOpening {
 
     private func readOnceIntoMemory() throws(StorageError) -> ArchiveEngine {
         // Created before the log is read: appends by others after that only make the log longer.
-        let witness = try IndexWitness(folder, descriptor)
+        let evidence = try PriorIndexEvidence(folder, descriptor)
         let present = try folder.status(ofEntry: ArchiveOpening.indexName)?.number
         let memory = try memoryForIndex(mayGrow: false)
-        let engine = try fill(memory, file: nil, as: .copy(beside: present), witness: witness)
+        let engine = try fill(memory, file: nil, as: .copy(beside: present), evidence: evidence)
         ArchiveSection(unshared: engine).index.state = .ready
         return engine
     }

@@ -7,7 +7,7 @@ extension ArchiveRepair {
 
     mutating func mendSegments(_ progress: (Double) -> Void) throws(StorageError) {
         let log = try SegmentLog(folder: folder, identity: identity, writable: true)
-        try setStraysAside(log)
+        try quarantineForeignSegments(log)
         let numbers = try log.segmentNames().numbers
         var oldest = numbers.first ?? 0
         let (dropped, endsDamaged) = try droppedBatches(log, numbers) { progress(0.5 * $0) }
@@ -34,7 +34,7 @@ extension ArchiveRepair {
     }
 
     /// If segments are too far apart for one log, keeps those near its known end, or those with the most frame bytes.
-    private mutating func setStraysAside(_ log: SegmentLog) throws(StorageError) {
+    private mutating func quarantineForeignSegments(_ log: SegmentLog) throws(StorageError) {
         let names = try log.segmentNames()
         for stray in names.strays { try setAside(SegmentHeader.fileName(stray), SegmentLog.strayReason) }
         let named = names.numbers
@@ -100,7 +100,7 @@ extension ArchiveRepair {
         let endsDamaged = sieve.damagedEnd != nil
         let cut = try sieve.endLog { (_, _) throws(StorageError) in }
         // A batch whose frames the index names had reached the medium, even if it looks otherwise now.
-        let dropped = witness?.takeUnknown(of: sieve.dropped) ?? sieve.dropped
+        let dropped = evidence?.takeUnknown(of: sieve.dropped) ?? sieve.dropped
         return (dropped, endsDamaged || cut != nil && dropped.last?.first != cut)
     }
 

@@ -7,7 +7,7 @@ struct ArchiveRepair {
     let identity: [UInt8]
     let kind: ArchiveKind
     let knownHead: Location?
-    var witness: IndexWitness?
+    var evidence: PriorIndexEvidence?
     private(set) var damaged = 0
     private(set) var problems: [String] = []
     /// For each segment, the offset from which on entries count as salvaged.
@@ -24,8 +24,8 @@ struct ArchiveRepair {
             let kept = try DamagedFile.setAside(conflict.name, in: folder)
             conflicts.append(conflict.description + "; renamed to \(kept)")
         }
-        let turn = try OpeningTurn.take(in: folder, archive: name)
-        defer { turn.pass() }
+        let openLock = try OpenLock.take(in: folder, archive: name)
+        defer { openLock.release() }
         let attachment = try folder.fileMakingIfMissing(named: ArchiveOpening.attachedName)
         let known = try ArchiveOpening.ifDescribed(folder, options)
         guard try attachment.lock(.exclusive, within: FileDescriptor.startNanoseconds) else {
@@ -39,7 +39,7 @@ struct ArchiveRepair {
             folder: folder, name: name, identity: descriptor.identity,
             kind: descriptor.configuration.kind,
             knownHead: loss == nil ? try known?.claimedHead : nil,
-            witness: try IndexWitness(folder, descriptor, keepsIndex: true))
+            evidence: try PriorIndexEvidence(folder, descriptor, keepsIndex: true))
         for conflict in conflicts { repair.report(conflict) }
         for name in [ArchiveOpening.indexName, ArchiveOpening.newIndexName] { try folder.unlink(name) }
         if let loss {
@@ -55,14 +55,14 @@ struct ArchiveRepair {
 
     private init(
         folder: FileDescriptor, name: String, identity: [UInt8], kind: ArchiveKind, knownHead: Location?,
-        witness: IndexWitness?
+        evidence: PriorIndexEvidence?
     ) {
         self.folder = folder
         self.name = name
         self.identity = identity
         self.kind = kind
         self.knownHead = knownHead
-        self.witness = witness
+        self.evidence = evidence
     }
 
     mutating func report(_ problem: String) {
@@ -127,13 +127,13 @@ struct ArchiveRepair {
     private mutating func finish(
         _ opening: ArchiveOpening, attachment: FileDescriptor
     ) throws(StorageError) -> RepairReport {
-        // Without the witness: its losses are reported here, and from then on the log counts as complete.
-        let (memory, _) = try opening.buildIndex(attachment: attachment, witness: nil)
+        // Without the evidence: its losses are reported here, and from then on the log counts as complete.
+        let (memory, _) = try opening.buildIndex(attachment: attachment, evidence: nil)
         defer { withExtendedLifetime(memory) {} }
         let index = ChangingIndex(unshared: memory)
         let entries = index.entryCount
         let end = index.head
-        if let loss = witness?.loss(logEndsAt: end, messages: entries) {
+        if let loss = evidence?.loss(logEndsAt: end, messages: entries) {
             report(loss.description(in: folder) + "; from now on the log counts as complete without it")
         }
         var salvaged = 0
@@ -198,10 +198,10 @@ struct ArchiveIdentities {
         let own = descriptor.flatMap { votes[$0.identity] } ?? 0
         let index = try folder.fileIfPresent(named: ArchiveOpening.indexName, writable: false)?.read(
             atMost: 32)
-        let witness = index.flatMap { $0.count == 32 ? Array($0[16..<32]) : nil }
+        let evidence = index.flatMap { $0.count == 32 ? Array($0[16..<32]) : nil }
         let most = votes.max { $0.value < $1.value }
         if let descriptor,
-            own > 0 || witness == descriptor.identity || (most?.value ?? 0) < 2 && witness != most?.key
+            own > 0 || evidence == descriptor.identity || (most?.value ?? 0) < 2 && evidence != most?.key
         {
             best = descriptor.identity
         } else {

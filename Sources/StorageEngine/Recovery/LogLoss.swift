@@ -17,7 +17,7 @@ struct LogLoss: Equatable {
 
     func description(in folder: FileDescriptor) -> String {
         "\(folder.path): the log is missing from byte \(from.offset) of \(SegmentHeader.fileName(from.segment)) to "
-            + "byte \(to.offset) of \(SegmentHeader.fileName(to.segment)), or parts of that; what was stored there "
-            + "last is lost"
+            + "byte \(to.offset) of \(SegmentHeader.fileName(to.segment)) or in parts of this range; its entries "
+            + "are lost"
     }
 }

@@ -7,7 +7,7 @@ struct NameConflict {
 
     /// Files needed for locking and building. Others that aren't files count as damage of their content.
     private static let names = [
-        OpeningTurn.fileName, ArchiveOpening.attachedName, ArchiveOpening.indexName,
+        OpenLock.fileName, ArchiveOpening.attachedName, ArchiveOpening.indexName,
         ArchiveOpening.newIndexName, ArchiveOpening.lockName, Syncing.lockName, Descriptor.fileName + ".new",
     ]
 

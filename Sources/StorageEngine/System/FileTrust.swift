@@ -12,13 +12,12 @@ enum FileTrust: Sendable {
         let user = ProcessIdentity.effectiveUser
         if owner != user, owner != 0 {
             return
-                "belongs to user \(owner), who could change or truncate it while this process has it mapped; open the "
-                + "store as that user (or copy it and make the copy yours with chown -R), or set trustsOwner of StoreOptions, "
-                + "VELLUM_TRUST_OWNER=1 for the command line, to read it anyway"
+                "belongs to user \(owner), whose processes could change it while it is mapped; open the store as that user, change "
+                + "the owner of a copy (chown -R), or trust the owner (StoreOptions.trustsOwner, VELLUM_TRUST_OWNER=1)"
         }
         guard mode & 0o022 != 0 else { return nil }
         return
-            "may be written by other users (mode \(String(mode & 0o777, radix: 8))), who could change what is in it "
-            + "while this process has it mapped; make it private with chmod \(isFolder ? "-R " : "")go-w"
+            "may be written by other users (mode \(String(mode & 0o777, radix: 8))), who could change it while it is mapped; "
+            + "make it private with chmod \(isFolder ? "-R " : "")go-w"
     }
 }

@@ -174,10 +174,10 @@ package final class WholeFile {
                 if !removeAbandoned(name) { number += 1 }
                 continue
             }
-            if descriptor < 0, errno == EACCES || errno == EPERM || errno == EROFS {
+            if descriptor < 0, errno == EACCES || errno == EPERM {
                 throw SourceError(
-                    "\(path) can't be written: no permission to create a temporary file in its folder; "
-                        + "choose another folder")
+                    "\(path) can't be written: no permission to create files in its folder; choose another folder"
+                )
             }
             return (try opened(descriptor, path), name)
         }
@@ -231,7 +231,9 @@ package final class WholeFile {
     private static func failure(_ path: String, _ code: Int32) -> SourceError {
         switch code {
         case ENOENT: SourceError("\(path) can't be written: its folder isn't there")
-        case EACCES, EPERM: SourceError("\(path) can't be written: this user may not write there")
+        case EACCES, EPERM: SourceError("\(path) can't be written: permission denied")
+        case EROFS:
+            SourceError("\(path) can't be written: the file system is read-only; choose another folder")
         case EISDIR: SourceError("\(path) can't be written: it is a folder; name a file in it")
         case ENOSPC, EDQUOT: SourceError("\(path) can't be written: the disk is full; nothing of it is left")
         default: SourceError(StorageError.fromErrno(code, operation: "write", path: path).description)

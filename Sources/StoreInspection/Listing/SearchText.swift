@@ -1,4 +1,5 @@
 import ArchiveQuery
+import CBOR
 import TerminalKit
 
 /// A text to find regardless of case and normal form, also within a character such as a joined emoji, and in its escaped form
@@ -19,9 +20,11 @@ package struct SearchText: Sendable, Hashable {
         meant = TerminalText.unescaped(text).map(search)
     }
 
-    /// Whether UTF-8 contains the text.
+    /// Whether a key in UTF-8 holds the text, or if it spells bytes (``ByteText``), whether these do.
     func matches(_ key: UnsafeRawBufferPointer) -> Bool {
-        search.isFound(inUTF8: key) || meant?.isFound(inUTF8: key) == true
+        if search.isFound(inUTF8: key) || meant?.isFound(inUTF8: key) == true { return true }
+        guard case .bytes(let bytes)? = ByteText.value(of: key) else { return false }
+        return matches(String(decoding: bytes, as: UTF8.self))
     }
 
     package func matches(_ key: String) -> Bool {

@@ -86,7 +86,7 @@ extension ReversibleAction {
             ? "the change of expiry times of" : kind == .expire ? "the expiry of" : "the delete of"
         let why =
             if now >= end { "ten minutes have passed" } else if bytesLeft != nil {
-                "too much was written since"
+                "the writes since then exceed its undo space"
             } else { "it was undone, or the disk was full" }
         return
             "\(what) \(Figures.count(entries, "entry", "entries")) in \(archive) can't be undone any more: \(why)"

@@ -57,7 +57,7 @@ extension PassingRow {
     fileprivate func json(_ names: [String]?) -> JSONTree {
         .object(
             names.map { zip($0, columns).map { ($0, .item($1)) } }
-                ?? [("key", .text(entry?.key ?? "")), ("value", .item(value))])
+                ?? [("key", .text(entry?.spelledKey ?? "")), ("value", .item(value))])
     }
 }
 
@@ -66,7 +66,7 @@ extension QueryRow {
     package func json(_ names: [String]?) -> JSONTree {
         .cells(
             names.map { zip($0, columns).map { ($0, Cell(item: $1)) } }
-                ?? [("key", .text(entry?.key ?? "")), ("value", Cell(item: value))])
+                ?? [("key", .text(entry?.spelledKey ?? "")), ("value", Cell(item: value))])
     }
 }
 
@@ -127,7 +127,7 @@ private struct QueryDelimited: QueryWriter {
             }
             return try text.write(row.columns, unlike: header, to: output)
         }
-        try entries.append(key: row.entry?.key ?? "", value: row.value)
+        try entries.append(key: row.entry?.spelledKey ?? "", value: row.value)
         let object = row.value.flatMap { ObjectFields($0) }
         names.add(object ?? ObjectFields())
         if object == nil { hasOthers = true }
@@ -143,7 +143,7 @@ private struct QueryDelimited: QueryWriter {
             let header = text.header((["key"] + table.names + (hasOthers ? ["value"] : [])).distinct)
             try TerminalSafe.write(header, to: output)
             try entries.forEach { key, bytes in
-                try CBORValue.text(key).encoded.withUnsafeBytes { key in
+                try ByteText.value(of: key).encoded.withUnsafeBytes { key in
                     try (bytes ?? []).withUnsafeBytes { value in
                         let object = ObjectFields(value)
                         let row = table.row(of: object ?? ObjectFields())
@@ -162,10 +162,13 @@ private struct QueryDelimited: QueryWriter {
 /// For a pipe: one line per row, with key and value as JSON, or the columns.
 package struct QueryTabs: QueryWriter {
     private let hasColumns: Bool
+    private let rawColumns: Set<Int>
     private let output: OutputWriter
 
-    package init(_ plan: QueryPlan, _ output: OutputWriter) {
+    /// - Parameter hasTextKeys: whether keys are texts, which commands read without an escape.
+    package init(_ plan: QueryPlan, hasTextKeys: Bool, _ output: OutputWriter) {
         hasColumns = plan.columns != nil
+        rawColumns = hasTextKeys ? plan.keyColumns : []
         self.output = output
     }
 
@@ -173,7 +176,7 @@ package struct QueryTabs: QueryWriter {
         if hasColumns {
             for (index, item) in row.columns.enumerated() {
                 if index > 0 { try output.write("\t") }
-                try write(item)
+                try write(item, isRaw: rawColumns.contains(index))
             }
         } else {
             try output.write(Cell.text(row.entry?.key ?? "").plain + "\t")
@@ -187,8 +190,11 @@ package struct QueryTabs: QueryWriter {
     }
 
     /// Empty for absent or null, quotes for an empty text.
-    private func write(_ item: UnsafeRawBufferPointer?) throws(SourceError) {
+    private func write(_ item: UnsafeRawBufferPointer?, isRaw: Bool) throws(SourceError) {
         guard let item else { return }
+        if isRaw, case .text(let key)? = try? CBORReader.decode(Array(item)), !key.isEmpty {
+            return try output.write(Cell.text(key).plain)
+        }
         // Texts and nested values may be long.
         guard item.count >= 1 << 16, (0x60..<0xc0).contains(item[0]), !QueryTabs.isSpelled(item) else {
             let cell = Cell(item: Array(item))

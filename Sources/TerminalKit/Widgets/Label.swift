@@ -19,13 +19,18 @@ package struct Label: Widget {
 /// A bar with text at both ends. If both don't fit, the right text loses its beginning.
 package struct Bar: Widget {
     package var left: [Span]
-    /// Shown behind `left`, two columns apart, the most important first. A fact that doesn't fit whole is left out.
+    /// Shown behind `left`, two columns apart; cut rather than left out.
+    package var warnings: [Span]
+    /// Shown behind the warnings, two columns apart, the most important first. A fact that doesn't fit whole is left out.
     package var facts: [Span]
     package var right: [Span]
     package var role: Role
 
-    package init(left: [Span], facts: [Span] = [], right: [Span] = [], role: Role = .title) {
+    package init(
+        left: [Span], warnings: [Span] = [], facts: [Span] = [], right: [Span] = [], role: Role = .title
+    ) {
         self.left = left
+        self.warnings = warnings
         self.facts = facts
         self.right = right
         self.role = role
@@ -35,7 +40,8 @@ package struct Bar: Widget {
         let line = rect.line(0)
         let base = look[role]
         frame.fill(line, style: base)
-        let left = left.map { Span(look.legible($0.text), $0.style) }
+        let left = (left + warnings.map { Span("  " + $0.text, $0.style) })
+            .map { Span(look.legible($0.text), $0.style) }
         let right = right.map { Span(look.legible($0.text), $0.style) }
         let leftColumns = left.reduce(0) { $0 + TextWidth.width(of: $1.text) }
         var shown = right

@@ -59,8 +59,8 @@ extension ArchiveError: CustomStringConvertible {
             "the archive \"\(archive)\" holds objects of type \(type) and can't hold \(wanted) as well; give one of "
                 + "them an archiveName of its own, or, if both are one type under two names, the same archiveTypeName"
         case .newerVersion(let type, let key, let found, let known):
-            "what is stored under \"\(key)\" is version \(found) of \(type), and this program knows versions up to \(known); "
-                + "update the program (nothing was changed)"
+            "the value of \"\(key)\" has version \(found) of \(type), this program supports versions up to \(known); update the "
+                + "program (nothing was changed)"
         case .noProperties:
             "only values that the library encodes as properties have versions; leave archive() and encode(to:) to it"
         case .noText: "the bytes are not UTF-8"

@@ -72,7 +72,7 @@ private let pauseBetweenChecks: Int64 = 50
     package nonisolated(nonsending) func elsewhere<Value>(
         _ body: @escaping @Sendable (ArchiveCore<Object>) throws -> Value
     ) async throws -> Value {
-        try await Elsewhere.run { try self.perform(body) }
+        try await BlockingExecutor.run { try self.perform(body) }
     }
 
     // MARK: Looking up

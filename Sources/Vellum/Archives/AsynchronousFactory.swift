@@ -11,7 +11,7 @@ public struct AsynchronousFactory: Sendable {
         kind: ArchiveKind? = nil, durability: Durability? = nil,
         lifetime: Duration? = nil, slides: Bool = false, appliesSettings: Bool = false
     ) async throws -> ArchiveManager<Object> {
-        try await Elsewhere.run { [factory] in
+        try await BlockingExecutor.run { [factory] in
             try factory.archives(
                 for: type, named: name, trySetMaxMemorySize: memorySize, trySetMaxDiskSize: diskSize,
                 kind: kind, durability: durability, lifetime: lifetime, slides: slides,
@@ -26,7 +26,7 @@ public struct AsynchronousFactory: Sendable {
         kind: ArchiveKind? = nil, durability: Durability? = nil,
         lifetime: Duration? = nil, slides: Bool = false, appliesSettings: Bool = false
     ) async throws -> ArchiveManager<Object> {
-        try await Elsewhere.run { [factory] in
+        try await BlockingExecutor.run { [factory] in
             try factory.archives(
                 for: type, named: name, trySetMaxMemorySize: memorySize, trySetMaxDiskSize: diskSize,
                 kind: kind, durability: durability, lifetime: lifetime, slides: slides,
@@ -61,7 +61,7 @@ public struct AsynchronousFactory: Sendable {
     /// As ``ArchivesFactory/close()``.
     public nonisolated(nonsending) func close() async {
         // `close()` doesn't throw; only `run` is declared to.
-        try? await Elsewhere.run { [factory] in factory.close() }
+        try? await BlockingExecutor.run { [factory] in factory.close() }
     }
 }
 

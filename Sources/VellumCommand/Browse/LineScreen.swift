@@ -6,8 +6,8 @@ import TerminalKit
 /// A terminal for screen readers: prints each change as a line. For one thread, except ``waker``.
 struct LineScreen: BrowserTerminal {
     private let terminal: CursesTerminal
-    private var speaker = Speaker()
-    private var typed: Speaker.Typing?
+    private var speaker = AccessibilityOutput()
+    private var typed: AccessibilityOutput.Typing?
     private var hasInput = false
 
     static func open() throws(CommandFailure) -> LineScreen {
@@ -52,7 +52,9 @@ struct LineScreen: BrowserTerminal {
     var wantsAgain: Bool { speaker.owes }
 
     /// The output that turns the line `before` into `now`; nil if the line must be rewritten.
-    private static func echo(_ now: Speaker.Typing, after before: Speaker.Typing) -> String? {
+    private static func echo(_ now: AccessibilityOutput.Typing, after before: AccessibilityOutput.Typing)
+        -> String?
+    {
         guard now.label == before.label, now.behind.isEmpty, before.behind.isEmpty else {
             return now == before ? "" : nil
         }
@@ -64,7 +66,7 @@ struct LineScreen: BrowserTerminal {
         return isShorter && TextWidth.width(of: last) == 1 ? "\u{8} \u{8}" : nil
     }
 
-    private static func words(_ typing: Speaker.Typing) -> String {
+    private static func words(_ typing: AccessibilityOutput.Typing) -> String {
         let behind = TextWidth.width(of: TerminalText.sanitized(typing.behind))
         return TerminalText.sanitized(typing.label + typing.text) + String(repeating: "\u{8}", count: behind)
     }

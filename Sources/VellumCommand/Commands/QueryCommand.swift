@@ -164,7 +164,8 @@ struct QueryCommand: ParsableCommand {
             case .ndjson: writer(.jsonLines)
             case .csv: writer(.delimited(spreadsheet ? .spreadsheet : .commas))
             case .tsv: writer(.delimited(.tabs))
-            case nil: output.isTerminal ? QueryTable(plan, output) : QueryTabs(plan, output)
+            case nil where output.isTerminal: QueryTable(plan, output)
+            case nil: QueryTabs(plan, hasTextKeys: source is Archive, output)
             }
         var repeating = 0
         let report = try plan.runInPlace(over: source, options: options) { row in

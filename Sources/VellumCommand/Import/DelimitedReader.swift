@@ -229,9 +229,8 @@ struct DelimitedReader: RecordReader {
     }
 
     private func writeName(of column: Int, into writer: inout CBORWriter) {
-        var name = columns[column]
-        let value = isTextOnly ? nil : name.withUTF8 { ByteText.value(of: UnsafeRawBufferPointer($0)) }
-        if let value { writer.write(value) } else { writer.write(name) }
+        let name = columns[column]
+        writer.write(isTextOnly ? .text(name) : ByteText.value(of: name))
     }
 
     /// Returns the expected type if the field doesn't fit.

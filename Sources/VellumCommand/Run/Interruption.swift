@@ -1,3 +1,4 @@
+import StoreInspection
 import Synchronization
 
 /// Handles SIGINT, SIGTERM and SIGHUP. They end the program at once, unless a command called ``collect()``; then it checks
@@ -38,8 +39,15 @@ enum Interruption {
 
     /// SIGINT ends the program at once with status 130. SIGPIPE ends it quietly, even if the parent process ignores it.
     static func endAtOnce() {
-        install(SIGINT) { _ in _exit(ExitStatus.interrupted.rawValue) }
-        signal(SIGPIPE, SIG_DFL)
+        install(SIGINT) { _ in
+            WholeFile.removeUnfinished()
+            _exit(ExitStatus.interrupted.rawValue)
+        }
+        install(SIGPIPE) { number in
+            WholeFile.removeUnfinished()
+            signal(number, SIG_DFL)
+            raise(number)
+        }
     }
 
     /// SIGINT only interrupts waiting system calls with `EINTR`.
@@ -53,7 +61,9 @@ enum Interruption {
             install(number) { number in
                 let (isFirst, _) = Interruption.first.compareExchange(
                     expected: 0, desired: number, ordering: .relaxed)
-                if !isFirst { _exit(128 + number) }
+                if isFirst { return }
+                WholeFile.removeUnfinished()
+                _exit(128 + number)
             }
         }
     }

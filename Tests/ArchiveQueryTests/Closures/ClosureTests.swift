@@ -5,8 +5,7 @@ import Foundation
 import Testing
 
 /// Compares queries of an archive with the same steps in Swift on its objects.
-@Suite("Pipelines against closures")
-struct ClosureTests {
+@Suite("Pipelines against closures") struct ClosureTests {
     /// A soak runs ten thousand.
     private static let count = Soak.seconds == 0 ? 300 : 10_000
 

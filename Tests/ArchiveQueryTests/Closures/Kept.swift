@@ -16,18 +16,15 @@ struct Kept<Object: Decodable> {
 
 /// An archive of objects of one kind and its contents. For one thread.
 final class KeptObjects<Object: Decodable> {
-    let archive: Archive
+    private let temporary: TemporaryArchive
+    var archive: Archive { temporary.archive }
     /// The most recent first.
     private(set) var all: [Kept<Object>] = []
-    private let store: Store
-    private let path = NSTemporaryDirectory() + "vellum-closures-" + UUID().uuidString
 
     /// Stores each value under its key, some with an owner; overwrites some and accesses some, so that LRU order differs from
     /// storage order.
     init(_ values: [(key: String, bytes: [UInt8])], using random: inout SeededGenerator) throws {
-        store = try Store.open(at: path)
-        archive = try store.archive(
-            named: "objects", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        temporary = try TemporaryArchive()
         var order: [String] = []
         var owners: [String: String] = [:]
         var hits: [String: Int] = [:]
@@ -51,10 +48,5 @@ final class KeptObjects<Object: Decodable> {
                 key: key, object: try CBORDecoder().decode(Object.self, from: bytes), bytes: bytes,
                 owner: owners[key], hits: hits[key] ?? 0, rank: place + 1)
         }
-    }
-
-    deinit {
-        store.close()
-        discard(path)
     }
 }

@@ -5,8 +5,7 @@ import Foundation
 extension Parcel {
     private static let texts = [
         "", "a", "ab", "Anna", "banana", "Überlingen", "e\u{301}t\u{e9}", "\u{e9}te\u{301}", "漢字",
-        "no \"quotes\" \\",
-        "nn", "42",
+        "no \"quotes\" \\", "nn", "42",
     ]
     private static let cities = ["Jakarta", "Bandung", "São Paulo", "Köln", "Ko\u{308}ln"]
 

@@ -105,19 +105,17 @@ import Testing
     func foundationListsAreRead() throws {
         let list: [String: Any] = [
             "small": 7, "large": Int64.max, "negative": -3, "wide": UInt64.max, "real": 2.5, "yes": true,
-            "no": false,
-            "text": "plain", "wide text": "Größe 東京 👩", "data": Data([0, 255]),
-            "date": Date(timeIntervalSince1970: 86_400),
-            "many": Array(0..<300), "empty": [Any](), "nested": ["a": ["b": ["c"]]],
+            "no": false, "text": "plain", "wide text": "Größe 東京 👩", "data": Data([0, 255]),
+            "date": Date(timeIntervalSince1970: 86_400), "many": Array(0..<300), "empty": [Any](),
+            "nested": ["a": ["b": ["c"]]],
         ]
         let data = try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
         let source = ListSource([ListSource.Entry(key: "k", value: Array(data), encoding: .propertyList)])
         for condition in [
             "small = 7", "large = 9223372036854775807", "negative = -3", "wide = 18446744073709551615",
-            "real = 2.5",
-            "yes = true", "no = false", "text = \"plain\"", "\"wide text\" = \"Größe 東京 👩\"",
-            "date = 1970-01-02",
-            "count(many) = 300 and many[299] = 299", "empty is empty", "nested.a.b[0] = \"c\"",
+            "real = 2.5", "yes = true", "no = false", "text = \"plain\"", "\"wide text\" = \"Größe 東京 👩\"",
+            "date = 1970-01-02", "count(many) = 300 and many[299] = 299", "empty is empty",
+            "nested.a.b[0] = \"c\"",
         ] {
             #expect(try source.keys("find " + condition) == ["k"], "\(condition)")
         }

@@ -7,35 +7,7 @@ import Synchronization
 import Testing
 
 /// Queries of an archive of the engine.
-@Suite("Queries of archives")
-struct ArchiveScanTests {
-    private final class TemporaryArchive {
-        let path = NSTemporaryDirectory() + "vellum-query-" + UUID().uuidString
-        let store: Store
-        let archive: Archive
-
-        init(_ configuration: ArchiveConfiguration = ArchiveConfiguration(kind: .collection, diskLimit: nil))
-            throws
-        {
-            store = try Store.open(at: path)
-            archive = try store.archive(named: "things", orCreate: configuration)
-        }
-
-        deinit {
-            store.close()
-            discard(path)
-        }
-
-        func put(_ key: String, _ json: String, _ attributes: EntryAttributes = .none) throws {
-            try archive.put(
-                try JSONTranscoder.cbor(from: json), forKey: key, encoding: .cbor, attributes: attributes)
-        }
-
-        func keys(_ query: String) throws -> [String] {
-            try QueryPlan(QueryPipeline(query)).rows(of: archive).rows.map { $0.entry?.key ?? "-" }
-        }
-    }
-
+@Suite("Queries of archives") struct ArchiveScanTests {
     @Test("the most recent entries are first, and a query changes no entry") func recencyOrder() throws {
         let things = try TemporaryArchive()
         for number in 0..<5000 { try things.put("k\(number)", #"{"n":\#(number),"g":\#(number % 7)}"#) }
@@ -186,5 +158,11 @@ struct ArchiveScanTests {
         print(
             "queries beside a writer: \(queries) queries, \(rounds.load(ordering: .relaxed)) rounds of 10,000 changes"
         )
+    }
+}
+
+extension TemporaryArchive {
+    fileprivate func keys(_ query: String) throws -> [String] {
+        try QueryPlan(QueryPipeline(query)).rows(of: archive).rows.map { $0.entry?.key ?? "-" }
     }
 }

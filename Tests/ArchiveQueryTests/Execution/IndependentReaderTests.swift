@@ -5,8 +5,7 @@ import Foundation
 import Testing
 
 /// Compares answers with those of a Python program that was written from the language's description.
-@Suite("An independent reader of queries")
-struct IndependentReaderTests {
+@Suite("An independent reader of queries") struct IndependentReaderTests {
     private static let python = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":")
         .map { $0 + "/python3" }.first(where: FileManager.default.isExecutableFile(atPath:))
     /// A soak runs ten thousand, or the number in `VELLUM_TEST_QUERIES`.
@@ -64,7 +63,7 @@ struct IndependentReaderTests {
         #expect(matched * 3 > queries.count)
     }
 
-    @Test("Over the cities", .enabled(if: python != nil, "needs python3"))
+    @Test("answers queries of the cities like the script", .enabled(if: python != nil, "needs python3"))
     func cities() throws {
         let path = URL(fileURLWithPath: #filePath).appendingPathComponent(
             "../../../../Assets/demo/cities.ndjson"
@@ -76,7 +75,7 @@ struct IndependentReaderTests {
         try compare(documents, (0..<Self.count).map { _ in queries.pipeline() })
     }
 
-    @Test("Over nested documents of every kind", .enabled(if: python != nil, "needs python3"))
+    @Test("answers queries of nested documents like the script", .enabled(if: python != nil, "needs python3"))
     func nested() throws {
         var random = SeededGenerator.announced("queries of nested documents")
         let documents = (0..<200).map { _ in NestedDocument.text(using: &random) }

@@ -7,8 +7,7 @@ struct ManyNamesTests {
         var count = 0
     }
 
-    @Test("equal names get numbers in a linear number of comparisons")
-    func equalNames() {
+    @Test("equal names get numbers in a linear number of comparisons") func equalNames() {
         let counter = Counter()
         let names = Array(repeating: "a", count: 10_000).distinct { name in
             counter.count += 1
@@ -19,13 +18,11 @@ struct ManyNamesTests {
         #expect(counter.count <= 50_000)
     }
 
-    @Test("a name that has a number already keeps names different")
-    func numberedNames() {
+    @Test("a name that has a number already keeps names different") func numberedNames() {
         #expect(["a", "a 2", "a", "a", "a 2"].distinct == ["a", "a 2", "a 3", "a 4", "a 2 2"])
     }
 
-    @Test("of many unknown properties the first ones get a line each")
-    func unknownProperties() throws {
+    @Test("of many unknown properties the first ones get a line each") func unknownProperties() throws {
         let names = (0..<1_000).map { "unknown\($0)" }
         let source = try ListSource(json: [#"{"a":1}"#])
         var options = QueryOptions()

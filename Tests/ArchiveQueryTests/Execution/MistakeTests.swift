@@ -4,8 +4,7 @@ import StorageEngine
 import Testing
 
 /// Warnings about properties that no entry has, and about kinds that never match.
-@Suite("Mistakes that a query can't be refused for")
-struct MistakeTests {
+@Suite("Mistakes that a query can't be refused for") struct MistakeTests {
     private let cities: ListSource
 
     init() throws {
@@ -40,7 +39,7 @@ struct MistakeTests {
         ("find entirely = 1", ["no entry has the property entirely"]),
         (
             "find country = GERMANY",
-            [#"no entry has the property GERMANY; a text stands in quotes: "GERMANY""#]
+            [#"no entry has the property GERMANY; a text needs quotes: "GERMANY""#]
         ),
         ("select name | sort nam", ["sort nam: there is no nam any more, only name; did you mean name?"]),
         ("count | find @key = \"x\"", [#"find @key = "x": there is no @key any more, only count"#]),
@@ -82,12 +81,10 @@ struct MistakeTests {
     /// A single entry with the property suffices, also with null, and also if the query doesn't evaluate it.
     @Test(arguments: [
         "find note = 1", "find note is null", "sum population", "find items[].price = 3",
-        "find tags is empty",
-        "find name = \"Jakarta\" and items[0].price = 3",
+        "find tags is empty", "find name = \"Jakarta\" and items[0].price = 3",
         "find population in [1, \"x\"]", "find @size > 1 | count", "find name = \"Paris\" and note = 2",
-        "find tags has 1",
-        "select address.zip as z | sort z", "find population > 1 | sort address.zip", "find name != null",
-        "count", "group by note", "find opened = 17 and name = country",
+        "find tags has 1", "select address.zip as z | sort z", "find population > 1 | sort address.zip",
+        "find name != null", "count", "group by note", "find opened = 17 and name = country",
         "select population + opened | find population + opened > 5",
     ])
     func noWarningIfPresent(query: String) throws {

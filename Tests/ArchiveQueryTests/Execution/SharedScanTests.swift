@@ -7,12 +7,11 @@ import TestSupport
 import Testing
 
 /// Several threads that scan an archive together find the rows of one thread, in the same order.
-@Suite("Queries by several threads")
-struct SharedScanTests {
+@Suite("Queries by several threads") struct SharedScanTests {
     private final class Places {
-        let path = NSTemporaryDirectory() + "vellum-shared-scan-" + UUID().uuidString
-        let store: Store
-        let archive: Archive
+        private let temporary: TemporaryArchive
+        var path: String { temporary.path }
+        var archive: Archive { temporary.archive }
         /// The cities several times, and some other values.
         let count: Int
         private static let wrong: [[UInt8]] = [[0xff], [0x07], [0xa1, 0x61]]
@@ -27,9 +26,8 @@ struct SharedScanTests {
         }
 
         init(rounds: Int = 3) throws {
-            store = try Store.open(at: path)
-            archive = try store.archive(
-                named: "places", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+            temporary = try TemporaryArchive()
+            let archive = temporary.archive
             let cities = try Self.cities.get()
             var count = 0
             for round in 0..<rounds {
@@ -44,11 +42,6 @@ struct SharedScanTests {
                 }
             }
             self.count = count
-        }
-
-        deinit {
-            store.close()
-            discard(path)
         }
 
         func answer(

@@ -4,16 +4,14 @@ import Foundation
 import Testing
 
 /// A source that stores numbers as texts, and the conversion `text(x)`.
-@Suite("Numbers and dates as texts")
-struct TextNumberTests {
+@Suite("Numbers and dates as texts") struct TextNumberTests {
     private func server(_ texts: String...) throws -> ListSource {
         var source = try ListSource(json: texts)
         source.storesNumbersAsText = true
         return source
     }
 
-    @Test("a list of numbers has no text(x)")
-    func textsInLists() throws {
+    @Test("a list of numbers has no text(x)") func textsInLists() throws {
         let source = try server(#"{"n":"12"}"#, #"{"n":"12.0"}"#)
         #expect(try source.keys("find n in [12]") == ["0", "1"])
         #expect(try source.keys("find text(n) in [12]") == [])
@@ -48,8 +46,7 @@ struct TextNumberTests {
         #expect(try server(#"{"n":"9"}"#, #"{"n":"10"}"#).columns(query) == rows)
     }
 
-    @Test("the least and greatest elements are numbers")
-    func extremeElements() throws {
+    @Test("the least and greatest elements are numbers") func extremeElements() throws {
         let source = try server(#"{"l":["9","10","a"]}"#)
         #expect(try source.columns("min l[], max l[]") == [["9", "10"]])
     }
@@ -103,14 +100,12 @@ struct TextNumberTests {
         #expect(try source.keys("find date(text(d)) = d") == ["k"])
     }
 
-    @Test("a column of a date has no noise")
-    func columnsOfDates() throws {
+    @Test("a column of a date has no noise") func columnsOfDates() throws {
         let source = try ListSource(json: [#"{"d":"1970-01-01T00:00:00.1Z"}"#])
         #expect(try source.columns("select date(d)") == [["0.1"]])
     }
 
-    @Test("a date has no text beyond 64 bits of microseconds")
-    func distantDates() throws {
+    @Test("a date has no text beyond 64 bits of microseconds") func distantDates() throws {
         let value = CBORValue.map(["d": .tagged(1, .float(1e300))]).encoded
         let source = ListSource([ListSource.Entry(key: "k", value: value)])
         #expect(try source.columns("select text(d)") == [["-"]])

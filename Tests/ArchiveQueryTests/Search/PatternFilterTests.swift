@@ -4,26 +4,19 @@ import Foundation
 import Testing
 
 /// A query searches for the literal characters of a regular expression before it evaluates the expression.
-@Suite("Regular expressions in queries")
-struct PatternFilterTests {
+@Suite("Regular expressions in queries") struct PatternFilterTests {
     @Test("the filter changes no answer") func filteredMatches() throws {
         let texts = [
             "", "San Juan", "El San Juan", "san", "Sa", "a.b", "axb", "aab", "ab", "b", "a\nb", "b\n", "ab\n",
-            "foobar",
-            "foo bar", "x+y", "caf\u{e9}", "cafe\u{301}", "cafe", "\u{212a}m", "Km", "a;b", "a\u{37e}b", "日本",
-            "(x)", "a{2}",
-            "San\r\n", "aXXb", "$5", "foo-bar-baz",
+            "foobar", "foo bar", "x+y", "caf\u{e9}", "cafe\u{301}", "cafe", "\u{212a}m", "Km", "a;b",
+            "a\u{37e}b", "日本", "(x)", "a{2}", "San\r\n", "aXXb", "$5", "foo-bar-baz",
         ]
         let patterns = [
             "", "San", "^San", "^San ", "Juan$", "^San Juan$", "San.*Juan", "^S.n", "a\\.b", "a.b", "a+b",
-            "a*b", "^a*b$",
-            "a?b", "ab?", "^ab?", "a{0,1}b", "(foo)bar", "(?i)san", "foo|San", "f(oo|a) ?bar", "[Ss]an",
-            "\\bbar", "x\\+y",
-            "caf\u{e9}", "cafe\u{301}$", "^cafe$", "caf.$", "Km", "^K", "a;b", "本$", "\\(x\\)", "a\\{2\\}",
-            "b$", "^b$", "\\$5",
-            "^.", "foo[- ]bar", "o+b", "(a)(b)", "[^a]b", "ba[rz]$", "-ba", "\\d", "\\x41", "^a(.)b", "XX",
-            "a\\D+b", "[[a]b]",
-            "San\\s", "\\QX\\E",
+            "a*b", "^a*b$", "a?b", "ab?", "^ab?", "a{0,1}b", "(foo)bar", "(?i)san", "foo|San", "f(oo|a) ?bar",
+            "[Ss]an", "\\bbar", "x\\+y", "caf\u{e9}", "cafe\u{301}$", "^cafe$", "caf.$", "Km", "^K", "a;b",
+            "本$", "\\(x\\)", "a\\{2\\}", "b$", "^b$", "\\$5", "^.", "foo[- ]bar", "o+b", "(a)(b)", "[^a]b",
+            "ba[rz]$", "-ba", "\\d", "\\x41", "^a(.)b", "XX", "a\\D+b", "[[a]b]", "San\\s", "\\QX\\E",
         ]
         let source = try ListSource(
             json: try texts.map { String(decoding: try JSONEncoder().encode(["p": $0]), as: UTF8.self) })

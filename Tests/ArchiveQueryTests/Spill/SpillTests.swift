@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 /// Rows beyond the memory limit are written to temporary files.
-@Suite("Queries with little memory")
-struct SpillTests {
+@Suite("Queries with little memory") struct SpillTests {
     private let many: ListSource
 
     init() throws {
@@ -43,14 +42,12 @@ struct SpillTests {
 
     @Test(arguments: [
         "sort v", "sort v desc, w", "sort tags[] desc | skip 7 | find w > 1",
-        "sort w | select v, @key, @owner, @ttl, @hits",
-        "sort v | select v | sort v desc | limit 900", "sort @key desc | distinct v",
-        "sort v | limit 2000 | sort w",
+        "sort w | select v, @key, @owner, @ttl, @hits", "sort v | select v | sort v desc | limit 900",
+        "sort @key desc | distinct v", "sort v | limit 2000 | sort w",
         "group by v | count, sum w, min @key, max @hits", "group by v, w | count",
-        "group by tags[] | count, sum w",
-        "group by tags[], w | max v, count | sort count desc, w", "group by @key | max tags[]",
-        "group by tags | count", "distinct v", "distinct v, w", "distinct tags[], w | limit 1500",
-        "distinct @owner, v, tags",
+        "group by tags[] | count, sum w", "group by tags[], w | max v, count | sort count desc, w",
+        "group by @key | max tags[]", "group by tags | count", "distinct v", "distinct v, w",
+        "distinct tags[], w | limit 1500", "distinct @owner, v, tags",
         "find w < 3 | group by v | count | sort count desc | limit 10", "sort v | group by w | sum v",
     ])
     func sameAnswerWithTemporaryFiles(query: String) throws {

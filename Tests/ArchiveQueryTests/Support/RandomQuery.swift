@@ -25,7 +25,7 @@ struct RandomQuery {
         case 2:
             return .sort(
                 (0...Int.random(in: 0...2, using: &random)).map { _ in
-                    QuerySortKey(asked(), isDescending: chance(2))
+                    QuerySortKey(expression(), isDescending: chance(2))
                 })
         case 3: return .limit(Int.random(in: 0...20, using: &random))
         case 4: return .skip(Int.random(in: 0...20, using: &random))
@@ -36,7 +36,7 @@ struct RandomQuery {
     }
 
     mutating func columns() -> [QueryColumn] {
-        (0...Int.random(in: 0...2, using: &random)).map { _ in QueryColumn(asked(), as: columnName()) }
+        (0...Int.random(in: 0...2, using: &random)).map { _ in QueryColumn(expression(), as: columnName()) }
     }
 
     private mutating func columnName() -> String? {
@@ -50,13 +50,13 @@ struct RandomQuery {
     private mutating func figure() -> QueryAggregate {
         switch Int.random(in: 0..<8, using: &random) {
         case 0: .count
-        case 1: .sum(asked())
-        case 2: .average(asked())
-        case 3: .minimum(asked())
-        case 4: .maximum(asked())
-        case 5: .countDistinct(asked())
-        case 6: .median(asked())
-        default: .percentile(asked(), pick([0, 50, 99.9, 100]))
+        case 1: .sum(expression())
+        case 2: .average(expression())
+        case 3: .minimum(expression())
+        case 4: .maximum(expression())
+        case 5: .countDistinct(expression())
+        case 6: .median(expression())
+        default: .percentile(expression(), pick([0, 50, 99.9, 100]))
         }
     }
 
@@ -69,7 +69,7 @@ struct RandomQuery {
             default: return .not(parts[0])
             }
         }
-        let property = asked()
+        let property = expression()
         switch Int.random(in: 0..<13, using: &random) {
         case 0:
             let value = literals(for: property).first ?? .integer(1)
@@ -86,7 +86,7 @@ struct RandomQuery {
         case 5: return .matches(property, pattern: pick(["^a", "\\d+$", "\"", "[a-c]x?"]))
         case 6: return .hasAny(property, literals())
         case 7: return .hasAll(property, literals())
-        case 8: return .relate(property, pick(QueryRelation.allCases), asked())
+        case 8: return .relate(property, pick(QueryRelation.allCases), expression())
         case 9: return .startsWith(property, text())
         case 10: return .endsWith(property, text())
         case 11: return .like(property, pattern: pick(["%", "a_", "\\%", ""]), caseSensitive: chance(2))
@@ -143,7 +143,7 @@ struct RandomQuery {
     }
 
     /// A property or a calculation.
-    mutating func asked() -> QueryProperty { chance(4) ? calculation(depth: 3) : property() }
+    mutating func expression() -> QueryProperty { chance(4) ? calculation(depth: 3) : property() }
 
     private mutating func calculation(depth: Int) -> QueryProperty {
         .computed(operand(depth), pick(QueryOperator.allCases), operand(depth))
@@ -168,8 +168,7 @@ struct RandomQuery {
         if chance(5) { return .metadata(pick(QueryMetadata.allCases)) }
         let names = [
             "name", "a", "population", "sort", "not", "count", "and", "empty", "null", "odd name", "é", "a.b",
-            "", "by",
-            "desc", "x-y", "in", "group-by", "1a",
+            "", "by", "desc", "x-y", "in", "group-by", "1a",
         ]
         var steps: [QueryProperty.Step] = [.name(pick(names))]
         while steps.count < 4, chance(3) {

@@ -1,8 +1,7 @@
 import ArchiveQuery
 import Testing
 
-@Suite("Completions")
-struct CompletionTests {
+@Suite("Completions") struct CompletionTests {
     private let properties = ["name", "population", "address.city", "address.zip", "odd name", "sort"]
 
     /// Completions at `‸`.

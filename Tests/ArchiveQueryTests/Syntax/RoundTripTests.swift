@@ -1,8 +1,7 @@
 import ArchiveQuery
 import Testing
 
-@Suite("Texts of queries")
-struct RoundTripTests {
+@Suite("Texts of queries") struct RoundTripTests {
     @Test("random queries equal the queries read from their texts") func randomQueries() throws {
         var queries = RandomQuery(random: .announced("query round trip"))
         for _ in 0..<3000 {

@@ -1,8 +1,7 @@
 import ArchiveQuery
 import Testing
 
-@Suite("A query as Swift")
-struct SwiftSourceTests {
+@Suite("A query as Swift") struct SwiftSourceTests {
     @Test func typedQuery() throws {
         let pipeline = try QueryPipeline(
             #"find countrycode = "ID" and population > 1000000 | sort population desc, name | limit 10"#)
@@ -32,8 +31,7 @@ struct SwiftSourceTests {
         (#"tags has all ["a", "b"]"#, #"tags(.contains(all: ["a", "b"]))"#),
         ("count(tags) >= 3", "tags(.countGreaterOrEqual(with: 3))"),
         ("address.city != null", "address.city(.isNotEqual(with: nil))"),
-        ("a <= 1.5", "a(.lessOrEqual(with: 1.5))"),
-        ("a in [1, 2]", "a(.isValid { [1, 2].contains($0) })"),
+        ("a <= 1.5", "a(.lessOrEqual(with: 1.5))"), ("a in [1, 2]", "a(.isValid { [1, 2].contains($0) })"),
         ("a is null", "a(.isNil)"), ("a is not null", "a(.isNotNil)"), ("a is empty", "a(.isEmpty)"),
         ("a is not empty", "a(.isNotEmpty)"), ("a is null or empty", "a(.isNilOrEmpty)"),
         ("a > 5m", "a(.greater(than: 300))"), ("a < 2KB", "a(.less(than: 2000))"),
@@ -70,8 +68,7 @@ struct SwiftSourceTests {
     @Test(arguments: [
         "find a = 1 or @size > 1", "find not @size > 1", "find @size > 1", "find a[0] = 1", "select a",
         "skip 1",
-        "count",
-        "group by a", "distinct a", "find \"odd name\" = 1", "sort @key", "find count(a) != 1",
+        "count", "group by a", "distinct a", "find \"odd name\" = 1", "sort @key", "find count(a) != 1",
         "find a > b", "find a + 1 > 2", "sort a * b", "find a[].b = 1", "find a = 1e400",
         "find a in [1, 1e400]",
     ])

@@ -4,8 +4,7 @@ import Testing
 
 /// `Golden/wrong-queries.txt` has each text, followed by its errors, indented: position, found and expected text.
 /// `VELLUM_RENEW_GOLDEN=1` rewrites the file.
-@Suite("Invalid queries")
-struct WrongQueryTests {
+@Suite("Invalid queries") struct WrongQueryTests {
     private static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent()
         .appendingPathComponent("Golden/wrong-queries.txt")
@@ -40,9 +39,8 @@ struct WrongQueryTests {
         "an operator of another language is named at its place",
         arguments: [
             ("n <> 5", 2..<4), ("id % 2 = 0", 3..<4), ("t ~ \"n\"", 2..<3), ("sum <> 5", 4..<6),
-            ("top <> 5", 4..<6),
-            ("@size % 2 = 0", 6..<7), ("limit 3 | n <> 5", 12..<14), ("\"odd name\" && b = 5", 11..<13),
-            ("key:5", 3..<4),
+            ("top <> 5", 4..<6), ("@size % 2 = 0", 6..<7), ("limit 3 | n <> 5", 12..<14),
+            ("\"odd name\" && b = 5", 11..<13), ("key:5", 3..<4),
         ])
     func foreignOperators(text: String, range: Range<Int>) throws {
         let error = try #require(errors(text).first)

@@ -7,11 +7,25 @@ extension Frame {
         plainText.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// The lines in the box over the screen, as words. The box has the leftmost vertical line.
+    /// The lines in the box over the screen, as words: a dialog, or else the box with the leftmost vertical line.
     var boxLines: [String] {
-        lines.compactMap { line in
+        for row in 0..<size.rows {
+            for column in 0..<size.columns - 1
+            where self[column, row].text == "┌" && self[column + 1, row].text == " " {
+                return dialogLines(column, row)
+            }
+        }
+        return lines.compactMap { line in
             let parts = line.split(separator: "│", omittingEmptySubsequences: false)
             return parts.count < 3 ? nil : parts[1].split { " █".contains($0) }.joined(separator: " ")
+        }
+    }
+
+    private func dialogLines(_ column: Int, _ row: Int) -> [String] {
+        let end = (column..<size.columns).first { self[$0, row].text == "┐" } ?? size.columns
+        return (row + 1..<size.rows).prefix { self[column, $0].text == "│" }.map { row in
+            (column + 1..<end).map { self[$0, row].text }.joined().split { " │█".contains($0) }
+                .joined(separator: " ")
         }
     }
 

@@ -3,8 +3,7 @@ import CBOR
 import Foundation
 import Testing
 
-@Suite("Equal values have equal encodings")
-struct DeterminismTests {
+@Suite("Equal values have equal encodings") struct DeterminismTests {
     /// Delegates to a dictionary's own coding instead of the encoder's generic functions.
     private struct Wrapped: Encodable {
         var content: [String: Int]
@@ -41,8 +40,7 @@ struct DeterminismTests {
         }
     }
 
-    @Test("keys are in the order of their encodings, shorter ones first")
-    func order() throws {
+    @Test("keys are in the order of their encodings, shorter ones first") func order() throws {
         #expect(
             hex(try CBOREncoder().encode(["b": 1, "aa": 2, "a": 3, "": 4]))
                 == "a4" + "6004" + "616103" + "616201" + "62616102")
@@ -52,13 +50,11 @@ struct DeterminismTests {
                 == "84" + "a2617801617901" + "6161" + "a2617802617901" + "6162")
     }
 
-    @Test("equal values encode alike")
-    func twice() throws {
+    @Test("equal values encode alike") func twice() throws {
         #expect(try CBOREncoder().encode(Shapes()) == CBOREncoder().encode(Shapes()))
     }
 
-    @Test("equal decimals encode alike, whatever their internal form")
-    func decimals() throws {
+    @Test("equal decimals encode alike, whatever their internal form") func decimals() throws {
         #expect(Decimal(string: "1.50") == Decimal(string: "1.5"))
         #expect(
             try CBOREncoder().encode(Decimal(string: "1.50")) == CBOREncoder().encode(Decimal(string: "1.5")))

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// A decoding error without its description, which differs from Foundation's.
-private enum Mistake: Equatable, CustomStringConvertible {
+private enum Fault: Equatable, CustomStringConvertible {
     case missing(key: String, at: [String])
     case mismatch(String, at: [String])
     case null(at: [String])
@@ -32,15 +32,14 @@ private enum Mistake: Equatable, CustomStringConvertible {
     }
 }
 
-@Suite("Decoding errors")
-struct DecodingErrorTests {
-    private struct Wish: Decodable {
+@Suite("Decoding errors") struct DecodingErrorTests {
+    private struct Sample: Decodable {
         var name: String
         var count: UInt8
         var price: Double?
         var points: [Point]
         var tags: [String]?
-        var more: [String: Wish]?
+        var more: [String: Sample]?
         var figure: Figure?
         var kind: Kind?
         var link: URL?
@@ -49,22 +48,14 @@ struct DecodingErrorTests {
     }
 
     private static let texts: [String] = [
-        #"{"count":1,"points":[]}"#,
-        #"{"name":"a","points":[]}"#,
-        #"{"name":null,"count":1,"points":[]}"#,
-        #"{"name":5,"count":1,"points":[]}"#,
-        #"{"name":"a","count":"1","points":[]}"#,
-        #"{"name":"a","count":256,"points":[]}"#,
-        #"{"name":"a","count":-1,"points":[]}"#,
-        #"{"name":"a","count":1.5,"points":[]}"#,
-        #"{"name":"a","count":true,"points":[]}"#,
-        #"{"name":"a","count":1,"points":{}}"#,
-        #"{"name":"a","count":1,"points":5}"#,
-        #"{"name":"a","count":1,"points":null}"#,
-        #"{"name":"a","count":1,"points":[{"x":1,"y":2},{"x":1}]}"#,
+        #"{"count":1,"points":[]}"#, #"{"name":"a","points":[]}"#, #"{"name":null,"count":1,"points":[]}"#,
+        #"{"name":5,"count":1,"points":[]}"#, #"{"name":"a","count":"1","points":[]}"#,
+        #"{"name":"a","count":256,"points":[]}"#, #"{"name":"a","count":-1,"points":[]}"#,
+        #"{"name":"a","count":1.5,"points":[]}"#, #"{"name":"a","count":true,"points":[]}"#,
+        #"{"name":"a","count":1,"points":{}}"#, #"{"name":"a","count":1,"points":5}"#,
+        #"{"name":"a","count":1,"points":null}"#, #"{"name":"a","count":1,"points":[{"x":1,"y":2},{"x":1}]}"#,
         #"{"name":"a","count":1,"points":[{"x":1,"y":2},{"x":1,"y":"2"}]}"#,
-        #"{"name":"a","count":1,"points":[null]}"#,
-        #"{"name":"a","count":1,"points":[[]]}"#,
+        #"{"name":"a","count":1,"points":[null]}"#, #"{"name":"a","count":1,"points":[[]]}"#,
         #"{"name":"a","count":1,"points":[],"price":"x"}"#,
         #"{"name":"a","count":1,"points":[],"tags":["a",1]}"#,
         #"{"name":"a","count":1,"points":[],"tags":["a",null]}"#,
@@ -78,23 +69,22 @@ struct DecodingErrorTests {
         #"{"name":"a","count":1,"points":[],"figure":{}}"#,
         #"{"name":"a","count":1,"points":[],"figure":{"nothing":{},"circle":{}}}"#,
         #"{"name":"a","count":1,"points":[],"kind":"third"}"#,
-        #"{"name":"a","count":1,"points":[],"kind":3}"#,
-        #"[]"#, #"5"#, #""a""#,
+        #"{"name":"a","count":1,"points":[],"kind":3}"#, #"[]"#, #"5"#, #""a""#,
     ]
 
     @Test("reports the same kind of error at the same coding path as Foundation's JSON", arguments: texts)
-    func sameMistakes(text: String) throws {
-        func mistake(_ body: () throws -> Wish) -> Mistake? {
+    func sameErrors(text: String) throws {
+        func fault(_ body: () throws -> Sample) -> Fault? {
             do {
                 _ = try body()
                 return nil
             } catch {
-                return Mistake(error)
+                return Fault(error)
             }
         }
         let cbor = try JSONTranscoder.cbor(from: text)
-        let ours = try #require(mistake { try CBORDecoder().decode(Wish.self, from: cbor) })
-        let theirs = try #require(mistake { try JSONDecoder().decode(Wish.self, from: Data(text.utf8)) })
+        let ours = try #require(fault { try CBORDecoder().decode(Sample.self, from: cbor) })
+        let theirs = try #require(fault { try JSONDecoder().decode(Sample.self, from: Data(text.utf8)) })
         if theirs == .corrupted(at: []) {
             // Foundation doesn't report the path of a number that doesn't fit.
             guard case .corrupted(let path) = ours else {
@@ -107,8 +97,7 @@ struct DecodingErrorTests {
         }
     }
 
-    @Test("throws at the end of an array and for a missing superclass")
-    func ends() throws {
+    @Test("throws at the end of an array and for a missing superclass") func ends() throws {
         struct Two: Decodable {
             init(from decoder: any Decoder) throws {
                 var container = try decoder.unkeyedContainer()
@@ -116,20 +105,19 @@ struct DecodingErrorTests {
                 _ = try container.decode(Int.self)
             }
         }
-        func mistake(_ body: () throws -> Void) -> Mistake? {
-            do { try body() } catch { return Mistake(error) }
+        func fault(_ body: () throws -> Void) -> Fault? {
+            do { try body() } catch { return Fault(error) }
             return nil
         }
         #expect(
-            mistake { _ = try CBORDecoder().decode([String: Two].self, from: bytes(hex: "a1616b8101")) }
+            fault { _ = try CBORDecoder().decode([String: Two].self, from: bytes(hex: "a1616b8101")) }
                 == .null(at: ["k", "Index 1"]))
         #expect(
-            mistake { _ = try CBORDecoder().decode(Dog.self, from: bytes(hex: "a1667472" + "69636b7380")) }
+            fault { _ = try CBORDecoder().decode(Dog.self, from: bytes(hex: "a1667472" + "69636b7380")) }
                 == .missing(key: "super", at: []))
     }
 
-    @Test("a type can continue with the next item after an error")
-    func recovery() throws {
+    @Test("a type can continue with the next item after an error") func recovery() throws {
         struct Lossy: Decodable {
             var numbers: [Int?] = []
             init(from decoder: any Decoder) throws {
@@ -149,8 +137,7 @@ struct DecodingErrorTests {
     }
 }
 
-@Suite("Misuse of encoders")
-struct MisuseTests {
+@Suite("Misuse of encoders") struct MisuseTests {
     /// Encodes with a closure.
     private struct By: Encodable {
         let body: (any Encoder) throws -> Void
@@ -178,8 +165,7 @@ struct MisuseTests {
         }
     }
 
-    @Test("refuses no value, two values, two shapes and repeated keys")
-    func misuse() throws {
+    @Test("refuses no value, two values, two shapes and repeated keys") func misuse() throws {
         expectError { _ in }
         expectError { encoder in
             var container = encoder.singleValueContainer()
@@ -256,8 +242,7 @@ struct MisuseTests {
         }
     }
 
-    @Test("a value that could not be encoded leaves no bytes")
-    func rollback() throws {
+    @Test("a value that could not be encoded leaves no bytes") func rollback() throws {
         struct Refusal: Error {}
         let bytes = try CBOREncoder().encode(
             By { encoder in
@@ -274,13 +259,11 @@ struct MisuseTests {
         #expect(hex(bytes) == "a16162a1617801")
     }
 
-    @Test("a nested value that encodes nothing is an empty map, as in JSON")
-    func empty() throws {
+    @Test("a nested value that encodes nothing is an empty map, as in JSON") func empty() throws {
         #expect(hex(try CBOREncoder().encode([By { _ in }])) == "81a0")
     }
 
-    @Test("refuses values that contain themselves, in every kind of container")
-    func endless() {
+    @Test("refuses values that contain themselves, in every kind of container") func endless() {
         final class Endless: Encodable {
             let shape: Int
             init(_ shape: Int) { self.shape = shape }
@@ -309,8 +292,7 @@ struct MisuseTests {
         }
     }
 
-    @Test("coding paths are those of the values during encoding")
-    func paths() throws {
+    @Test("coding paths are those of the values during encoding") func paths() throws {
         var paths: [String] = []
         func note(_ path: [any CodingKey]) { paths.append(path.map(\.stringValue).joined(separator: "/")) }
         _ = try CBOREncoder().encode(

@@ -3,8 +3,7 @@ import CBOR
 import Foundation
 import Testing
 
-@Suite("Hostile bytes")
-struct HostileTests {
+@Suite("Hostile bytes") struct HostileTests {
     private struct List: Codable { var next: [List] }
 
     private func cborReason<Value: Decodable>(_ type: Value.Type, _ input: [UInt8]) -> CBORError.Reason? {
@@ -16,8 +15,7 @@ struct HostileTests {
         return nil
     }
 
-    @Test("refuses trailing, absent and reserved bytes")
-    func ends() {
+    @Test("refuses trailing, absent and reserved bytes") func ends() {
         #expect(cborReason(Int.self, [1, 2]) == .trailingBytes(count: 1))
         #expect(cborReason(Point.self, bytes(hex: "a2617801617902f6")) == .trailingBytes(count: 1))
         #expect(cborReason(Int.self, []) == .truncated)
@@ -34,8 +32,7 @@ struct HostileTests {
                 == .reservedAdditionalInformation(28))
     }
 
-    @Test("refuses counts and lengths beyond the input")
-    func counts() {
+    @Test("refuses counts and lengths beyond the input") func counts() {
         for head: [UInt8] in [[0x9b], [0xbb], [0x5b], [0x7b]] {
             for claimed: UInt64 in [.max, 1 << 62, 1 << 32, 100] {
                 let input = head + withUnsafeBytes(of: claimed.bigEndian) { Array($0) }
@@ -51,8 +48,7 @@ struct HostileTests {
         }
     }
 
-    @Test("reads nesting up to the limit, and refuses a million levels")
-    func depth() throws {
+    @Test("reads nesting up to the limit, and refuses a million levels") func depth() throws {
         var list = List(next: [])
         // Each List is a map and an array; both count.
         for _ in 0..<126 { list = List(next: [list]) }
@@ -82,8 +78,7 @@ struct HostileTests {
 
     /// 512 KB are the smallest stack of threads other than the first (macOS, optimised). Debug builds take several times as
     /// much.
-    @Test("nesting up to the limit fits into the stack of a thread")
-    func stack() async throws {
+    @Test("nesting up to the limit fits into the stack of a thread") func stack() async throws {
         #if DEBUG
         let stackSize = 2 << 20
         #else
@@ -111,8 +106,7 @@ struct HostileTests {
     }
 
     /// The table of keys is built after a thousand steps, and must not bypass the check for equal keys.
-    @Test("of equal keys the first counts in large maps as well")
-    func duplicatesInLargeMaps() throws {
+    @Test("of equal keys the first counts in large maps as well") func duplicatesInLargeMaps() throws {
         struct Asks: Decodable {
             var isRight = true
             init(from decoder: any Decoder) throws {
@@ -144,8 +138,7 @@ struct HostileTests {
         var intValue: Int? { number }
     }
 
-    @Test("stops a type that decodes itself endlessly")
-    func endlessType() {
+    @Test("stops a type that decodes itself endlessly") func endlessType() {
         struct Endless: Decodable {
             init(from decoder: any Decoder) throws {
                 self = try decoder.singleValueContainer().decode(Endless.self)
@@ -154,8 +147,7 @@ struct HostileTests {
         #expect(throws: DecodingError.self) { try CBORDecoder().decode(Endless.self, from: [1]) }
     }
 
-    @Test("of equal keys the first counts, in any order of decoding")
-    func duplicates() throws {
+    @Test("of equal keys the first counts, in any order of decoding") func duplicates() throws {
         struct Asks: Decodable {
             enum Keys: String, CodingKey { case a, b }
             var values: [Int]
@@ -176,8 +168,7 @@ struct HostileTests {
         #expect(try CBORDecoder().decode([String: Int].self, from: input) == ["a": 1, "b": 3])
     }
 
-    @Test("decoding large maps backwards, and absent keys, takes no quadratic time")
-    func largeMaps() throws {
+    @Test("decoding large maps backwards, and absent keys, takes no quadratic time") func largeMaps() throws {
         struct Backwards: Decodable {
             struct Key: CodingKey {
                 var stringValue: String
@@ -205,8 +196,7 @@ struct HostileTests {
         #expect(processorSeconds() - start < 30)
     }
 
-    @Test("a stored decoder only throws")
-    func keptDecoder() throws {
+    @Test("a stored decoder only throws") func keptDecoder() throws {
         struct Keeper: Decodable {
             let decoder: any Decoder
             init(from decoder: any Decoder) throws { self.decoder = decoder }
@@ -217,8 +207,7 @@ struct HostileTests {
         #expect(throws: DecodingError.self) { try [Int](from: keeper.decoder) }
     }
 
-    @Test("changed encodings give values or errors, never a trap")
-    func mutations() throws {
+    @Test("changed encodings give values or errors, never a trap") func mutations() throws {
         var generator = SeededGenerator.announced("codec mutations")
         let seeds = [
             try CBOREncoder().encode(Shapes()), try CBOREncoder().encode([Shapes(), Shapes()]),

@@ -4,8 +4,7 @@ import Foundation
 import Testing
 
 /// Compares encodings with a Python reader that was written from the RFC.
-@Suite("An independent reader")
-struct IndependentReaderTests {
+@Suite("An independent reader") struct IndependentReaderTests {
     private static let python = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":")
         .map { $0 + "/python3" }.first(where: FileManager.default.isExecutableFile(atPath:))
 
@@ -38,8 +37,7 @@ struct IndependentReaderTests {
         hex(withUnsafeBytes(of: number.bitPattern.bigEndian) { Array($0) })
     }
 
-    @Test("reads random trees", .enabled(if: python != nil, "needs python3"))
-    func trees() throws {
+    @Test("reads random trees", .enabled(if: python != nil, "needs python3")) func trees() throws {
         var generator = SeededGenerator.announced("codec independent reader")
         let nodes = (0..<40).map { _ in Node.random(depth: 3, using: &generator) }
         let read = try read(nodes.map { try CBOREncoder().encode($0) })

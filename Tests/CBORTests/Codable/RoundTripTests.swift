@@ -3,10 +3,8 @@ import CBOR
 import Foundation
 import Testing
 
-@Suite("Round trips of typed values")
-struct RoundTripTests {
-    @Test("all shapes that Swift makes Codable decode equal, alone and in arrays")
-    func shapes() throws {
+@Suite("Round trips of typed values") struct RoundTripTests {
+    @Test("all shapes that Swift makes Codable decode equal, alone and in arrays") func shapes() throws {
         let shapes = Shapes()
         #expect(try roundTrip(shapes) == shapes)
         #expect(try roundTrip([shapes, shapes]) == [shapes, shapes])
@@ -15,8 +13,7 @@ struct RoundTripTests {
         #expect(try CBORReader.decode(bytes).encoded == bytes, "in preferred serialization")
     }
 
-    @Test("a map has its properties in the order of their keys' encodings")
-    func layout() throws {
+    @Test("a map has its properties in the order of their keys' encodings") func layout() throws {
         struct Small: Encodable {
             var b = 1
             var a: [String?] = ["x", nil]
@@ -46,8 +43,7 @@ struct RoundTripTests {
         #expect(same.lives == 7)
     }
 
-    @Test("containers of 23, 24, 255, 256 and 65,536 items and entries decode equal")
-    func counts() throws {
+    @Test("containers of 23, 24, 255, 256 and 65,536 items and entries decode equal") func counts() throws {
         for count in [0, 1, 23, 24, 255, 256, 65_536] {
             let points = (0..<count).map { Point(x: $0, y: -$0) }
             #expect(try roundTrip(points) == points)
@@ -57,8 +53,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("texts of all lengths and planes decode equal")
-    func texts() throws {
+    @Test("texts of all lengths and planes decode equal") func texts() throws {
         var generator = SeededGenerator.announced("codec texts")
         for _ in 0..<500 {
             let texts = [CBORValue.randomText(using: &generator), CBORValue.randomText(using: &generator)]
@@ -68,8 +63,7 @@ struct RoundTripTests {
         #expect(try roundTrip(["k": long]) == ["k": long])
     }
 
-    @Test("random trees decode equal, and equal to those of JSON")
-    func trees() throws {
+    @Test("random trees decode equal, and equal to those of JSON") func trees() throws {
         var generator = SeededGenerator.announced("codec trees")
         for _ in 0..<60 {
             let node = Node.random(depth: 3, using: &generator)
@@ -79,8 +73,7 @@ struct RoundTripTests {
         }
     }
 
-    @Test("alternating writes to nested containers don't change the encoding")
-    func interleaved() throws {
+    @Test("alternating writes to nested containers don't change the encoding") func interleaved() throws {
         struct Turns: Encodable {
             enum Keys: CodingKey { case list, map, after }
             func encode(to encoder: any Encoder) throws {
@@ -104,8 +97,7 @@ struct RoundTripTests {
             try CBOREncoder().encode([Turns(), Turns()]).count == 1 + 2 * CBOREncoder().encode(Turns()).count)
     }
 
-    @Test("nested containers are read alternately, and keys in any order")
-    func readInTurns() throws {
+    @Test("nested containers are read alternately, and keys in any order") func readInTurns() throws {
         struct Turns: Decodable {
             enum Keys: CodingKey { case a, b, c, d }
             var sum = 0
@@ -129,8 +121,7 @@ struct RoundTripTests {
         #expect(try CBORDecoder().decode([Turns].self, from: [0x82] + bytes + bytes).map(\.sum) == [15, 15])
     }
 
-    @Test("userInfo reaches types at every depth")
-    func userInfo() throws {
+    @Test("userInfo reaches types at every depth") func userInfo() throws {
         struct Asks: Codable {
             static let key = CodingUserInfoKey(rawValue: "asked")!
             var answer: Int
@@ -149,8 +140,7 @@ struct RoundTripTests {
         #expect(try decoder.decode([Asks].self, from: [0x81, 7]).map(\.answer) == [8])
     }
 
-    @Test("a writer appends an encoding")
-    func writer() throws {
+    @Test("a writer appends an encoding") func writer() throws {
         var writer = CBORWriter()
         writer.beginArray(count: 2)
         try CBOREncoder().encode(1, into: &writer)

@@ -3,8 +3,7 @@ import CBOR
 import Foundation
 import Testing
 
-@Suite("Scalars and types with their own forms")
-struct ScalarTests {
+@Suite("Scalars and types with their own forms") struct ScalarTests {
     private func check<Value: Codable & Equatable>(_ value: Value, _ expected: String) throws {
         #expect(hex(try CBOREncoder().encode(value)) == expected)
         #expect(try CBORDecoder().decode(Value.self, from: bytes(hex: expected)) == value)
@@ -20,8 +19,7 @@ struct ScalarTests {
         var b: Value?
     }
 
-    @Test("values encode as in Appendix A of RFC 8949")
-    func appendixA() throws {
+    @Test("values encode as in Appendix A of RFC 8949") func appendixA() throws {
         try check(0, "00")
         try check(23, "17")
         try check(24, "1818")
@@ -66,8 +64,7 @@ struct ScalarTests {
         #expect(hex(try CBOREncoder().encode(Int?.none)) == "f6")
     }
 
-    @Test("the bounds of every integer type decode equal")
-    func integers() throws {
+    @Test("the bounds of every integer type decode equal") func integers() throws {
         func ends<Number: FixedWidthInteger & Codable>(_ type: Number.Type) throws {
             for number in [Number.min, .max, 0, 1, .max - 1, .min + 1] {
                 #expect(try roundTrip(number) == number)
@@ -88,8 +85,7 @@ struct ScalarTests {
         try ends(UInt128.self)
     }
 
-    @Test("floats of any bit pattern decode equal")
-    func floats() throws {
+    @Test("floats of any bit pattern decode equal") func floats() throws {
         var generator = SeededGenerator.announced("codec floats")
         for _ in 0..<20_000 {
             let double = Double(bitPattern: generator.next())
@@ -100,8 +96,7 @@ struct ScalarTests {
         }
     }
 
-    @Test("every date decodes equal")
-    func dates() throws {
+    @Test("every date decodes equal") func dates() throws {
         var generator = SeededGenerator.announced("codec dates")
         var dates = [
             Date(), .distantPast, .distantFuture, Date(timeIntervalSince1970: 0),
@@ -130,8 +125,7 @@ struct ScalarTests {
         #expect(forms.isSuperset(of: ["c1", "d9", "fb"]), "all three forms occurred")
     }
 
-    @Test("reads extended time of other encoders")
-    func extendedTime() throws {
+    @Test("reads extended time of other encoders") func extendedTime() throws {
         let decoder = CBORDecoder()
         let expected = Date(timeIntervalSince1970: 1.5)
         #expect(try decoder.decode(Date.self, from: bytes(hex: "d903e9a101f93e00")) == expected)
@@ -152,8 +146,7 @@ struct ScalarTests {
         }
     }
 
-    @Test("decimals decode exactly")
-    func decimals() throws {
+    @Test("decimals decode exactly") func decimals() throws {
         var generator = SeededGenerator.announced("codec decimals")
         var decimals: [Decimal] = [
             0, -1, .greatestFiniteMagnitude, .leastNormalMagnitude, .leastNonzeroMagnitude,
@@ -176,8 +169,7 @@ struct ScalarTests {
         }
     }
 
-    @Test("relative and unusual URLs decode equal")
-    func urls() throws {
+    @Test("relative and unusual URLs decode equal") func urls() throws {
         let relative = try #require(URL(string: "b/c", relativeTo: URL(string: "https://example.org/a/")))
         let same = try roundTrip(relative)
         #expect(same == relative)
@@ -189,8 +181,7 @@ struct ScalarTests {
         }
     }
 
-    @Test("reads other encodings of the same values")
-    func spellings() throws {
+    @Test("reads other encodings of the same values") func spellings() throws {
         let decoder = CBORDecoder()
         #expect(try decoder.decode(Int.self, from: bytes(hex: "1b0000000000000001")) == 1)
         #expect(try decoder.decode(Int.self, from: bytes(hex: "f94500")) == 5)

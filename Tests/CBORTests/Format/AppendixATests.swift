@@ -1,15 +1,12 @@
 import CBOR
 import Testing
 
-@Suite("RFC 8949, Appendix A")
-struct AppendixATests {
-    @Test("the table is complete")
-    func rowCount() {
+@Suite("RFC 8949, Appendix A") struct AppendixATests {
+    @Test("the table is complete") func rowCount() {
         #expect(AppendixA.rows.count == 81)
     }
 
-    @Test("bytes decode to the value", arguments: AppendixA.rows)
-    func decode(row: AppendixARow) throws {
+    @Test("bytes decode to the value", arguments: AppendixA.rows) func decode(row: AppendixARow) throws {
         #expect(try CBORReader.decode(bytes(hex: row.hex)) == row.value)
         #expect(CBORReader.isWellFormed(bytes(hex: row.hex)))
     }

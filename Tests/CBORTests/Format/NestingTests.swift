@@ -1,8 +1,7 @@
 import CBOR
 import Testing
 
-@Suite("Nesting")
-struct NestingTests {
+@Suite("Nesting") struct NestingTests {
     private static let limit = CBORReader.defaultMaximumDepth
 
     /// `head` repeated, then an item, then `tail` repeated.
@@ -43,8 +42,7 @@ struct NestingTests {
         #expect(!CBORReader.isWellFormed(input))
     }
 
-    @Test("values nested deeper than the limit still print and encode")
-    func builtDeeper() {
+    @Test("values nested deeper than the limit still print and encode") func builtDeeper() {
         var value: CBORValue = 0
         for _ in 0..<Self.limit + 100 { value = [value] }
         #expect(value.encoded.count == Self.limit + 101)
@@ -53,8 +51,7 @@ struct NestingTests {
         #expect(throws: CBORError.self) { try CBORReader.decode(value.encoded) }
     }
 
-    @Test("maps as keys of maps do not multiply the output")
-    func mapsAsKeys() throws {
+    @Test("maps as keys of maps do not multiply the output") func mapsAsKeys() throws {
         var value: CBORValue = "\""
         for _ in 0..<200 { value = [value: 1] }
         #expect(value.json().utf8.count < 3000)

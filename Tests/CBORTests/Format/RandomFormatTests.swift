@@ -2,10 +2,8 @@ import TestSupport
 import CBOR
 import Testing
 
-@Suite("Random values and bytes")
-struct RandomFormatTests {
-    @Test("10,000 random values decode equal")
-    func roundTrips() throws {
+@Suite("Random values and bytes") struct RandomFormatTests {
+    @Test("10,000 random values decode equal") func roundTrips() throws {
         var generator = SeededGenerator.announced("round trips")
         for _ in 0..<10_000 {
             let value = CBORValue.random(depth: 3, using: &generator)
@@ -21,8 +19,7 @@ struct RandomFormatTests {
         }
     }
 
-    @Test("all readers accept or refuse the same of 100,000 random byte strings")
-    func randomBytes() {
+    @Test("all readers accept or refuse the same of 100,000 random byte strings") func randomBytes() {
         var generator = SeededGenerator.announced("random bytes")
         for _ in 0..<100_000 {
             let length = Int.random(in: 0...64, using: &generator)

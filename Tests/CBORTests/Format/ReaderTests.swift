@@ -1,14 +1,12 @@
 import CBOR
 import Testing
 
-@Suite("Reader")
-struct ReaderTests {
+@Suite("Reader") struct ReaderTests {
     private static let record: CBORValue = [
         "name": "Qarchak", 7: [1, 2, ["deep": .bytes([1])]], "tagged": .tagged(1, 1.5), "id": 32767, "id": 2,
     ]
 
-    @Test("reads a sequence item by item, and skips to the same positions")
-    func sequence() throws {
+    @Test("reads a sequence item by item, and skips to the same positions") func sequence() throws {
         let items: [CBORValue] = [1, "two", [3, [4]], ["five": 6], .tagged(7, .bytes([8])), nil]
         let input = items.flatMap(\.encoded)
         try input.withUnsafeBytes { bytes in
@@ -27,8 +25,7 @@ struct ReaderTests {
         }
     }
 
-    @Test("reads the parts of an item one by one")
-    func heads() throws {
+    @Test("reads the parts of an item one by one") func heads() throws {
         try bytes(hex: "a2616101626262bf187f9fffff").withUnsafeBytes { input in
             var reader = CBORReader(input)
             try Self.expect(.map(count: 2), from: &reader)
@@ -96,8 +93,7 @@ struct ReaderTests {
         }
     }
 
-    @Test("skipping checks the UTF-8 of texts only on request")
-    func skipText() throws {
+    @Test("skipping checks the UTF-8 of texts only on request") func skipText() throws {
         for input in ["6180", "7f6180ff"] {
             try bytes(hex: input).withUnsafeBytes { input in
                 var reader = CBORReader(input)

@@ -2,8 +2,7 @@ import TestSupport
 import CBOR
 import Testing
 
-@Suite("Writer")
-struct WriterTests {
+@Suite("Writer") struct WriterTests {
     @Test(
         "heads take the fewest bytes",
         arguments: [
@@ -19,8 +18,7 @@ struct WriterTests {
         #expect(try CBORReader.decode(negative) == .negative(number))
     }
 
-    @Test("signed integers are written as unsigned or negative items")
-    func signed() {
+    @Test("signed integers are written as unsigned or negative items") func signed() {
         for (number, expected) in [
             (0, "00"), (-1, "20"), (-24, "37"), (-25, "3818"), (Int64.max, "1b7fffffffffffffff"),
             (Int64.min, "3b7fffffffffffffff"),
@@ -33,8 +31,7 @@ struct WriterTests {
         }
     }
 
-    @Test("every half precision number keeps its bits")
-    func halves() throws {
+    @Test("every half precision number keeps its bits") func halves() throws {
         for bits in UInt16.min...UInt16.max {
             let input: [UInt8] = [0xf9, UInt8(bits >> 8), UInt8(bits & 0xff)]
             let value = try CBORReader.decode(input)
@@ -45,8 +42,7 @@ struct WriterTests {
     }
 
     /// The processor widens numbers other than NaN correctly.
-    @Test("single precision numbers are written in the narrowest exact width")
-    func singles() throws {
+    @Test("single precision numbers are written in the narrowest exact width") func singles() throws {
         var generator = SeededGenerator.announced("singles")
         for _ in 0..<20_000 {
             let number = Float(bitPattern: UInt32(truncatingIfNeeded: generator.next()))
@@ -88,8 +84,7 @@ struct WriterTests {
         #expect(hex(value.encoded) == text)
     }
 
-    @Test("items written one by one equal the value written at once")
-    func pieces() throws {
+    @Test("items written one by one equal the value written at once") func pieces() throws {
         var writer = CBORWriter(capacity: 64)
         writer.beginMap(count: 2)
         writer.write("list")

@@ -2,8 +2,7 @@ import CBOR
 import Foundation
 import Testing
 
-@Suite("JSON of the demonstration data")
-struct CityTests {
+@Suite("JSON of the demonstration data") struct CityTests {
     private static let url = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../../Assets/demo/cities.ndjson").standardized
 
@@ -11,8 +10,7 @@ struct CityTests {
         [UInt8](try Data(contentsOf: url)).split(separator: UInt8(ascii: "\n")).map(Array.init)
     }
 
-    @Test("each line is printed byte for byte from its bytes and from its value")
-    func identical() throws {
+    @Test("each line is printed byte for byte from its bytes and from its value") func identical() throws {
         let lines = try Self.lines()
         #expect(lines.count == 6204)
         for line in lines {
@@ -34,8 +32,7 @@ struct CityTests {
         }
     }
 
-    @Test("all lines are read as one text, one value after the other")
-    func prefixes() throws {
+    @Test("all lines are read as one text, one value after the other") func prefixes() throws {
         let text = [UInt8](try Data(contentsOf: Self.url))
         var writer = CBORWriter()
         var count = 0

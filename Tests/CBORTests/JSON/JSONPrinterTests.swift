@@ -1,40 +1,34 @@
 import CBOR
 import Testing
 
-@Suite("JSON printer")
-struct JSONPrinterTests {
+@Suite("JSON printer") struct JSONPrinterTests {
     @Test(
         "values without a JSON form print as their substitutes",
         arguments: [
             (.float(.nan), "null"), (.float(.infinity), "null"), (.float(-.infinity), "null"),
-            (.undefined, "null"),
-            (.simple(CBORSimpleValue(rawValue: 99)!), "null"), (.bytes([]), "\"h''\""),
-            (.bytes([0xfb]), "\"h'fb'\""),
-            (.bytes([0xff, 0xef]), "\"h'ffef'\""), (.bytes(Array("foobar".utf8)), "\"h'666f6f626172'\""),
+            (.undefined, "null"), (.simple(CBORSimpleValue(rawValue: 99)!), "null"), (.bytes([]), "\"h''\""),
+            (.bytes([0xfb]), "\"h'fb'\""), (.bytes([0xff, 0xef]), "\"h'ffef'\""),
+            (.bytes(Array("foobar".utf8)), "\"h'666f6f626172'\""),
             (.tagged(0, "2013-03-21T20:04:00Z"), "\"2013-03-21T20:04:00Z\""),
-            (.tagged(1, 1_363_896_240), "1363896240"),
-            (.tagged(55799, .tagged(99, [1])), "[1]"), (.tagged(5, [1, 2]), "[1,2]"),
-            (.tagged(2, .bytes([])), "0"), (.tagged(2, .bytes([0, 0, 1])), "1"),
-            (.tagged(3, .bytes([])), "-1"),
+            (.tagged(1, 1_363_896_240), "1363896240"), (.tagged(55799, .tagged(99, [1])), "[1]"),
+            (.tagged(5, [1, 2]), "[1,2]"), (.tagged(2, .bytes([])), "0"),
+            (.tagged(2, .bytes([0, 0, 1])), "1"), (.tagged(3, .bytes([])), "-1"),
             (.tagged(2, "text"), "\"text\""), (.tagged(2, .tagged(2, .bytes([7]))), "7"),
             (
                 .tagged(37, .bytes([UInt8](0xf0...0xff))), "\"F0F1F2F3-F4F5-F6F7-F8F9-FAFBFCFDFEFF\""
             ),
             (.tagged(37, .bytes([1])), "\"h'01'\""), (.tagged(37, "text"), "\"text\""),
             (.tagged(4, [-2, 27315]), "273.15"), (.tagged(4, [-2, 27300]), "273.0"),
-            (.tagged(4, [3, -5]), "-5000.0"),
-            (.tagged(4, [0, 0]), "0.0"), (.tagged(4, [-8, 5]), "5.0e-8"),
+            (.tagged(4, [3, -5]), "-5000.0"), (.tagged(4, [0, 0]), "0.0"), (.tagged(4, [-8, 5]), "5.0e-8"),
             (.tagged(4, [-1, .negative(.max)]), "-1844674407370955161.6"),
             (.tagged(4, [-1, .tagged(3, .bytes([1, 0]))]), "-25.7"), (.tagged(4, [1]), "[1]"),
-            (.tagged(4, [1, 2, 3]), "[1,2,3]"),
-            (.tagged(4, ["a", 1]), "[\"a\",1]"),
+            (.tagged(4, [1, 2, 3]), "[1,2,3]"), (.tagged(4, ["a", 1]), "[\"a\",1]"),
             (.tagged(4, [.unsigned(.max), 1]), "[18446744073709551615,1]"),
-            (.tagged(4, [1, 1.5]), "[1,1.5]"), (.tagged(4, 7), "7"),
-            (.tagged(4, [.unsigned(1 << 63 - 1), 25]), "2.5e+9223372036854775808"),
+            (.tagged(4, [1, 1.5]), "[1,1.5]"),
+            (.tagged(4, 7), "7"), (.tagged(4, [.unsigned(1 << 63 - 1), 25]), "2.5e+9223372036854775808"),
             ([1: 2, -1: 3], "{\"1\":2,\"-1\":3}"), ([.bytes([0xff]): 1], "{\"h'ff'\":1}"),
-            ([true: 1, nil: 2], "{\"true\":1,\"null\":2}"),
-            ([[1, "a"]: 1], "{\"[1, \\\"a\\\"]\":1}"), ([.tagged(9, [:]): 1], "{\"{}\":1}"),
-            ([1.5: [2: 3]], "{\"1.5\":{\"2\":3}}"),
+            ([true: 1, nil: 2], "{\"true\":1,\"null\":2}"), ([[1, "a"]: 1], "{\"[1, \\\"a\\\"]\":1}"),
+            ([.tagged(9, [:]): 1], "{\"{}\":1}"), ([1.5: [2: 3]], "{\"1.5\":{\"2\":3}}"),
             ([.tagged(0, "x"): 1], "{\"x\":1}"),
             (.tagged(37, .bytes([UInt8](0...15))), "\"00010203-0405-0607-0809-0A0B0C0D0E0F\""),
             ([.tagged(37, .bytes([UInt8](240...255))): 1], "{\"F0F1F2F3-F4F5-F6F7-F8F9-FAFBFCFDFEFF\":1}"),
@@ -56,8 +50,7 @@ struct JSONPrinterTests {
         #expect(try JSONPrinter.text(of: bytes(hex: input)) == expected)
     }
 
-    @Test("pretty text has an entry to a line, indented")
-    func pretty() throws {
+    @Test("pretty text has an entry to a line, indented") func pretty() throws {
         let json = #"{"a":[1,{"b":{}},[]],"c":{"d":null,"e":"x"},"f":-1.5}"#
         let expected = """
             {
@@ -81,8 +74,7 @@ struct JSONPrinterTests {
         #expect(CBORValue.tagged(9, [[1]: 2]).json(.pretty) == "{\n  \"[1]\": 2\n}")
     }
 
-    @Test("an error appends nothing")
-    func rollback() {
+    @Test("an error appends nothing") func rollback() {
         var output = Array("kept".utf8)
         for input in ["82", "8201ff", "a16180", "0000", "a1820102"] {
             _ = bytes(hex: input).withUnsafeBytes { cbor in
@@ -96,8 +88,7 @@ struct JSONPrinterTests {
         #expect(output == Array("kepttrue".utf8))
     }
 
-    @Test("bignums that are too long to convert print as their bytes")
-    func hugeBignum() {
+    @Test("bignums that are too long to convert print as their bytes") func hugeBignum() {
         let content = [UInt8](repeating: 0xff, count: 6_805)
         #expect(CBORValue.tagged(2, .bytes(content)).json() == CBORValue.bytes(content).json())
         let fits = CBORValue.tagged(2, .bytes(Array(content.dropLast()))).json()

@@ -1,8 +1,7 @@
 import CBOR
 import Testing
 
-@Suite("JSON in pieces")
-struct JSONSourceTests {
+@Suite("JSON in pieces") struct JSONSourceTests {
     private func printed(
         _ source: JSONSource, _ layout: JSONLayout = .compact, isBare: Bool = false
     ) throws -> (text: String, longest: Int) {
@@ -42,8 +41,7 @@ struct JSONSourceTests {
         "finds the error that a conversion finds",
         arguments: [
             "", "[1,", "{\"a\" 1}", "{1:2}", "{\"a\":1,}", "[01]", "\"\\x\"", "\"\u{1}\"", "\"abc",
-            "\"\\ud800\"", "1 2",
-            "tru", String(repeating: "[", count: 600),
+            "\"\\ud800\"", "1 2", "tru", String(repeating: "[", count: 600),
         ])
     func sameErrors(text: String) {
         let bytes = Array(text.utf8)
@@ -52,8 +50,7 @@ struct JSONSourceTests {
         #expect(expected != nil && bytes.withUnsafeBytes { $0.jsonProblem } == expected)
     }
 
-    @Test("prints strings of indefinite length")
-    func indefiniteStrings() throws {
+    @Test("prints strings of indefinite length") func indefiniteStrings() throws {
         let bytes: [UInt8] = [0x5f, 0x41, 1, 0x42, 2, 3, 0x40, 0x44, 4, 5, 6, 7, 0xff]
         #expect(try bytes.withUnsafeBytes { try printed(.cbor($0)).text } == "\"h'01020304050607'\"")
         let text: [UInt8] = [0x7f, 0x61, 0x61, 0x62, 0xc3, 0xa9, 0xff]
@@ -61,16 +58,14 @@ struct JSONSourceTests {
         #expect(try text.withUnsafeBytes { try printed(.cbor($0), isBare: true).text } == "aé")
     }
 
-    @Test("prints the characters of a text alone")
-    func bareTexts() throws {
+    @Test("prints the characters of a text alone") func bareTexts() throws {
         let json = Array(#" "a\"é\u0041\n" "#.utf8)
         #expect(try json.withUnsafeBytes { try printed(.json($0), isBare: true).text } == "a\"éA\n")
         #expect(json.withUnsafeBytes { JSONSource.json($0).isText })
         #expect(!Array("[1]".utf8).withUnsafeBytes { JSONSource.json($0).isText })
     }
 
-    @Test("stops when the sink is full")
-    func stops() throws {
+    @Test("stops when the sink is full") func stops() throws {
         let long = [UInt8](repeating: 0x61, count: 1 << 20)
         for source in [JSONSource.text, JSONSource.bytes] {
             var pieces = 0
@@ -84,8 +79,7 @@ struct JSONSourceTests {
         }
     }
 
-    @Test("splits no character")
-    func piecesAreText() throws {
+    @Test("splits no character") func piecesAreText() throws {
         let long = Array(String(repeating: "a語😀", count: 100_000).utf8)
         try long.withUnsafeBytes { bytes in
             _ = try JSONSource.text(bytes).print { piece in

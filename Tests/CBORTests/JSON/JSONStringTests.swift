@@ -2,8 +2,7 @@ import TestSupport
 import CBOR
 import Testing
 
-@Suite("JSON strings")
-struct JSONStringTests {
+@Suite("JSON strings") struct JSONStringTests {
     @Test(
         "strings are read as their text, and printed again",
         arguments: [
@@ -32,8 +31,7 @@ struct JSONStringTests {
     }
 
     /// The scanner reads eight bytes at a time, so each kind of byte is tested at each position of a word.
-    @Test("finds ends and escapes at every position", arguments: 0..<20)
-    func places(before: Int) throws {
+    @Test("finds ends and escapes at every position", arguments: 0..<20) func places(before: Int) throws {
         for after in 0..<20 {
             for (json, text) in [
                 ("\\n", "\n"), ("\\\"", "\""), ("\u{e9}", "\u{e9}"), ("\\u00c2", "\u{c2}"),
@@ -57,8 +55,7 @@ struct JSONStringTests {
         }
     }
 
-    @Test("random texts print and read unchanged, escaped or not")
-    func random() throws {
+    @Test("random texts print and read unchanged, escaped or not") func random() throws {
         var generator = SeededGenerator.announced("texts")
         for _ in 0..<5000 {
             let text = CBORValue.randomText(using: &generator)
@@ -72,8 +69,7 @@ struct JSONStringTests {
         }
     }
 
-    @Test("printed text has no control character")
-    func harmless() throws {
+    @Test("printed text has no control character") func harmless() throws {
         let all = String(String.UnicodeScalarView((0..<0x300).compactMap { Unicode.Scalar($0) }))
         for scalar in CBORValue.text(all).json().unicodeScalars {
             #expect(scalar.properties.generalCategory != .control, "U+\(String(scalar.value, radix: 16))")

@@ -1,8 +1,7 @@
 import CBOR
 import Testing
 
-@Suite("Repeated names")
-struct RepeatedNameTests {
+@Suite("Repeated names") struct RepeatedNameTests {
     private func repeats(_ item: [UInt8]) -> Bool { item.withUnsafeBytes { CBORReader.repeatsName($0) } }
 
     @Test(
@@ -24,8 +23,7 @@ struct RepeatedNameTests {
         ] as [[UInt8]])
     func absent(item: [UInt8]) { #expect(!repeats(item)) }
 
-    @Test("are found among thousands of names")
-    func many() {
+    @Test("are found among thousands of names") func many() {
         let names = (0..<5000).map { "name \($0)" }
         func map(_ names: [String]) -> [UInt8] {
             var writer = CBORWriter()

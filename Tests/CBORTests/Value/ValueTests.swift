@@ -1,17 +1,13 @@
 import CBOR
 import Testing
 
-@Suite("Values")
-struct ValueTests {
-    @Test("values with equal encodings are equal")
-    func equality() {
+@Suite("Values") struct ValueTests {
+    @Test("values with equal encodings are equal") func equality() {
         let values: [CBORValue] = [
             0, -1, 1, 1.0, 0.0, .float(-0.0), .float(.nan), .float(.signalingNaN), "\u{e9}", "e\u{301}", "",
-            .bytes([]), [], [:],
-            [0], [0: 0], [0: 0, 1: 1], [1: 1, 0: 0], [0: 0, 0: 0], true, false, nil, .undefined,
-            .tagged(0, 0), .tagged(1, 0),
-            .simple(CBORSimpleValue(rawValue: 0)!), .simple(CBORSimpleValue(rawValue: 255)!), .negative(.max),
-            .unsigned(.max),
+            .bytes([]), [], [:], [0], [0: 0], [0: 0, 1: 1], [1: 1, 0: 0], [0: 0, 0: 0], true, false, nil,
+            .undefined, .tagged(0, 0), .tagged(1, 0), .simple(CBORSimpleValue(rawValue: 0)!),
+            .simple(CBORSimpleValue(rawValue: 255)!), .negative(.max), .unsigned(.max),
         ]
         for left in values {
             for right in values {
@@ -21,8 +17,7 @@ struct ValueTests {
         #expect(Set(values + values).count == values.count)
     }
 
-    @Test("accessors return exact values, and nil for others")
-    func accessors() {
+    @Test("accessors return exact values, and nil for others") func accessors() {
         #expect(CBORValue.unsigned(1 << 63).asInt64 == nil)
         #expect(CBORValue.negative(1 << 63).asInt64 == nil)
         #expect(CBORValue.negative(1 << 63 - 1).asInt64 == .min)
@@ -49,8 +44,7 @@ struct ValueTests {
         }
     }
 
-    @Test("looks up entries by key and by position")
-    func lookUps() {
+    @Test("looks up entries by key and by position") func lookUps() {
         let value: CBORValue = ["list": [10, 20], "e\u{301}": 1, "\u{e9}": 2, "list": 3, 4: 5]
         #expect(value["list"]?[1] == 20)
         #expect(value["list"]?[2] == nil)
@@ -63,8 +57,7 @@ struct ValueTests {
         #expect(value.asMap?[4].key == 4)
     }
 
-    @Test("a changed map keeps its order")
-    func maps() {
+    @Test("a changed map keeps its order") func maps() {
         var map: CBORMap = ["a": 1, "b": 2, "a": 3]
         map[key: "a"] = 9
         map[key: "c"] = 4
@@ -76,8 +69,7 @@ struct ValueTests {
         #expect(map.last?.value == .null)
     }
 
-    @Test("simple values with another encoding don't exist")
-    func simpleValues() {
+    @Test("simple values with another encoding don't exist") func simpleValues() {
         for number: UInt8 in 0...255 {
             #expect((CBORSimpleValue(rawValue: number) == nil) == (20..<32).contains(number))
         }

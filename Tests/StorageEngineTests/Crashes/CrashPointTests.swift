@@ -104,7 +104,6 @@ import Testing
             }
         }
         guard comment.hasSuffix("rebuilt") else { return }
-        // Index and log agree after each undo.
         var undone = 0
         while undone < 64, try archive.undo() != nil { undone += 1 }
         let report = try archive.check()

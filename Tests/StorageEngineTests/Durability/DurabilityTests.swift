@@ -111,21 +111,13 @@ import Testing
         #expect(log.syncedSegments == 2)
     }
 
-    private func wait(_ comment: String, until condition: () throws -> Bool) async throws {
-        for _ in 0..<2000 {
-            if try condition() { return }
-            try await Task.sleep(for: .milliseconds(5))
-        }
-        Issue.record("\(comment): not within 10 s")
-    }
-
     @Test func intervalSyncsWithoutACaller() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let (store, archive) = try archive(folder, .interval(seconds: 0.1))
         let log = EventLog(under: folder.path)
         for round in 1...3 {
             try archive.put([UInt8(round)], forKey: "a")
-            try await wait("sync \(round)") { log.syncedSegments >= round }
+            #expect(try await eventually(within: 10) { log.syncedSegments >= round }, "sync \(round)")
         }
         #expect(Upkeep.shared.isActive)
         store.close()
@@ -143,7 +135,7 @@ import Testing
         }
         state.withLock { $0.ticket = ticket }
         defer { Upkeep.shared.cancel(ticket, within: 0) }
-        try await wait("second run") { state.withLock { $0.runs } == 2 }
+        #expect(try await eventually(within: 10) { state.withLock { $0.runs } == 2 }, "second run")
     }
 
     @Test("cancelling a background task waits for its current run") func cancelWaits() async throws {
@@ -154,7 +146,7 @@ import Testing
             state.withLock { $0.hasEnded = true }
             return nil
         }
-        try await wait("first run") { state.withLock { $0.hasBegun } }
+        #expect(try await eventually(within: 10) { state.withLock { $0.hasBegun } }, "first run")
         #expect(!Upkeep.shared.cancel(ticket, within: 1_000_000), "still running")
         state.withLock { $0.mayEnd = true }
         #expect(Upkeep.shared.cancel(ticket, within: 60_000_000_000))
@@ -175,7 +167,7 @@ import Testing
             return 1_000_000
         }
         state.withLock { $0.ticket = ticket }
-        try await wait("first run") { state.withLock { $0.runs } == 1 }
+        #expect(try await eventually(within: 10) { state.withLock { $0.runs } == 1 }, "first run")
         try await Task.sleep(for: .milliseconds(50))
         #expect(state.withLock { $0.runs } == 1 && state.withLock { $0.hasWaited } == false)
     }
@@ -210,7 +202,7 @@ import Testing
             try archive.put([1], forKey: "a")
             forgotten = archive
         }
-        try await wait("end of the archive") { forgotten == nil }
+        #expect(try await eventually(within: 10) { forgotten == nil }, "end of the archive")
     }
 
     @Test("stores the level in bytes 12 to 15 of the descriptor") func levelField() throws {
@@ -274,12 +266,11 @@ import Testing
         // On this thread: a task may be resumed seconds after its sleep is over.
         #expect(holds { log.syncedSegments > 0 })
         #expect(ContinuousClock.now - begin < .seconds(8))
-        // Enough to reclaim many times over.
         for number in 0..<4000 { try stopped.put([UInt8](repeating: 1, count: 1000), forKey: "k\(number)") }
         #expect(ContinuousClock.now - begin < .seconds(9))
         let own = EventLog(under: folder.store + "/A.archive")
         flock(file, LOCK_UN)
-        try await wait("its own sync") { own.syncedSegments > 0 }
+        #expect(try await eventually(within: 10) { own.syncedSegments > 0 }, "its own sync")
     }
 
     private func failure(of body: () throws(StorageError) -> Void) -> StorageError? {
@@ -297,7 +288,7 @@ import Testing
         let (store, archive) = try archive(folder, .full)
         try archive.put([1], forKey: "before")
         let worker = try Worker(["write", folder.store, "A", "5"], in: folder)
-        try await wait("the other process") { try archive.entries().count > 5 }
+        #expect(try await eventually(within: 10) { try archive.entries().count > 5 }, "the other process")
         let plan = FaultPlan(
             .fails(EIO), call: .sync, under: folder.store + "/A.archive/", number: 1, isLasting: false)
         SystemFaults.install(plan)

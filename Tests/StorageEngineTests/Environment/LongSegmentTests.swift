@@ -14,7 +14,7 @@ import Testing
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
         for number in 0..<300 { try archive.put([UInt8](repeating: 5, count: 1000), forKey: "key \(number)") }
         store.close()
-        segments = try folder.files(inArchive: "A").filter { $0.hasSuffix(".segment") }
+        segments = try folder.segments()
     }
 
     private func expectAll(_ archive: Archive, _ comment: String) throws {
@@ -60,7 +60,7 @@ import Testing
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
         for number in 0..<300 { try making.put([UInt8](repeating: 5, count: 1000), forKey: "key \(number)") }
         making.close()
-        let name = try #require(try folder.files(inArchive: "A").first { $0.hasSuffix(".segment") })
+        let name = try #require(try folder.segments().first)
         // A frame: 48 bytes, key and value, and up to the next multiple of 8.
         #expect(
             truncate(folder.archivePath("A", name), behindHeader ? 64 : 64 + (48 + 5 + 1000 + 7) & ~7) == 0)

@@ -106,7 +106,6 @@ import Testing
             let amount = kibibytes << 10
             let lines = try await run(folder, "addresses", amount, archives: 1)
             if lines.contains("stored A0") { stored.insert("limited \(amount)") }
-            // Reads are complete or fail.
             for line in lines where line.hasPrefix("read") {
                 let words = line.split(separator: " ")
                 #expect(words[1] == words[3] && Int(words[3]) ?? 0 > 2000, "\(kibibytes) KiB: \(line)")

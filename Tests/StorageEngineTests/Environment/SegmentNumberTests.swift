@@ -50,15 +50,11 @@ import Testing
         return renamed
     }
 
-    private func segments(_ folder: TemporaryFolder) throws -> [String] {
-        try folder.files(inArchive: "A").filter { $0.hasSuffix(".segment") }
-    }
-
     @Test("stops puts at the last number", arguments: [UInt32.max - 1, UInt32.max - 3, UInt32.max - 60])
     func lastNumber(number: UInt32) throws {
         let folder = try TemporaryFolder(inMemory: true)
         try fill(folder, count: 30)
-        let old = try segments(folder)
+        let old = try folder.segments()
         try #require(old.count == 1)
         _ = try renumber(folder, old[0], to: number)
         try FileManager.default.removeItem(atPath: folder.archivePath("A", old[0]))
@@ -82,7 +78,6 @@ import Testing
             Issue.record("\(String(describing: refusal))")
         }
         #expect(refusal?.description.contains("export") == true)
-        // Deletes still succeed.
         try archive.delete("key 0")
         #expect(try archive.check().clean)
         store.close()
@@ -97,12 +92,12 @@ import Testing
     @Test("continues after the highest existing segment number") func higherNumber() throws {
         let folder = try TemporaryFolder(inMemory: true)
         try fill(folder)
-        let newest = try #require(segments(folder).last)
+        let newest = try #require(folder.segments().last)
         let higher = try renumber(folder, newest, to: 1000)
         let store = try Store.open(at: folder.store)
         let archive = try store.archive(named: "A")
         for key in ["newer", "new"] { try archive.put([UInt8](repeating: 6, count: 100_000), forKey: key) }
-        let numbers = try segments(folder)
+        let numbers = try folder.segments()
         #expect(numbers.firstIndex(of: higher).map { $0 < numbers.count - 1 } == true, "\(numbers)")
         store.close()
         try folder.removeIndex("A")

@@ -55,18 +55,12 @@ final class FullDisk {
     }
 
     private func makeStale(_ folder: TemporaryFolder) throws {
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
-        defer { try? file.close() }
-        try file.seek(toOffset: 12)
-        try file.write(contentsOf: [3, 0, 0, 0])
+        try overwrite(folder.archivePath("A", "index"), at: 12, with: [3, 0, 0, 0])
     }
 
     @Test("a deletion stays after segments are dropped past a missing one") func missingSegment() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let value = [UInt8](repeating: 1, count: 9_000)
-        func names() throws -> [String] {
-            try folder.files(inArchive: "A").filter { $0.hasSuffix(".segment") }
-        }
         func inCache(_ body: (Archive) throws -> Void) throws {
             let store = try Store.open(at: folder.store)
             defer { store.close() }
@@ -74,8 +68,8 @@ final class FullDisk {
         }
         var count = 0
         func fill(_ archive: Archive, segments: Int) throws {
-            let before = try names().count
-            while try names().count < before + segments {
+            let before = try folder.segments().count
+            while try folder.segments().count < before + segments {
                 count += 1
                 try archive.put(value, forKey: "\(count)")
             }
@@ -83,10 +77,10 @@ final class FullDisk {
         var (away, deleted) = ("", "")
         try inCache { archive in
             try fill(archive, segments: 3)
-            away = try #require(try names().last)
+            away = try #require(try folder.segments().last)
             try archive.put(value, forKey: "secret")
             try fill(archive, segments: 1)
-            deleted = try #require(try names().last)
+            deleted = try #require(try folder.segments().last)
             try archive.delete("secret")
             try fill(archive, segments: 4)
         }
@@ -95,13 +89,13 @@ final class FullDisk {
         try folder.removeIndex("A")
         try inCache { archive in
             let disk = FullDisk(folder, freedBy: ".segment")
-            for number in 0..<1_000 where try names()[0] <= deleted {
+            for number in 0..<1_000 where try folder.segments()[0] <= deleted {
                 try archive.put(value, forKey: "on a full disk \(number)")
                 disk.fill()
             }
             disk.empty()
         }
-        #expect(try names()[0] > deleted)
+        #expect(try folder.segments()[0] > deleted)
         try FileManager.default.moveItem(atPath: folder.path + "/kept", toPath: place)
         try folder.removeIndex("A")
         try inCache { archive in
@@ -304,7 +298,7 @@ final class FullDisk {
                 named: "A", orCreate: ArchiveConfiguration(diskLimit: 200_000))
             for key in 0..<30 { try archive.put([UInt8](repeating: 7, count: 4_500), forKey: "\(key)") }
             archive.close()
-            try #require(try folder.files(inArchive: "A").count { $0.hasSuffix(".segment") } > 1)
+            try #require(try folder.segments().count > 1)
             let again = try Store.open(at: folder.store).archive(named: "A")
             let plan = FaultPlan(.fails(ENOSPC), under: folder.path, number: number, isLasting: true)
             SystemFaults.install(plan)
@@ -351,7 +345,7 @@ final class FullDisk {
     func unremovableSegment(kind: ArchiveKind) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try filled(folder, kind)
-        try #require(try folder.files(inArchive: "A").count { $0.hasSuffix(".segment") } > 2)
+        try #require(try folder.segments().count > 2)
         let disk = FullDisk(folder, freedBy: nil)
         let plan = FaultPlan(.fails(ENOSPC), call: .unlink, under: folder.path, number: 1, isLasting: true)
         SystemFaults.install(plan)

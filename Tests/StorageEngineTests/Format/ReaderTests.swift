@@ -140,8 +140,7 @@ import Testing
         let entries = try engine(folder)
         #expect(entries.count > 50)
         #expect(try await read(folder) == entries)
-        // Also past damage.
-        let segment = try #require(try folder.files(inArchive: "A").last { $0.hasSuffix(".segment") })
+        let segment = try #require(try folder.segments().last)
         let url = URL(fileURLWithPath: folder.archivePath("A", segment))
         var data = try Data(contentsOf: url)
         let end = try #require(data.lastIndex { $0 != 0 })

@@ -108,7 +108,7 @@ import Testing
         for path in try files.subpathsOfDirectory(atPath: folder.store) {
             let source = folder.store + "/" + path
             let name = path.split(separator: "/").last ?? ""
-            let newest = try folder.files(inArchive: "Moved").last { $0.hasSuffix(".segment") }
+            let newest = try folder.segments("Moved").last
             if path.hasPrefix("Moved"), name.hasSuffix(".segment"), String(name) != newest { continue }
             guard name == "descriptor" || name == "vellum-store" || name.hasSuffix(".segment") else {
                 continue

@@ -56,7 +56,6 @@ import Testing
         let name = HandmadeArchive.name
         for mode in [AccessMode.readOnly, .readWrite] {
             let isWriter = mode == .readWrite
-            // The observer may have created an index.
             if isWriter { try? archive.folder.removeIndex(name) }
             var opened: Archive?
             measure(costs, isWriter ? "open" : "observe", archive, what) { opened = try archive.open(mode) }

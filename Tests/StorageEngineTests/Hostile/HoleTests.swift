@@ -48,7 +48,7 @@ import Testing
         var archive = try store.archive(named: "A", orCreate: configuration)
         for number in 0..<HoleTests.count { try archive.put(value(number), forKey: "k\(number)") }
         store.close()
-        let segments = try folder.files(inArchive: "A").filter { $0.hasSuffix(".segment") }
+        let segments = try folder.segments()
         let sparse = try segments.filter { try makeSparse(folder.archivePath("A", $0)) }
         #expect(!sparse.isEmpty)
         try folder.removeIndex("A")
@@ -71,7 +71,6 @@ import Testing
         #expect(try archive.check().clean && archive.invariantViolations() == [])
         store.close()
 
-        // The log has the reclaimed entries.
         try folder.removeIndex("A")
         store = try Store.open(at: folder.store)
         archive = try store.archive(named: "A")

@@ -12,15 +12,12 @@ import Testing
         archive.close()
         let path = folder.archivePath("A", "index")
         var index = try Data(contentsOf: URL(fileURLWithPath: path))
-        // The first cell in use.
         let cell = try #require(
             stride(from: 262_144 + 65_536, to: index.count, by: 64).first { place in
                 index[place..<place + 8].contains { $0 != 0 }
             })
         index.replaceSubrange(cell..<cell + 8, with: [UInt8](repeating: 0, count: 8))
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-        try file.write(contentsOf: index)
-        try file.close()
+        try overwrite(path, at: 0, with: index)
         try folder.remark("A", clean: true)
         let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
         let report = try observer.check()

@@ -84,7 +84,6 @@ import Testing
         _ = try store.backUp(to: place)
         #expect(!FileManager.default.fileExists(atPath: place + "/vellum-store.backup"))
         try mark(place)
-        // With the mark.
         for mode in [AccessMode.readOnly, .readWrite] {
             #expect(try Store.open(at: place, mode: mode).archive(named: "A").peek("a") == [1])
         }
@@ -158,7 +157,6 @@ import Testing
             let outcome = Result { () throws(StorageError) in try store.backUp(to: place) }
             SystemFaults.remove(plan)
             if FileManager.default.fileExists(atPath: place) {
-                // The error names the complete backup.
                 if case .failure(let error) = outcome {
                     #expect("\(error)".contains("sync the complete backup \(place): "), "\(error)")
                 }
@@ -235,7 +233,6 @@ import Testing
                 try FileManager.default.removeItem(atPath: place + "/" + name + "/index")
             }
         }
-        // The copy works as a separate store.
         let copied = try Store.open(at: place)
         try copied.archive(named: "C").put([1], forKey: "new")
         #expect(try copied.archive(named: "L").append([1]) > 200)
@@ -306,14 +303,11 @@ import Testing
         // Of 64 bytes with their headers.
         for number in 10_000..<13_000 { try log.append(Array("message is \(number)".utf8)) }
         #expect(try log.snapshot().damagedPlaces == [])
-        let name = try #require(folder.files(inArchive: "L").filter { $0.hasSuffix(".segment") }.min())
+        let name = try #require(folder.segments("L").min())
         let path = URL(fileURLWithPath: folder.archivePath("L", name))
         let bytes = try Data(contentsOf: path)
         let last = try #require(bytes.range(of: Data("message is".utf8), options: .backwards))
-        let file = try FileHandle(forUpdating: path)
-        try file.seek(toOffset: UInt64(last.lowerBound - 48 - 20 * 64))
-        try file.write(contentsOf: Data(count: 21 * 64))
-        try file.close()
+        try overwrite(path.path, at: last.lowerBound - 48 - 20 * 64, with: Data(count: 21 * 64))
         let report = try #require(try store.backUp(to: place))
         #expect(report.archives.first?.entries == 2_979)
         #expect(report.damaged == ["L: \(try log.snapshot().damagedPlaces[0])"])
@@ -330,10 +324,7 @@ import Testing
             let path = folder.archivePath("L", name)
             let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
             guard let place = bytes.range(of: Data(text.utf8)) else { continue }
-            let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-            try file.seek(toOffset: UInt64(place.lowerBound))
-            try file.write(contentsOf: [99])
-            try file.close()
+            try overwrite(path, at: place.lowerBound, with: [99])
             damaged = path
         }
         let path = try #require(damaged)
@@ -349,10 +340,7 @@ import Testing
             try archive.put([UInt8](repeating: UInt8(number), count: 300), forKey: "\(number)")
         }
         let path = folder.archivePath("A", "00000001.segment")
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-        try file.seek(toOffset: 1200)
-        try file.write(contentsOf: [99])
-        try file.close()
+        try overwrite(path, at: 1200, with: [99])
         let report = try #require(try store.backUp(to: place))
         #expect(report.damaged.count == 1 && report.archives.first?.entries == 9)
     }

@@ -30,7 +30,6 @@ import Testing
         try archive.delete("a")
         #expect(try archive.put([3], forKey: "a", ifSequence: sequence) == .changed)
         #expect(try archive.put([4], forKey: "a", ifSequence: nil) != .changed)
-        // An expired entry is absent.
         try archive.setLifetime(.zero, forKey: "a")
         #expect(try archive.put([5], forKey: "a", ifSequence: nil) != .changed)
         #expect(try archive.peek("a") == [5])

@@ -64,10 +64,7 @@ import Testing
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try open(folder)
         for number in 0..<250 { try archive.append(message(number)) }
-        let index = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("Ring", "index")))
-        try index.seek(toOffset: 480)
-        try index.write(contentsOf: withUnsafeBytes(of: total.littleEndian) { Data($0) })
-        try index.close()
+        try overwrite(folder.archivePath("Ring", "index"), at: 480, with: little(total))
         try archive.append(message(250))
         #expect(numbers(try archive.messages(most: .max).messages) == Array(0..<251))
         #expect(try archive.status().diskBytes == 251_000)
@@ -82,7 +79,6 @@ import Testing
         for opening in 1...40 {
             let other = try open(folder)
             let reader = try open(folder)
-            // All segments are newer than the mapped ones.
             for _ in 0..<330 {
                 try archive.append(message(number))
                 number += 1
@@ -112,10 +108,7 @@ import Testing
             guard let place = try Data(contentsOf: path).range(of: Data(text.utf8))?.lowerBound else {
                 continue
             }
-            let file = try FileHandle(forUpdating: path)
-            try file.seek(toOffset: UInt64(place))
-            try file.write(contentsOf: Data("damage".utf8))
-            return try file.close()
+            return try overwrite(path.path, at: place, with: "damage".utf8)
         }
         Issue.record("no segment holds \(text)")
     }

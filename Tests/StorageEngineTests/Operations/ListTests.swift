@@ -78,7 +78,7 @@ import Testing
         for number in 0..<400 {
             try archive.put(value, forKey: "k\(number)", attributes: EntryAttributes(owner: "S"))
         }
-        let segments = try folder.files(inArchive: "A").filter { $0.hasSuffix(".segment") }
+        let segments = try folder.segments()
         let list = try archive.entries(order: .leastRecentFirst)
         let keys = try list.indices.map { try #require(try list.key(at: $0)) }
         let snapshot = try list.indices.map { try #require(try list.metadata(at: $0)) }
@@ -117,7 +117,7 @@ import Testing
         for number in 0..<6_000 { try archive.put([1], forKey: "first \(number)") }
         let value = [UInt8](repeating: 7, count: 500)
         for number in 0..<400 { try archive.put(value, forKey: "k\(number)") }
-        let segments = try folder.files(inArchive: "A").filter { $0.hasSuffix(".segment") }
+        let segments = try folder.segments()
         let scan = try archive.scan(.recency)
         for number in 0..<6_000 { #expect(try archive.delete("first \(number)")) }
         for _ in 0..<10 { #expect(try scan.advance()) }

@@ -14,14 +14,6 @@ import Testing
         store = try Store.open(at: folder.store)
     }
 
-    private func contents(_ snapshot: ArchiveSnapshot) throws -> [String: [UInt8]] {
-        var contents: [String: [UInt8]] = [:]
-        for number in 0..<snapshot.count {
-            contents[try snapshot.key(at: number)] = try snapshot.value(at: number)
-        }
-        return contents
-    }
-
     /// Changes a byte of the index of archive A, which is open.
     private func flip(_ offset: Int) throws {
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
@@ -38,7 +30,7 @@ import Testing
         try archive.put([1], forKey: "a")
         let done = 800
         try flip(done + 7)
-        #expect(try contents(archive.snapshot()) == ["a": [1]])
+        #expect(try archive.snapshot().contents() == ["a": [1]])
         let problems = try archive.check().problems
         #expect(problems.contains { $0.contains("a batch is not finished") }, "\(problems)")
         try flip(done + 7)
@@ -133,7 +125,7 @@ import Testing
                 applied += 2
                 for (key, value) in changes(applied) { model[key] = value }
             }
-            var found = try contents(snapshot)
+            var found = try snapshot.contents()
             found["clock"] = nil
             let single =
                 found.removeValue(forKey: "single")?.withUnsafeBytes { NumberedBatches.number($0) } ?? 1
@@ -173,7 +165,7 @@ import Testing
         var latest: UInt64 = 0
         while Date() < end {
             let snapshot = try archive.snapshot()
-            let found = try contents(snapshot)
+            let found = try snapshot.contents()
             taken += 1
             guard let number = found[NumberedBatches.keys[0]]?.withUnsafeBytes({ NumberedBatches.number($0) })
             else { continue }

@@ -2,7 +2,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// Actions of users that are stopped.
+/// Reversible actions that are stopped or lose their undo record.
 @Suite struct StoppedActionTests {
     @Test("a deletion of all entries stops between two parts") func stoppedDeletion() throws {
         let folder = try TemporaryFolder()
@@ -13,5 +13,78 @@ import Testing
         #expect(outcome.entries >= 1_000 && left > 0 && outcome.entries + left == 5_000)
         #expect(try archive.undo()?.entries == outcome.entries)
         #expect(try archive.status().entries == 5_000)
+    }
+
+    /// Removes entries of 20,000 and calls `interrupt` after the first part. The later parts can be undone, and a
+    /// rebuild finds the same entries.
+    private func expectContinuation(
+        ofAll: Bool = false, _ interrupt: (Archive, TemporaryFolder) -> Void
+    ) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let value = [UInt8](repeating: 1, count: 20)
+        for number in 0..<20_000 { try archive.put(value, forKey: "\(number)") }
+        let planned = try stride(from: 0, to: 20_000, by: 2).compactMap { number in
+            try archive.metadata("\(number)").map { PlannedEntry(key: "\(number)", sequence: $0.sequence) }
+        }
+        var first = 0
+        func shouldContinue(after done: Int) -> Bool {
+            if first == 0 {
+                first = done
+                interrupt(archive, folder)
+            }
+            return true
+        }
+        let outcome =
+            ofAll
+            ? try archive.deleteAllReversibly { shouldContinue(after: $0) }
+            : try archive.carryOut(.delete, on: planned) { shouldContinue(after: $0) }
+        #expect(first > 0 && outcome.entries == (ofAll ? 20_000 : planned.count))
+        #expect(outcome.action?.entries == outcome.entries - first)
+        #expect(try archive.undo(outcome.action?.id)?.entries == outcome.entries - first)
+        #expect(try archive.check().problems == [])
+        #expect(try archive.invariantViolations() == [])
+        let keys = try archive.entries().keys.sorted()
+        archive.close()
+        try folder.removeIndex("A")
+        let again = try Store.open(at: folder.store).archive(named: "A")
+        #expect(try again.entries().keys.sorted() == keys)
+        #expect(try again.check().problems == [])
+    }
+
+    @Test("a removal whose undo record a put discards continues as a new action", arguments: [false, true])
+    func putDiscardsRecord(ofAll: Bool) throws {
+        try expectContinuation(ofAll: ofAll) { archive, folder in
+            let plan = FaultPlan(
+                .fails(28), call: .allocate, under: folder.path, number: 1, isLasting: false)
+            SystemFaults.install(plan)
+            defer { SystemFaults.remove(plan) }
+            for number in 0..<5_000 where plan.injected == 0 {
+                try? archive.put([UInt8](repeating: 2, count: 20), forKey: "new \(number)")
+            }
+        }
+    }
+
+    @Test("a removal whose undo record another removal discards continues as a new action")
+    func removalDiscardsRecord() throws {
+        try expectContinuation { archive, folder in
+            let planned = stride(from: 1, to: 20_000, by: 2).compactMap { number in
+                (try? archive.metadata("\(number)")).flatMap { $0 }.map {
+                    PlannedEntry(key: "\(number)", sequence: $0.sequence)
+                }
+            }
+            let plan = FaultPlan(
+                .fails(28), call: .allocate, under: folder.path, number: 1, isLasting: true)
+            SystemFaults.install(plan)
+            defer { SystemFaults.remove(plan) }
+            let outcome = try? archive.carryOut(.delete, on: planned)
+            #expect(outcome?.isFinal == true)
+        }
+    }
+
+    @Test("a removal that is undone before its end continues as a new action")
+    func undoneBeforeItsEnd() throws {
+        try expectContinuation { archive, _ in #expect((try? archive.undo()) != nil) }
     }
 }

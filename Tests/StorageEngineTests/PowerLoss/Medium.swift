@@ -124,7 +124,6 @@ final class Medium: @unchecked Sendable {
             }
             let paths = Dictionary(
                 present.map { (ObjectIdentifier($0.value), $0.key) }, uniquingKeysWith: { first, _ in first })
-            // From none to all blocks, mostly a part.
             let share = [0.0, 0.1, 0.5, 0.9, 1.0].randomElement(using: &random) ?? 0.5
             let block = Bool.random(using: &random) ? 4096 : 512
             var counts = (kept: 0, lost: 0, block: block)

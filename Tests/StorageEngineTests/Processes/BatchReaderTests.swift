@@ -122,13 +122,6 @@ import Testing
         Place(point: .entryUnlinked, passing: 1, isPublished: true),
     ]
 
-    private func isStopped(_ pid: pid_t) -> Bool {
-        guard let line = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else {
-            return true
-        }
-        return line.split(separator: ")").last?.split(separator: " ").first == "T"
-    }
-
     /// Expects one complete batch of this number in every read.
     private func expectWhole(_ archive: Archive, _ number: UInt64, _ comment: String) throws {
         for order in [NumberedBatches.all, NumberedBatches.all.reversed()] {
@@ -145,7 +138,7 @@ import Testing
             guard let key = try list.key(at: place) else { continue }
             listed[key] = try list.withValue(at: place) { Array($0) }
         }
-        let isSame = try listed == expected && contents(archive.snapshot()) == expected
+        let isSame = try listed == expected && archive.snapshot().contents() == expected
         #expect(isSame, "\(comment), listed: \(listed.mapValues(\.first))")
         var scanned: [String: [UInt8]] = [:]
         let scan = try archive.scan(.location)
@@ -154,14 +147,6 @@ import Testing
             scanned[String(decoding: scan.keyBytes, as: UTF8.self)] = Array(scan.valueBuffer)
         }
         #expect(scanned == expected, "\(comment), scanned: \(scanned.mapValues(\.first))")
-    }
-
-    private func contents(_ snapshot: ArchiveSnapshot) throws -> [String: [UInt8]] {
-        var contents: [String: [UInt8]] = [:]
-        for number in 0..<snapshot.count {
-            contents[try snapshot.key(at: number)] = try snapshot.value(at: number)
-        }
-        return contents
     }
 
     @Test(arguments: [LockingMode.robustMutex, .fileLock])
@@ -174,8 +159,7 @@ import Testing
             let worker = try Worker(
                 ["batches", folder.store, "A", "3", place.point.rawValue, "\(place.passing)"], in: folder)
             #expect(try await worker.hasSaid("applied 3"), "\(place): \(worker.linesSoFar())")
-            let patience = Date().addingTimeInterval(20)
-            while !isStopped(worker.pid), Date() < patience { try await Task.sleep(for: .milliseconds(1)) }
+            _ = try await worker.process.isStopped(within: 20)
             let observing = try Store.open(at: folder.store, mode: .readOnly)
             let observer = try observing.archive(named: "A")
             let now: UInt64 = place.isPublished ? 4 : 3

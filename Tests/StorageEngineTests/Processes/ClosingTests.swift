@@ -67,7 +67,6 @@ import Testing
                     } catch StorageError.closed {
                         continue
                     }
-                    // No other thread stores under this key.
                     do {
                         let found = try archive.peek(key)
                         #expect(found == Array("\(number)".utf8), "\(key)")

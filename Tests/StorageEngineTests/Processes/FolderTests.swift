@@ -102,7 +102,6 @@ import Testing
         #expect(throws: StorageError.self) { try store.archive(named: "B", orCreate: ArchiveConfiguration()) }
         store.close()
         #expect(!FileManager.default.fileExists(atPath: folder.store))
-        // A new store at the same path is separate.
         let next = try filled(folder).archive(named: "A")
         #expect(try next.entries().count == 200)
         #expect(throws: StorageError.closed(name: "A")) { try archive.peek("key 7") }
@@ -167,8 +166,7 @@ import Testing
         func copy(_ name: String) throws {
             try files.copyItem(atPath: folder.store + "/" + name, toPath: target + "/" + name)
         }
-        let segments = try files.contentsOfDirectory(atPath: folder.store + "/A.archive")
-            .filter { $0.hasSuffix(".segment") }.sorted()
+        let segments = try folder.segments()
         try #require(segments.count > 8)
         let late = segments[missing.clamped(to: 0..<segments.count)]
         try copy("vellum-store")
@@ -229,10 +227,7 @@ import Testing
         let whole = try Data(contentsOf: segment)
         let range = 8_192..<16_384
         func write(_ data: Data) throws {
-            let file = try FileHandle(forUpdating: segment)
-            try file.seek(toOffset: UInt64(range.lowerBound))
-            try file.write(contentsOf: data)
-            try file.close()
+            try overwrite(segment.path, at: range.lowerBound, with: data)
         }
         func entries(_ mode: AccessMode) throws -> Int {
             let store = try Store.open(at: folder.store, mode: mode)
@@ -363,10 +358,7 @@ import Testing
     private func claimInode(ofIndex path: String) throws {
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
         let inode = try #require(attributes[.systemFileNumber] as? UInt64)
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-        try file.seek(toOffset: 56)
-        try file.write(contentsOf: withUnsafeBytes(of: inode.littleEndian) { Data($0) })
-        try file.close()
+        try overwrite(path, at: 56, with: little(inode))
     }
 
     /// Copies file by file, as `cp -r` does, and skips files that disappear.

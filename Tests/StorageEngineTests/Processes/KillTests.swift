@@ -69,7 +69,6 @@ import Testing
         #expect(try await killed.process.isStopped(within: 30))
         killed.signal(SIGKILL)
         _ = try await killed.finish()
-        // The next owner of the lock repairs.
         try archive.delete("nothing")
         _ = try archive.removeExpired()
         // The rest are entries of the batches.

@@ -101,17 +101,13 @@ import Testing
         try archive.put([1], forKey: "first")
         let (key, neighbour) = try keysWithEqualCells(try folder.hash(of: "A"))
         try archive.put([1, 2, 3], forKey: neighbour)
-        func segments() throws -> [String] {
-            try FileManager.default.contentsOfDirectory(atPath: folder.archivePath("A", ""))
-                .filter { $0.hasSuffix(".segment") }.sorted()
-        }
-        for number in 0..<100 where try segments().count < 3 {
+        for number in 0..<100 where try folder.segments().count < 3 {
             try archive.put([UInt8](repeating: 1, count: 30_000), forKey: "filler \(number)")
         }
         try archive.put([1, 2, 3], forKey: key)
         let sequence = try #require(try archive.metadata(key)?.sequence)
         #expect(try archive.carryOut(.delete, on: [PlannedEntry(key: key, sequence: sequence)]).action != nil)
-        let first = folder.archivePath("A", try #require(try segments().first))
+        let first = folder.archivePath("A", try #require(try folder.segments().first))
         try FileManager.default.moveItem(atPath: first, toPath: folder.path + "/away")
         // The neighbour is unreadable twice.
         let said = try await looked(up: key, passing: 3, folder) {

@@ -29,10 +29,7 @@ import Testing
     init() throws { try self.init { _ in } }
 
     private func change(_ range: Range<Int>, to byte: UInt8) throws {
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: segment))
-        try file.seek(toOffset: UInt64(range.lowerBound))
-        try file.write(contentsOf: [UInt8](repeating: byte, count: range.count))
-        try file.close()
+        try overwrite(segment, at: range.lowerBound, with: [UInt8](repeating: byte, count: range.count))
     }
 
     /// Keys that have their values of the batch after a rebuild, with or without a repair first.
@@ -246,11 +243,9 @@ import Testing
             for number in 0..<20 { batch.put([UInt8](repeating: 2, count: 1000), forKey: "key \(number)") }
             try archive.apply(batch)
             return try #require(
-                Set(folder.files(inArchive: "A")).subtracting(before).first { $0.hasSuffix(".segment") })
+                Set(folder.segments()).subtracting(before).first)
         }()
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", name)))
-        try file.write(contentsOf: [UInt8](repeating: 0, count: pages * 4096))
-        try file.close()
+        try overwrite(folder.archivePath("A", name), at: 0, with: [UInt8](repeating: 0, count: pages * 4096))
         try folder.removeIndex("A")
         #expect(try Store.open(at: folder.store, mode: .readOnly).archive(named: "A").entries().count == 1)
         for round in 0..<2 {

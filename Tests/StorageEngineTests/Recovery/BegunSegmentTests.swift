@@ -75,9 +75,6 @@ import Testing
 
     /// Sets the lock owner, as a process does that dies in the critical section.
     private func markAsInterrupted(_ folder: TemporaryFolder) throws {
-        let index = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
-        try index.seek(toOffset: 192)
-        try index.write(contentsOf: Data([0xff, 0xff, 0x3f, 0, 0, 0, 0, 0]))
-        try index.close()
+        try overwrite(folder.archivePath("A", "index"), at: 192, with: [0xff, 0xff, 0x3f, 0, 0, 0, 0, 0])
     }
 }

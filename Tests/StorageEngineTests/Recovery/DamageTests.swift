@@ -14,12 +14,6 @@ import Testing
         store.close()
     }
 
-    private func change(_ path: String, _ body: (inout Data) -> Void) throws {
-        var data = try Data(contentsOf: URL(fileURLWithPath: path))
-        body(&data)
-        try data.write(to: URL(fileURLWithPath: path))
-    }
-
     @Test func indexRemovedOrTruncatedOrRandom() throws {
         let folder = try TemporaryFolder()
         try filled(folder)
@@ -33,7 +27,7 @@ import Testing
             },
         ]
         for damage in damages {
-            try change(index, damage)
+            try change(file: index, damage)
             let observer = try Store.open(at: folder.store, mode: .readOnly)
             let archive = try observer.archive(named: "A")
             #expect(try archive.entries().count == 200)
@@ -52,7 +46,7 @@ import Testing
         // The rest of the file is blank.
         let written = original.lastIndex { $0 != 0 } ?? 0
         for offset in stride(from: 64, to: written, by: 97) {
-            try change(segment) { $0[offset] ^= 0x10 }
+            try change(file: segment) { $0[offset] ^= 0x10 }
             try? FileManager.default.removeItem(atPath: folder.archivePath("A", "index"))
             let store = try Store.open(at: folder.store, mode: .readOnly)
             let archive = try store.archive(named: "A")
@@ -127,9 +121,7 @@ import Testing
         let segment = folder.archivePath("A", "00000001.segment")
         let data = try Data(contentsOf: URL(fileURLWithPath: segment))
         let place = try #require(data.range(of: Data(text.utf8))?.upperBound) - 1
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: segment))
-        try file.seek(toOffset: UInt64(place))
-        try file.write(contentsOf: [data[place] ^ 0x10])
+        try overwrite(segment, at: place, with: [data[place] ^ 0x10])
         #expect(try archive.deleteEntries(ofOwner: "owner 1").entries == 2)
         let list = try archive.entries()
         #expect(try list.indices.map { try list.key(at: $0) } == ["key 5", "key 3", "key 2", "key 0"])
@@ -140,12 +132,9 @@ import Testing
         let folder = try TemporaryFolder()
         try filled(folder)
         let segment = folder.archivePath("A", "00000001.segment")
-        let handle = try FileHandle(forUpdating: URL(fileURLWithPath: segment))
         let data = try Data(contentsOf: URL(fileURLWithPath: segment))
         let place = try #require(data.range(of: Data("value 42".utf8))?.lowerBound)
-        try handle.seek(toOffset: UInt64(place))
-        try handle.write(contentsOf: Data("VALUE".utf8))
-        try handle.close()
+        try overwrite(segment, at: place, with: "VALUE".utf8)
         let store = try Store.open(at: folder.store, mode: .readOnly)
         let archive = try store.archive(named: "A")
         #expect(try archive.peek("key 41") == Array("value 41".utf8))
@@ -165,10 +154,7 @@ import Testing
         let segment = folder.archivePath("A", "00000001.segment")
         let data = try Data(contentsOf: URL(fileURLWithPath: segment))
         let place = try #require(data.range(of: Data("key 42value 42".utf8))?.lowerBound)
-        let handle = try FileHandle(forUpdating: URL(fileURLWithPath: segment))
-        try handle.seek(toOffset: UInt64(place))
-        try handle.write(contentsOf: Data("kez".utf8))
-        try handle.close()
+        try overwrite(segment, at: place, with: "kez".utf8)
         let store = try Store.open(at: folder.store)
         defer { store.close() }
         let archive = try store.archive(named: "A")

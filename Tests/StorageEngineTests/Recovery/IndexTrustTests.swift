@@ -149,10 +149,7 @@ import Testing
         var archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .cache, diskLimit: 1_000_000))
         for number in 0..<20_000 { try archive.put([UInt8(number & 255)], forKey: "key \(number)") }
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
-        defer { try? file.close() }
-        try file.seek(toOffset: 460)
-        try file.write(contentsOf: Data(little(claimed)))
+        try overwrite(folder.archivePath("A", "index"), at: 460, with: little(claimed))
         // Look-ups must not report these entries as absent.
         for number in [0, 7_777, 19_999] where claimed > 10_000 {
             if case .success(let value) = Result(catching: { try archive.peek("key \(number)") }) {
@@ -176,11 +173,7 @@ import Testing
         var archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .cache, diskLimit: 100_000))
         for number in 0..<20_000 { try archive.put([1], forKey: "key \(number)") }
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
-        defer { try? file.close() }
-        try file.seek(toOffset: 460)
-        try file.write(contentsOf: Data(little(UInt32.max)))
-        // It succeeds or reports an error.
+        try overwrite(folder.archivePath("A", "index"), at: 460, with: little(UInt32.max))
         try? archive.setLimits(disk: 100, memory: nil)
         archive.close()
         archive = try Store.open(at: folder.store).archive(named: "A")
@@ -202,10 +195,7 @@ import Testing
             return end > 2048 && end & 0xffff_ffff <= 2048
         }
         let key = try #require((0...).lazy.map { "far \($0)" }.first(where: ends32BitsAround))
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
-        defer { try? file.close() }
-        try file.seek(toOffset: 460)
-        try file.write(contentsOf: Data(little(UInt32.max)))
+        try overwrite(folder.archivePath("A", "index"), at: 460, with: little(UInt32.max))
         #expect((try? archive.peek(key)) == nil)
         try? archive.put([1], forKey: key)
         archive.close()

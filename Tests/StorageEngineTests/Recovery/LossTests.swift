@@ -38,7 +38,7 @@ import Testing
     }
 
     private func segments(_ folder: TemporaryFolder, atLeast least: Int = 4) throws -> [String] {
-        let names = try folder.files(inArchive: "A").filter { $0.hasSuffix(".segment") }
+        let names = try folder.segments()
         try #require(names.count >= least)
         return names
     }
@@ -67,7 +67,7 @@ import Testing
         for _ in 0..<2 {
             let report = try check(folder)
             #expect(report.entries < LossTests.entries && report.remarks.count == 1, "\(report)")
-            #expect(report.remarks.first?.hasPrefix("\(names[1]) to \(names[2]) aren't there; ") == true)
+            #expect(report.remarks.first?.hasPrefix("\(names[1]) to \(names[2]) are missing; ") == true)
             // Without an index that listed them, their contents are unknown.
             #expect(report.clean)
             try Store.open(at: folder.store).archive(named: "A").close()
@@ -199,7 +199,7 @@ import Testing
         #expect(!report.clean)
         if kind == .cache {
             #expect(
-                report.problems.contains { $0.hasSuffix("\(names[1]): the segment is gone") }, "\(report)")
+                report.problems.contains { $0.hasSuffix("\(names[1]): the segment is missing") }, "\(report)")
         }
         // Also after a rebuild, which follows the loss of the newest segment.
         try apply(.removed, to: folder)
@@ -217,7 +217,7 @@ import Testing
         let names = try segments(folder)
         try remove(names[0], folder)
         let report = try check(folder)
-        #expect(report.problems.contains { $0.hasSuffix("\(names[0]): the segment is gone") }, "\(report)")
+        #expect(report.problems.contains { $0.hasSuffix("\(names[0]): the segment is missing") }, "\(report)")
         // Without its mark the index is checked by its sums, which don't match.
         try folder.remark("A", clean: false)
         try look(folder, .readWrite)
@@ -245,7 +245,6 @@ import Testing
                 try archive.put(value(3), forKey: key, attributes: EntryAttributes(owner: "somebody"))
             }
             #expect(try archive.deleteEntries(ofOwner: "somebody").entries == owned.count)
-            // Into further segments.
             for number in 0..<600 { try archive.put(value(4), forKey: "more \(number)") }
         }
         #expect(try segments(folder).last != segment)
@@ -330,7 +329,7 @@ import Testing
             }
             try archive.put(value, forKey: "last")
         }
-        let left = try folder.files(inArchive: "A").filter { $0.hasSuffix(".segment") }
+        let left = try folder.segments()
         try #require(left.allSatisfy { $0 > segment }, "\(left)")
         try FileManager.default.moveItem(atPath: folder.path + "/kept", toPath: place)
         for _ in 0..<2 {
@@ -495,7 +494,6 @@ import Testing
             } catch { return error }
         }
         #expect(!errors.isEmpty && errors.count < LossTests.entries)
-        // A read of all keys reports the same number.
         let list = try archive.entries()
         let unreadable = list.readPresentKeys(0..<list.count, at: { $0 }) { _, _ in }
         #expect(unreadable == errors.count)

@@ -85,7 +85,6 @@ import Testing
         #expect(report.entries == 20)
         #expect(
             report.problems.contains { $0.contains("is now a collection") && $0.contains("resize --memory") })
-        // As the report suggests.
         try archive.setLimits(disk: nil, memory: 1000)
         #expect(try archive.configuration().memoryLimit == 1000)
     }

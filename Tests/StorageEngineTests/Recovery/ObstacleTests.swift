@@ -104,8 +104,7 @@ import Testing
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
         for number in 0..<200 { try archive.put([UInt8](repeating: 1, count: 5_000), forKey: "k\(number)") }
         archive.close()
-        let segments = try FileManager.default.contentsOfDirectory(atPath: folder.store + "/A.archive")
-            .filter { $0.hasSuffix(".segment") }.sorted()
+        let segments = try folder.segments()
         for name in Set([segments[0], segments[segments.count - 1]]) {
             let path = folder.archivePath("A", name)
             let moved = folder.path + "/" + name

@@ -15,10 +15,7 @@ import Testing
     }
 
     private func write(_ bytes: [UInt8], at offset: Int, _ folder: TemporaryFolder) throws {
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
-        defer { try? file.close() }
-        try file.seek(toOffset: UInt64(offset))
-        try file.write(contentsOf: bytes)
+        try overwrite(folder.archivePath("A", "index"), at: offset, with: bytes)
     }
 
     private func delete(_ keys: [String], from archive: Archive) throws -> PlanOutcome {
@@ -111,29 +108,18 @@ import Testing
         #expect(try archive.entries().count == 42)
     }
 
-    @Test("a damaged oldest message drops no messages") func noOldest() throws {
-        let folder = try TemporaryFolder(inMemory: true)
-        let archive = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 100_000))
-        for number in 0..<60 { try archive.append([UInt8(number)]) }
-        try write(little(UInt64(0)), at: 720, folder)
-        #expect(throws: StorageError.self) { try archive.append([1]) }
-        archive.close()
-        let again = try self.archive(in: folder)
-        try again.append([1])
-        #expect(try again.messages(most: .max).messages.count == 61)
-        #expect(try again.check().problems == [])
-    }
-
-    @Test("an oldest message after the last isn't recorded") func falseOldest() throws {
+    @Test(
+        "a damaged oldest message drops no messages",
+        arguments: [(720, [UInt8](repeating: 0, count: 8)), (722, [64])])
+    func damagedOldest(offset: Int, bytes: [UInt8]) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 100_000))
         for number in 0..<100 { try archive.append([UInt8(number)]) }
-        try write([64], at: 722, folder)
+        try write(bytes, at: offset, folder)
         #expect(throws: StorageError.self) { try archive.append([1]) }
         archive.close()
-        let again = try Store.open(at: folder.store).archive(named: "A")
+        let again = try self.archive(in: folder)
         try again.append([1])
         #expect(try again.messages(most: .max).messages.count == 101)
         #expect(try again.check().problems == [])

@@ -25,12 +25,6 @@ import Testing
         return folder
     }
 
-    private func change(_ path: String, _ body: (inout Data) -> Void) throws {
-        var data = try Data(contentsOf: URL(fileURLWithPath: path))
-        body(&data)
-        try data.write(to: URL(fileURLWithPath: path))
-    }
-
     enum Damage: String, CaseIterable {
         case none, bit, stretch, header, headerAndFirstFrame, foreignHeader, foreignSegment, randomSegment
         case duplicate, emptySegment, truncatedOlder, truncatedNewest, garbageBehindNewest, index
@@ -67,42 +61,47 @@ import Testing
 
     private func apply(_ damage: Damage, to folder: TemporaryFolder, _ other: TemporaryFolder) throws {
         func path(_ file: String) -> String { folder.archivePath("A", file) }
-        let segments = try folder.files(inArchive: "A").filter { $0.hasSuffix(".segment") }
+        let segments = try folder.segments()
         try #require(segments.count >= 3)
         let first = path(segments[0])
         let newest = path(segments[segments.count - 1])
         let foreign = try Data(contentsOf: URL(fileURLWithPath: other.archivePath("A", segments[0])))
         switch damage {
         case .none: break
-        case .bit: try change(first) { $0[9000] ^= 1 }
+        case .bit: try change(file: first) { $0[9000] ^= 1 }
         case .stretch:
-            try change(first) { $0.replaceSubrange(5000..<8003, with: Data(repeating: 0x5a, count: 3003)) }
-        case .header: try change(first) { $0[20] ^= 4 }
-        case .headerAndFirstFrame: try change(first) { $0.replaceSubrange(0..<80, with: Data(count: 80)) }
-        case .foreignHeader: try change(first) { $0.replaceSubrange(0..<64, with: foreign[0..<64]) }
+            try change(file: first) {
+                $0.replaceSubrange(5000..<8003, with: Data(repeating: 0x5a, count: 3003))
+            }
+        case .header: try change(file: first) { $0[20] ^= 4 }
+        case .headerAndFirstFrame:
+            try change(file: first) { $0.replaceSubrange(0..<80, with: Data(count: 80)) }
+        case .foreignHeader: try change(file: first) { $0.replaceSubrange(0..<64, with: foreign[0..<64]) }
         case .foreignSegment: try foreign.write(to: URL(fileURLWithPath: first))
         case .randomSegment:
             var random = SeededGenerator(seed: 11)
-            try change(first) { $0 = Data($0.map { _ in UInt8.random(in: 0...255, using: &random) }) }
+            try change(file: first) { $0 = Data($0.map { _ in UInt8.random(in: 0...255, using: &random) }) }
         case .duplicate: try FileManager.default.copyItem(atPath: first, toPath: path("000000f0.segment"))
         case .emptySegment: try Data().write(to: URL(fileURLWithPath: first))
-        case .truncatedOlder: try change(first) { $0 = $0.prefix(20_045) }
-        case .truncatedNewest: try change(newest) { $0 = $0.prefix(3001) }
+        case .truncatedOlder: try change(file: first) { $0 = $0.prefix(20_045) }
+        case .truncatedNewest: try change(file: newest) { $0 = $0.prefix(3001) }
         case .garbageBehindNewest:
-            try change(newest) { data in
+            try change(file: newest) { data in
                 let end = ((data.lastIndex { $0 != 0 } ?? 0) + 16) & ~7
                 data.replaceSubrange(end..<end + 100, with: Data(repeating: 7, count: 100))
             }
-        case .index: try change(path("index")) { $0[262_144 + 40] ^= 1 }
+        case .index: try change(file: path("index")) { $0[262_144 + 40] ^= 1 }
         case .noDescriptor: try FileManager.default.removeItem(atPath: path("descriptor"))
-        case .damagedDescriptor: try change(path("descriptor")) { $0[60] ^= 1 }
+        case .damagedDescriptor: try change(file: path("descriptor")) { $0[60] ^= 1 }
         case .foreignDescriptor:
             try Data(contentsOf: URL(fileURLWithPath: other.archivePath("A", "descriptor")))
                 .write(to: URL(fileURLWithPath: path("descriptor")))
         case .noDescriptorAndNoHeaders:
             try FileManager.default.removeItem(atPath: path("descriptor"))
             // The identity stays in one of them.
-            for segment in segments { try change(path(segment)) { $0[segment == segments[1] ? 3 : 20] ^= 1 } }
+            for segment in segments {
+                try change(file: path(segment)) { $0[segment == segments[1] ? 3 : 20] ^= 1 }
+            }
         }
     }
 
@@ -127,7 +126,6 @@ import Testing
         }
         #expect(try archive.entries().count == report.entries)
         #expect(try archive.configuration().kind == (damage.losesDescriptor ? .collection : .cache))
-        // Damaged bytes are kept outside the archive.
         let kept = try folder.files(inArchive: "A").filter { $0.hasSuffix(".damaged") }
         #expect(kept.isEmpty == !damage.leavesBytes)
         for name in kept { #expect(report.problems.contains { $0.contains(name) }, "\(name)") }
@@ -143,7 +141,7 @@ import Testing
 
     @Test("keeps damaged bytes at their offsets") func keptBytes() throws {
         let folder = try filled()
-        try change(folder.archivePath("A", "00000001.segment")) { $0[9000] ^= 1 }
+        try change(file: folder.archivePath("A", "00000001.segment")) { $0[9000] ^= 1 }
         let before = try Data(contentsOf: URL(fileURLWithPath: folder.archivePath("A", "00000001.segment")))
         let report = try Store.open(at: folder.store).repair(archiveNamed: "A")
         let problem = try #require(report.problems.first)
@@ -196,8 +194,8 @@ import Testing
 
     @Test("damaged segment headers lose nothing") func damagedHeaders() throws {
         let folder = try filled()
-        for segment in try folder.files(inArchive: "A").filter({ $0.hasSuffix(".segment") }) {
-            try change(folder.archivePath("A", segment)) { $0[20] ^= 1 }
+        for segment in try folder.segments() {
+            try change(file: folder.archivePath("A", segment)) { $0[20] ^= 1 }
         }
         try folder.removeIndex("A")
         let archive = try Store.open(at: folder.store).archive(named: "A")
@@ -222,9 +220,9 @@ import Testing
 
     @Test("a check reports a cut log") func cutLog() throws {
         let folder = try filled()
-        let segments = try folder.files(inArchive: "A").filter { $0.hasSuffix(".segment") }
+        let segments = try folder.segments()
         let newest = folder.archivePath("A", segments[segments.count - 1])
-        try change(newest) { $0 = $0.prefix(3000) }
+        try change(file: newest) { $0 = $0.prefix(3000) }
         let report = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A").check()
         #expect(!report.clean)
         #expect(
@@ -233,7 +231,7 @@ import Testing
 
     @Test("a check reports a cleared log tail") func clearedTail() throws {
         let folder = try filled()
-        let segments = try folder.files(inArchive: "A").filter { $0.hasSuffix(".segment") }
+        let segments = try folder.segments()
         let newest = folder.archivePath("A", segments[segments.count - 1])
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: newest))
         let size = try file.seekToEnd()

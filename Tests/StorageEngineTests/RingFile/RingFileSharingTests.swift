@@ -181,7 +181,7 @@ import Testing
         #expect(throws: damage) { try ring.append([1]) }
         #expect(try Data(contentsOf: URL(fileURLWithPath: numbered.path)) == content)
         #expect(
-            damage.description.contains("begin a new file") && !damage.description.contains("run a check"))
+            damage.description.contains("start a new file") && !damage.description.contains("run a check"))
         var read = 0
         #expect(throws: damage) { try ring.forEachMessage { _ in read += 1 } }
         #expect(read == 1_000)

@@ -68,7 +68,6 @@ import Testing
         // Its end would reach or pass the oldest message.
         try ring.append([4])
         #expect(try bytes(path) == header(76, 74) + [0, 0, 0, 1, 3, 0, 0, 0, 1, 4, 1, 1, 0, 0, 0, 1, 2])
-        // Fills the ring.
         try ring.append([UInt8](repeating: 5, count: 16))
         #expect(try ring.messages() == [[UInt8](repeating: 5, count: 16)])
         #expect(throws: StorageError.valueTooLarge(bytes: 17, limit: 16, archive: path)) {
@@ -179,7 +178,6 @@ import Testing
                 #expect(left.last == message)
             } else {
                 #expect(left == Array(old.suffix(left.count)))
-                // Appends continue from there.
                 try broken.append([9])
                 #expect(try broken.messages() == plainly(try bytes(path)))
                 #expect(try broken.messages().last == [9])

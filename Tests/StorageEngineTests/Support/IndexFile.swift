@@ -36,9 +36,7 @@ extension TemporaryFolder {
         var data = try Data(contentsOf: URL(fileURLWithPath: path))
         guard data.count > 262_144 else { return }
         body(&data)
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-        defer { try? file.close() }
-        try file.write(contentsOf: data.prefix(1024))
+        try overwrite(path, at: 0, with: data.prefix(1024))
     }
 
     private static func write(_ word: UInt64, at offset: Int, _ data: inout Data) {

@@ -34,6 +34,10 @@ final class TemporaryFolder {
         try FileManager.default.contentsOfDirectory(atPath: store + "/" + name + ".archive").sorted()
     }
 
+    func segments(_ name: String = "A") throws -> [String] {
+        try files(inArchive: name).filter { $0.hasSuffix(".segment") }
+    }
+
     func removeIndex(_ name: String) throws {
         try FileManager.default.removeItem(atPath: archivePath(name, "index"))
     }
@@ -50,4 +54,25 @@ extension EntryList {
             return keys
         }
     }
+}
+
+extension ArchiveSnapshot {
+    func contents() throws -> [String: [UInt8]] {
+        try (0..<count).reduce(into: [:]) { $0[try key(at: $1)] = try value(at: $1) }
+    }
+}
+
+/// Changes bytes of a file in place, so that it keeps its inode.
+func overwrite(_ path: String, at offset: Int, with bytes: some Sequence<UInt8>) throws {
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+    defer { try? file.close() }
+    try file.seek(toOffset: UInt64(offset))
+    try file.write(contentsOf: Data(bytes))
+}
+
+/// Replaces a file by its changed contents.
+func change(file path: String, _ body: (inout Data) -> Void) throws {
+    var data = try Data(contentsOf: URL(fileURLWithPath: path))
+    body(&data)
+    try data.write(to: URL(fileURLWithPath: path))
 }

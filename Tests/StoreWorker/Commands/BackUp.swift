@@ -17,24 +17,14 @@ extension WorkerCommand {
             var before: UInt64 = 0
             if !exists(path) {
                 before = try NumberedBatches.number(in: archive)
-                guard let report = try backUp(store, to: path) else { continue }
+                let made = try unlessBusy({ () throws(StorageError) in try store.backUp(to: path) })
+                guard let report = made ?? nil else { continue }
                 if report.damaged != [] { say("! \(report)") }
             }
             let entries = try lookAt(
                 path, arguments.archiveName, from: before, to: NumberedBatches.number(in: archive))
             say("backed up \(entries)")
             try FileManager.default.moveItem(atPath: path, toPath: gone)
-        }
-    }
-
-    /// Returns `nil` and says `busy` if constant undos of others prevent a snapshot.
-    private func backUp(_ store: Store, to path: String) throws -> BackupReport? {
-        do throws(StorageError) {
-            return try store.backUp(to: path)
-        } catch {
-            guard case .busy = error else { throw error }
-            say("busy")
-            return nil
         }
     }
 

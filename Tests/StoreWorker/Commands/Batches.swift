@@ -30,16 +30,14 @@ extension NumberedBatches {
     }
 }
 
-extension Archive {
-    /// Returns `nil` and says `busy` if constant undos of others prevent a snapshot.
-    func snapshotUnlessBusy() throws -> ArchiveSnapshot? {
-        do throws(StorageError) {
-            return try snapshot()
-        } catch {
-            guard case .busy = error else { throw error }
-            say("busy")
-            return nil
-        }
+/// Returns `nil` and says `busy` if constant undos of others prevent a snapshot.
+func unlessBusy<Value>(_ body: () throws(StorageError) -> Value) throws -> Value? {
+    do throws(StorageError) {
+        return try body()
+    } catch {
+        guard case .busy = error else { throw error }
+        say("busy")
+        return nil
     }
 }
 
@@ -128,7 +126,9 @@ extension WorkerCommand {
 
     /// A snapshot has one whole batch, not older than seen before.
     private func takeSnapshot(_ archive: Archive, _ number: inout UInt64) throws {
-        guard let snapshot = try archive.snapshotUnlessBusy() else { return }
+        guard let snapshot = try unlessBusy({ () throws(StorageError) in try archive.snapshot() }) else {
+            return
+        }
         guard let value = try snapshot.value(NumberedBatches.keys[0]) else {
             if number > 0 { say("! snapshot: nothing after \(number)") }
             return

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import StorageEngine
 
-/// One thread of `history`, and its operations.
-private final class HistoryThread {
+/// One thread of `history`, and its operations, which are read after its end.
+private final class HistoryThread: @unchecked Sendable {
     private let archive: Archive
     private let number: Int
     private let operations: Int
@@ -104,34 +104,9 @@ extension WorkerCommand {
         let threads = (0..<count).map {
             HistoryThread(archive, number: Int(arguments.seed) * 64 + $0, arguments: arguments)
         }
-        var handles: [pthread_t] = []
-        for thread in threads {
-            #if canImport(Darwin)
-            var handle: pthread_t?
-            #else
-            var handle = pthread_t()
-            #endif
-            let retained = Unmanaged.passRetained(thread).toOpaque()
-            let failure = pthread_create(
-                &handle, nil,
-                { argument in
-                    #if canImport(Darwin)
-                    let object = argument
-                    #else
-                    guard let object = argument else { return nil }
-                    #endif
-                    Unmanaged<HistoryThread>.fromOpaque(object).takeRetainedValue().run()
-                    return nil
-                }, retained)
-            guard failure == 0 else { exit(4) }
-            #if canImport(Darwin)
-            if let handle { handles.append(handle) }
-            #else
-            handles.append(handle)
-            #endif
-        }
+        let running = threads.map { thread in Background { thread.run() } }
         say("ready")
-        for handle in handles { pthread_join(handle, nil) }
+        for thread in running { try thread.wait() }
         for thread in threads { say(thread.lines.joined(separator: "\n")) }
         say("done")
     }

@@ -268,7 +268,9 @@ private struct MixedLoad {
 
     private func lookAtSnapshot() throws {
         let start = monotonicNow()
-        guard let snapshot = try archive.snapshotUnlessBusy() else { return }
+        guard let snapshot = try unlessBusy({ () throws(StorageError) in try archive.snapshot() }) else {
+            return
+        }
         try lookAtOwn(from: start) { try snapshot.value($0) }
     }
 

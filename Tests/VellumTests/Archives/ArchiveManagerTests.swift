@@ -6,7 +6,7 @@ import Testing
 import Vellum
 
 @Suite struct ArchiveManagerTests {
-    private struct Unwilling: ArchiveCodable {
+    private struct Unencodable: ArchiveCodable {
         struct Refusal: Error {}
         var primaryKey: String
         func encode(to encoder: any Encoder) throws { throw Refusal() }
@@ -64,9 +64,7 @@ import Vellum
 
     @Test("empty and too long keys are refused", arguments: ["", String(repeating: "k", count: 1_025)])
     func invalidKeys(key: String) throws {
-        let factory = TemporaryStore().factory()
-        let messages = LoggedMessages()
-        factory.logger = messages.logger
+        let (factory, messages) = TemporaryStore().loggedFactory()
         let archives = try factory.archives(for: Note.self)
         let error = #expect(throws: StorageError.self) {
             try archives.throwing.record(Note(primaryKey: key, text: ""))
@@ -91,12 +89,10 @@ import Vellum
     }
 
     @Test("an object that can't be encoded is logged and counted") func unencodableObjects() async throws {
-        let factory = TemporaryStore().factory()
-        let messages = LoggedMessages()
-        factory.logger = messages.logger
-        let archives = try factory.archives(for: Unwilling.self)
-        #expect(throws: ArchiveError.self) { try archives.throwing.record(Unwilling(primaryKey: "k")) }
-        archives.record(Unwilling(primaryKey: "k"))
+        let (factory, messages) = TemporaryStore().loggedFactory()
+        let archives = try factory.archives(for: Unencodable.self)
+        #expect(throws: ArchiveError.self) { try archives.throwing.record(Unencodable(primaryKey: "k")) }
+        archives.record(Unencodable(primaryKey: "k"))
         let statistics = try archives.throwing.statistics()
         #expect(statistics.unencodable == 2 && statistics.rejections == 2 && statistics.failedCalls == 1)
         #expect(messages.all.count == 1 && messages.all[0].contains("Refusal"))
@@ -117,9 +113,7 @@ import Vellum
         let store = TemporaryStore()
         try store.factory().archives(for: Old.Thing.self).throwing.record(
             .init(primaryKey: "k", number: "one"))
-        let factory = store.factory()
-        let messages = LoggedMessages()
-        factory.logger = messages.logger
+        let (factory, messages) = store.loggedFactory()
         let archives = try factory.archives(for: New.Thing.self)
         #expect(archives.access(archiveWithKey: "k") == nil)
         #expect(archives.accessAll().isEmpty)
@@ -309,22 +303,22 @@ import Vellum
     }
 
     /// An object during whose decoding another process records it again.
-    private struct Overtaken: Archivable, Codable, Sendable {
+    private struct Overwritten: Archivable, Codable, Sendable {
         /// The archive of that process.
-        final class Overtaker: Sendable {
-            let archives: ArchiveManager<Overtaken>
+        final class Writer: Sendable {
+            let archives: ArchiveManager<Overwritten>
 
-            init(_ archives: ArchiveManager<Overtaken>) { self.archives = archives }
+            init(_ archives: ArchiveManager<Overwritten>) { self.archives = archives }
         }
 
-        @TaskLocal static var overtaker: Overtaker?
+        @TaskLocal static var writer: Writer?
         var primaryKey = "a"
 
         init() {}
 
         init(from decoder: any Decoder) throws {
             primaryKey = try decoder.singleValueContainer().decode(String.self)
-            Self.overtaker?.archives.record(Overtaken())
+            Self.writer?.archives.record(Overwritten())
         }
 
         func encode(to encoder: any Encoder) throws {
@@ -335,10 +329,10 @@ import Vellum
 
     @Test("an object overwritten during its access is a hit") func concurrentOverwrite() throws {
         let store = TemporaryStore()
-        let archives = try store.factory().archives(for: Overtaken.self)
-        archives.record(Overtaken())
-        let others = try store.factory().archives(for: Overtaken.self)
-        let found = Overtaken.$overtaker.withValue(Overtaken.Overtaker(archives)) {
+        let archives = try store.factory().archives(for: Overwritten.self)
+        archives.record(Overwritten())
+        let others = try store.factory().archives(for: Overwritten.self)
+        let found = Overwritten.$writer.withValue(Overwritten.Writer(archives)) {
             others.access(archiveWithKey: "a")
         }
         #expect(found != nil)

@@ -142,8 +142,8 @@ import Vellum
         let results = notes.where(\.text, .contains("3")).values().observed()
         while !results.isKnown { await Task.yield() }
         #expect(results.value.map(\.primaryKey) == ["a"])
-        weak let gone = value
+        weak let released = value
         value = nil
-        #expect(gone == nil)
+        #expect(released == nil)
     }
 }

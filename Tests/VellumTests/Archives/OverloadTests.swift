@@ -43,7 +43,7 @@ import Vellum
             if !parameter.contains(" = ") { required.insert(label) }
         }
 
-        func stands(for other: Call) -> Bool {
+        func matches(_ other: Call) -> Bool {
             name == other.name && isOfValues == other.isOfValues && labels.isSuperset(of: other.required)
                 && required.isSubset(of: other.labels)
         }
@@ -67,17 +67,17 @@ import Vellum
         ("QueryBuilder", "ThrowingQuery"), ("QueryBuilder", "AsynchronousQuery"),
         ("ArchivesFactory", "AsynchronousFactory"),
     ])
-    func interfacesMatch(face: String, other: String) throws {
+    func interfacesMatch(interface: String, other: String) throws {
         // Following values neither blocks nor throws, and the store's path is set before it is open.
         let exceptions: Set = ["values", "useStore"]
-        let wanted = try calls(of: face).filter {
+        let wanted = try calls(of: interface).filter {
             !$0.isVariadic && (!exceptions.contains($0.name) || $0.labels.contains("named"))
         }
         let present = try calls(of: other)
         #expect(wanted.count > 3 && present.count > 3)
         for call in wanted {
             #expect(
-                present.contains { $0.stands(for: call) }, "\(other) has no \(call.name)(\(call.required))")
+                present.contains { $0.matches(call) }, "\(other) has no \(call.name)(\(call.required))")
         }
     }
 

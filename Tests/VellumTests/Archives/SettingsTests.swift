@@ -8,9 +8,7 @@ import Vellum
     @Test("limits that differ from those of an existing archive are logged once")
     func differingLimits() throws {
         _ = try store.factory().archives(for: Note.self, trySetMaxMemorySize: 1_000, trySetMaxDiskSize: 2_000)
-        let factory = store.factory()
-        let messages = LoggedMessages()
-        factory.logger = messages.logger
+        let (factory, messages) = store.loggedFactory()
         let notes = try factory.archives(for: Note.self, trySetMaxMemorySize: 1_000, trySetMaxDiskSize: 9_000)
         #expect(notes.maxDiskSize == 2_000)
         #expect(messages.all.count == 1)
@@ -36,8 +34,7 @@ import Vellum
         #expect(try store.factory().archives(for: Note.self).maxDiskSize == 4_000)
     }
 
-    @Test("the published names are the types of this library")
-    func publishedNames() {
+    @Test("the published names are the types of this library") func publishedNames() {
         #expect(ArchiveManager<Note>.Archive.self == Note.self)
         let error: any Error = VellumError.noText
         #expect(error.localizedDescription == "the bytes are not UTF-8")
@@ -46,9 +43,7 @@ import Vellum
     @Test("settings are applied to an existing archive on request") func appliesSettings() throws {
         let first = try store.factory().archives(
             for: Note.self, trySetMaxMemorySize: 1_000, trySetMaxDiskSize: 2_000)
-        let factory = store.factory()
-        let messages = LoggedMessages()
-        factory.logger = messages.logger
+        let (factory, messages) = store.loggedFactory()
         _ = try factory.archives(
             for: Note.self, trySetMaxDiskSize: 9_000, durability: .interval(seconds: 2), appliesSettings: true
         )

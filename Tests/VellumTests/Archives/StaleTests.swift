@@ -24,9 +24,7 @@ import Vellum
     @Test("undecodable values are logged once, listed and deleted") func staleValues() async throws {
         let old = try store.factory().archives(for: Old.Thing.self)
         for number in 0..<5 { old.record(.init(primaryKey: "\(number)", number: "one")) }
-        let factory = store.factory()
-        let messages = LoggedMessages()
-        factory.logger = messages.logger
+        let (factory, messages) = store.loggedFactory()
         let things = try factory.archives(for: New.Thing.self)
         things.record(.init(primaryKey: "new", number: 1))
         for _ in 0..<3 {
@@ -54,9 +52,7 @@ import Vellum
         bytes[place.lowerBound] ^= 1
         try bytes.write(to: URL(fileURLWithPath: folder + "00000001.segment"))
         try FileManager.default.removeItem(atPath: folder + "index")
-        let again = store.factory()
-        let messages = LoggedMessages()
-        again.logger = messages.logger
+        let (again, messages) = store.loggedFactory()
         let found = try again.archives(for: Note.self)
         #expect(messages.all.count == 1 && messages.all[0].contains("damaged in 1 place"), "\(messages.all)")
         #expect(found.access(archiveWithKey: "a") != nil && found.access(archiveWithKey: "b") == nil)

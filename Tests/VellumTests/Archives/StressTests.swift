@@ -42,8 +42,7 @@ import Vellum
 
     @Test func eightThreads() throws { try run { $0 >= Self.operations } }
 
-    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"))
-    func threadsSoak() throws {
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak")) func threadsSoak() throws {
         let end = Soak.end(share: 0.05)
         try run { $0 % 256 == 0 && Date() >= end }
     }

@@ -121,9 +121,9 @@ struct TraceModel {
     /// An object is lost when the only memory with it drops it.
     private mutating func drop(_ key: String, by program: Int) {
         guard let place = held[program].firstIndex(where: { $0.key == key }) else { return }
-        let gone = held[program].remove(at: place)
-        if gone.isOnlyHere, entries[gone.place(in: program)]?.version == gone.version {
-            remove(gone.place(in: program))
+        let removed = held[program].remove(at: place)
+        if removed.isOnlyHere, entries[removed.place(in: program)]?.version == removed.version {
+            remove(removed.place(in: program))
         }
     }
 

@@ -9,9 +9,7 @@ import Vellum
     private func note(_ key: String, _ text: String = "") -> Note { Note(primaryKey: key, text: text) }
 
     @Test("a batch is recorded as a whole or not at all") func batchesAreAtomic() async throws {
-        let factory = store.factory()
-        let log = LoggedMessages()
-        factory.logger = log.logger
+        let (factory, log) = store.loggedFactory()
         let notes = try factory.archives(for: Note.self, trySetMaxDiskSize: 10_000)
         notes.record(
             all: [note("a", "1"), note("b", "1"), note("a", "2")], expiresIn: .seconds(36_000), owner: "o")

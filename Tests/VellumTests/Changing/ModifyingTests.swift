@@ -155,9 +155,7 @@ import Vellum
     }
 
     @Test("the default replaces an undecodable value") func undecodableValuesWithDefault() throws {
-        let factory = store.factory()
-        let log = LoggedMessages()
-        factory.logger = log.logger
+        let (factory, log) = store.loggedFactory()
         let notes = try factory.archives(for: Note.self)
         try notes.core.archive.put(Array("no note".utf8), forKey: "a", attributes: .init(owner: "me"))
         #expect(

@@ -485,7 +485,7 @@ import Vellum
         let present = try await notes.asynchronous.value(
             forKey: "a", expiresIn: .seconds(600), renewingBefore: .seconds(90)
         ) { Note(primaryKey: "a", text: "4") }
-        #expect(present.text == "3", "at once")
+        #expect(present.text == "3", "returned immediately")
         #expect(try await eventually(within: 4) { notes.peek(archiveWithKey: "a")?.text == "4" })
     }
 }

@@ -34,8 +34,7 @@ import Vellum
 
     @Test(arguments: [
         ("Vellum", 1), ("TwoTiers", 5), ("AskingForObjects", 3), ("ChangingObjects", 10),
-        ("WhenTypesChange", 2),
-        ("TestingPrograms", 3), ("RunningInServers", 1),
+        ("WhenTypesChange", 2), ("TestingPrograms", 3), ("RunningInServers", 1),
     ])
     func articlesAreCompiled(name: String, count: Int) throws {
         let compiled = try ["ArticleExamples", "ProductExamples"].map {

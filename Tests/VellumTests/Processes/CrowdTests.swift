@@ -20,8 +20,7 @@ import Vellum
     @Test func everythingAtOnce() async throws { try await run(operations: 12_000) }
 
     /// `VELLUM_SOAK_OPERATIONS` sets the total number.
-    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"))
-    func crowdSoak() async throws {
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak")) func crowdSoak() async throws {
         let given = ProcessInfo.processInfo.environment["VELLUM_SOAK_OPERATIONS"].flatMap { Int($0) }
         try await run(operations: given ?? Int(Soak.seconds * 20_000))
     }

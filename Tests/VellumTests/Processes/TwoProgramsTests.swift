@@ -9,8 +9,7 @@ import Testing
         try await play(rounds: 4_000, seconds: 0)
     }
 
-    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"))
-    func twoProgramsSoak() async throws {
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak")) func twoProgramsSoak() async throws {
         try await play(rounds: 4_000, seconds: Soak.seconds * 0.05)
     }
 

@@ -17,7 +17,7 @@ import Vellum
         return archives
     }
 
-    private func asked(
+    private func encoded(
         _ archives: ArchiveManager<Citizen>, _ find: (QueryFinder<Citizen>) -> QueryFinder<Citizen>
     ) throws -> String? {
         try #require(archives.findWhere(find).explain()).encoded
@@ -41,14 +41,14 @@ import Vellum
     func encodedConditions() throws {
         let archives = try citizens()
         #expect(
-            try asked(archives) { $0.age(.less(than: 2)) || $0.name(.isEqual("n7")) }
+            try encoded(archives) { $0.age(.less(than: 2)) || $0.name(.isEqual("n7")) }
                 == #"find age < 2 or name = "n7""#)
-        #expect(try asked(archives) { !$0.age(.greater(than: 1)) } == "find not age > 1")
-        #expect(try asked(archives) { !($0.age(.greater(than: 1)) || $0.nick(.isNil)) } != nil)
-        #expect(try asked(archives) { $0.age(.less(than: 2)) || $0.tags(.isValid { _ in true }) } == nil)
-        #expect(try asked(archives) { !$0.nick(.matches(regex: "N")) } == nil)
+        #expect(try encoded(archives) { !$0.age(.greater(than: 1)) } == "find not age > 1")
+        #expect(try encoded(archives) { !($0.age(.greater(than: 1)) || $0.nick(.isNil)) } != nil)
+        #expect(try encoded(archives) { $0.age(.less(than: 2)) || $0.tags(.isValid { _ in true }) } == nil)
+        #expect(try encoded(archives) { !$0.nick(.matches(regex: "N")) } == nil)
         #expect(
-            try asked(archives) { !($0.nick(.matches(regex: "N")) || $0.age(.less(than: 5))) }
+            try encoded(archives) { !($0.nick(.matches(regex: "N")) || $0.age(.less(than: 5))) }
                 == "find not age < 5")
         let explanation = try #require(
             archives.findWhere { $0.age(.less(than: 2)).name(.isValid { _ in true }) }.explain())

@@ -24,9 +24,7 @@ import Vellum
         try file.write(contentsOf: Data("damaged".utf8))
         try file.close()
 
-        let factory = store.factory()
-        let messages = LoggedMessages()
-        factory.logger = messages.logger
+        let (factory, messages) = store.loggedFactory()
         let things = try factory.archives(for: Thing.self)
         let found =
             byCondition

@@ -118,7 +118,7 @@ import Vellum
     private let store = TemporaryStore()
 
     /// The predicate on encoded values for a find; `nil` if objects are tested.
-    private func asked<Object>(
+    private func encoded<Object>(
         _ archives: ArchiveManager<Object>, _ find: (QueryFinder<Object>) -> QueryFinder<Object>
     ) throws -> String? {
         try archives.core.encodedConditions(of: [.find(find)])
@@ -141,25 +141,25 @@ import Vellum
 
     @Test("stored properties are tested on encoded values") func storedProperties() throws {
         let archives = try plain()
-        #expect(try asked(archives) { $0.age(.greater(than: 17)) } == "find age > 17")
+        #expect(try encoded(archives) { $0.age(.greater(than: 17)) } == "find age > 17")
         #expect(
-            try asked(archives) { $0.nick(.isNil).name(.contains("n1")) }
+            try encoded(archives) { $0.nick(.isNil).name(.contains("n1")) }
                 == "find nick is null and name contains \"n1\"")
-        #expect(try asked(archives) { $0.home.city(.isEqual("Bogor 2")) } == "find home.city = \"Bogor 2\"")
-        #expect(try asked(archives) { $0.home.floor(.lessOrEqual(with: 4)) } == "find home.floor <= 4")
-        #expect(try asked(archives) { $0.tags(.contains(with: "x")).isMember(.isEqual(false)) } != nil)
-        #expect(try asked(archives) { $0.weight(.greater(than: 0.5)) } == "find weight > 0.5")
-        #expect(try asked(archives) { $0.born(.greater(than: .now)) } != nil)
+        #expect(try encoded(archives) { $0.home.city(.isEqual("Bogor 2")) } == "find home.city = \"Bogor 2\"")
+        #expect(try encoded(archives) { $0.home.floor(.lessOrEqual(with: 4)) } == "find home.floor <= 4")
+        #expect(try encoded(archives) { $0.tags(.contains(with: "x")).isMember(.isEqual(false)) } != nil)
+        #expect(try encoded(archives) { $0.weight(.greater(than: 0.5)) } == "find weight > 0.5")
+        #expect(try encoded(archives) { $0.born(.greater(than: .now)) } != nil)
     }
 
     @Test("computed properties and closures are tested on objects") func computedProperties() throws {
         let archives = try plain()
-        #expect(try asked(archives) { $0.initial(.isEqual("n")) } == nil)
-        #expect(try asked(archives) { $0.years(.isEqual(3)) } == nil)
-        #expect(try asked(archives) { $0.isOld(.isEqual(true)) } == nil)
-        #expect(try asked(archives) { $0.home(.isNotNil) } == nil)
-        #expect(try asked(archives) { $0.age(.isValid { $0 > 3 }) } == nil)
-        #expect(try asked(archives) { $0.years(.less(than: 9)).age(.less(than: 5)) } == "find age < 5")
+        #expect(try encoded(archives) { $0.initial(.isEqual("n")) } == nil)
+        #expect(try encoded(archives) { $0.years(.isEqual(3)) } == nil)
+        #expect(try encoded(archives) { $0.isOld(.isEqual(true)) } == nil)
+        #expect(try encoded(archives) { $0.home(.isNotNil) } == nil)
+        #expect(try encoded(archives) { $0.age(.isValid { $0 > 3 }) } == nil)
+        #expect(try encoded(archives) { $0.years(.less(than: 9)).age(.less(than: 5)) } == "find age < 5")
         #expect(archives.findWhere { $0.years(.less(than: 4)).age(.less(than: 5)) }.getResults().count == 4)
         #expect(archives.findWhere { $0.initial(.isEqual("n")) }.getResults().count == 20)
     }
@@ -168,7 +168,7 @@ import Vellum
         let archives = try store.factory().archives(for: Renamed.self)
         archives.record(Renamed(name: "a", age: 1))
         archives.record(Renamed(name: "b", age: 2))
-        #expect(try asked(archives) { $0.age(.isEqual(2)) } == "find name = 2")
+        #expect(try encoded(archives) { $0.age(.isEqual(2)) } == "find name = 2")
         #expect(archives.findWhere { $0.age(.isEqual(2)) }.getResults().map(\.name) == ["b"])
         #expect(archives.findWhere { $0.name(.isEqual("a")) }.getResults().map(\.age) == [1])
     }
@@ -176,10 +176,10 @@ import Vellum
     @Test("properties that the decoder converts are tested on objects") func convertedProperties() throws {
         let archives = try store.factory().archives(for: Lenient.self)
         archives.record(Lenient(name: "a", age: -5, score: 3, word: "w"))
-        #expect(try asked(archives) { $0.name(.isEqual("a")) } == "find name = \"a\"")
-        #expect(try asked(archives) { $0.age(.isEqual(0)) } == nil, "negative numbers decode as 0")
-        #expect(try asked(archives) { $0.score(.isEqual(0)) } == nil, "absent numbers decode as 0")
-        #expect(try asked(archives) { $0.word(.isEqual("")) } == nil, "other kinds decode as empty texts")
+        #expect(try encoded(archives) { $0.name(.isEqual("a")) } == "find name = \"a\"")
+        #expect(try encoded(archives) { $0.age(.isEqual(0)) } == nil, "negative numbers decode as 0")
+        #expect(try encoded(archives) { $0.score(.isEqual(0)) } == nil, "absent numbers decode as 0")
+        #expect(try encoded(archives) { $0.word(.isEqual("")) } == nil, "other kinds decode as empty texts")
         let fresh = try store.factory().archives(for: Lenient.self)
         #expect(fresh.findWhere { $0.age(.isEqual(0)) }.getResults().map(\.name) == ["a"])
     }
@@ -198,7 +198,7 @@ import Vellum
         let archives = try store.factory().archives(for: TwoFormats.self)
         archives.record(TwoFormats(name: "Ada"))
         try put([("Old", "{\"title\":\"Old\"}"), ("Ada", "{\"name\":\"Ada\"}")], in: "TwoFormats")
-        #expect(try asked(archives) { $0.name(.isEqual("Ada")) } == "find name = \"Ada\"")
+        #expect(try encoded(archives) { $0.name(.isEqual("Ada")) } == "find name = \"Ada\"")
         #expect(archives.findWhere { $0.name(.isEqual("Old")) }.getResults().map(\.name) == ["Old"])
         #expect(archives.findWhere { $0.name(.contains("d")) }.getResults().count == 2)
     }
@@ -210,7 +210,7 @@ import Vellum
                 ("a", "{\"primaryKey\":\"a\",\"value\":1,\"isTenfold\":true}"),
                 ("b", "{\"primaryKey\":\"b\",\"value\":5,\"isTenfold\":false}"),
             ], in: "Temperature")
-        #expect(try asked(archives) { $0.value(.less(than: 8)) } == nil)
+        #expect(try encoded(archives) { $0.value(.less(than: 8)) } == nil)
         // A probe must not overflow in the type's calculation.
         #expect(archives.findWhere { $0.value(.isEqual(10)) }.getResults().map(\.primaryKey) == ["a"])
     }
@@ -218,8 +218,8 @@ import Vellum
     @Test("properties of classes are tested on encoded values") func propertiesOfClasses() throws {
         let archives = try store.factory().archives(for: Reference.self)
         archives.record(Reference(name: "a", age: 10))
-        #expect(try asked(archives) { $0.age(.isEqual(10)) } == "find age = 10")
-        #expect(try asked(archives) { $0.half(.isEqual(5)) } == nil)
+        #expect(try encoded(archives) { $0.age(.isEqual(10)) } == "find age = 10")
+        #expect(try encoded(archives) { $0.half(.isEqual(5)) } == nil)
         let found = archives.findWhere { $0.age(.isEqual(10)) }.firstResult()
         found?.age = 99
         #expect(archives.findWhere { $0.age(.isEqual(10)) }.getResults().count == 1, "a copy was changed")
@@ -234,7 +234,7 @@ import Vellum
         func names(_ finder: PropertyFinder<Date, Date>) -> Set<String> {
             Set(archives.findWhere { $0.born(finder) }.getResults().map(\.name))
         }
-        #expect(try asked(archives) { $0.born(.isEqual(moment)) } != nil)
+        #expect(try encoded(archives) { $0.born(.isEqual(moment)) } != nil)
         #expect(names(.isEqual(moment)) == ["at"] && names(.isEqual(after)) == ["after"])
         #expect(names(.greater(than: moment)) == ["after"] && names(.less(than: after)) == ["at"])
         #expect(

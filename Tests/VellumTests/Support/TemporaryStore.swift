@@ -26,4 +26,11 @@ final class TemporaryStore: Sendable {
 
     /// Each factory has its own handles, like another process.
     func factory() -> ArchivesFactory { ArchivesFactory(storePath: path) }
+
+    /// A factory and its logged messages.
+    func loggedFactory() -> (ArchivesFactory, LoggedMessages) {
+        let (factory, messages) = (factory(), LoggedMessages())
+        factory.logger = messages.logger
+        return (factory, messages)
+    }
 }

@@ -16,8 +16,8 @@ import VellumTesting
             let left = try await notes.asynchronous.remainingLifetime(for: "a")
             #expect(left == .seconds(1))
             clock.advance(by: .seconds(1))
-            let gone = try await notes.asynchronous.peek(archiveWithKey: "a")
-            #expect(gone == nil)
+            let expired = try await notes.asynchronous.peek(archiveWithKey: "a")
+            #expect(expired == nil)
             #expect(notes.access(archiveWithKey: "a") == nil)
         }
         let sessions = try store.factory.archives(

@@ -92,9 +92,7 @@ import Vellum
     }
 
     @Test("newer objects are neither read nor changed") func newerVersions() async throws {
-        let factory = store.factory()
-        let log = LoggedMessages()
-        factory.logger = log.logger
+        let (factory, log) = store.loggedFactory()
         let old = try factory.archives(for: Version0.Thing.self)
         try new().throwing.record(.init("a", "first"), owner: "me")
         let stored = try old.core.archive.peek("a")
@@ -123,11 +121,11 @@ import Vellum
         #expect(log.all.contains { $0.contains("update the program") })
         // Further reads log nothing.
         try new().throwing.record(.init("b", "second"))
-        let told = log.all.count
+        let logged = log.all.count
         for key in ["a", "b", "a"] {
             #expect(old.access(archiveWithKey: key) == nil && old.peek(archiveWithKey: key) == nil)
         }
-        #expect(log.all.count == told)
+        #expect(log.all.count == logged)
         try new().delete(archiveWithKey: "b")
         #expect(old.statistics?.newer == 2 && old.statistics?.undecodable == 0)
         #expect(try old.core.archive.peek("a") == stored)

@@ -137,16 +137,14 @@ enum ArchivesView {
         }
         let entries = figures.archives.reduce(0) { $0 &+ $1.entries }
         let damaged = figures.archives.count { $0.problem == nil && $0.damagedPlaces > 0 }
-        var parts = [
+        let parts = [
             Figures.count(figures.archives.count, "archive", "archives"),
             Figures.count(entries, "entry", "entries"), "disk \(sum(\.diskBytes))",
             "memory \(sum(\.memoryBytes))", RecentHits(model.archives.shownHistories.values).words,
             "disk usage \(sum(\.footprint))",
         ].map { Span($0) }
-        if damaged > 0 {
-            parts.insert(Span("\(Figures.count(damaged)) damaged", model.look[.danger]), at: 1)
-        }
-        drawFacts(parts, into: &frame, in: rect.line(0), model.look)
+        let warnings = damaged == 0 ? [] : [Span("\(Figures.count(damaged)) damaged", model.look[.danger])]
+        drawFacts(parts, warnings, into: &frame, in: rect.line(0), model.look)
         let processes = figures.processes.map { process in
             let hits = process.hitRatio.map { " (overall hit ratio \(Figures.percent($0)))" } ?? ""
             return "\(process.name) \(process.pid)\(process.isAlive ? hits : " ended")"
@@ -157,10 +155,13 @@ enum ArchivesView {
     }
 
     private static func drawFacts(
-        _ facts: [Span], into frame: inout Frame, in line: Rect, _ look: Look
+        _ facts: [Span], _ warnings: [Span] = [], into frame: inout Frame, in line: Rect, _ look: Look
     ) {
-        Bar(left: [Span(" ")] + facts.prefix(1), facts: Array(facts.dropFirst()), role: .text)
-            .draw(into: &frame, in: line, look: look)
+        Bar(
+            left: [Span(" ")] + facts.prefix(1), warnings: warnings, facts: Array(facts.dropFirst()),
+            role: .text
+        )
+        .draw(into: &frame, in: line, look: look)
     }
 
     private static func explain(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {

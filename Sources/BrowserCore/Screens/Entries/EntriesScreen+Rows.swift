@@ -136,7 +136,7 @@ extension EntriesScreen {
         }
         if entries.arrangement == nil, request.isWholeInOrder,
             let sample = model.sample(entries.archive),
-            sample.entries >= (model.isOfServer ? Arranger.largeOfServer : Arranger.large)
+            sample.entries >= (model.isOfServer ? ListBuilder.largeOfServer : ListBuilder.large)
         {
             effects.append(showFirst(request, ticket: ticket))
         }
@@ -146,7 +146,7 @@ extension EntriesScreen {
     /// Shows the first rows of a large archive until the request ends.
     private static func showFirst(_ request: ArrangementRequest, ticket: Int) -> Effect {
         .ask("first rows of \(request.archive.name)") { (context) throws(SourceError) in
-            try Arranger(source: context.source, clock: context.clock).arrangeFirst(request)
+            try ListBuilder(source: context.source, clock: context.clock).arrangeFirst(request)
         } then: { model, result in
             // The request reports errors.
             guard var entries = model.entries, entries.ticket == ticket, case .success(let arranged) = result
@@ -160,7 +160,7 @@ extension EntriesScreen {
 
     package static func arrange(_ request: ArrangementRequest, ticket: Int) -> Effect {
         .ask("arrange \(request)", ticket: ticket) { (context) throws(SourceError) in
-            try Arranger(source: context.source, clock: context.clock, progress: context.progress)
+            try ListBuilder(source: context.source, clock: context.clock, progress: context.progress)
                 .arrange(request)
         } then: { model, result in
             arranged(&model, ticket, result, anchor: request.anchor)

@@ -282,12 +282,12 @@ enum EntriesView {
             let arrow = order.descending ? look.glyphs.descending : look.glyphs.ascending
             facts.append(Span("sorted by \(order.name) \(arrow)"))
         }
-        if let damage = summary?.status.damage { facts.append(Span(damage, look[.danger])) }
+        var warnings = [summary?.status.damage].compactMap { $0.map { Span($0, look[.danger]) } }
         if arrangement.unread.sorted > 0 {
             let count = Figures.count(arrangement.unread.sorted, "value", "values")
-            facts.append(Span("\(count) unreadable, listed last", look[.warning]))
+            warnings.append(Span("\(count) unreadable, listed last", look[.warning]))
         }
-        facts += (arrangement.unread.warnings + arrangement.unread.remarks).prefix(1).map {
+        warnings += (arrangement.unread.warnings + arrangement.unread.remarks).prefix(1).map {
             Span($0, look[.warning])
         }
         var right: [Span] = []
@@ -301,7 +301,8 @@ enum EntriesView {
             if entries.hiddenMarks > 0 { figures += ", \(Figures.count(entries.hiddenMarks)) hidden" }
             right.append(Span(" \(look.glyphs.marked) \(figures) ", look[.marked]))
         }
-        Bar(left: left, facts: facts, right: right, role: .text).draw(into: &frame, in: rect, look: look)
+        Bar(left: left, warnings: warnings, facts: facts, right: right, role: .text)
+            .draw(into: &frame, in: rect, look: look)
     }
 
     private static func highlight(

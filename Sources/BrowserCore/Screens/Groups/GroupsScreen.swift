@@ -171,7 +171,7 @@ enum GroupsScreen: ScreenParts {
         }
         var request = ArrangementRequest(in: archive, filter: scope.filter)
         (request.group, request.condition) = (scope.group, scope.condition)
-        let arranger = Arranger(source: context.source, clock: context.clock, progress: context.progress)
+        let arranger = ListBuilder(source: context.source, clock: context.clock, progress: context.progress)
         guard let arrangement = try arranger.arrange(request)?.arrangement,
             try arrangement.listing.learnFigures(context.progress)
         else { return nil }

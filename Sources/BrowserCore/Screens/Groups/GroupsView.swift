@@ -93,30 +93,33 @@ enum GroupsView {
             )
         }
         let title = " \(Figures.count(groups.groups.count, "group", "groups")) by \(groups.grouping.name)"
-        Bar(left: [Span(title)], facts: facts(state, groups, model), role: .text)
+        let (warnings, facts) = facts(state, groups, model)
+        Bar(left: [Span(title)], warnings: warnings, facts: facts, role: .text)
             .draw(into: &frame, in: layout.info, look: look)
         table(model).draw(into: &frame, in: layout.list, look: look)
     }
 
-    private static func facts(_ state: GroupsState, _ groups: EntryGroups, _ model: Model) -> [Span] {
+    private static func facts(
+        _ state: GroupsState, _ groups: EntryGroups, _ model: Model
+    ) -> (warnings: [Span], facts: [Span]) {
         let look = model.look
-        var facts: [Span] = []
+        var (warnings, facts): ([Span], [Span]) = ([], [])
         if let damage = model.sample(state.archive)?.status.damage {
-            facts.append(Span(damage, look[.danger]))
+            warnings.append(Span(damage, look[.danger]))
         }
         var amount = Figures.amount(groups.entries, bytes: groups.bytes)
-        if state.scope.isAll, facts.isEmpty, let limit = state.level.limit {
+        if state.scope.isAll, warnings.isEmpty, let limit = state.level.limit {
             amount += " (\(Figures.percent(Double(groups.bytes) / Double(limit))) of the limit)"
         }
         facts.append(Span(amount, look[.dim]))
         if let scope = state.scope.words { facts.append(Span(scope, look[.accent])) }
         if groups.ungrouped > 0 {
             let count = Figures.count(groups.ungrouped, "entry", "entries")
-            facts.append(Span("\(count) in further groups not shown", look[.warning]))
+            warnings.append(Span("\(count) in further groups not shown", look[.warning]))
         }
         if groups.unreadable > 0 {
-            facts.append(Span("\(Figures.count(groups.unreadable)) unreadable", look[.warning]))
+            warnings.append(Span("\(Figures.count(groups.unreadable)) unreadable", look[.warning]))
         }
-        return facts
+        return (warnings, facts)
     }
 }

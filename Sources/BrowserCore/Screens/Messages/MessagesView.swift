@@ -56,23 +56,23 @@ enum MessagesView {
         let all = Figures.count(log.available?.count ?? 0, "message", "messages")
         let isFiltered = log.filter.isActive
         var left = [Span(" "), Span(isFiltered ? "\(Figures.count(log.count)) of \(all)" : all)]
-        var facts: [Span] = []
+        var (warnings, facts): ([Span], [Span]) = ([], [])
         if isFiltered {
             left.append(Span("  filter \"\(log.filter.text)\"", look[.accent]))
             if log.filter.dropped > 0 {
-                facts.append(
+                warnings.append(
                     Span("\(Figures.count(log.filter.dropped)) earlier matches dropped", look[.warning]))
             }
         }
         if let summary = model.sample(log.archive) {
-            if let damage = summary.status.damage { facts.append(Span(damage, look[.danger])) }
+            if let damage = summary.status.damage { warnings.append(Span(damage, look[.danger])) }
             facts.append(Span(Figures.share(summary.diskBytes, of: summary.diskLimit)))
             if summary.evictions > 0 {
                 facts.append(Span("\(Figures.count(summary.evictions)) older messages dropped", look[.dim]))
             }
         }
         let right = log.follows ? [Span(" newest ", look[.good])] : []
-        Bar(left: left, facts: facts, right: right, role: .text)
+        Bar(left: left, warnings: warnings, facts: facts, right: right, role: .text)
             .draw(into: &frame, in: layout.info, look: look)
         let table = table(model)
         table.draw(into: &frame, in: layout.list, look: look)

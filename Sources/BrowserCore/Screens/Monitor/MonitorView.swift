@@ -92,8 +92,7 @@ enum MonitorView {
                     look[monitor.part == part ? .accent : .dim]),
             ]
         }
-        var facts: [Span] = []
-        var right: [Span] = []
+        var (warnings, facts, right): ([Span], [Span], [Span]) = ([], [], [])
         switch monitor.part {
         case .graphs:
             let words = GraphsView.words(GraphsView.times(model, monitor), monitor)
@@ -113,7 +112,7 @@ enum MonitorView {
                     monitor.part == .processes
                         ? Figures.count(count, "client", "clients")
                         : "latest \(Figures.count(count, "command", "commands"))"))
-            if let problem = monitor.activityProblem { facts.append(Span(problem, look[.danger])) }
+            if let problem = monitor.activityProblem { warnings.append(Span(problem, look[.danger])) }
         case .processes:
             let count = Figures.count(processes(model).count, "process has", "processes have")
             facts.append(Span("\(count) \(monitor.filter.archive ?? "the store") open"))
@@ -129,6 +128,7 @@ enum MonitorView {
             right += model.events.missing(of: filter.archive, look)
             if monitor.follows { right.append(Span(" newest ", look[.good])) }
         }
-        Bar(left: left, facts: facts, right: right, role: .text).draw(into: &frame, in: rect, look: look)
+        Bar(left: left, warnings: warnings, facts: facts, right: right, role: .text)
+            .draw(into: &frame, in: rect, look: look)
     }
 }

@@ -71,7 +71,7 @@ enum ValueView {
             modes += [Span(" "), Span(mode.rawValue, look[mode == value.mode ? .accent : .dim])]
         }
         // The most important first: the last ones are left out on narrow screens.
-        var facts = [load.remark].compactMap { $0 }
+        var facts: [String] = []
         if let deadline = entry.expires {
             let left = EntriesView.expires(entry, now: now).text
             facts.append(deadline <= now ? left : "expires \(left)")
@@ -89,7 +89,8 @@ enum ValueView {
         if !isOfServer { facts.append("created \(Figures.date(entry.created))") }
         Bar(
             left: [Span(" \(load.name), \(Figures.bytes(UInt64(load.size)))")],
-            facts: facts.map { Span($0) }, right: modes + [Span(" ")], role: .text
+            warnings: load.remark.map { [Span($0)] } ?? [], facts: facts.map { Span($0) },
+            right: modes + [Span(" ")], role: .text
         )
         .draw(into: &frame, in: rect.line(0), look: look)
         if rect.rows > 1, !isOfServer, value.history != nil {

@@ -3,7 +3,7 @@ import StoreInspection
 import TerminalKit
 
 /// Describes the selected row, or the visible lines of a screen without rows.
-extension Speaker {
+extension AccessibilityOutput {
     /// A described row, and its identity without changing figures.
     private struct Said {
         var identity: String
@@ -21,8 +21,8 @@ extension Speaker {
         guard let place = table.selectedRow, (0..<table.rowCount).contains(place) else { return [] }
         let row = table.row(place)
         // The row isn't loaded yet.
-        guard Speaker.name(row, table) != model.look.glyphs.ellipsis else { return [] }
-        let now = Speaker.said(row, place, table, model)
+        guard AccessibilityOutput.name(row, table) != model.look.glyphs.ellipsis else { return [] }
+        let now = AccessibilityOutput.said(row, place, table, model)
         let isEarly = !isAnswer && rowSaid.map { model.now.seconds(since: $0) < 1 } ?? false
         let isLog = model.screen == .messages || model.screen == .monitor
         // The first rows aren't new.
@@ -86,12 +86,12 @@ extension Speaker {
             return say(GraphsView.words(model).map { Said(identity: $0.identity, lines: [$0.words]) })
         }
         guard model.screen == .value, let value = model.value, value.load != nil else {
-            return sayPage(Speaker.text(frame, in: list))
+            return sayPage(AccessibilityOutput.text(frame, in: list))
         }
         switch value.mode {
-        case .tree: return say(Speaker.node(value))
+        case .tree: return say(AccessibilityOutput.node(value))
         case .text: return sayPage(value.textRows(list.rows).map(\.text))
-        case .hex: return sayPage(Speaker.exact(frame, in: list.inset(right: 1)))
+        case .hex: return sayPage(AccessibilityOutput.exact(frame, in: list.inset(right: 1)))
         }
     }
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Changes of many entries release the lock every few hundred entries.
-@Suite struct HoldTests {
+@Suite struct LockHoldTests {
     private static let count = 12_000
     /// Entries between two releases of the lock; while a log is copied, the frames in 64 KiB and a batch of 16.
     private static let slice = 256

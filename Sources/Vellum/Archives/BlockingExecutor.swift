@@ -1,7 +1,7 @@
 import Dispatch
 import StorageEngine
 
-package enum Elsewhere {
+package enum BlockingExecutor {
     package nonisolated(nonsending) static func run<Value>(
         _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {

@@ -4,7 +4,7 @@ import StoreInspection
 
 struct Stopped: Error {}
 
-package struct Arranger {
+package struct ListBuilder {
     private let source: any StoreSource
     private let clock: @Sendable () -> Timestamp
     private let progress: (Double) -> Bool
@@ -86,7 +86,7 @@ package struct Arranger {
     /// Arranges the most recent entries, to be shown while all are listed.
     func arrangeFirst(_ request: ArrangementRequest) throws(SourceError) -> Arranged {
         let start = clock()
-        let listing = try source.recentEntries(Arranger.first, in: request.archive)
+        let listing = try source.recentEntries(ListBuilder.first, in: request.archive)
         let all = Positions.all(listing.count)
         let arrangement = Arrangement(
             listing: listing, order: request.order, filter: "", group: nil, condition: nil, sorted: all,
@@ -264,14 +264,14 @@ package struct Arranger {
         let rows = arrangement.rows
         let listing = arrangement.listing
         if let index = listing.index(ofKey: key) { return rows.row(ofIndex: index) }
-        let recent = listing.count <= Arranger.searched ? listing.count : Arranger.searchedRecent
+        let recent = listing.count <= ListBuilder.searched ? listing.count : ListBuilder.searchedRecent
         if let index = (0..<recent).first(where: isIt) {
             return rows.row(ofIndex: index)
         }
         guard recent < listing.count else { return nil }
         let middle = min(max(0, old), rows.count)
         let nearby =
-            max(0, middle - Arranger.searchedNearby)..<min(rows.count, middle + Arranger.searchedNearby)
+            max(0, middle - ListBuilder.searchedNearby)..<min(rows.count, middle + ListBuilder.searchedNearby)
         return nearby.first { isIt(rows.index(atRow: $0)) }
     }
 

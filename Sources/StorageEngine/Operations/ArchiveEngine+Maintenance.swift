@@ -13,8 +13,8 @@ extension ArchiveEngine {
     /// Bytes that may be appended in a second while the archive still counts as quiet.
     private static let quietBytes: UInt64 = 1 << 20
 
-    /// State between two runs. Guarded by ``ArchiveEngine/housekeeping``.
-    struct House {
+    /// State between two runs. Guarded by ``ArchiveEngine/maintenance``.
+    struct MaintenanceState {
         var ticket: Upkeep.Ticket?
         /// Start of the current second on the monotonic clock, and the bytes that had been appended by then.
         var second: Int64 = 0
@@ -23,76 +23,78 @@ extension ArchiveEngine {
         var lookedForFiles: Int64 = 0
         var isQuiet = false
         /// Whether entries have been expired since reclaiming last had nothing left to do.
-        var owesReclaiming = false
+        var hasPendingReclaim = false
     }
 
     /// After each change (``ArchiveEngine/finishChange()``): starts the background task, or wakes it earlier.
     @inline(never)
-    func mindHouse() {
-        if owesRoom { payForRoom() }
-        let due = houseDue.load(ordering: .relaxed)
+    func scheduleMaintenance() {
+        if hasPendingCompaction { finishPendingCompaction() }
+        let due = maintenanceDue.load(ordering: .relaxed)
         let next = index.nextDeadline
         let isNearer = next != Deadline.never && next < due.subtractingSaturating(1000)
-        let isWanted = due == .max && (index.setAsideCount > 0 || isRoomDue.load(ordering: .relaxed))
+        let isWanted = due == .max && (index.setAsideCount > 0 || isCompactionDue.load(ordering: .relaxed))
         // If no thread can be started now, a later change tries again.
-        if isNearer || isWanted { try? beginHousekeeping() }
+        if isNearer || isWanted { try? startMaintenance() }
     }
 
-    func beginHousekeeping() throws(StorageError) {
+    func startMaintenance() throws(StorageError) {
         #if DEBUG
         // The thread would use the real clock, while the test moves time by hand.
         guard Clock.hand == nil else { return }
         #endif
-        try housekeeping.withLock { (house) throws(StorageError) in
-            houseDue.store(Clock.boot(), ordering: .relaxed)
-            if let ticket = house.ticket {
+        try maintenance.withLock { (state) throws(StorageError) in
+            maintenanceDue.store(Clock.boot(), ordering: .relaxed)
+            if let ticket = state.ticket {
                 return Upkeep.shared.hasten(ticket, to: ArchiveEngine.shortestPause)
             }
             do throws(StorageError) {
-                try registerDuty(&house, after: ArchiveEngine.shortestPause)
+                try registerMaintenance(&state, after: ArchiveEngine.shortestPause)
             } catch {
-                houseDue.store(.max, ordering: .relaxed)
+                maintenanceDue.store(.max, ordering: .relaxed)
                 throw error
             }
         }
     }
 
-    /// The closure retains until ``endHousekeeping()``: a weak reference would make retains and releases slow, in each put.
-    private func registerDuty(_ house: inout House, after nanoseconds: Int64) throws(StorageError) {
+    /// The closure retains until ``stopMaintenance()``: a weak reference would make retains and releases slow, in each put.
+    private func registerMaintenance(_ state: inout MaintenanceState, after nanoseconds: Int64)
+        throws(StorageError)
+    {
         guard !gate.isClosed else { return }
-        house.ticket = try Upkeep.shared.register(after: nanoseconds) { self.keepHouse() }
+        state.ticket = try Upkeep.shared.register(after: nanoseconds) { self.runMaintenance() }
     }
 
     /// Ends the background task, and waits until its current run ends: it reads the mapped files, which may be cut or
     /// replaced once the archive is closed. Call it once the ``gate`` is closed, so that the run gets no new section.
-    func endHousekeeping() {
-        let ended = housekeeping.withLock { house in
-            defer { house.ticket = nil }
-            houseDue.store(.max, ordering: .relaxed)
-            return house.ticket
+    func stopMaintenance() {
+        let ended = maintenance.withLock { state in
+            defer { state.ticket = nil }
+            maintenanceDue.store(.max, ordering: .relaxed)
+            return state.ticket
         }
         // Not under the lock, which the run takes too.
         if let ended { Upkeep.shared.cancel(ended, within: ArchiveEngine.patienceNanoseconds) }
     }
 
     /// Runs the task. Returns the nanoseconds until it is due again; `nil`: it ends.
-    private func keepHouse() -> Int64? {
+    private func runMaintenance() -> Int64? {
         checkFiles()
-        var pause = keepHouseOnce()
+        var pause = runMaintenanceOnce()
         // Unmaps little at a time, because all archives of the process share this thread.
         log.unmapReleased(most: 1)
         if log.hasReleased.load(ordering: .relaxed) { pause = ArchiveEngine.shortestPause }
-        return housekeeping.withLock { house in
+        return maintenance.withLock { state in
             guard pause == nil else {
-                houseDue.store(Clock.boot().addingSaturating((pause ?? 0) / 1000), ordering: .relaxed)
+                maintenanceDue.store(Clock.boot().addingSaturating((pause ?? 0) / 1000), ordering: .relaxed)
                 return pause
             }
-            // Every change reads `houseDue` afterwards, so a change since these checks is noticed here or there.
-            houseDue.store(.max, ordering: .sequentiallyConsistent)
+            // Every change reads `maintenanceDue` afterwards, so a change since these checks is noticed here or there.
+            maintenanceDue.store(.max, ordering: .sequentiallyConsistent)
             guard index.nextDeadline == Deadline.never, index.setAsideCount == 0,
-                !isRoomDue.load(ordering: .relaxed)
+                !isCompactionDue.load(ordering: .relaxed)
             else {
-                houseDue.store(Clock.boot(), ordering: .relaxed)
+                maintenanceDue.store(Clock.boot(), ordering: .relaxed)
                 return ArchiveEngine.shortestPause
             }
             return ArchiveEngine.idlePause
@@ -101,10 +103,10 @@ extension ArchiveEngine {
 
     /// Checks every five seconds whether the archive's files exist, even if there is nothing else to do.
     private func checkFiles() {
-        let isDue = housekeeping.withLock { house in
+        let isDue = maintenance.withLock { state in
             let now = cp_monotonic_time()
-            guard now &- house.lookedForFiles >= ArchiveEngine.longestPause / 2 else { return false }
-            house.lookedForFiles = now
+            guard now &- state.lookedForFiles >= ArchiveEngine.longestPause / 2 else { return false }
+            state.lookedForFiles = now
             return true
         }
         if isDue { closeIfRemoved() }
@@ -113,42 +115,43 @@ extension ArchiveEngine {
     /// Pause until the next common moment at which all idle archives of the process are polled.
     private static var idlePause: Int64 { longestPause - cp_monotonic_time() % longestPause }
 
-    func watchHouse() {
+    func startMaintenancePolling() {
         #if DEBUG
         guard Clock.hand == nil else { return }
         #endif
         // A log needs none of this: appending drops its old messages.
         guard kind != .log else { return }
-        housekeeping.withLock { house in
-            guard house.ticket == nil else { return }
+        maintenance.withLock { state in
+            guard state.ticket == nil else { return }
             // If no thread can be started now, a change starts the duty.
-            try? registerDuty(&house, after: ArchiveEngine.idlePause)
+            try? registerMaintenance(&state, after: ArchiveEngine.idlePause)
         }
     }
 
-    private func keepHouseOnce() -> Int64? {
+    private func runMaintenanceOnce() -> Int64? {
         let isQuiet = sampleWriting()
         guard
             index.nextDeadline != Deadline.never || index.setAsideCount > 0 || isRoomWasted
-                || isRoomDue.load(ordering: .relaxed)
+                || isCompactionDue.load(ordering: .relaxed)
         else { return nil }
         guard index.isReady else { return ArchiveEngine.longestPause }
         // Doesn't wait for the lock: its holder may have been stopped, and other archives need this thread.
-        guard let section = tryAcquire() else { return putRightWhatTheDeadLeft() }
+        guard let section = tryAcquire() else { return recoverAfterCrashedHolder() }
         section.drainTouches()
         let before = index.appendedBytes
         let head = index.head
         // Reclaiming comes first: for pending work of earlier calls, and for entries that the last run expired.
-        let owesReclaiming = housekeeping.withLock { $0.owesReclaiming }
-        let isReclaimed = section.payPart() || owesReclaiming && section.reclaimSome { isReclaimingDue }
+        let hasPendingReclaim = maintenance.withLock { $0.hasPendingReclaim }
+        let isReclaimed =
+            section.compactPart() || hasPendingReclaim && section.reclaimSome { isReclaimingDue }
         let expired = isReclaimed ? 0 : try? section.expireSome()
         var isBusy = isReclaimed || expired ?? 0 > 0
-        housekeeping.withLock { $0.owesReclaiming = isBusy }
+        maintenance.withLock { $0.hasPendingReclaim = isBusy }
         if !isBusy { isBusy = section.forgetSetAside(most: ArchiveEngine.actionBatch) }
         if !isBusy, isQuiet { isBusy = section.giveRoomBack() }
         let own = index.appendedBytes &- before
         let hasWritten = index.head != head
-        housekeeping.withLock { $0.appended &+= own }
+        maintenance.withLock { $0.appended &+= own }
         let pause = isBusy ? ArchiveEngine.shortestPause : section.untilNext(failed: expired == nil)
         // Releases the lock before waiting for the medium.
         _ = consume section
@@ -157,7 +160,7 @@ extension ArchiveEngine {
     }
 
     /// For a lock that is taken, or whose last holder died inside. Returns the pause until the next attempt.
-    private func putRightWhatTheDeadLeft() -> Int64 {
+    private func recoverAfterCrashedHolder() -> Int64 {
         guard index.sectionOwner != 0 else { return 10_000_000 }
         do throws(StorageError) {
             _ = try acquire(nanoseconds: 0)
@@ -170,20 +173,20 @@ extension ArchiveEngine {
 
     /// Clears the flag once there is no more dead space than allowed. Requires the lock, under which compaction becomes
     /// pending: a call that left some in between would otherwise end without doing it.
-    fileprivate func endRoomDuty() {
-        if roomDebtor.load(ordering: .relaxed) == 0 { isRoomDue.store(false, ordering: .relaxed) }
+    fileprivate func endPendingCompaction() {
+        if compactionOwner.load(ordering: .relaxed) == 0 { isCompactionDue.store(false, ordering: .relaxed) }
     }
 
     private func sampleWriting() -> Bool {
         let appended = index.appendedBytes
-        return housekeeping.withLock { house in
+        return maintenance.withLock { state in
             let now = cp_monotonic_time()
-            guard now &- house.second >= ArchiveEngine.usualPause else { return house.isQuiet }
-            house.isQuiet =
-                house.second != 0 && appended &- min(appended, house.appended) < ArchiveEngine.quietBytes
-            house.second = now
-            house.appended = appended
-            return house.isQuiet
+            guard now &- state.second >= ArchiveEngine.usualPause else { return state.isQuiet }
+            state.isQuiet =
+                state.second != 0 && appended &- min(appended, state.appended) < ArchiveEngine.quietBytes
+            state.second = now
+            state.appended = appended
+            return state.isQuiet
         }
     }
 }
@@ -205,7 +208,7 @@ extension ArchiveSection {
         if engine.isRoomWasted {
             left = ArchiveEngine.usualPause
         } else {
-            engine.endRoomDuty()
+            engine.endPendingCompaction()
         }
         let now = Clock.boot()
         func wait(until moment: Int64) {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// S14: deleted, evicted and expired entries release their space without further writes.
-@Suite struct RoomTests {
+@Suite struct SpaceReleaseTests {
     private func wait(_ archive: Archive, for footprint: UInt64) async throws {
         #expect(try await eventually(within: 15) { try archive.status().footprint <= footprint })
     }

@@ -4,7 +4,7 @@ import StorageEngine
 import Testing
 
 /// Sorting and filtering, compared with a simple implementation.
-struct ArrangerTests {
+struct ListBuilderTests {
     private let source = Fixture.source()
     private static let column: [(EntryColumn, @Sendable (EntryMetadata, EntryMetadata) -> Bool)] = [
         (.key, { Array($0.key.utf8).lexicographicallyPrecedes(Array($1.key.utf8)) }),
@@ -18,7 +18,7 @@ struct ArrangerTests {
     ]
 
     private func keys(_ source: MockSource, _ request: ArrangementRequest) throws -> [String] {
-        let arranged = try Arranger(source: source, clock: { Fixture.start }).arrange(request)
+        let arranged = try ListBuilder(source: source, clock: { Fixture.start }).arrange(request)
         let arrangement = try #require(arranged?.arrangement)
         return try (0..<arrangement.count).compactMap {
             try arrangement.listing.key(at: arrangement.rows.index(atRow: $0))
@@ -56,7 +56,7 @@ struct ArrangerTests {
         #expect(try keys(source, request) == expected)
         request.filter = ""
         for character in filter {
-            request.base = try Arranger(source: source, clock: { Fixture.start }).arrange(request)?
+            request.base = try ListBuilder(source: source, clock: { Fixture.start }).arrange(request)?
                 .arrangement
             request.filter.append(character)
         }
@@ -66,7 +66,7 @@ struct ArrangerTests {
     @Test func stopsOnRequest() throws {
         var request = ArrangementRequest(in: ArchiveAddress("City", in: "/"), order: EntryOrder(.key))
         request.filter = "a"
-        let arranger = Arranger(source: source, clock: { Fixture.start }, progress: { _ in false })
+        let arranger = ListBuilder(source: source, clock: { Fixture.start }, progress: { _ in false })
         #expect(try arranger.arrange(request) == nil)
     }
 
@@ -77,11 +77,11 @@ struct ArrangerTests {
             state.summaries["City"]?.diskLimit = bytes + room
         }
         let request = ArrangementRequest(in: ArchiveAddress("City", in: "/"))
-        let arranged = try Arranger(source: source, clock: { Fixture.start }).arrange(request)
+        let arranged = try ListBuilder(source: source, clock: { Fixture.start }).arrange(request)
         #expect(arranged?.arrangement.victims.count == count)
         #expect(arranged?.arrangement.victims.upperBound == 16)
         source.with { $0.summaries["City"]?.kind = .collection }
-        let kept = try Arranger(source: source, clock: { Fixture.start }).arrange(request)
+        let kept = try ListBuilder(source: source, clock: { Fixture.start }).arrange(request)
         #expect(kept?.arrangement.victims.isEmpty == true)
     }
 

@@ -4,8 +4,8 @@ import TerminalKit
 import Testing
 
 /// Lines for screen readers.
-struct SpeakerTests {
-    private var speaker = Speaker()
+struct AccessibilityOutputTests {
+    private var speaker = AccessibilityOutput()
     private var browser: HeadlessBrowser
     private let source = Fixture.source()
 

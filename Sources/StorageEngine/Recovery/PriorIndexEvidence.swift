@@ -1,7 +1,7 @@
 import CPlatform
 
 /// An existing index's record of its log: the only trace of lost operations. OnDiskFormat, "Losses of the log".
-struct IndexWitness {
+struct PriorIndexEvidence {
     let noted: LogLoss?
     /// The log reached at least to here; `none` if nothing is known.
     let end: Location
@@ -85,7 +85,7 @@ struct IndexWitness {
         return zip(batches, isKnown).filter { !$0.1 }.map(\.0)
     }
 
-    /// The loss of a log that ends at `end` and, for a log archive, has this many messages, according to this witness.
+    /// The loss of a log that ends at `end` and, for a log archive, has this many messages, according to this evidence.
     func loss(logEndsAt end: Location, messages: Int) -> LogLoss? {
         var loss = noted
         let first = Location(segment: 1, offset: SegmentHeader.bytes)

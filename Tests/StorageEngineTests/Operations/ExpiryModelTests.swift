@@ -6,7 +6,7 @@ import Testing
 
 /// Expiry times, owners, plans and undo against a plain model, with a manual clock and occasional removals of the
 /// index.
-@Suite struct LifeModelTests {
+@Suite struct ExpiryModelTests {
     struct Life: Equatable {
         var value: [UInt8]
         var stamp: Int

@@ -1,20 +1,20 @@
 import CPlatform
 import SystemC
 
-/// The turn to open for writing, create or configure an archive: a lock on the file `opening`, which names its holder
+/// The lock to open for writing, create or configure an archive: a lock on the file `opening`, which names its holder
 /// and which the kernel releases. Used by one thread. A reader never waits for it: its holder may be stopped (F6).
-struct OpeningTurn {
+struct OpenLock {
     static let fileName = "opening"
     private static let digits = 11
 
     private let file: FileDescriptor
 
-    /// Takes the turn. Waits `nanoseconds` on the monotonic clock, and up to five minutes for a working process, such
+    /// Takes the open lock. Waits `nanoseconds` on the monotonic clock, and up to five minutes for a working process, such
     /// as one that builds an index. While it is held the archive isn't removed. Throws `busy`, which names the holder;
     /// `closed` if the archive was removed during the wait.
     static func take(
         in folder: FileDescriptor, archive: String, nanoseconds: Int64 = ArchiveEngine.patienceNanoseconds
-    ) throws(StorageError) -> OpeningTurn {
+    ) throws(StorageError) -> OpenLock {
         while true {
             let file = try folder.fileMakingIfMissing(named: fileName)
             var isTaken = try file.lock(.exclusive, within: nanoseconds)
@@ -26,15 +26,15 @@ struct OpeningTurn {
                         "it has been opening it for \(nanoseconds / 1_000_000_000) s or longer; resume or end it"
                 )
             }
-            // A process that had the turn may have removed the file with an archive that it could not create.
+            // A process that had the open lock may have removed the file with an archive that it could not create.
             guard try file.status().links > 0 else { continue }
-            let turn = OpeningTurn(file: file)
+            let openLock = OpenLock(file: file)
             guard try folder.isInItsPlace else {
-                turn.pass()
+                openLock.release()
                 throw .closed(name: archive)
             }
-            turn.sign()
-            return turn
+            openLock.sign()
+            return openLock
         }
     }
 
@@ -68,9 +68,9 @@ struct OpeningTurn {
         #endif
     }
 
-    func pass() { file.unlock() }
+    func release() { file.unlock() }
 
-    /// The process that holds the turn: 0 if unknown, `nil`: none.
+    /// The process that holds the open lock: 0 if unknown, `nil`: none.
     static func holder(in folder: FileDescriptor) throws(StorageError) -> Int32? {
         guard try folder.hasEntry(named: fileName) else { return nil }
         let file = try folder.file(named: fileName, writable: false)
@@ -85,7 +85,7 @@ struct OpeningTurn {
     private func sign() {
         let text = String(ProcessIdentity.current().pid)
         try? file.write(
-            Array((text + String(repeating: " ", count: OpeningTurn.digits - text.count) + "\n").utf8))
+            Array((text + String(repeating: " ", count: OpenLock.digits - text.count) + "\n").utf8))
     }
 
     private static func pid(in file: FileDescriptor) -> Int32? {

@@ -3,7 +3,7 @@ import StorageEngine
 import Testing
 
 /// Undo of changes of expiry times (S12).
-@Suite struct UndoDeadlineTests {
+@Suite struct UndoExpiryTests {
     private func with(_ body: (Archive, TemporaryFolder) throws -> Void) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Metadata of an entry is of one version, even during an overwrite.
-@Suite(.oneAtATime) struct LineTests {
+@Suite(.oneAtATime) struct EntryVersionTests {
     private static let short = EntryAttributes(lifetime: .seconds(1_000), owner: "short")
     private static let long = EntryAttributes(lifetime: .seconds(1_000_000), owner: "long")
 

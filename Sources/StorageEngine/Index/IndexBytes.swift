@@ -23,7 +23,7 @@ struct IndexPlace: ~Copyable {
 /// The only access to the bytes of a mapped index, always inside them (F4): offsets are constants of ``IndexLayout``
 /// below the mapped size, and numbers are checked against the capacity, which is checked against the file whenever it
 /// grows. Valid like the ``IndexMemory``, which every engine owns and views don't retain.
-struct IndexDoor: @unchecked Sendable {
+struct IndexBytes: @unchecked Sendable {
     /// Must be first: for the thread sanitizer, `+=` on a property writes to its first word's target, which others mustn't read.
     private let owner: Unmanaged<IndexMemory>
     private let place: UnsafeMutablePointer<IndexPlace>

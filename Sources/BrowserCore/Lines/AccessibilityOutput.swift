@@ -3,7 +3,7 @@ import StoreInspection
 import TerminalKit
 
 /// Describes changes of the screen in lines of text, for screen readers and terminals without cursor control.
-package struct Speaker: Sendable {
+package struct AccessibilityOutput: Sendable {
     /// The field with the keyboard: its label, its text, and the text behind the cursor.
     package struct Typing: Sendable, Hashable {
         package let label: String
@@ -55,12 +55,12 @@ package struct Speaker: Sendable {
 
     package init() {}
 
-    package mutating func startAnew() { self = Speaker() }
+    package mutating func startAnew() { self = AccessibilityOutput() }
 
     /// Returns the changes since the last call. `frame`: the drawn model. `isAnswer`: a key was pressed since then.
     package mutating func lines(_ model: Model, _ frame: Frame, isAnswer: Bool = true) -> [String] {
         let before = typing
-        typing = Speaker.typing(model)
+        typing = AccessibilityOutput.typing(model)
         (asks, owes) = (false, false)
         if before != nil, typing == nil { (row, info, infoIsDue) = ("", "", true) }
         var lines = sayPlace(model, frame)
@@ -90,7 +90,7 @@ package struct Speaker: Sendable {
         isAnswered = isOther && asked != nil
         if isOther { infoIsDue = true }
         // The line above the list has its count.
-        let words = Speaker.text(frame, in: model.layout.info).joined(separator: "; ")
+        let words = AccessibilityOutput.text(frame, in: model.layout.info).joined(separator: "; ")
         let isTold = model.parts.table(model).map { $0.rowCount > 0 } ?? true
         if infoIsDue, isAnswered || isTold && !model.isTyping, !words.isEmpty {
             infoIsDue = false
@@ -244,7 +244,7 @@ package struct Speaker: Sendable {
         if model.prompt == nil, model.screen == .value, let value = model.value, value.find.ticket == nil {
             let note = value.find.note
             if note != found, !note.isEmpty {
-                lines.append(note + (Speaker.match(value, model).map { ": \($0)" } ?? ""))
+                lines.append(note + (AccessibilityOutput.match(value, model).map { ": \($0)" } ?? ""))
             }
             found = note
         }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Overwrites change the order only when pending accesses are applied. Results must not show that.
-@Suite struct PendingUseTests {
+@Suite struct AccessOrderTests {
     private struct Plain {
         var order: [String] = []
         var hits: [String: UInt32] = [:]

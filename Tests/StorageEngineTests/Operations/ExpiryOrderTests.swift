@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Expired entries are removed in the order of their expiry times, and counted nowhere.
-@Suite struct DeadlineOrderTests {
+@Suite struct ExpiryOrderTests {
     private func withArchive(
         _ kind: ArchiveKind = .collection, _ body: (TemporaryFolder, ClockHand, Archive) throws -> Void
     ) throws {

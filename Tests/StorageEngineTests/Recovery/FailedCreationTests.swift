@@ -3,7 +3,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-@Suite(.oneAtATime) struct HalfMadeArchiveTests {
+@Suite(.oneAtATime) struct FailedCreationTests {
     private let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
 
     @Test(

@@ -2,7 +2,7 @@ import Foundation
 import StorageEngine
 import Testing
 
-@Suite struct ShownDeadlineTests {
+@Suite struct ShownExpiryTests {
     @Test("an expiry time is the same in each call") func stableExpiry() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try Store.open(at: folder.store).archive(named: "A", orCreate: ArchiveConfiguration())
