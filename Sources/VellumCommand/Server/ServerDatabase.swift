@@ -13,7 +13,7 @@ struct ServerDatabase {
     init(_ server: ServerAddress, named name: String) throws(CommandFailure) {
         guard let number = ServerFigures.number(ofDatabase: name) ?? Int(name), number >= 0 else {
             throw CommandFailure(
-                "\(TerminalSafe.quoted(name)) is no database of a server; they are db0, db1 …", status: .usage
+                "\(TerminalSafe.quoted(name)) is not a database of a server: use db0, db1 …", status: .usage
             )
         }
         (self.server, self.number) = (server, number)
