@@ -2,7 +2,7 @@ import Foundation
 
 /// Items for which Foundation ends the process, or never ends: detected before archiving, as far as collections reveal.
 enum FoundationObstacle {
-    /// On Linux each level doubles the time, because collections are copied to Swift's at each request for a part.
+    /// On Linux each level doubles the time: Foundation copies a collection at each access.
     #if canImport(Darwin)
     private static let deepest = KeyedArchive.deepest
     #else
@@ -34,7 +34,7 @@ enum FoundationObstacle {
         return nil
     }
 
-    /// Without hashing any, which some of Foundation's don't survive.
+    /// Hashes no part: hashing some Foundation objects crashes.
     private static func parts(ofObject object: Any) -> [Any]? {
         switch object {
         case let pairs as NSDictionary:

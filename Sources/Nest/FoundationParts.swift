@@ -31,13 +31,13 @@ enum FoundationParts {
         return parts.contains { type(of: $0) is AnyClass && isCollection($0 as AnyObject) }
     }
 
-    /// A mirror shows the objects themselves. Subclasses of Foundation's classes may keep theirs elsewhere.
+    /// The objects that a mirror shows; nil for subclasses that hold them in other fields.
     private static func shown(in collection: NSObject, _ count: Int) -> [Any]? {
         let shown = Mirror(reflecting: collection).children.map(\.value)
         return shown.count == count ? shown : nil
     }
 
-    /// Immutable parts as their types of Swift.
+    /// Immutable parts bridged to Swift types.
     private static func givenOut(_ part: Any) -> Any {
         guard type(of: part) is AnyClass, !isCollection(part as AnyObject), !(part is NSMutableString),
             !(part is NSMutableData)

@@ -9,7 +9,7 @@ enum ItemTag: UInt64 {
     case string, mutableString
     /// Foundation's collections, with their parts.
     case array, mutableArray, dictionary, mutableDictionary, set, mutableSet
-    /// A `Set` of Swift's.
+    /// A Swift `Set`.
     case hashables
     /// A `Codable` value: the mangled name of its type, and its encoding.
     case coded
@@ -42,7 +42,7 @@ struct ItemFormer {
             guard let content = optional.content else { return .null }
             return try form(of: content, level: level + 1)
         }
-        // A cast would look through it, to types that Foundation's objects can be cast to.
+        // A cast unwraps AnyHashable and may bridge its content.
         if type(of: part) == AnyHashable.self, let hashable = part as? AnyHashable {
             return try form(of: hashable.base, level: level)
         }
@@ -57,7 +57,7 @@ struct ItemFormer {
         if let set = part as? Set<AnyHashable> {
             return ItemTag.hashables(.array(try set.map { try form(ofKey: $0.base, level + 1) }))
         }
-        // Foundation archives other values at most as bridged.
+        // Foundation archives other values only if they are bridged.
         let reason = "is neither Codable nor NSSecureCoding"
         throw ItemProblem(level == 0 ? reason : "has a part, of type \(type(of: part)), that \(reason)")
     }
@@ -169,7 +169,7 @@ struct ItemFormer {
         }
     }
 
-    /// For parts of Foundation's collections, which are made of Swift's lists and dictionaries: these need no tag.
+    /// The form of a part of a Foundation collection: Swift arrays and dictionaries need no tag there.
     private mutating func form(ofContained part: Any, _ level: Int) throws -> CBORValue {
         let form = try form(of: part, level: level)
         guard type(of: part) is AnyClass, case .tagged(let tag, let content) = form,

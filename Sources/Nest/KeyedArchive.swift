@@ -189,7 +189,7 @@ struct KeyedArchive {
         case "NSOrderedSet", "NSMutableOrderedSet", "NSCountedSet": try checkMembers(of: object)
         default:
             #if !canImport(Darwin)
-            // Those of programs are named after their modules.
+            // Classes of programs have their module as a prefix.
             guard name.utf8.contains(UInt8(ascii: ".")) else {
                 throw ItemProblem(
                     "has an object of class \(name), of which Foundation doesn't check the archive")
@@ -198,7 +198,7 @@ struct KeyedArchive {
         }
     }
 
-    /// These have a field for each member, and some one for how often that occurs.
+    /// Checks a collection with a field for each member, some also with its count.
     private mutating func checkMembers(of object: PropertyItem) throws(ItemProblem) {
         guard case .dictionary(let fields) = object else { throw .damaged }
         var count = 0

@@ -200,7 +200,7 @@ open class Nest: @unchecked Sendable {
             guard mark.deadline <= NestClock.now() + 1_000_000, seed.deadline > mark.deadline else {
                 return false
             }
-            // It may have been removed or replaced before its time was over; then it must leave memory, too.
+            // If the entry was removed or replaced before it expired, the item must leave memory, too.
             let known = locked { seed.leftDiskBefore }
             guard let next = try stored.endedByItself(seed.key, mark, knownBefore: known) else {
                 return false

@@ -20,7 +20,7 @@ enum PropertyItem {
 /// byte.
 struct PropertyList {
     static let magic = Array("bplist00".utf8)
-    /// More than any keyed archive, which is flat.
+    /// Keyed archives are flat, so they need less.
     private static let deepest = 16
 
     let bytes: [UInt8]

@@ -6,8 +6,8 @@ final class Seed {
     let deadline: Int64
     /// The item's entry on disk; `nil` if the item is in memory only.
     let stored: StoredMark?
-    /// Its entry on disk had expired, without a successor, before the archive's event of this number. Guarded by the
-    /// nest's lock.
+    /// The event number at which the entry on disk was known to have expired without a replacement. Guarded by the nest's
+    /// lock.
     var leftDiskBefore: UInt64?
     /// Why the item isn't on disk although that was requested.
     let problem: String?

@@ -1,6 +1,6 @@
 /// Types by mangled names, perhaps hostile: a hundred bytes can take years, so the work is estimated first. Not thread-safe.
 struct TypeNames {
-    /// For all names in an item.
+    /// Limit for all names of one item.
     private static let most = 1 << 20
 
     private var work = 0
@@ -37,7 +37,7 @@ struct TypeNames {
                 "a type's name stands for too many parts; at most 16 generic types can be nested")
         }
         guard let type = _typeByName(code) as? any Codable.Type else { return nil }
-        // The only one of Foundation's that is known to: at a negative port, or a scheme with other signs.
+        // Decoding damaged URLComponents crashes (negative port, invalid scheme).
         let name = _typeName(type)
         guard
             !["Foundation", "FoundationEssentials"].contains(where: { name.contains($0 + ".URLComponents") })
@@ -100,7 +100,7 @@ private struct NameScan {
         marks.append(work)
     }
 
-    /// Texts, some with words of earlier ones.
+    /// An identifier, which may reuse words of earlier ones.
     private mutating func skipIdentifier() -> Bool {
         var hasWords = false
         if rest.first == UInt8(ascii: "0") {
@@ -124,7 +124,7 @@ private struct NameScan {
         return true
     }
 
-    /// `A`, then lower-case letters and one in upper case, each after how often it is meant, or a number and `_`.
+    /// `A`, then lower-case letters and one in upper case, each after its repeat count, or a number and `_`.
     private mutating func readSubstitutions() -> Bool {
         var count: Int?
         while let sign = rest.first {

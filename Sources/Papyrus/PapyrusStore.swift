@@ -129,7 +129,7 @@ public struct PapyrusStore: Sendable {
         try await throwing.deleteAll(type)
     }
 
-    /// Deletes everything in the store atomically. Waits some microseconds for concurrent changes.
+    /// Deletes everything in the store atomically. Waits for changes that are under way.
     public func reset() {
         do {
             try throwing.reset()

@@ -103,7 +103,7 @@ final class StoreCore: @unchecked Sendable {
     private func open(creates: Bool) throws(StorageError) -> Archive? {
         var problem: String?
         let archive = try open(creates: creates, &problem)
-        // No call can report entries that the index has lost.
+        // Report lost entries here: no later call notices them.
         if let problem, let journal = lock.withLock({ journal }) {
             journal.error("guarantee that all objects are there", StoredProblem(description: problem))
         }

@@ -14,5 +14,5 @@ public typealias StorageError = StorageEngine.StorageError
 /// Which changes of an archive survive a system crash or a power failure.
 public typealias Durability = StorageEngine.Durability
 
-/// The behaviour of a full archive: evict, refuse, or overwrite its oldest messages.
+/// The entries that an archive keeps: the most recent ones, all, or the newest messages.
 public typealias ArchiveKind = StorageEngine.ArchiveKind

@@ -18,7 +18,7 @@ import Vellum
 /// | metric | kind | what |
 /// |---|---|---|
 /// | `vellum.hits`, `vellum.misses` | counter | look-ups, of all processes |
-/// | `vellum.memory.hits` | counter | look-ups that this process' memory answered |
+/// | `vellum.memory.hits` | counter | look-ups that this process's memory answered |
 /// | `vellum.records`, `vellum.deletes`, `vellum.evictions`, `vellum.expirations`, `vellum.rejections` | counter | objects, of all processes |
 /// | `vellum.failures`, `vellum.conflicts` | counter | calls of this process that could only log an error; changes that were retried |
 /// | `vellum.objects`, `vellum.memory.objects` | meter | objects |

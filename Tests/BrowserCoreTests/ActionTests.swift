@@ -272,7 +272,7 @@ struct ActionTests {
         ("jE/ja<enter>", "watch --from-start", "Prints all events; the filter has no command."),
         ("jT", "stats City --watch", "Prints the figures of each second; no command draws graphs."),
         ("j<enter>M", "--dry-run", "It has 100 of the 117 marked keys."),
-        ("j<enter>/é<enter>", "query City 'find @key icontains \"é\"'", "Finds whole characters"),
+        ("j<enter>/é<enter>", "query City 'find @key icontains \"é\"'", "The command finds whole characters"),
     ])
     func commandLineStatesDifferences(keys: String, words: String, remark: String) throws {
         Fixture.addMessages(source)

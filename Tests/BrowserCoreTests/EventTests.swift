@@ -71,7 +71,7 @@ struct EventTests {
     @Test func alarmRingsOnce() throws {
         var browser = try graphs(source, clock, seconds: 2)
         browser.press(try Key.script("A<lt> 80%<enter>"))
-        #expect(browser.text.contains("The bell rings when hit ratio of City is < 80%."))
+        #expect(browser.text.contains("The bell rings when City hit ratio is below 80%."))
         #expect(browser.sent.isEmpty)
         func seconds(_ count: Int, hits: UInt64, misses: UInt64) {
             source.pass(count, hits: hits, misses: misses, clock, &browser)
@@ -82,11 +82,11 @@ struct EventTests {
         browser.press([Key(.escape), Key(.enter)])
         seconds(8, hits: 50, misses: 50)
         #expect(browser.sent == [[7]], "the bell did not ring once")
-        #expect(browser.text.contains("ALARM: hit ratio of City is"), "\(browser.text)")
+        #expect(browser.text.contains("ALARM: City hit ratio"), "\(browser.text)")
         #expect(browser.lines[0].contains(" ALARM "))
         seconds(5, hits: 95, misses: 5)
         #expect(browser.sent.count == 1 && !browser.lines[0].contains(" ALARM "))
-        #expect(browser.text.contains("Alarm ended: hit ratio of City was < 80% for"))
+        #expect(browser.text.contains("Alarm ended: City hit ratio was below 80% for"))
         // An empty bound removes it.
         browser.press(try Key.script("<esc>TA<ctrl+u><enter>"))
         #expect(browser.text.contains("Alarm removed."))
@@ -120,7 +120,7 @@ struct EventTests {
         #expect(Set(styles(" ALARM ").map(\.background)) == badge, "\(browser.text)")
         #expect(Set(styles(bound).map(\.background)) == badge)
         #expect(bars() == [look[.danger].foreground])
-        #expect(styles("ALARM: hit ratio of City is").map(\.foreground) == [look[.error].foreground])
+        #expect(styles("ALARM: City hit ratio").map(\.foreground) == [look[.error].foreground])
         source.pass(6, hits: 95, misses: 5, clock, &browser)
         #expect(styles(" ALARM ").isEmpty)
         #expect(styles(bound).map(\.foreground) == [look[.dim].foreground])
@@ -250,8 +250,8 @@ struct EventTests {
     @Test(
         "a bound without a unit has the unit of its graph",
         arguments: [
-            ("jTjjA50<enter>", "disk of City is > 50 B."), ("jTjjA20KB<enter>", "disk of City is > 20KB."),
-            ("jTA80<enter>", "hit ratio of City is < 80%."),
+            ("jTjjA50<enter>", "City disk is above 50 B."), ("jTjjA20KB<enter>", "City disk is above 20KB."),
+            ("jTA80<enter>", "City hit ratio is below 80%."),
         ]) func boundsHaveUnits(keys: String, said: String) throws
     {
         let browser = try Fixture.browser(Fixture.source(), columns: 120, keys: keys)

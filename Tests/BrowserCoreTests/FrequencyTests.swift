@@ -95,7 +95,7 @@ struct FrequencyTests {
         let wrong = try self.browser(source, "f@@<enter>")
         #expect(wrong.text.contains("@@ is not a property"))
         let many = try self.browser(source, "ftags[]<enter>")
-        #expect(many.text.contains("An entry has many tags[]"))
+        #expect(many.text.contains("An entry can have several tags[]"))
     }
 
     @Test func deletesGroup() throws {

@@ -30,8 +30,8 @@ struct GraphTests {
         #expect(text.contains("hit 1m"), "\(text)")
         #expect(try row("City", browser).contains("0.0%"), "\(text)")
         #expect(browser.lines[1].contains("hit 1m 0.0%"), "\(text)")
-        #expect(text.contains("lifetime hit 99.1%: "), "\(text)")
-        #expect(text.contains("lifetime hit 92.4%"), "the process lacks its counters")
+        #expect(text.contains("overall hit ratio 99.1%: "), "\(text)")
+        #expect(text.contains("overall hit ratio 92.4%"), "the process lacks its counters")
     }
 
     @Test("a ratio of less than a minute is labelled as such")

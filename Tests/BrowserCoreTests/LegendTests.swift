@@ -6,17 +6,17 @@ import Testing
 struct LegendTests {
     /// The legend of the top bar on all screens of a store.
     private static let bar = [
-        "touches Accesses that the store counted for this browser; browsing makes none.",
+        "accesses Accesses that the store counted for this browser; browsing makes none.",
         "writes Entries and messages that you changed or deleted here.",
-        "lock Longest time one of your changes held a lock.",
-        "live The screen follows the store; following: the cursor stays at the newest row.",
+        "lock Longest step of one of your changes; no lock was held longer.",
+        "live The screen follows the store. following: the cursor stays at the newest row.",
         "frozen Rows keep their order while you move or type; seconds since then.",
         "UNREACHABLE The store can't be read; the last data is shown.",
         "REMOVED The archive was removed; its last data is shown.",
         "PAUSED The screen is paused; graphs and alarms continue.",
         "paste Keys faster than typing count as text: they change nothing, confirm nothing.",
     ]
-    private static let asked = "asked Age of these rows: R refreshes them."
+    private static let asked = "updated Age of these rows: R refreshes them."
 
     /// The legend on a screen that fits the whole help.
     private func legend(_ keys: String, store: String? = Fixture.storePath) throws -> [String] {
@@ -38,7 +38,7 @@ struct LegendTests {
             [
                 "● Marked: included in the next delete or expiry.",
                 "▼ Among the next to be evicted.", "x Removed since the list was read.",
-                "listed Age of this list: long lists refresh less often.",
+                "updated Age of this list: long lists refresh less often.",
             ]
         ),
         (
@@ -59,7 +59,7 @@ struct LegendTests {
         let lines = try legend("?", store: nil)
         #expect(lines.contains("★ A favourite, listed first."))
         #expect(lines.contains("1 The key that shows this open store."))
-        #expect(!lines.contains { $0.hasPrefix("touches ") || $0.hasPrefix("● ") })
+        #expect(!lines.contains { $0.hasPrefix("accesses ") || $0.hasPrefix("● ") })
     }
 
     @Test(arguments: [(Fixture.unicode, "●", "▼"), (Fixture.ascii, "*", "v")])
@@ -78,10 +78,10 @@ struct LegendTests {
     /// On a small screen a line is cut, and its full text is below the list. Enter does nothing.
     @Test func showsSelectedLineInFull() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>?counted")
-        #expect(browser.boxLines.contains { $0.hasPrefix("touches Accesses") && $0.hasSuffix("…") })
+        #expect(browser.boxLines.contains { $0.hasPrefix("accesses Accesses") && $0.hasSuffix("…") })
         #expect(
             browser.boxWords.contains(
-                "touches: Accesses that the store counted for this browser; browsing makes none."))
+                "accesses: Accesses that the store counted for this browser; browsing makes none."))
         let before = browser.frame
         browser.press([Key(.enter)])
         #expect(browser.frame == before)

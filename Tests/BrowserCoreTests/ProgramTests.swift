@@ -129,7 +129,7 @@ struct ProgramTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appendingPathComponent("a.raw")
         var browser = try browser("j<enter>w<ctrl+u>\(file.path)<enter>", source, Programs())
-        #expect(browser.text.contains("197 B as they are stored written to"))
+        #expect(browser.text.contains("Wrote 197 B to"))
         #expect(try Array(Data(contentsOf: file)) == Fixture.json("Jakarta", 0))
         let named = folder.appendingPathComponent("a.json")
         browser.press(try Key.script("w<ctrl+u>\(named.path)<enter>"))

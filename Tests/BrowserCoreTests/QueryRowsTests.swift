@@ -60,11 +60,11 @@ extension QueryScreenTests {
         var browser = try browser("Qdistinct address.city | sort address.city<enter>")
         #expect(browser.text.contains("Bogor"), "\(browser.text)")
         for (keys, answer) in [
-            ("D", "No entry to delete. The row stands for several."),
-            ("x", "No entry to expire. The row stands for several."),
-            ("m", "Nothing to mark: the row stands for several entries."),
-            ("M", "Nothing to mark: the rows stand for several entries."),
-            ("<enter>", "No value to open: the row stands for several entries."),
+            ("D", "No entry to delete. The row combines several."),
+            ("x", "No entry to expire. The row combines several."),
+            ("m", "Nothing to mark: the row combines several entries."),
+            ("M", "Nothing to mark: the rows combine several entries."),
+            ("<enter>", "No value to open: the row combines several entries."),
             ("o", "No value to open here."),
         ] {
             browser.press(try Key.script(keys))
@@ -181,10 +181,10 @@ extension QueryScreenTests {
     @Test func showsAgeAndChanges() throws {
         let clock = TestClock()
         var browser = try browser("Qfind number <lt> 5 | sort number<enter>", columns: 110, clock: clock)
-        #expect(browser.lines[0].hasSuffix("asked 0s ago"))
+        #expect(browser.lines[0].hasSuffix("updated 0s ago"))
         clock.advance(12)
         browser.refresh()
-        #expect(browser.lines[0].hasSuffix("asked 12s ago") && !browser.lines[0].contains("live"))
+        #expect(browser.lines[0].hasSuffix("updated 12s ago") && !browser.lines[0].contains("live"))
         #expect(!browser.text.contains("since"))
         try archive.put(CBORValue.map(["number": 3]).encoded, forKey: "place 1", encoding: .cbor)
         _ = try archive.delete("place 2")
@@ -194,7 +194,7 @@ extension QueryScreenTests {
         browser.press(try Key.script("j"))
         #expect(browser.text.contains("place 1  changed since; R runs the query again"))
         browser.press(try Key.script("R"))
-        #expect(browser.lines[0].hasSuffix("asked 0s ago") && !browser.text.contains("since"))
+        #expect(browser.lines[0].hasSuffix("updated 0s ago") && !browser.text.contains("since"))
         #expect(browser.model.cursorKey == "place 1", "the cursor left its key")
     }
 
@@ -208,7 +208,7 @@ extension QueryScreenTests {
         #expect(browser.lines[4].contains("60"))
         clock.advance(0.6)
         browser.refresh()
-        #expect(browser.lines[4].contains("59") && browser.lines[0].hasSuffix("asked 0s ago"))
+        #expect(browser.lines[4].contains("59") && browser.lines[0].hasSuffix("updated 0s ago"))
         // Not while the query is edited.
         browser.press(try Key.script("i"))
         _ = try archive.delete("place 8")

@@ -188,7 +188,7 @@ struct QueryScreenTests {
         // Aggregated rows have nothing to delete.
         browser.press(try Key.script("i<ctrl+u>count<enter>D"))
         #expect(!browser.model.isPlanOpen)
-        #expect(browser.text.contains("The row stands for several."))
+        #expect(browser.text.contains("The row combines several."))
     }
 
     @Test func writesFilesAndAsksToReplace() throws {
@@ -308,7 +308,7 @@ struct QueryScreenTests {
         let before = try archive.entries().map { $0.recency }
         var status = try archive.status()
         let browser = try browser("Qfind number > 3 | sort number<enter>jj<enter><esc>e<enter>RhQ<esc>")
-        #expect(browser.text.contains("touches 0  writes 0"))
+        #expect(browser.text.contains("accesses 0  writes 0"))
         #expect(try archive.entries().map { $0.recency } == before)
         var after = try archive.status()
         (status.footprint, after.footprint) = (0, 0)

@@ -29,22 +29,22 @@ struct UndoTests {
             String(browser.lines[22])
         }
         #expect(status().hasPrefix("Deleted 2 entries, 394 B; u undoes it."))
-        #expect(status().hasSuffix("undo with u for 10m or 100 kB of writes"))
+        #expect(status().hasSuffix("u: undo (10m or 100 kB of writes)"))
         clock.advance(30)
         source.with { $0.undoable["City"]?[0].action.bytesLeft = 61_400 }
         browser.refresh()
-        #expect(status().hasPrefix("東京都") && status().hasSuffix("undo with u for 9m30s or 61.4 kB of writes"))
+        #expect(status().hasPrefix("東京都") && status().hasSuffix("u: undo (9m30s or 61.4 kB of writes)"))
         browser.press([.character("h")])
-        #expect(status().contains("undo with u"), "not shown with the archive under the cursor")
+        #expect(status().contains("u: undo"), "not shown with the archive under the cursor")
         browser.press([.character("k")])
-        #expect(!status().contains("undo with u"), "shown with another archive under the cursor")
+        #expect(!status().contains("u: undo"), "shown with another archive under the cursor")
         browser.press(try Key.script("jl"))
         source.with { $0.undoable["City"] = [] }
         browser.refresh()
         #expect(
             status().hasPrefix(
                 "The delete of 2 entries in City can't be undone any more: the writes since then"))
-        #expect(!status().contains("undo with u"))
+        #expect(!status().contains("u: undo"))
     }
 
     @Test func reportsEndOfUndo() throws {

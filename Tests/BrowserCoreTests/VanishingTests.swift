@@ -49,7 +49,7 @@ struct VanishingTests {
         #expect(!header().contains("REMOVED"))
         clock.advance(40)
         browser.refresh()
-        #expect(header().contains(keys == "jz" ? "asked 40" : "following"), "\(header())")
+        #expect(header().contains(keys == "jz" ? "updated 40" : "following"), "\(header())")
         source.with { ($0.archives["City"], $0.summaries["City"]) = (nil, nil) }
         clock.advance(2)
         browser.refresh()

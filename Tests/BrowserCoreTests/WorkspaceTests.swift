@@ -98,13 +98,13 @@ struct WorkspaceTests {
         browser.press(try Key.script("<esc>hgj<enter>"))
         #expect(browser.model.store == Self.other && browser.sent.isEmpty)
         seconds(8, hits: 50, misses: 50)
-        #expect(browser.text.contains("1:demo: ALARM: hit ratio of City is"))
+        #expect(browser.text.contains("1:demo: ALARM: City hit ratio"))
         #expect(browser.text.contains(" ALARM ") && browser.sent == [[7]])
         // The graph covers that time.
         browser.press(try Key.script("["))
         #expect(browser.model.store == Fixture.storePath)
         seconds(8, hits: 95, misses: 5)
-        #expect(browser.text.contains("Alarm ended: hit ratio of City was"))
+        #expect(browser.text.contains("Alarm ended: City hit ratio was below 80%"))
     }
 
     /// The tenth store replaces the one shown longest ago, with its number, and that is reported.
@@ -134,6 +134,27 @@ struct WorkspaceTests {
         #expect(browser.model.said == "Closed s3.")
         browser.press(try Key.script("5"))
         #expect(browser.model.store == "/s/s4", "the numbers changed")
+    }
+
+    @Test("a store with marked rows of a query stays open longer than stores without marks")
+    func markedRowsKeepStoreOpen() throws {
+        try Fixture.addQueries(source)
+        source.with { state in
+            state.stores = (0..<10).map {
+                StoreSummary(name: "s\($0)", path: "/s/s\($0)", archives: 3, entries: 19)
+            }
+        }
+        var browser = try Fixture.browser(source, columns: 100, store: nil)
+        for number in 0..<9 {
+            browser.press(try Key.script("g" + String(repeating: "j", count: number) + "<enter>h"))
+        }
+        browser.press(try Key.script("1jQlimit 2<enter>m"))
+        #expect(browser.text.contains("1 marked"), "\(browser.text)")
+        // The others are shown after it.
+        browser.press(try Key.script(String(repeating: "]", count: 8) + "hgjjjjjjjjj<enter>"))
+        #expect(browser.model.said == "Closed s1: at most 9 stores are open at once.")
+        browser.press(try Key.script("h1"))
+        #expect(browser.model.store == "/s/s0" && browser.text.contains("1 marked"), "\(browser.text)")
     }
 
     /// Regression: the result of a change was reported for the shown store, its dialogs were lost, and if its store was closed,
@@ -219,12 +240,12 @@ struct WorkspaceTests {
     @Test func storesHaveSeparateUndo() throws {
         var browser = try Fixture.browser(source, columns: 120, keys: "hj<enter>j<enter>jjDy[j<enter>Dy")
         browser.refresh()
-        #expect(browser.text.contains("undo with u"))
+        #expect(browser.text.contains("u: undo"))
         browser.press(try Key.script("]"))
         browser.refresh()
-        #expect(browser.model.store == Self.other && browser.text.contains("undo with u"))
+        #expect(browser.model.store == Self.other && browser.text.contains("u: undo"))
         browser.press(try Key.script("uy["))
-        #expect(browser.model.store == Fixture.storePath && browser.text.contains("undo with u"))
+        #expect(browser.model.store == Fixture.storePath && browser.text.contains("u: undo"))
     }
 
     /// Regression: a paused store also paused the list of stores.

@@ -127,7 +127,7 @@ private func owned() {
     let key = Nest.key(with: "UserController", parameters: ["userData", "ada"])
     Nest.shared.add(item: ["age": 36], withKey: key, expirationPolicy: .short, andPersistancePolicy: .medium)
     let item = Nest.shared[key] as? [String: Int]
-    Nest.shared.clear(ItemsOf: "UserController")  // of no other owner
+    Nest.shared.clear(ItemsOf: "UserController")  // all items of this owner
 
     _ = item
 }

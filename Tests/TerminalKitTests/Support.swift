@@ -20,23 +20,23 @@ func expectGolden(
     #expect(text == expected, "\(name) differs", sourceLocation: sourceLocation)
 }
 
-/// Violations of the frame's invariants F1 to F3.
+/// Violations of the frame's invariants C1 to C3.
 func invariantBreaks(_ frame: Frame) -> [String] {
     var breaks: [String] = []
     for row in 0..<frame.size.rows {
         for column in 0..<frame.size.columns {
             let cell = frame[column, row]
             let next = column + 1 < frame.size.columns ? frame[column + 1, row] : nil
-            if cell.width == 2, next?.isContinuation != true { breaks.append("F2: half at \(column),\(row)") }
+            if cell.width == 2, next?.isContinuation != true { breaks.append("C2: half at \(column),\(row)") }
             if cell.isContinuation, column == 0 || frame[column - 1, row].width != 2 {
-                breaks.append("F2: lone continuation at \(column),\(row)")
+                breaks.append("C2: lone continuation at \(column),\(row)")
             }
             if cell.isContinuation { continue }
             if cell.text.count != 1 || TextWidth.width(of: Character(cell.text)) != Int(cell.width) {
-                breaks.append("F3: \(cell.text.debugDescription) at \(column),\(row)")
+                breaks.append("C3: \(cell.text.debugDescription) at \(column),\(row)")
             }
             if TerminalText.sanitized(cell.text) != cell.text {
-                breaks.append("F3: harmful at \(column),\(row)")
+                breaks.append("C3: harmful at \(column),\(row)")
             }
         }
     }

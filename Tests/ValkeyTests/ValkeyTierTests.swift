@@ -526,6 +526,7 @@ struct ValkeyTierTests {
 struct User: ArchiveCodable, Sendable {
     var primaryKey: String { userName }
     var userName: String
+    var fullName = ""
     var age: Int
 }
 

@@ -104,13 +104,13 @@ struct ExportTests {
         }
         let result = try store.done("export", "A", "--with-keys")
         #expect(result.lines == ["{\"key\":\"there\",\"value\":1}"])
-        #expect(result.errors.contains("1 entry is only in a process' memory, and left out"))
+        #expect(result.errors.contains("1 entry is only in a process's memory, and left out"))
         // Regression: a query reported it as unreadable and advised a check, and get reported it as absent.
         let query = try store.done("query", "A", "sort @key")
         #expect(query.errors.contains("1 entry is in the memory of a process only"))
         #expect(!query.errors.contains("check"))
         let get = try store.run("get", "A", "elsewhere")
-        #expect(get.status == 1 && get.errors.contains("is only in a process' memory"))
+        #expect(get.status == 1 && get.errors.contains("is only in a process's memory"))
         archive.close()
     }
 

@@ -141,7 +141,7 @@ struct ServerCommandTests {
         let unreachable = try machine.run("ls", store: "valkey://127.0.0.1:1")
         #expect(unreachable.status == 3)
         #expect(unreachable.errors.contains("can't be reached"))
-        #expect(try machine.run("keys", "City").errors.contains("is no database of a server"))
+        #expect(try machine.run("keys", "City").errors.contains("is not a database of a server"))
         let secret = try machine.run("ls", store: "valkey://me:secret@127.0.0.1:nonsense")
         #expect(secret.status == 2)
         #expect(!secret.errors.contains("secret"))

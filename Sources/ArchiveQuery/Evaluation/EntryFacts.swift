@@ -7,7 +7,7 @@ public struct EntryFacts: QueryEntry, Sendable, Hashable {
     public var key: String
     /// Size of the encoded value, in bytes.
     public var valueBytes: Int
-    /// When the entry was last recorded or accessed.
+    /// When the entry was first recorded.
     public var created: Timestamp
     /// When the entry was last recorded or accessed.
     public var accessed: Timestamp

@@ -6,7 +6,7 @@ package enum NumberValue: Sendable, Hashable {
     /// A number that is neither a 64-bit integer nor a `Double`.
     case decimal(DecimalNumber)
 
-    /// Normalises to an integer or `Double` if the number is exactly one, so that equal numbers have equal forms.
+    /// Normalises to an integer or `Double` if the number is exactly representable, so that equal numbers have equal forms.
     package init(_ number: DecimalNumber) {
         if let integer = number.integer, integer.magnitude < 1 << 64 {
             self = .integer(integer)

@@ -335,7 +335,7 @@ final class RowReader {
         return Array(bytes)
     }
 
-    /// The encoded form of a property in place, or else in `kept`; nil if absent or unreadable.
+    /// The encoded form of a property, without a copy if possible; copies are added to `kept`. Nil if absent or unreadable.
     func encodedInPlace(
         _ access: RowShape.Access, _ kept: inout [UnsafeMutableRawBufferPointer]
     ) throws -> UnsafeRawBufferPointer? {

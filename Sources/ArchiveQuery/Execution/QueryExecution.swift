@@ -166,7 +166,7 @@ final class QueryExecution {
     /// Runs the members for 20 milliseconds.
     private func work(_ members: [QueryMember], room: Int) throws {
         let deadline = ContinuousClock.now + .milliseconds(20)
-        // Each is used by one thread at a time, and by this one only before and after.
+        // Each member is used by one thread at a time.
         nonisolated(unsafe) let members = members
         let running = QueryClock.running
         SharedWork.each(members.count) { number in

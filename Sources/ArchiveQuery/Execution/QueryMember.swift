@@ -83,7 +83,7 @@ final class QueryMember {
             visited += scan.visited - rest.lowerBound
             rest = scan.visited..<rest.upperBound
         }
-        // Out of the loop: accessing them takes as long as using them.
+        // Local copies: reading the properties in the loop would double its time.
         let (first, scan, reader, memory) = (chain.sinks[0], scan, chain.reader, memory)
         var count = 0
         while try scan.advance() {

@@ -4,8 +4,7 @@ import StorageEngine
 /// Options for running a query.
 public struct QueryOptions {
     /// The approximate limit, in bytes, for what sorts, groupings and the like keep in memory together. What doesn't
-    /// fit goes to temporary files. 256 MiB by default. Where this process may use only so many addresses (`ulimit -v`), it is
-    /// less if they don't bear that. A value that must be copied or converted is unreadable if it takes more than half of this.
+    /// fit goes to temporary files. 256 MiB by default; less in a limited address space (`ulimit -v`). A value that must be copied or converted is unreadable if it takes more than half of this.
     public var memoryLimit = 256 << 20
     /// The limit, in bytes, of temporary files, in the folder `TMPDIR` of the environment, or else `/tmp`. 4 GiB by default.
     public var temporaryLimit = 4 << 30
@@ -15,8 +14,8 @@ public struct QueryOptions {
     /// visited entry has a property, this reads all entries once more. Meant for interactive queries; off by default.
     public var looksForMistakes = false
     /// The maximum number of threads that read an archive's entries: by default the number of processors, at most eight; 1 uses
-    /// only the caller's thread. Fewer in a limited address space (`ulimit -v`). The caller's thread passes on all rows in the
-    /// same order. The last digit of a sum of decimals may depend on the number of threads.
+    /// only the caller's thread. Fewer in a limited address space (`ulimit -v`). The order of rows doesn't
+    /// depend on it. The last digit of a sum of decimals may depend on the number of threads.
     public var mostThreads: Int?
     /// The time that ages, remaining lifetimes, and dates such as `now` and `today` are computed from.
     public var now = Timestamp.now()
@@ -100,7 +99,7 @@ public struct QueryReport: Sendable, Hashable {
     public var unreadable = 0
     /// Of these, values whose bytes fail their checksum.
     public var damaged = 0
-    /// Texts whose search by a regular expression exceeded the time limit; they count as not matching.
+    /// Texts whose search by a regular expression exceeded the time limit. The condition is unknown for them.
     public var givenUp = 0
     /// Values that had to be converted to CBOR.
     public var transcoded = 0

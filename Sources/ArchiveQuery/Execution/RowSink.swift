@@ -68,7 +68,7 @@ final class MemoryBudget {
     /// Address space per counted byte: a growing container has its old and its new buffer at the same time.
     private static let growth = 4
     private static let fileBytes = 4 << 20
-    /// At most a segment of the usual size.
+    /// Address space for one mapped segment of the log.
     private static let segmentBytes = 16 << 20
     private static let step = 256 << 10
 

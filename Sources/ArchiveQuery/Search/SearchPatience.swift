@@ -25,7 +25,7 @@ package final class SearchPatience: Sendable {
 
     private let state = Mutex(State())
 
-    /// Texts whose search was given up. They count as not matching.
+    /// Texts whose search was given up. The condition is unknown for them.
     package var givenUp: Int { state.withLock { $0.givenUp } }
 
     package init() {}

@@ -12,7 +12,7 @@ package struct TextSearch: Sendable, Hashable {
     private let composed: [UInt8]
     /// Whether composition never produces any of its characters, so that most texts can be skipped.
     private let isNeverComposed: Bool
-    /// Whether a search by bytes is enough in texts whose characters are one scalar each, in only one form.
+    /// Whether a search by bytes is correct in texts whose characters are single scalars with one form.
     private let searchesBytes: Bool
     /// The bytes of an ASCII text if case matters.
     private let plain: ByteSearch?

@@ -6,10 +6,11 @@ public indirect enum QueryProperty: Sendable, Hashable {
     case path([Step])
     /// Metadata of the entry, such as `@size`.
     case metadata(QueryMetadata)
-    /// A calculation, such as `price * amount` or `@accessed - @created`. Absent unless both sides are numbers, or dates as
-    /// allowed by ``QueryOperator``.
+    /// A calculation, such as `price * amount` or `@accessed - @created`. Impossible unless both sides are numbers, or
+    /// dates as allowed by ``QueryOperator``: then absent in columns, and unknown in conditions.
     case computed(QueryOperand, QueryOperator, QueryOperand)
-    /// A property as another kind, such as `number(size)`. Absent if the conversion is impossible.
+    /// A property as another kind, such as `number(size)`. An impossible conversion is absent in columns, and
+    /// unknown in conditions.
     case converted(QueryConversion, QueryProperty)
 
     /// One step of a path. Names are compared by bytes.

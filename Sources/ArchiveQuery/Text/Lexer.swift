@@ -64,7 +64,7 @@ struct Lexer {
     private static let advice = [
         "&&": "write and", "||": "write or", "<>": "write !=", "!": "write not", "'": "texts stand in \"…\"",
         "`": "names stand in \"…\"", "{": "lists stand in […]",
-        "%": "there is no modulo operator; patterns stand behind like",
+        "%": "there is no modulo operator; patterns follow like",
         "~": "write matches",
     ]
 

@@ -6,17 +6,14 @@ public struct SwiftSourceUnavailable: Error, Sendable, Hashable, CustomStringCon
 
 extension QueryPipeline {
     /// The pipeline as Swift source for the typed API: an expression on `archives`, over several lines.
-    /// - Throws: for an unsupported pipeline. The typed API supports `find` with a conjunction of conditions, `sort` and
-    ///   `limit`, on properties of the objects.
+    /// - Throws: for an unsupported pipeline. The typed API supports `find`, `sort` and `limit`, on properties of the objects.
     public func swiftSource(archives: String = "archives") throws(SwiftSourceUnavailable) -> String {
         var lines = [archives]
         for stage in stages {
             switch stage {
             case .find(let predicate):
-                let conditions = try SwiftSource.conditions(predicate)
-                guard !conditions.isEmpty else { continue }
                 lines.append("    .findWhere { archive in")
-                lines.append("        archive." + conditions.joined(separator: "\n            ."))
+                lines.append("        " + (try SwiftSource.expression(predicate)))
                 lines.append("    }")
             case .sort(let keys):
                 var orders: [String] = []
@@ -40,16 +37,42 @@ extension QueryPipeline {
 }
 
 private enum SwiftSource {
-    /// The conditions of a conjunction, each as a property with its finder.
-    static func conditions(_ predicate: QueryPredicate) throws(SwiftSourceUnavailable) -> [String] {
+    private static let indent = "\n            "
+
+    /// The predicate as an expression, in parentheses if an operand needs them.
+    static func expression(_ predicate: QueryPredicate, isOperand: Bool = false)
+        throws(SwiftSourceUnavailable) -> String
+    {
         switch predicate {
-        case .and(let parts):
-            var conditions: [String] = []
-            for part in parts { conditions += try Self.conditions(part) }
-            return conditions
-        case .or:
-            throw SwiftSourceUnavailable(description: "the typed API finds what meets all conditions: no or")
-        case .not: throw SwiftSourceUnavailable(description: "the typed API has no not: \(predicate)")
+        case .not(let part): return "!" + (try expression(part, isOperand: true))
+        case .and(let parts): return try joined(parts, "&&", isOperand)
+        case .or(let parts) where !parts.isEmpty: return try joined(parts, "||", isOperand)
+        default: return "archive." + (try conditions(predicate)).joined(separator: indent + ".")
+        }
+    }
+
+    /// Adjacent conditions of a conjunction are chained without a sign.
+    private static func joined(_ parts: [QueryPredicate], _ sign: String, _ isOperand: Bool)
+        throws(SwiftSourceUnavailable) -> String
+    {
+        var terms: [String] = []
+        for part in parts {
+            let term = try expression(part, isOperand: true)
+            if sign == "&&", let last = terms.last, last.hasPrefix("archive."), term.hasPrefix("archive.") {
+                terms[terms.count - 1] = last + indent + term.dropFirst("archive".count)
+            } else {
+                terms.append(term)
+            }
+        }
+        let text = terms.isEmpty ? "archive" : terms.joined(separator: "\(indent)\(sign) ")
+        return isOperand && terms.count > 1 ? "(\(text))" : text
+    }
+
+    /// The conditions on one property, each with its finder.
+    private static func conditions(_ predicate: QueryPredicate) throws(SwiftSourceUnavailable) -> [String] {
+        switch predicate {
+        case .and, .or, .not:
+            throw SwiftSourceUnavailable(description: "the typed API has no such condition: \(predicate)")
         case .compare(let property, let relation, let value):
             return [try path(property) + "(.\(name(relation)) \(literal(value))))"]
         case .count(let property, let relation, let number):

@@ -1,6 +1,6 @@
 import TerminalKit
 
-/// The table of all actions. Footer, help, palette and the key lists of the documents are made from it.
+/// The table of all actions. Footer, help, palette and the key list of the man page are generated from it.
 package enum ActionTable {
     private static let all = Set(Screen.allCases)
     private static let ofStore = all.subtracting([.stores])
@@ -174,7 +174,9 @@ package enum ActionTable {
         action(.hints, "Hints", "Show or hide the hint line.", ["H"], all),
         action(
             .mouse, "Mouse", "Turn mouse capture on or off.", [.control("t"), Key(.function(2))], all),
-        action(.quit, "Quit", "Go back; quit on the first screen.", ["q", .control("c")], all, .footer),
+        action(
+            .quit, "Quit", "Go back, or quit on the first screen; ctrl+c quits.", ["q", .control("c")], all,
+            .footer),
     ]
 
     private static let moving: [BrowserAction] = [

@@ -236,7 +236,7 @@ package struct Model: Sendable {
 /// The browser's own cost to the store since it was opened.
 struct StoreCost: Sendable, Hashable {
     /// Accesses that the store counted for this process.
-    private(set) var touches: UInt64 = 0
+    private(set) var accesses: UInt64 = 0
     /// Those counted before the browser's first read.
     private var earlierAccesses: UInt64?
     private(set) var writes = 0
@@ -252,7 +252,7 @@ struct StoreCost: Sendable, Hashable {
         let earlier = earlierAccesses ?? accesses
         earlierAccesses = earlier
         // The counters of a recreated archive restart.
-        touches = accesses >= earlier ? accesses - earlier : touches
+        if accesses >= earlier { self.accesses = accesses - earlier }
     }
 }
 

@@ -10,7 +10,7 @@ enum TitleView {
             let cost = model.cost
             right.append(
                 Span(
-                    "\(model.isOfServer ? "lookups" : "touches") \(Figures.count(cost.touches))  writes \(Figures.count(cost.writes))  "
+                    "\(model.isOfServer ? "lookups" : "accesses") \(Figures.count(cost.accesses))  writes \(Figures.count(cost.writes))  "
                         + "lock \(milliseconds(cost.longestLock)) ms  ", look[.titleDim]))
         }
         if let alarm = model.ringing.first {

@@ -52,6 +52,7 @@ struct Workspace: Sendable {
     /// Whether closing it would lose alarms, marks or an open dialog.
     fileprivate var isNeeded: Bool {
         !archives.alarms.isEmpty || overlay != nil || entries?.marks.isEmpty == false
+            || query?.marks.isEmpty == false
     }
 }
 

@@ -17,9 +17,9 @@ package struct AccessibilityOutput: Sendable {
     }
 
     package private(set) var typing: Typing?
-    /// Whether a dialog was spoken last. Keys pressed before aren't answers.
+    /// Whether the last output was a dialog. Keys pressed before aren't answers.
     package private(set) var asks = false
-    /// Whether a line waits to be spoken without a further change.
+    /// Whether output is pending.
     package private(set) var owes = false
 
     // The last spoken state.
@@ -106,7 +106,7 @@ package struct AccessibilityOutput: Sendable {
             (model.pausedSince != nil, "paused", "no longer paused"),
             (
                 TitleView.isArchiveRemoved(model), "archive removed, showing its last state",
-                "archive is back"
+                "archive exists again"
             ),
         ]
         let now = states.filter(\.0).map(\.1)

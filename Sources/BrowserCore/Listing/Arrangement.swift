@@ -32,7 +32,7 @@ package struct Arrangement: Sendable {
     package struct Unread: Sendable, Hashable {
         /// Unreadable for sorting; they are last.
         package var sorted = 0
-        /// Unreadable for the group or the condition.
+        /// Entries that could not be read for the group or the condition.
         package var chosen = 0
         /// Unreadable for the filter.
         package var filtered = 0

@@ -78,7 +78,7 @@ extension OverlayPlaces {
             )
         }
         let isSmall = screen.rows < 9
-        // The border, the buttons and an empty line above them take five rows.
+        // Border, buttons and the empty line above them take four rows; one more stays free around the dialog.
         let room = screen.rows - (isSmall ? 2 : 5 + body.count)
         return Dialog(
             title: (isNew ? "New entry " : "Change ") + key + "?", body: isSmall ? [] : body,

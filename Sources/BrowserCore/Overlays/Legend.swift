@@ -32,7 +32,7 @@ enum Legend {
                 Line("green, bold", "A row that was stored a moment ago."),
                 Line("yellow", "A row that changed a moment ago."),
                 Line("red, struck", "A row that is evicted next, unless it is used."),
-                Line("3 of 200", "Rows that match the filter, of all; below the list: the selected row."),
+                Line("3 of 200", "Matching rows and all rows; below the list: number of the selected row."),
                 Line("tier", "Where the value is: on disk, in the memory of a process, or both."),
             ] + events
         case .archives:
@@ -40,10 +40,10 @@ enum Legend {
                 Line("hit 1m", "Hit ratio of the last minute; -: no access."),
                 Line("hit <1m", "Hit ratio since the browser opened the store, less than a minute ago."),
                 Line("each second", "Hit ratio of each second, 0 to 100%, latest at the right."),
-                Line("lifetime", "Since the archive was created, or the process attached."),
+                Line("overall", "Since the archive was created, or the process attached."),
                 Line("disk, memory", "Bytes of values on disk, and of objects in the memory of processes."),
-                Line("footprint", "Bytes of the archive's files; x1.2: 1.2 times their limit."),
-                Line("too small", "A tenth of the new keys were evicted within the last ten minutes."),
+                Line("disk usage", "Bytes of the archive's files; x1.2: 1.2 times their limit."),
+                Line("too small", "10% or more of the recorded keys were evicted up to 10 minutes before."),
                 Line("damaged", "Parts of the log can't be read; vellum check lists them."),
             ] + events
         case .monitor:
@@ -68,11 +68,11 @@ enum Legend {
         guard model.store != nil else { return [] }
         return [
             model.isOfServer
-                ? Line("lookups", "Hits and misses of this browser, left out of all figures.")
-                : Line("touches", "Accesses that the store counted for this browser; browsing makes none."),
+                ? Line("lookups", "Lookups of this browser; hits, misses and commands leave them out.")
+                : Line("accesses", "Accesses that the store counted for this browser; browsing makes none."),
             Line("writes", "Entries and messages that you changed or deleted here."),
-            Line("lock", "Longest time one of your changes held a lock."),
-            Line("live", "The screen follows the store; following: the cursor stays at the newest row."),
+            Line("lock", "Longest step of one of your changes; no lock was held longer."),
+            Line("live", "The screen follows the store. following: the cursor stays at the newest row."),
             Line("frozen", "Rows keep their order while you move or type; seconds since then."),
             Line("UNREACHABLE", "The store can't be read; the last data is shown."),
             Line("REMOVED", "The archive was removed; its last data is shown."),
@@ -85,9 +85,9 @@ enum Legend {
     private static func age(_ model: Model) -> [Line] {
         switch model.screen {
         case .entries:
-            [Line("listed", "Age of this list: long lists refresh less often.")]
+            [Line("updated", "Age of this list: long lists refresh less often.")]
         case .query, .groups:
-            [Line("asked", "Age of these rows: \(Browser.keyName(model, .refresh)) refreshes them.")]
+            [Line("updated", "Age of these rows: \(Browser.keyName(model, .refresh)) refreshes them.")]
         case .value:
             [Line("read", "Age of this value: the store has changed or removed it since.")]
         default: []

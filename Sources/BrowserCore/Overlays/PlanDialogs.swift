@@ -13,7 +13,7 @@ extension OverlayPlaces {
             words = (change.question(count, idle: plan.idle), button(change))
             var undoing = [grace(plan, change, model)]
             if !change.isOfDeadlines {
-                undoing.append("Undo keeps keys that were written again since.")
+                undoing.append("Undo doesn't replace keys that were stored again.")
             }
             // Servers have no sequence numbers.
             let exception =
@@ -203,7 +203,7 @@ extension OverlayView {
         case .after: write("in", form.after, "such as 90s, 5m, 2h, 3d")
         case .now: write("now", nil, "")
         case .never: write("never", nil, "")
-        case .idle: write("idle over", form.idle, "all of \(form.archive.name)")
+        case .idle: write("idle longer than", form.idle, "all of \(form.archive.name)")
         }
     }
 }

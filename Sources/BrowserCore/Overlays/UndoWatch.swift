@@ -58,7 +58,7 @@ extension Model {
         let time = Figures.duration(max(0, watch.latest.end.seconds(since: now)))
         let bytes = watch.latest.bytesLeft.map { Figures.bytes($0) }
         let forms = [
-            "undo with \(key) for \(time)" + (bytes.map { " or \($0) of writes" } ?? ""),
+            "\(key): undo (\(time)\(bytes.map { " or \($0) of writes" } ?? ""))",
             "\(key) undoes: \(time)" + (bytes.map { " or \($0)" } ?? ""),
             "\(key): \(time)" + (bytes.map { ", \($0)" } ?? ""),
         ]

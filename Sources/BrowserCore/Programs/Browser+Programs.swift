@@ -145,9 +145,9 @@ extension Browser {
             case .success(.isThere):
                 model.overlay = .plan(Plan(replacing: path, by: entry, archive: entry.archive))
             case .success(.written(let report)):
-                let what = report.isJSON ? "of JSON" : "as they are stored"
+                let what = report.isJSON ? " (JSON)" : ""
                 model.say(
-                    "\(Figures.bytes(report.bytes)) \(what) written to \(path).", role: .good, seconds: 10
+                    "Wrote \(Figures.bytes(report.bytes))\(what) to \(path).", role: .good, seconds: 10
                 )
             case .failure(let error):
                 model.overlay = .message("Nothing was written", [error.description])

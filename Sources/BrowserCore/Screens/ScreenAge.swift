@@ -2,7 +2,7 @@ import StorageEngine
 
 /// The age of a screen that isn't live.
 struct ScreenAge: Sendable, Hashable {
-    enum Verb: String, Sendable { case asked, listed, read }
+    enum Verb: String, Sendable { case updated, read }
 
     let verb: Verb
     /// Never negative.

@@ -103,7 +103,7 @@ package final class EngineSource: StoreSource {
         if let summary = summary(ofStore: known.path, name: name) { return summary }
         guard known.isFavourite else { return nil }
         return StoreSummary(
-            name: name, path: known.path, problem: "there is no store any more at \(known.path)")
+            name: name, path: known.path, problem: "no store exists at \(known.path)")
     }
 
     private func summary(ofStore path: String, name: String) -> StoreSummary? {
@@ -193,7 +193,7 @@ package final class EngineSource: StoreSource {
 
     package func objectionToWriting(in archive: ArchiveAddress) -> SourceError? {
         access(archive.store, W_OK) == 0
-            ? nil : SourceError("This user may not write to \(archive.store); nothing in it can be edited.")
+            ? nil : SourceError("No permission to write to \(archive.store).")
     }
 
     package func stored(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> StoredValue? {

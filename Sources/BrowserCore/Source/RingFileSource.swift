@@ -41,7 +41,7 @@ package final class RingFileSource: StoreSource {
     }
 
     package func setFavourite(_ isFavourite: Bool, store: String) throws(SourceError) {
-        throw SourceError("favourites are stores, and this is a ring file")
+        throw SourceError("a ring file can't be a favourite")
     }
 
     package func figures(store: String) throws(SourceError) -> StoreFigures {

@@ -110,7 +110,7 @@ package final class ServerSource: QueriedSource {
 
     private func database(_ archive: ArchiveAddress) throws(SourceError) -> Int {
         guard let number = ServerFigures.number(ofDatabase: archive.name) else {
-            throw SourceError("\(archive.name) is no database of \(address); they are db0, db1 …")
+            throw SourceError("\(archive.name) is not a database of \(address): use db0, db1 …")
         }
         return number
     }

@@ -200,5 +200,5 @@ extension StoreSource {
 extension SourceError {
     fileprivate static let hasNoEntries = SourceError("A ring file has messages and no entries.")
     fileprivate static let isOnlyLookedAt = SourceError(
-        "A ring file is only looked at here; vellum append adds to it.")
+        "Read-only: vellum append adds messages to a ring file.")
 }

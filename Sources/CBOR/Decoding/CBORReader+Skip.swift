@@ -64,7 +64,7 @@ extension CBORReader {
 
     /// Moves from the start of a map to the value of the first entry with this text key. Reads only heads before it.
     ///
-    /// - Returns: false, with the reader after the item, without such an entry or map. Ignores indefinite-length keys.
+    /// - Returns: false, with the reader after the item, if it isn't a map or has no such entry. Ignores indefinite-length keys.
     public mutating func enterMap(atKey key: String) throws(CBORError) -> Bool {
         let start = offset
         guard case .map(let count) = try readHead() else {

@@ -33,7 +33,7 @@ enum AdditionalInformation {
     static let indefinite: UInt8 = 31
 }
 
-/// The initial bytes of items that are complete in themselves.
+/// Initial bytes of major type 7: simple values, floating-point numbers and the end of an indefinite item.
 enum SimpleByte {
     static let `false`: UInt8 = 0xf4
     static let `true`: UInt8 = 0xf5

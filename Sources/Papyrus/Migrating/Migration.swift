@@ -46,7 +46,7 @@ extension Migration {
 }
 
 extension StoreCore {
-    /// The migrations of a store, which may be released and recreated between two registrations.
+    /// The migrations of a store. They outlive the store object, which may be recreated between two registrations.
     private struct Migrations {
         var known: [RegisteredMigration] = []
         /// Those that left objects unconverted.
@@ -64,7 +64,7 @@ extension StoreCore {
         return known.filter { $0.to == name }.map(\.from)
     }
 
-    /// Registers and runs a migration, those after it, and those with objects left. Throws `oneTypeName`, or the first problem.
+    /// Registers a migration; runs it, those that follow from it, and unfinished ones. Throws `oneTypeName`, or the first problem.
     func migrate(_ new: RegisteredMigration) throws {
         guard new.from != new.to else { throw MigrationError.oneTypeName(new.from) }
         StoreCore.migrations.withLock { all in

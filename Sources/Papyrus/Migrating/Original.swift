@@ -16,13 +16,13 @@ struct Original: Codable, Sendable {
     private static let longestChain = 32
     private static let prefix = "~migrated/"
 
-    /// The key of the original of a key.
+    /// The key under which the original of an object is kept.
     static func key(of key: String) -> String {
         let text = prefix + key
         return text.utf8.count <= 1_024 ? text : prefix + SHA256.hexadecimal(of: Array(key.utf8))
     }
 
-    /// `nil` if the key's object was never converted, or long ago, or it is something else.
+    /// `nil` if the object was never converted, its original was removed, or the entry is of another kind.
     static func find(_ key: String, in entries: some EntrySource) throws -> Original? {
         try entries.find(Original.key(of: key)).flatMap {
             try? CBORDecoder().decode(Self.self, from: $0.value)
@@ -85,7 +85,7 @@ struct Original: Codable, Sendable {
     }
 }
 
-/// A migration's source: also objects converted already, as before, unless their successors were deleted since.
+/// Reads old objects; converted ones from their originals, unless the successor was deleted.
 struct MigratedEntries: EntrySource {
     let entries: SnapshotEntries
 

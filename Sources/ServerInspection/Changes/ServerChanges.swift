@@ -140,7 +140,7 @@ package struct ServerChanges {
                 try work.undo.end(record)
             }
         } catch {
-            // The changes remain, and can be undone after this process has ended.
+            // The changes remain and can be undone: the lock ends with this call.
             stopped = [stopped, "\(error)"].compactMap { $0 }.joined(separator: "; ")
         }
         return Carried(work.outcome, stopped: stopped)

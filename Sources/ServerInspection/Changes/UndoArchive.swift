@@ -37,7 +37,8 @@ struct UndoArchive {
         }
     }
 
-    /// A key's state before the change. Times are by the server's clock, in milliseconds since 1970.
+    /// A key's state before the change. `deadline`, `newDeadline` and `time` are milliseconds since 1970 by the server's clock,
+    /// `idle` is in seconds.
     struct Copy: Codable {
         var key: [UInt8]
         var deadline: Int64?
@@ -143,7 +144,7 @@ struct UndoArchive {
         return lock
     }
 
-    /// Whether no process carries the action out.
+    /// Whether the action has ended, normally or with its process.
     func isOver(_ record: Record) throws(SourceError) -> Bool {
         if record.isOver { return true }
         guard let lock = try ActionLock(place(of: record)) else { return false }

@@ -15,7 +15,7 @@ package final class ServerConnection: Sendable {
         var link: Link?
         /// Nil until the first connection.
         var traits: ServerTraits?
-        /// Seconds, of closed connections.
+        /// Seconds of waiting on closed connections.
         var waited = 0.0
         var sent = 0
         var links = 0
@@ -36,7 +36,7 @@ package final class ServerConnection: Sendable {
     /// Commands a second of other clients above which a server is busy.
     private static let busy = 50.0
 
-    /// Whether other clients use the server, at most a second ago; true if that is unknown.
+    /// Whether other clients send more than ``busy`` commands a second, or that is unknown. Cached for a second.
     func isUsedByOthers() -> Bool {
         let now = ContinuousClock.now
         let (known, sent) = state.withLock { ($0.load, $0.sent) }

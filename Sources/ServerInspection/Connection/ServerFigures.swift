@@ -98,7 +98,7 @@ extension ServerConnection {
         if let only = address.database {
             figures.databases.removeAll { $0.number != only }
             if figures.databases.isEmpty {
-                // INFO names neither empty nor missing databases; a missing one is refused here.
+                // INFO names neither empty nor missing databases; DBSIZE fails for a missing one.
                 _ = try ask(RESPCommand("DBSIZE"), in: only)
                 figures.databases = [.init(number: only, keys: 0, expiring: 0)]
             }

@@ -4,7 +4,7 @@ import SystemC
 import ValkeyWire
 
 /// Limits the share of a server's time that many requests take. After each request it waits nine times as long as the answer took,
-/// and a hundred times while other clients use the server.
+/// a hundred times while other clients use the server, and at most 20 ms.
 package struct ScanPace: Sendable {
     private static let pauses = 9.0
     private static let pausesBesideOthers = 100.0
@@ -26,8 +26,8 @@ package struct ScanPace: Sendable {
     }
 }
 
-/// Iterates over a database's keys with `SCAN`. Finds each key that exists during the whole scan, perhaps twice; finds keys that are
-/// added or deleted during the scan or not. For one thread.
+/// Iterates over a database's keys with `SCAN`. Finds each key that exists during the whole scan, perhaps twice; may find
+/// or miss keys that are added or deleted during it. For one thread.
 package struct ServerScan {
     /// Hash table buckets in a step, some 70 microseconds of the server's time.
     private static let step = 50

@@ -14,7 +14,7 @@ package struct ServerValue: Sendable, Hashable {
     package var owner: String?
     /// A description of a near cache's object, or of its damage.
     package var origin: String?
-    /// Whether it is a damaged object of a near cache, so that the bytes are those of the string.
+    /// Whether a near cache's object is damaged; `bytes` then has the raw string.
     package var isUnreadable = false
     package var isTooLarge = false
     /// Whether it was changed between the steps of each attempt to read it.
@@ -93,8 +93,10 @@ private struct ValueReading {
     private var steps = 0
     private let pace: ScanPace
 
-    /// Maximum elements of a step and of the first one, and about the maximum bytes: a full server may evict keys for an answer.
-    private static let (elements, first, stepBytes) = (2000, 8, 256 << 10)
+    /// Maximum elements of a step, and of the first one.
+    private static let (elements, first) = (2000, 8)
+    /// Approximate maximum bytes of a step: a full server may evict keys for an answer.
+    private static let stepBytes = 256 << 10
     private static let pieceBytes = 1 << 20
 
     init(connection: ServerConnection, key: [UInt8], database: Int, most: Int) {

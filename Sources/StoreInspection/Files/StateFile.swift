@@ -81,7 +81,7 @@ package struct StateFile: Sendable, Hashable {
             try FileManager.default.createDirectory(
                 atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw SourceError("\(folder) can't be made: \(error.localizedDescription)")
+            throw SourceError("\(folder) can't be created: \(error.localizedDescription)")
         }
     }
 

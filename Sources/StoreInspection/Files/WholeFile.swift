@@ -43,8 +43,8 @@ package final class WholeFile {
         else {
             discard()
             throw SourceError(
-                "\(path) can't be replaced: it belongs to another user or group, and would be this user's; remove it, or "
-                    + "choose another name")
+                "\(path) can't be replaced: it belongs to another user or group, and replacing it would change its owner; "
+                    + "remove it, or choose another name")
         }
         fchmod(descriptor, facts.st_mode & 0o777)
     }

@@ -7,7 +7,7 @@ package struct EntryCondition: Sendable, Hashable {
 
     /// An error of a condition.
     package struct Mistake: Error, Sendable, Hashable {
-        /// One line, with the place.
+        /// The error in one line, with its place.
         package let words: String
         /// The place in the text's UTF-8; nil if unknown.
         package let range: Range<Int>?

@@ -33,7 +33,7 @@ package protocol EntryListing: Sendable {
     /// - Throws: as ``key(at:)``.
     func entry(at index: Int) throws(SourceError) -> EntryMetadata?
 
-    /// Encoding and bytes of the current value; nil if it was removed or is only in a process' memory.
+    /// Encoding and bytes of the current value; nil if it was removed or is only in a process's memory.
     /// - Throws: as ``key(at:)``.
     func value(at index: Int) throws(SourceError) -> (encoding: ValueEncoding, bytes: [UInt8])?
 

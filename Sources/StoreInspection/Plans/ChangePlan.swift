@@ -87,7 +87,7 @@ package struct ChangePlan: Sendable {
             return Carried(
                 outcome,
                 stopped: isStopped
-                    ? "Stopped after \(Figures.count(outcome.entries)); the others are as they were." : nil)
+                    ? "Stopped after \(Figures.count(outcome.entries)); the others are unchanged." : nil)
         }
         return try targets.carryOut(action, in: archive) { _ in goesOn() }
     }

@@ -113,7 +113,7 @@ extension PlanOutcome {
         }
         return entries == 0 || action != nil
             ? nil
-            : "this can't be undone: the old values were only in a process' memory, didn't fit on the disk, or too "
+            : "this can't be undone: the old values were only in a process's memory, didn't fit on the disk, or too "
                 + "much was written since"
     }
 }
@@ -128,7 +128,7 @@ extension UndoOutcome {
         if expired > 0 { parts.append("\(Figures.count(expired)) expired since") }
         if displaced > 0 { parts.append("\(Figures.count(displaced)) didn't fit the limit") }
         if evicted > 0 {
-            parts.append("\(Figures.count(evicted, "present entry", "present entries")) evicted to make room")
+            parts.append("\(Figures.count(evicted, "present entry", "present entries")) evicted for them")
         }
         return parts.joined(separator: "; ")
     }

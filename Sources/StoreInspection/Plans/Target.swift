@@ -91,7 +91,7 @@ extension [Target] {
     }
 
     private func stopped(after done: Int) -> String {
-        let rest = Figures.count(count - Swift.min(count, done), "one is as it was", "are as they were")
+        let rest = Figures.count(count - Swift.min(count, done), "one is unchanged", "are unchanged")
         return "Stopped after \(Figures.count(done)) of \(Figures.count(count)); \(rest)"
     }
 }

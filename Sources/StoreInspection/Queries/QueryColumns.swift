@@ -8,7 +8,7 @@ package struct QueryColumns {
     package struct Row {
         /// Nil for a row of several entries.
         package var key: String?
-        /// One for each title known when the row is ready.
+        /// Cells for the titles known when the row was added.
         package var cells: [Cell]
     }
 

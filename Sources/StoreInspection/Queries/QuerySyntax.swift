@@ -47,7 +47,7 @@ package enum QuerySyntax {
 
     private static let properties = [
         "name, address.city, tags[0], items[].price, \"odd name\"",
-        "@key @size @created @accessed @idle @age @ttl @expires @hits @tier @owner @rank",
+        "@key @size @created @accessed @idle @age @ttl @expires @hits @tier @owner @rank; servers: @type @encoding",
         "calculations of these: price * amount, (a + b) / 2",
     ]
 }

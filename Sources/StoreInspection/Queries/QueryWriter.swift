@@ -98,7 +98,7 @@ package struct QueryFormatError: Error, CustomStringConvertible {
     package let description: String
 
     fileprivate static let repeatedName = QueryFormatError(
-        description: "an object has two members of one name, which a table can't hold; write JSON")
+        description: "an object has a repeated name, which a table can't hold; write JSON")
 }
 
 /// Rows of named columns are written at once; entries wait until all properties are known.
@@ -222,7 +222,7 @@ package struct QueryTabs: QueryWriter {
     package func finish() throws { try output.flush() }
 }
 
-/// The columns that ``QueryColumns`` chooses on a terminal, else all.
+/// A table: on a terminal with the columns of ``QueryColumns``, otherwise with all.
 package struct QueryTable: QueryWriter {
     /// Maximum width of a cell if there are several columns.
     private static let widest = 40

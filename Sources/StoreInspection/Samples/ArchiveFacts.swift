@@ -9,9 +9,9 @@ extension ArchiveSample {
                 "\(Figures.count(status.records)) appended", "\(Figures.count(status.evictions)) dropped",
                 "\(Figures.count(status.rejections)) rejected",
             ]
-            return [("footprint", footprintText), ("changes", changes.joined(separator: ", "))]
+            return [("disk usage", footprintText), ("changes", changes.joined(separator: ", "))]
         }
-        let ratio = status.hitRatio.map { "lifetime hit \(Figures.percent($0)): " } ?? ""
+        let ratio = status.hitRatio.map { "overall hit ratio \(Figures.percent($0)): " } ?? ""
         let changes = [
             Figures.count(status.records, "record", "records"),
             Figures.count(status.deletes, "delete", "deletes"),
@@ -22,7 +22,7 @@ extension ArchiveSample {
             Figures.count(status.rejections, "rejection", "rejections"),
         ]
         return [
-            ("footprint", footprintText),
+            ("disk usage", footprintText),
             (
                 "accesses",
                 "\(ratio)\(Figures.count(status.hits)) hits, \(Figures.count(status.misses)) misses"
@@ -33,9 +33,9 @@ extension ArchiveSample {
 
     /// Disk usage and, above the bound, its multiple.
     private var footprintText: String {
-        let bytes = "\(Figures.bytes(status.footprint)) of files"
+        let bytes = Figures.bytes(status.footprint)
         guard let excess = footprintExcess else { return bytes }
-        return "\(bytes), \(Figures.decimal(excess, digits: 2)) times their bound"
+        return "\(bytes), \(Figures.decimal(excess, digits: 2)) times the maximum"
     }
 
     /// The footprint as a multiple of its bound; `nil` within it.

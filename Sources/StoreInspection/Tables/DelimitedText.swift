@@ -29,8 +29,8 @@ package struct DelimitedText: Sendable {
         let fields = rows.multipliedReportingOverflow(by: columns)
         guard fields.overflow || fields.partialValue > 4_000_000 + 20 * properties else { return nil }
         return
-            "as a table \(Figures.count(rows)) objects with \(Figures.count(columns)) different properties are nearly all "
-            + "empty fields; choose properties (query … | select name, …), or write JSON"
+            "a table of \(Figures.count(rows)) objects × \(Figures.count(columns)) properties would be almost empty; "
+            + "choose properties (query … | select name, …), or write JSON"
     }
 
     /// The row of names.

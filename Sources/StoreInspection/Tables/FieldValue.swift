@@ -39,7 +39,7 @@ package enum FieldValue {
             do throws(JSONError) {
                 return try JSONTranscoder.transcode(field, into: &writer, uniqueNames: true, readsBytes: true)
             } catch {
-                // An invalid object is a text, also with repeated names.
+                // Invalid JSON is text; valid JSON with a repeated name is an error.
                 if case .repeatedName = error.reason, isContainer(field) { throw error }
             }
         }
@@ -66,7 +66,7 @@ package enum FieldValue {
     /// Whether a text needs an escape even in quotes.
     static func needsEscape(_ text: UnsafeRawBufferPointer, in table: DelimitedText) -> Bool {
         if !table.hasQuotes {
-            // Other programs quote fields.
+            // Another program could have quoted it.
             if text.isEmpty || text.first == UInt8(ascii: "\"") || endsField(text, table) { return true }
             if FieldKind(text) != .text || beginsWithByteOrderMark(text) { return true }
         }

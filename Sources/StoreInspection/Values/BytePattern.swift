@@ -2,7 +2,7 @@ import TerminalKit
 
 /// Bytes, or a text regardless of case, also in its escaped form (`\e`).
 package struct BytePattern: Sendable, Hashable {
-    /// Alternatives for each byte of each spelling.
+    /// For each character of a text its forms, in UTF-8.
     private typealias Spelling = [[[UInt8]]]
 
     private let spellings: [Spelling]

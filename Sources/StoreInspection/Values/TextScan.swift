@@ -6,7 +6,7 @@ struct TextScan {
     /// Maximum bytes of a character; longer ones are cut.
     private static let slice = 64 << 10
 
-    /// The case-folded, composed text, as typed and with its escapes decoded.
+    /// The case-folded, composed spellings of the text: as typed, and with decoded escapes.
     private let wanted: [[UInt8]]
     /// Bytes at the end in which an incomplete match may begin.
     private let overlap: Int

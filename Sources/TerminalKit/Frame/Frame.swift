@@ -1,9 +1,9 @@
 /// A screen's content: a grid of cells.
 ///
 /// Invariants after every operation:
-/// - F1: `cells.count` is `size.columns * size.rows`.
-/// - F2: a cell of width 2 is followed in its row by its continuation, and a continuation follows such a cell.
-/// - F3: every cell's text is harmless by the rule of ``TerminalText``.
+/// - C1: `cells.count` is `size.columns * size.rows`.
+/// - C2: a cell of width 2 is followed in its row by its continuation, and a continuation follows such a cell.
+/// - C3: every cell's text is harmless by the rule of ``TerminalText``.
 package struct Frame: Sendable, Equatable {
     package let size: Size
     package var cursor: Point?
@@ -146,7 +146,7 @@ package struct Frame: Sendable, Equatable {
         }
     }
 
-    /// Blanks a wide character that extends over `column` from its left (F2).
+    /// Blanks a wide character that extends over `column` from its left (C2).
     private mutating func detach(column: Int, row: Int) {
         guard column > 0, column < size.columns else { return }
         let index = row * size.columns + column

@@ -79,7 +79,7 @@ struct ControlSequence {
 
 /// Keys of xterm (<https://invisible-island.net/xterm/ctlseqs/ctlseqs.html>), rxvt and the Linux console.
 enum KeySequences {
-    /// By the final byte, after CSI and SS3.
+    /// Keys by the final byte of CSI and SS3 sequences.
     static let letters: [UInt8: KeyCode] = [
         UInt8(ascii: "A"): .up, UInt8(ascii: "B"): .down, UInt8(ascii: "C"): .right,
         UInt8(ascii: "D"): .left, UInt8(ascii: "H"): .home, UInt8(ascii: "F"): .end,

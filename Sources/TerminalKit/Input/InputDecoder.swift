@@ -45,7 +45,7 @@ package struct InputDecoder: Sendable {
             return min(lastTime + InputDecoder.stringDelay, stringBegan + InputDecoder.stringTime)
         }
         guard pending.first == 0x1b else { return nil }
-        // Not typed with Alt, so the connection is slow.
+        // The bytes arrived too late for Alt: the connection is slow.
         let isSequence =
             pending.count > 2 || pending.last == UInt8(ascii: "[") || pending.last == UInt8(ascii: "O")
         return lastTime + (isSequence ? InputDecoder.stringDelay : InputDecoder.escapeDelay)
@@ -164,7 +164,8 @@ package struct InputDecoder: Sendable {
         }
     }
 
-    /// Handles a byte of a control string, which ST ends, and as in xterm BEL, CAN and SUB. Another ESC begins something else.
+    /// Handles a byte of a control string. ST, BEL, CAN and SUB end it; another ESC starts a new sequence.
+    /// - Returns: whether the byte was consumed.
     private mutating func isOfString(_ byte: UInt8) -> Bool {
         let isEnd = byte == 0x07 || byte == 0x18 || byte == 0x1a
         defer { stringByte = stringByte == 0x1b || isEnd ? nil : byte }

@@ -179,7 +179,7 @@ package enum TerminalText {
             guard let previous, !previous.isASCII, !(0x200c...0x200d).contains(previous.value) else {
                 return true
             }
-            // A zero-width joiner between two characters is inside their cluster; a non-joiner ends a cluster.
+            // U+200D is allowed inside a cluster; U+200C ends one.
             return value == 0x200d && following?.properties.isDefaultIgnorableCodePoint != false
         case 0xfe00...0xfe0f, 0xe0100...0xe01ef:
             guard let previous else { return true }

@@ -1,5 +1,5 @@
 /// A part of a long text, as bytes, and its rows at a width, without a list of all lines. A row begins at a line's start or
-/// where the previous row is full; layout restarts at multiples of ``block`` bytes that no line break precedes within as many.
+/// where the previous row is full; layout restarts at a multiple of ``block`` if the block before it has no line break.
 /// Lines end with LF, CR LF or CR; invalid UTF-8 is shown as `\xNN`.
 package struct TextWindow: Sendable {
     /// In bytes.

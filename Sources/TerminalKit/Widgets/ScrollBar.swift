@@ -12,7 +12,7 @@ package struct ScrollBar: Widget {
 
     package var isNeeded: Bool { total > visible }
 
-    /// The rows of the thumb. It touches an end of the bar exactly when the list is at that end.
+    /// The rows of the thumb. If there is space for it, it touches an end of the bar only when the list is at that end.
     package func thumb(in rows: Int) -> Range<Int> {
         guard isNeeded, rows > 0 else { return 0..<0 }
         let length = min(rows, max(1, Int(Double(rows) * Double(visible) / Double(total))))

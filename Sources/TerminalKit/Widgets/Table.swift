@@ -135,7 +135,7 @@ package struct Table: Widget {
         drawRest(into: &frame, places, look: look)
     }
 
-    /// Shows at the header's end how many columns aren't in view, and the one of them that rows are sorted by.
+    /// Shows at the header's end the number of hidden columns, and the sort column if it is hidden.
     private func drawRest(into frame: inout Frame, _ places: TableLayout, look: Look) {
         let behind = columnsBefore == nil ? 0 : places.leftOut
         let short = Table.rest(before: columnsBefore ?? 0, behind: behind)
@@ -216,7 +216,7 @@ extension Table.Column {
         order.map { String($0 == .ascending ? look.glyphs.ascending : look.glyphs.descending) } ?? ""
     }
 
-    /// The text with a space for each digit that it lacks behind its point, as far as there is room.
+    /// The text with trailing spaces for missing fraction digits, up to `columns`.
     fileprivate func aligningPoint(_ text: String, in columns: Int) -> String {
         guard fraction > 0 else { return text }
         let lacking = min(fraction - Table.fraction(of: text), columns - TextWidth.width(of: text))

@@ -70,7 +70,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         }
     }
 
-    /// Whether there is an object with this key, not only in another process' memory. No access.
+    /// Whether there is an object with this key, not only in another process's memory. No access.
     func contains(_ name: String) throws -> Bool {
         guard let metadata = try archive.metadata(name) else { return false }
         if metadata.tier != .memory { return true }

@@ -5,9 +5,9 @@ import StorageEngine
 public struct ArchiveStatistics: Sendable, Hashable, Codable {
     /// Objects in the archive, including those that only a process's memory holds.
     public var objects: Int
-    /// Objects in this process' memory.
+    /// Objects in this process's memory.
     public var memoryObjects: Int
-    /// Bytes of the encoded objects in this process' memory.
+    /// Bytes of the encoded objects in this process's memory.
     public var memoryBytes: Int
     /// Bytes of the encoded objects on disk.
     public var diskBytes: Int

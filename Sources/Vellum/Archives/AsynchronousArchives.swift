@@ -55,7 +55,7 @@ public struct AsynchronousArchives<Object: Archivable>: @unchecked Sendable {
 
     // MARK: Reading
 
-    /// As ``ArchiveManager/access(archiveWithKey:)``. From memory it costs little more than that.
+    /// As ``ArchiveManager/access(archiveWithKey:)``. A hit in memory doesn't suspend.
     @inlinable
     public nonisolated(nonsending) func access(archiveWithKey key: String) async throws -> Object? {
         if let object = try handle.accessInMemory(key) { return object }
@@ -67,7 +67,7 @@ public struct AsynchronousArchives<Object: Archivable>: @unchecked Sendable {
         try await handle.elsewhere { try $0.accessOnDisk(key) }
     }
 
-    /// As ``ArchiveManager/peek(archiveWithKey:)``. From memory it costs little more than that.
+    /// As ``ArchiveManager/peek(archiveWithKey:)``. A hit in memory doesn't suspend.
     public nonisolated(nonsending) func peek(archiveWithKey key: String) async throws -> Object? {
         if let object = try handle.perform({ try $0.peekInMemory(key) }) { return object }
         return try await handle.elsewhere { try $0.peek(key) }

@@ -115,7 +115,7 @@ public struct ThrowingArchives<Object: Archivable>: @unchecked Sendable {
         try handle.perform { ArchiveSizes(try $0.maxSizes()) }
     }
 
-    /// As ``ArchiveManager/currentSize`` and its parts.
+    /// The sizes in memory and on disk, as ``ArchiveManager/currentSize``.
     public func currentSizes() throws -> ArchiveSizes {
         try handle.perform { ArchiveSizes(try $0.currentSizes()) }
     }

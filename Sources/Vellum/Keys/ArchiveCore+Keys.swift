@@ -56,7 +56,7 @@ struct SlidingLifetime: Sendable, Hashable {
     func pause(of lifetime: Duration?) -> Int64 {
         if let lifetime, lifetime < granted { return 0 }
         let (seconds, attoseconds) = (least / 8).components
-        // One that is over already needs no pause either.
+        // A negative lifetime has passed: no pause.
         guard seconds >= 0 else { return 0 }
         guard seconds < 1 << 40 else { return .max / 2 }
         return seconds * 1_000_000 + attoseconds / 1_000_000_000_000

@@ -20,7 +20,7 @@ extension ArchiveManager {
     /// The number of objects, in memory or on disk. Very cheap.
     public var count: Int { attempt("count", else: 0) { try $0.archive.entryCount() } }
 
-    /// Whether there is an object with this key that isn't only in another process' memory. Doesn't count as an access.
+    /// Whether there is an object with this key that isn't only in another process's memory. Doesn't count as an access.
     public func contains(archiveWithKey key: String) -> Bool {
         attempt("look up", key, else: false) { try $0.contains(key) }
     }

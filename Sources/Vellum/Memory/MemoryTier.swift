@@ -88,7 +88,7 @@ package struct MemoryTier: Sendable {
     private func end(_ interval: Int64, _ pause: Int64?, isOnlyHere: Bool) -> Int64 {
         guard interval > 0 || pause != nil else { return .max }
         let own = interval > 0 ? interval : Int64.max / 2
-        // An object that exists only here can't be read again.
+        // The pause doesn't apply: an object without a disk copy can't be read again.
         return Archive.bootTime() + min(own, isOnlyHere ? .max / 2 : pause ?? .max / 2)
     }
 

@@ -9,7 +9,7 @@ struct BackupCommand: ParsableCommand {
         discussion: """
             Copies each archive as it is at one moment, with values, expiry times, owners, times, hits and the LRU order, \
             while other processes continue; archives are copied one after another. Events, undo records and values that only \
-            a process' memory holds are not included. Copying the files with other programs may miss entries.
+            a process's memory holds are not included. Copying the files with other programs may miss entries.
 
             The copy is made in FOLDER.partial, synced and renamed, so that its name refers to a complete backup or nothing. \
             It replaces nothing. Damaged entries are reported and left out, with exit code 3.

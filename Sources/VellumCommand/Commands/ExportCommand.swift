@@ -16,7 +16,7 @@ struct ExportCommand: ParsableCommand {
             Texts and other bytes that aren't documents become JSON strings. A row of CSV or TSV holds only an object; other \
             values are reported and left out, with exit code 1, and damaged entries with exit code 3. Nested arrays and \
             objects are written as JSON. Spreadsheets execute texts that begin with =, +, - or @; --spreadsheet protects \
-            against this, but its texts are not imported equal.
+            against this, but an import doesn't restore its texts.
             """)
 
     @OptionGroup var store: StoreArguments

@@ -26,8 +26,8 @@ struct KeysCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Sort by: most recently used first, key or owner ascending, largest, latest created, soonest to \
-            expire or most hits first, or by tier, in memory first.
+            Sort by recency (most recently used first), key, owner, size (largest first), created (latest first), \
+            expires (soonest first), hits (most first) or tier (in memory first).
             """, valueName: "order"))
     var order = EntryColumn.idle
 

@@ -83,7 +83,7 @@ struct PlannedChange: Sendable {
     /// Refuses a word with a dash that may be an option or a key.
     private func refuseAmbiguousWords(_ archive: Archive) throws {
         let arguments = ProgramArguments.withoutStore
-        // With --, a condition or an owner the word can't be a key.
+        // After --, or with a condition or an owner, words aren't keys.
         guard !arguments.contains("--"), selection.all || !selection.keys.words.isEmpty else { return }
         for word in DashHint.options(arguments)
         where (!selection.all || word == "--all") && (try? archive.metadata(word)) != nil {

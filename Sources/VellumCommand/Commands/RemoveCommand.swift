@@ -5,13 +5,13 @@ struct RemoveCommand: ParsableCommand {
         commandName: "rm",
         abstract: "Deletes entries.",
         discussion: """
-            Asks on a terminal; elsewhere --yes is required. An entry that is stored again before the answer is left alone. \
-            vellum undo restores deleted entries for ten minutes, or until a put or an rm finds the disk full and takes \
+            Asks on a terminal; elsewhere --yes is required. An entry that is stored again before the answer is not deleted. \
+            vellum undo restores deleted entries for ten minutes, or until a put or an rm finds the disk full and reuses \
             their space. On a full disk, rm still deletes to the end and reports that it can't be undone. A deletion that \
             exceeds the archive's undo budget (--dry-run reports it) can be undone only until 5 % of the archive's limit has \
             been written.
 
-            --where reads all entries; an entry that changes after that is left alone. --all empties a log, which can't be \
+            --where reads all entries; an entry that changes after that is not deleted. --all empties a log, which can't be \
             undone.
 
             Example: vellum rm City --where 'population < 100000 and @idle > 1h' --dry-run

@@ -9,18 +9,20 @@ struct UndoCommand: ParsableCommand {
         abstract: "Undoes the last rm or expire.",
         discussion: """
             Also undoes actions of the browser and of other processes. Values, expiry times, owners and positions in the LRU \
-            order are restored in one step that can't be interrupted (expiry times in parts). An action can be undone for \
-            ten minutes; one that exceeds the archive's undo budget, or that changed expiry times, at most until bytesLeft \
-            bytes have been written. A put or a later rm that finds the disk full also ends that time, because it takes the \
-            space of deleted entries. Entries that were stored again stay unchanged, or deleted if they were deleted again. \
-            If the limit is too small for all, present entries are evicted, least recently used first: all of them, even \
-            recent ones, before any restored entry. If an entry is larger than the limit, nothing is restored and nothing \
-            evicted. Exit code 1 if nothing was restored; 3, also of --list, if the log is damaged and actions may be \
-            missing.
+            order are restored in one step that can't be interrupted (expiry times in parts). Entries that were stored again \
+            stay unchanged, or deleted if they were deleted again.
 
-            The budget is as many bytes of values as the archive's limit (a collection's: as its values), at least 4 MiB. It \
-            takes at most 64 MiB of space, or an eighth of the limit if that is more; an entry takes its value, its key and \
-            about 180 bytes.
+            An action can be undone for ten minutes; one that exceeds the archive's undo budget, or that changed expiry times, \
+            at most until bytesLeft bytes have been written. A put or a later rm that finds the disk full also ends that time, \
+            because it reuses the space of deleted entries.
+
+            If the limit is too small for all, present entries are evicted before any restored one, least recently used first. \
+            If an entry is larger than the limit, nothing is restored and nothing evicted.
+
+            The budget for values is the archive's limit (a collection's: its values), at least 4 MiB; that for disk space is \
+            an eighth of the limit, at least 64 MiB. An entry takes its value, its key and about 180 bytes.
+
+            Exit code 1 if nothing was restored; 3, also of --list, if the log is damaged and actions may be missing.
 
             Entries whose expiry time has passed since are counted as expired, and not found again.
 

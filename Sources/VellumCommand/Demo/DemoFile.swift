@@ -5,7 +5,7 @@ enum DemoFile {
         guard let folder = SystemText.environment("VELLUM_ASSETS") else { return nil }
         let path = folder + "/demo/cities.ndjson"
         guard access(path, R_OK) == 0 else {
-            throw CommandFailure("VELLUM_ASSETS is set, and there is no file \(path)", status: .usage)
+            throw CommandFailure("VELLUM_ASSETS is set, but there is no file \(path)", status: .usage)
         }
         return path
     }

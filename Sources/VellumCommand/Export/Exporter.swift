@@ -15,7 +15,7 @@ struct Exporter {
     }
 
     private let snapshot: ArchiveSnapshot
-    /// Entries held only in a process' memory.
+    /// Entries held only in a process's memory.
     private let elsewhere: Int
     private let output: OutputWriter
     private let wrapsKeys: Bool
@@ -173,7 +173,7 @@ struct Exporter {
         }
         if !isSilent, elsewhere > 0 {
             let them = Figures.count(elsewhere, "entry is", "entries are")
-            Narration.complain("\(them) only in a process' memory, and left out")
+            Narration.complain("\(them) only in a process's memory, and left out")
         }
         if !isSilent { Narration.complainOfMissing(missing) }
         let missed = (chosen?.count ?? 0) - found - (chosen == nil ? 0 : elsewhere)
@@ -204,8 +204,8 @@ struct Exporter {
         let isConverted = value.form != .cbor && value.form != .propertyList
         guard !isConverted || value.bytes.count <= Self.longestConverted else {
             throw CommandFailure(
-                "\(TerminalSafe.quoted(key)): a value of \(Figures.bytes(UInt64(value.bytes.count))) that is no CBOR is too "
-                    + "long for a table; write ndjson or json", status: .storeFailure)
+                "\(TerminalSafe.quoted(key)): a non-CBOR value of \(Figures.bytes(UInt64(value.bytes.count))) is too long "
+                    + "for a table; write ndjson or json", status: .storeFailure)
         }
         let converted =
             isConverted ? RecognizedValue(Array(value.bytes), encoding: value.form.encoding).item : []

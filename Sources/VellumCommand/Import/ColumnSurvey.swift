@@ -208,7 +208,7 @@ struct ColumnSurvey {
                 return "\(name) is mixed and stays text: \(text.said) is neither true nor false; "
                     + "\(option("boolean")) reads these and skips the other rows"
             }
-            if column.null != nil { return "\(name) is text, and so is each null in it" }
+            if column.null != nil { return "\(name) is text; its nulls become the text null" }
             guard column.container != nil else { return noteOfQuotes(column, name) }
             return
                 "\(name) is mixed: JSON arrays and objects are read as such, other fields as text; "

@@ -176,7 +176,7 @@ struct DelimitedReader: RecordReader {
         guard scanner.fields.count == columns.count else {
             let found = Figures.count(scanner.fields.count, "field", "fields")
             let reason = "found \(found), expected \(columns.count)"
-            // A complete row, except for a fault after it.
+            // The row is complete; the fault is behind it.
             let isCut = scanner.isAtEndOfLine || scanner.fields.count > columns.count
             return isCut ? .bad(line: line, reason: reason) : .cut(line: line, reason: reason)
         }

@@ -44,7 +44,7 @@ struct KeyStory: Sendable {
                 "\(TerminalSafe.quoted(key)) is in \(archive): \(Figures.bytes(UInt64(metadata.valueBytes)))"
             text += metadata.tier == .memory ? ", in memory only\n" : "\n"
             let holders = (standing?.holders ?? []).map { name(of: $0.pid) }
-            let held = holders.isEmpty ? "no process' memory" : holders.joined(separator: ", ")
+            let held = holders.isEmpty ? "no process's memory" : holders.joined(separator: ", ")
             for line in FactLines.lines(metadata.facts(now: now) + [("held by", held)]) {
                 text += "  \(line)\n"
             }

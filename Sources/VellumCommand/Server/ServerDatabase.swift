@@ -13,7 +13,7 @@ struct ServerDatabase {
     init(_ server: ServerAddress, named name: String) throws(CommandFailure) {
         guard let number = ServerFigures.number(ofDatabase: name) ?? Int(name), number >= 0 else {
             throw CommandFailure(
-                "\(TerminalSafe.quoted(name)) is no database of a server; they are db0, db1 …", status: .usage
+                "\(TerminalSafe.quoted(name)) is not a database of a server: use db0, db1 …", status: .usage
             )
         }
         (self.server, self.number) = (server, number)
@@ -44,7 +44,7 @@ struct ServerDatabase {
 
     private static let block = 16
 
-    /// Calls `body` with keys and facts until it returns false. Sorting reads all facts first.
+    /// Calls `body` with keys and facts until it returns false. Sorting by metadata reads all facts first.
     func visitKeys(
         matching pattern: String?, by order: EntryColumn?, reverse: Bool,
         _ body: (String, KeyFacts) throws -> Bool

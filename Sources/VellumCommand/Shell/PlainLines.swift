@@ -8,7 +8,7 @@ final class PlainLines {
 
     /// The next complete input; nil at the end.
     func next(_ shell: Shell) throws(CommandFailure) -> String? {
-        // ^C drops the line, as the terminal does with its part.
+        // Ctrl-C discards the input so far.
         Interruption.endWaitsOnly()
         defer { Interruption.endAtOnce() }
         var text: String?

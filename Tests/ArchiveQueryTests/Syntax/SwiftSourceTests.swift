@@ -47,8 +47,27 @@ import Testing
         #expect(source.contains("archive." + swift + "\n"), "\(source)")
     }
 
+    @Test(
+        "or and not become operators, with parentheses where Swift's precedence needs them",
+        arguments: [
+            ("a = 1 or b = 2 and c = 3", ["archive.a(1)", "|| archive.b(2)", ".c(3)"]),
+            ("not a = 1", ["!archive.a(1)"]),
+            ("not (a = 1 or b = 2)", ["!(archive.a(1)", "|| archive.b(2))"]),
+            ("not (a = 1 and b = 2)", ["!archive.a(1)", ".b(2)"]),
+            ("(a = 1 or b = 2) and c = 3", ["(archive.a(1)", "|| archive.b(2))", "&& archive.c(3)"]),
+            ("a = 1 and not b = 2", ["archive.a(1)", "&& !archive.b(2)"]),
+        ])
+    func combinedConditions(text: String, lines: [String]) throws {
+        let source = try QueryPipeline("find " + text).swiftSource()
+            .replacing("(.isEqual(with: ", with: "(").replacing("))", with: ")")
+        #expect(
+            source.split(separator: "\n")[2...].dropLast(2).map { $0.drop { $0 == " " } }.map(String.init)
+                == lines)
+    }
+
     @Test(arguments: [
-        "find a = 1 or b = 2", "find not a = 1", "find @size > 1", "find a[0] = 1", "select a", "skip 1",
+        "find a = 1 or @size > 1", "find not @size > 1", "find @size > 1", "find a[0] = 1", "select a",
+        "skip 1",
         "count", "group by a", "distinct a", "find \"odd name\" = 1", "sort @key", "find count(a) != 1",
         "find a > b", "find a + 1 > 2", "sort a * b", "find a[].b = 1", "find a = 1e400",
         "find a in [1, 1e400]",

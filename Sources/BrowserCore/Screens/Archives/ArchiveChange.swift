@@ -91,7 +91,7 @@ package enum ArchiveChange: Sendable, Hashable {
 struct Evictions: Sendable, Hashable {
     private(set) var entries = 0
     private(set) var bytes: UInt64 = 0
-    /// Seconds since the last access of the first one.
+    /// Seconds since the last access of the least recently used entry to evict.
     private(set) var idle: Double?
 
     init() {}

@@ -18,7 +18,7 @@ enum ArchivesView {
             Table.Column("entries", width: .fixed(9), alignment: .trailing, priority: 3),
             Table.Column("disk", width: .fixed(15), alignment: .trailing, priority: 4),
             Table.Column("", width: .minimum(10, weight: 1), priority: 5),
-            Table.Column("footprint", width: .fixed(isOver ? 15 : 11), alignment: .trailing, priority: 8),
+            Table.Column("disk usage", width: .fixed(isOver ? 15 : 11), alignment: .trailing, priority: 8),
             Table.Column("memory", width: .fixed(15), alignment: .trailing, priority: 10),
             Table.Column("", width: .minimum(10, weight: 1), priority: 11),
             Table.Column(
@@ -141,12 +141,12 @@ enum ArchivesView {
             Figures.count(figures.archives.count, "archive", "archives"),
             Figures.count(entries, "entry", "entries"), "disk \(sum(\.diskBytes))",
             "memory \(sum(\.memoryBytes))", RecentHits(model.archives.shownHistories.values).words,
-            "footprint \(sum(\.footprint))",
+            "disk usage \(sum(\.footprint))",
         ].map { Span($0) }
         let warnings = damaged == 0 ? [] : [Span("\(Figures.count(damaged)) damaged", model.look[.danger])]
         drawFacts(parts, warnings, into: &frame, in: rect.line(0), model.look)
         let processes = figures.processes.map { process in
-            let hits = process.hitRatio.map { " (lifetime hit \(Figures.percent($0)))" } ?? ""
+            let hits = process.hitRatio.map { " (overall hit ratio \(Figures.percent($0)))" } ?? ""
             return "\(process.name) \(process.pid)\(process.isAlive ? hits : " ended")"
         }
         let count = Figures.count(figures.processes.count, "process", "processes")

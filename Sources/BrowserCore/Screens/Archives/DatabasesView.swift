@@ -48,7 +48,8 @@ enum DatabasesView {
 
     static func facts(_ server: ServerFigures) -> [(name: String, value: String)] {
         let accesses = Double(server.hits) + Double(server.misses)
-        let ratio = accesses > 0 ? "lifetime hit \(Figures.percent(Double(server.hits) / accesses)): " : ""
+        let ratio =
+            accesses > 0 ? "overall hit ratio \(Figures.percent(Double(server.hits) / accesses)): " : ""
         return [
             (
                 "accesses",

@@ -46,7 +46,7 @@ enum EntriesScreen: ScreenParts {
             let sample = model.sample(entries.archive), entries.shownFigures != sample
         else { return nil }
         let made = arrangement.made
-        let age = ScreenAge(.listed, since: made, at: model.now)
+        let age = ScreenAge(.updated, since: made, at: model.now)
         return age.seconds < 2 ? nil : age
     }
 
@@ -90,9 +90,9 @@ enum EntriesScreen: ScreenParts {
             : CommandLine.Words("query", [entries.archive.name, QueryPipeline(stages).description])
         if let unsaid = entries.group, group == nil {
             words.remark =
-                "Lists more than the screen: no condition can express \(unsaid.description)."
+                "Lists more entries than the screen: no condition can express \(unsaid.description)."
         } else if entries.filter.unicodeScalars.contains(where: { !$0.isASCII }) {
-            words.remark = "Finds whole characters; the screen also finds parts of them."
+            words.remark = "The command finds whole characters; the screen also parts of them."
         }
         return words
     }

@@ -78,7 +78,7 @@ enum GroupsScreen: ScreenParts {
     }
 
     static func age(_ model: Model) -> ScreenAge? {
-        model.groups?.level.made.map { ScreenAge(.asked, since: $0, at: model.shownNow) }
+        model.groups?.level.made.map { ScreenAge(.updated, since: $0, at: model.shownNow) }
     }
 
     static func place(_ model: Model) -> StatusView.Content? {
@@ -119,7 +119,7 @@ enum GroupsScreen: ScreenParts {
     static func count(by grouping: Grouping, _ model: inout Model) -> [Effect] {
         if case .property(let property) = grouping, property.isMany {
             model.say(
-                "An entry has many \(property); use the query: count by \(property).",
+                "An entry can have several \(property); use the query: count by \(property).",
                 role: .warning,
                 seconds: 10)
             return []

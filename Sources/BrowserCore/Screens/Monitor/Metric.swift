@@ -167,8 +167,13 @@ struct Alarm: Sendable, Hashable {
         self.metric == metric && self.archive.map(ExactText.init) == archive.map(ExactText.init)
     }
 
-    /// `hit ratio of City`
-    func subject(_ model: Model) -> String { "\(metric.title) of \(Alarm.owner(archive, model))" }
+    /// `City hit ratio`
+    func subject(_ model: Model) -> String {
+        archive.map { "\($0) \(metric.title)" } ?? "\(metric.title) of \(Alarm.owner(archive, model))"
+    }
+
+    /// `below 80%`
+    var words: String { (isBelow ? "below" : "above") + condition.dropFirst() }
 
     static func owner(_ archive: String?, _ model: Model) -> String {
         archive ?? (model.isOfServer ? "the server" : "all archives")
@@ -217,11 +222,11 @@ extension Browser {
             switch change {
             case .rings?:
                 let text = value.map(alarm.metric.text) ?? ""
-                ringing.append("\(alarm.subject(model)) is \(text), \(alarm.condition)")
+                ringing.append("\(alarm.subject(model)) \(text), \(alarm.words)")
             case .ends(let seconds)?:
                 let removed = isThere ? "" : "; the archive was removed"
                 over.append(
-                    "\(alarm.subject(model)) was \(alarm.condition) for \(Figures.duration(seconds))\(removed)"
+                    "\(alarm.subject(model)) was \(alarm.words) for \(Figures.duration(seconds))\(removed)"
                 )
             case nil: break
             }
@@ -265,7 +270,7 @@ extension Browser {
         do throws(AlarmFault) {
             let alarm = try Alarm(text, metric, of: archive)
             model.archives.alarms = others + [alarm]
-            model.say("The bell rings when \(alarm.subject(model)) is \(alarm.condition).")
+            model.say("The bell rings when \(alarm.subject(model)) is \(alarm.words).")
         } catch {
             let old = model.archives.alarms.first { $0.watches(metric, of: archive) }
             let rest = old.map { "; \($0.condition) stays" } ?? ""

@@ -18,7 +18,7 @@ enum MonitorScreen: ScreenParts {
         guard let monitor = model.monitor else { return .init("ls") }
         if model.isOfServer {
             var words = CommandLine.Words("stats", options: ["--watch"])
-            words.remark = "Prints the server's figures; no command prints clients and slow log."
+            words.remark = "Prints the server's statistics; no command prints clients or the slow log."
             return words
         }
         let filter = monitor.filter

@@ -103,7 +103,7 @@ enum MonitorView {
             let others = model.archives.alarms.filter { $0.archive != monitor.filter.archive }
             right += others.map { alarm in
                 Span(
-                    " \(alarm.subject(model)) \(alarm.condition) ", look[alarm.isRinging ? .badge : .dim])
+                    " \(alarm.subject(model)) \(alarm.words) ", look[alarm.isRinging ? .badge : .dim])
             }
         case .processes where model.isOfServer, .events where model.isOfServer:
             let count = ServerTables.count(monitor)

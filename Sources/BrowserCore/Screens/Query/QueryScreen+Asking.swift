@@ -107,7 +107,7 @@ extension QueryScreen {
     }
 
     private static func swift(_ query: QueryState) -> CopyItem.Content {
-        guard let pipeline = query.pipeline else { return .absent("the query has a mistake") }
+        guard let pipeline = query.pipeline else { return .absent("the query has an error") }
         do { return .ready(try pipeline.swiftSource(archives: "archives")) } catch {
             return .absent("\(error)")
         }
@@ -174,7 +174,7 @@ extension QueryScreen {
             if let counted = query.counted, counted.text == query.answered {
                 return openCounted(&model, counted)
             }
-            if query.row != nil { model.say("No value to open: the row stands for several entries.") }
+            if query.row != nil { model.say("No value to open: the row combines several entries.") }
             return []
         }
         return ValueScreen.show(ValueState(archive: query.archive, key: key, origin: .query), &model)

@@ -12,13 +12,13 @@ extension QueryScreen {
         return ChosenEntries(
             archive: query.archive, targets: marked.isEmpty ? one : marked,
             isUnderWay: query.marking != nil ? Browser.stillMarking : nil,
-            absence: query.row == nil ? "" : " The row stands for several.")
+            absence: query.row == nil ? "" : " The row combines several.")
     }
 
     static func toggleMark(_ model: inout Model) -> [Effect] {
         guard let row = model.query?.row else { return [] }
         guard let target = row.target else {
-            model.say("Nothing to mark: the row stands for several entries.")
+            model.say("Nothing to mark: the row combines several entries.")
             return []
         }
         model.query?.marks.toggle(target)
@@ -29,7 +29,7 @@ extension QueryScreen {
     static func markAll(_ model: inout Model) -> [Effect] {
         guard let query = model.query, let answer = query.answer, answer.count > 0 else { return [] }
         guard !answer.targets.isEmpty else {
-            model.say("Nothing to mark: the rows stand for several entries.")
+            model.say("Nothing to mark: the rows combine several entries.")
             return []
         }
         let isFiltered = !query.view.filter.isEmpty

@@ -68,7 +68,7 @@ enum QueryScreen: ScreenParts {
     }
 
     static func age(_ model: Model) -> ScreenAge? {
-        model.query?.askedAt.map { ScreenAge(.asked, since: $0, at: model.shownNow) }
+        model.query?.askedAt.map { ScreenAge(.updated, since: $0, at: model.shownNow) }
     }
 
     // MARK: Actions

@@ -9,7 +9,7 @@ enum QueryView {
         }
         let view = query.view
         let shown = view.columns(of: answer)
-        // In ASCII, escapes make cells wider.
+        // In ASCII mode escapes widen cells.
         let look = model.look
         let widths = shown.map { index in
             let cells = look.isASCII ? answer.rows.prefix(100).map { $0.cells[index] } : []

@@ -11,7 +11,7 @@ package struct ValueLoad: Sendable {
     /// A server's type of a value shown as a document, such as `stream`.
     package var typeName: String?
 
-    /// Bytes as lists state them: the length, or what a server's key takes in its memory.
+    /// Size in bytes as in lists: the length, or the memory that a server's key takes.
     package var size: Int
 
     package var name: String { typeName ?? content.name }
