@@ -1,8 +1,8 @@
 import CPlatform
 
-/// Tidies up the log: afterwards all its files belong to this archive, and frames follow each other without gaps.
+/// Repairs the log: afterwards all its files belong to this archive, and its frames follow each other without gaps.
 extension ArchiveRepair {
-    /// Longer ranges are covered by several frames, so that no large buffer is needed.
+    /// Larger ranges are covered by several frames, so that no large buffer is needed.
     private static let mostVoidBytes = 16 << 20
 
     mutating func mendSegments(_ progress: (Double) -> Void) throws(StorageError) {
@@ -51,12 +51,12 @@ extension ArchiveRepair {
             {
                 oldest = max(oldest, header.oldest)
             } else if frameBytes == 0 {
-                // It belongs to no archive, and is moved away for that reason.
+                // The file belongs to no archive, and is moved away for that reason.
                 continue
             }
             segments.append((number, frameBytes))
         }
-        // Leftovers may be any distance away.
+        // Leftovers of removals may have any number.
         segments.removeAll { $0.number < oldest }
         let numbers = segments.map(\.number)
         guard !SegmentLayout.isSpan(numbers) else { return }
@@ -81,7 +81,7 @@ extension ArchiveRepair {
         }
     }
 
-    /// Batches that don't count, with removable frames; and whether the log ends with a counting, damaged batch.
+    /// Batches that don't count and have removable frames, and whether the log ends with a damaged batch that counts.
     private mutating func droppedBatches(
         _ log: SegmentLog, _ numbers: [UInt32], _ progress: (Double) -> Void
     ) throws(StorageError) -> ([BatchSieve<Frame>.Dropped], endsDamaged: Bool) {
@@ -99,7 +99,7 @@ extension ArchiveRepair {
         }
         let endsDamaged = sieve.damagedEnd != nil
         let cut = try sieve.endLog { (_, _) throws(StorageError) in }
-        // A batch whose frames the index names had reached the medium, even if it looks otherwise now.
+        // A batch whose frames the index names had reached the medium, even if its bytes suggest otherwise now.
         let dropped = evidence?.takeUnknown(of: sieve.dropped) ?? sieve.dropped
         return (dropped, endsDamaged || cut != nil && dropped.last?.first != cut)
     }
@@ -163,10 +163,10 @@ extension ArchiveRepair {
         stretches = ArchiveRepair.united(stretches + dropped.map { $0.first.offset..<$0.end.offset })
         var tail = result.isBlankBehind ? nil : result.end..<log.view(pin).writtenEnd
         if goesOn, endsInBatch, tail != nil || isNewest {
-            // Zeros would mean that the rest of the batch was never written, and so end the batch.
+            // Zeros would mean that the rest of the batch was never written, and end the batch.
             let rest = tail ?? result.end..<result.end
             let end = max(rest.upperBound, rest.lowerBound + Frame.headerBytes)
-            // A batch that is dropped may reach into it.
+            // A dropped batch may extend into this range.
             stretches = ArchiveRepair.united(
                 stretches + [rest.lowerBound..<min(end, log.view(pin).bytes & ~7)])
             tail = nil

@@ -25,7 +25,7 @@ struct LogContent {
             // A put names other entries only because of a limit.
             if evicts { evictions += 1 }
         case .evict:
-            // Removals for another reason have a note that says so.
+            // Removals for another reason have a note with that reason.
             let cause = RemovalNote(of: frame)?.cause ?? .limit
             if evicts, cause == .limit { evictions += 1 }
             return
