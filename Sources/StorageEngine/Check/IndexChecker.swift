@@ -1,7 +1,7 @@
 import CPlatform
 
-/// Checks all invariants of an index between two operations, and changes nothing. Findings count only if no process
-/// changed it during the check (``ArchiveEngine/undisturbedViolations()``). One pass, a byte an entry; walks end.
+/// Checks all invariants of an index between two operations, and changes nothing. Findings count only if no process changed it
+/// during the check (``ArchiveEngine/undisturbedViolations()``). One pass, with a byte of memory for each entry; walks end.
 struct IndexChecker {
     private let index: IndexView
     private let most: Int
@@ -26,7 +26,7 @@ struct IndexChecker {
         standing = [Standing](repeating: .free, count: Int(index.usedEntries) + 1)
         let counts = checkEntries(engine)
         checkSetAside(counts.setAside)
-        // Entries that are set aside keep their places.
+        // Tombstoned entries stay in their buckets and in the order.
         checkRecency(counts.live + counts.setAside)
         checkBuckets(counts.live + counts.setAside)
         checkDeadlines()
@@ -205,7 +205,7 @@ struct IndexChecker {
 }
 
 extension ArchiveEngine {
-    /// The violations in a moment without changes; `nil`: no such moment in some tries.
+    /// The violations at a moment without changes; `nil` if there was no such moment in some attempts.
     func undisturbedViolations() -> [String]? {
         func state() -> [UInt64] {
             [

@@ -43,7 +43,7 @@ struct Descriptor: Equatable {
         var reader = ByteReader(bytes)
         guard reader.take(8) == magic else { throw damaged("no archive descriptor") }
         let version = reader.uint32()
-        // The checksum is at the same place in every version: one wrong bit must not look like a newer program's file.
+        // The checksum is at the same offset in every version: one wrong bit must not look like a newer program's file.
         var sum = ByteReader(Array(bytes[(bytes.count - 4)...]))
         guard sum.uint32() == Checksum.crc32c(Array(bytes[..<(bytes.count - 4)])) else {
             throw damaged("the archive descriptor fails its checksum")

@@ -1,9 +1,9 @@
 import CPlatform
 
-/// Takes a snapshot of an archive without its lock: reads all slots, then brings them to one moment, the end of the log
-/// after the last read. Every change since the first read has a frame behind the first end of the log, which replaces
-/// the slot's content. The one operation that may have reached the index but not yet the log's end is included. All
-/// segments are pinned first. Starts again if removed entries were restored, or the log passed a file.
+/// Takes a snapshot of an archive without its lock: reads all slots, then updates them to one moment, the log tail after the last
+/// read. Every change since the first read has a frame after the first log tail, which replaces the slot's content. The one
+/// operation that may have reached the index but not yet the log tail is included. All segments are pinned first. Starts again if
+/// removed entries were restored, or a file to be read was removed.
 struct SnapshotBuilder {
     private let engine: ArchiveEngine
     private let index: IndexView
@@ -23,9 +23,9 @@ struct SnapshotBuilder {
         var wall: Int64
     }
 
-    /// How often it starts again before it gives up.
+    /// Number of attempts before an error.
     private static let attempts = 200
-    /// A single read may meet a slot that is half changed.
+    /// A single read may meet a slot that is being changed.
     private static let timesToBelieveDamage = 3
 
     func take() throws(StorageError) -> Result {
@@ -38,10 +38,10 @@ struct SnapshotBuilder {
                 timesDamaged = isDamaged ? timesDamaged + 1 : 0
                 if timesDamaged == SnapshotBuilder.timesToBelieveDamage { throw damagedIndex }
             } catch {
-                // The log has advanced past a file that was to be read.
+                // A file to be read was removed, because the log has advanced.
                 guard case .system(_, _, SystemCode.missing) = error else { throw error }
             }
-            // The process that changes the archive was stopped: the next attempt would find the same.
+            // The process that changes the archive was stopped: the next attempt would have the same result.
             if attempt > SnapshotBuilder.timesToBelieveDamage, index.isWriterStopped { break }
             if attempt > 3 { cp_sleep(Int64(min(attempt, 20)) * 100_000) }
         }
@@ -57,8 +57,8 @@ struct SnapshotBuilder {
             reason: "it names frames that the log doesn't have; a check shows which, a repair rebuilds it")
     }
 
-    /// Sets `isDamaged` if no process changes anything and the index names missing frames. `believesMissing`: an absent
-    /// segment, though the log reaches further back, is lost and not reclaimed; reading its entries throws.
+    /// Sets `isDamaged` if no process changes the archive and the index names missing frames. `believesMissing`: an absent
+    /// segment not older than the log is lost and not reclaimed; reading its entries throws.
     private func attemptOnce(_ isDamaged: inout Bool, believesMissing: Bool) throws(StorageError) -> Result? {
         let isStopped = engine.isReturnStopped
         let returns = index.returns
@@ -68,14 +68,14 @@ struct SnapshotBuilder {
         guard try pin(segments, upTo: begin) else { return nil }
         if engine.kind == .log { return try messages(segments, from: first, upTo: begin) }
         let found = try readLines()
-        // Frames in older segments were either moved, which the log shows, or dropped on a full disk, which it doesn't.
+        // Frames in older segments were either moved, as later frames show, or dropped on a full disk, which no frame shows.
         let oldest = engine.index.oldestSegment
         guard let end = try end(behind: found.last) else {
             isDamaged = index.sectionOwner == 0 && engine.index.head == begin
             return nil
         }
         guard index.returns == returns, isStopped || returns & 1 == 0 else { return nil }
-        // Either everything behind the first end is present, or the log has advanced past it, or there was no log.
+        // All frames after the first log tail must be present. Otherwise the log has advanced past them, or there was no log.
         guard try pin(segments, upTo: end),
             begin == end || begin != .none && engine.index.oldestSegment <= begin.segment
         else {
@@ -105,7 +105,7 @@ struct SnapshotBuilder {
         guard end != .none else { return true }
         let oldest = engine.index.oldestSegment
         if engine.isCopy {
-            // A copy has mapped everything that existed when it was made; the files may have been removed.
+            // A copy has mapped all segments that existed when it was made; the files may have been removed.
             for number in oldest...max(oldest, end.segment) { _ = try segments.add(number) }
             return segments.pins[end.segment] != nil
         }
@@ -137,7 +137,7 @@ struct SnapshotBuilder {
             var seen: Set<Location> = []
             items.removeAll { !seen.insert($0.location).inserted }
         }
-        // If a batch that counts only deletes, no slot shows it. When it is over, the head is behind it.
+        // No slot shows a batch that only deletes. When it is finished, the log tail is after it.
         if index.batchOpen == .none {
             let done = index.batchDone
             if index.sectionOwner != 0 { last = max(last, done) }
@@ -147,7 +147,7 @@ struct SnapshotBuilder {
 
     private func isSettled(at end: Location) -> Bool {
         var isSettled = true
-        // If the wait times out, the holder of the lock was stopped, or is busy with something else.
+        // If the wait times out, the holder of the lock was stopped, or is busy with another change.
         _ = isSoon {
             let isQuiet = index.sectionOwner == 0
             isSettled = engine.index.head == end
@@ -164,7 +164,7 @@ struct SnapshotBuilder {
     }
 
     private func end(behind last: Location) throws(StorageError) -> Location? {
-        // A running operation may have left slots half changed; when it ends, the log shows it.
+        // A running operation may have left slots half changed; when it ends, the log shows the change.
         let before = engine.index.head
         var head = before
         let isOver = isSoon {
@@ -193,7 +193,7 @@ struct SnapshotBuilder {
         return end
     }
 
-    /// The messages of a log archive that ended at `end`, oldest first. The last names their beginning.
+    /// The messages of a log archive that ended at `end`, oldest first. The last frame names the oldest message.
     private func messages(
         _ segments: PinnedSegments, from first: Location, upTo end: Location
     ) throws(StorageError) -> Result? {
@@ -222,11 +222,11 @@ struct SnapshotBuilder {
                 damaged.append(Location(segment: number, offset: rest.end))
             }
         }
-        // An append drops the oldest messages before it publishes its own.
+        // An append drops the oldest messages before it publishes its message.
         if let told, first > told, !isSettled(at: end) { return nil }
         let begin = max(first, told ?? .none)
         items.removeAll { $0.location < begin }
-        // The ring may have dropped them before they were pinned.
+        // The messages may have been dropped before they were pinned.
         guard segments.pins[begin.segment] != nil else { return nil }
         let counted = engine.index.entryCount
         var result = result(items, segments, now)
@@ -235,7 +235,7 @@ struct SnapshotBuilder {
                 path: log.path(of: $0.segment), offset: $0.offset,
                 reason: "one or more messages fail their checksums")
         }
-        // Zeros for whole last frames show only in the index's count, valid unless a process changes it or died while doing so.
+        // If the last frames are all zero, only the index's count shows it, unless a process changes it or died while doing so.
         if result.damaged.isEmpty, items.count < counted, index.sectionOwner == 0, engine.index.head == end,
             engine.index.firstMessage == begin, counted == engine.index.entryCount
         {
@@ -263,7 +263,7 @@ private struct SnapshotOverlay {
         self.segments = segments
     }
 
-    /// Applies the frames between two places; returns `false` if they don't show everything.
+    /// Applies the frames between two locations; returns `false` if they don't show all changes.
     mutating func apply(from begin: Location, to end: Location) throws(StorageError) -> Bool {
         removed = [Bool](repeating: false, count: items.count)
         guard begin != end else { return true }
@@ -302,7 +302,7 @@ private struct SnapshotOverlay {
             guard let place = place(of: frame.key) else { break }
             let deadline = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: Clock.read())
             items[place].deadline = deadline ?? Deadline.never
-        // Entries that were removed before the walk return unread.
+        // Returns unread, because an undo restores entries that were removed before the walk.
         case .restore: return false
         case .evict, .kept, .batch, .void, .message: break
         }
@@ -320,7 +320,7 @@ private struct SnapshotOverlay {
             return items.append(item)
         }
         let found = items[place]
-        // Later uses that were found stay.
+        // Keeps later accesses that the walk found.
         if found.location == location || (frame.kind == .move && !removed[place]) { item.hits = found.hits }
         if found.recency > item.recency { (item.recency, item.accessed) = (found.recency, found.accessed) }
         items[place] = item
