@@ -22,9 +22,9 @@ extension Store {
         }
     }
 
-    /// Files and folders that are named like archives' folders but are no archives of this store: no archive can have
-    /// the name (a control character, another spelling), or it is a link or a file. Sorted, and escaped for display.
-    /// Throws `limitReached`, `system`.
+    /// Files and folders with names like archives' folders that are no archives of this store: the name is invalid (a control
+    /// character, another spelling), or the item is a link or a file. Sorted, and escaped for display. Throws `limitReached`,
+    /// `system`.
     public func strayFolderNames() throws(StorageError) -> [String] {
         var names: [String] = []
         for name in try folder.names() {
