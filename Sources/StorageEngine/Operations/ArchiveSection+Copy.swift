@@ -2,8 +2,8 @@ extension ArchiveEngine {
     /// Entries or messages copied under one hold of the lock.
     private static let copiedAtOnce = 256
 
-    /// Copies a snapshot with all metadata, in the order of recency, into this empty archive. Passes damaged entries to
-    /// `damaged`.
+    /// Copies a snapshot with all metadata and recency into this empty archive. Passes damaged entries to `damaged`.
+    /// - Returns: whether all entries were copied; `progress` gets the number done, and returns `false` to stop.
     func copy(
         _ snapshot: ArchiveSnapshot, damaged: (StorageError) -> Void, progress: (Int) -> Bool
     ) throws(StorageError) -> Bool {
