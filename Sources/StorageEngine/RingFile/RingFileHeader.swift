@@ -17,7 +17,7 @@ struct RingFileHeader: Sendable, Hashable {
     /// Whether the file ends before its newest message: truncated, or its length didn't reach the medium.
     func isCutOff(fileBytes: Int) -> Bool { end > UInt64(fileBytes) }
 
-    /// Where messages are in a file of `fileBytes`: one range after the other. For a truncated file the last is empty.
+    /// The ranges of messages in a file of `fileBytes`, in order. For a truncated file the last is empty.
     func stretches(fileBytes: Int) -> [Range<Int>] {
         guard !isCutOff(fileBytes: fileBytes) else {
             return [Int(oldest)..<fileBytes].filter { !$0.isEmpty } + [fileBytes..<fileBytes]
