@@ -181,7 +181,7 @@ public final class ArchiveSnapshot: Sendable {
     private func damaged(at location: Location) -> StorageError {
         guard segments.pins[location.segment] == nil else { return engine.log.damagedEntry(at: location) }
         return .corrupted(
-            path: engine.log.path(of: location.segment), offset: 0, reason: "the file isn't there")
+            path: engine.log.path(of: location.segment), offset: 0, reason: "the file is missing")
     }
 
     func item(at number: Int) -> SnapshotItem { items[number] }

@@ -56,6 +56,6 @@ extension EntryAttributes {
     static func checkNotEmpty(owner: String) throws(StorageError) {
         guard owner.isEmpty else { return }
         throw .invalidOwner(
-            reason: "it is empty; use 1 to \(FrameExtension.maximumOwnerBytes) bytes, or none at all")
+            reason: "it is empty; use 1 to \(FrameExtension.maximumOwnerBytes) bytes, or no owner")
     }
 }

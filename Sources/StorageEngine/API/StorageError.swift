@@ -88,9 +88,9 @@ public enum ResourceLimit: Sendable, Hashable {
         case .openFilesOfAll:
             "the system has reached its limit of open files; close some, or raise it "
                 + "(on Linux fs.file-max)"
-        case .memory: "there is not enough memory; end other programs, or give this process more"
+        case .memory: "not enough memory; end other programs, or raise this process's limit"
         case .segmentNumbers:
-            "its log has used up the numbers for segments; export its entries and import them into a new archive"
+            "its log has no segment numbers left; export its entries and import them into a new archive"
         }
     }
 }
@@ -132,7 +132,7 @@ extension StorageError: CustomStringConvertible {
             "\(bytes) bytes are more than the \(Batch.maximumBytes) of a batch for archive \"\(archive)\"; store them in parts, and a "
                 + "large value in a separate call (nothing was changed or evicted)"
         case .batchTooLarge(let bytes, let limit, let archive):
-            "a batch of \(bytes) bytes is larger than the \(limit) bytes that archive \"\(archive)\" takes at once; "
+            "a batch of \(bytes) bytes is larger than the \(limit) bytes that archive \"\(archive)\" accepts at once; "
                 + "store it in parts, or raise the archive's limit (nothing was changed or evicted)"
         case .backupExists(let path):
             "\(path) already exists; name another folder, or remove it"
@@ -172,7 +172,7 @@ extension StorageError: CustomStringConvertible {
         case ENOSPC, EDQUOT: .noSpace(path: path)
         case EACCES, EPERM: .permissionDenied(path: path)
         case EROFS: .readOnly(operation: "\(operation) \(path) on a read-only file system")
-        case EISDIR: .corrupted(path: path, offset: 0, reason: "a folder is where a file should be")
+        case EISDIR: .corrupted(path: path, offset: 0, reason: "is a folder, not a file")
         default:
             limit(code).map { .limitReached(operation: operation, path: path, limit: $0) }
                 ?? .system(operation: operation, path: path, code: code)

@@ -41,7 +41,7 @@ extension Store {
     public func strayFolderProblem(_ name: String) -> String {
         let place = "\(path)/\(name)"
         return ArchiveName.name(ofFolder: name) == nil
-            ? "\(place) has a name that no archive can have, so its content isn't seen: rename it, or move it out of the store"
+            ? "\(place) has a name that no archive can have, and is ignored: rename it, or move it out of the store"
             : "\(place) is a link or a file and isn't opened: put an archive's folder in its place, or "
                 + "move it out of the store"
     }

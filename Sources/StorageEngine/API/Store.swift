@@ -86,7 +86,7 @@ public final class Store: Sendable {
 
     private static func unfinished(_ path: String) -> StorageError {
         .notAStore(
-            path: path, reason: "its backup or restore was not finished; make it again, or remove the folder")
+            path: path, reason: "its backup or restore was not finished; repeat it, or remove the folder")
     }
 
     /// A store inside an archive's folder would be removed with that archive.
@@ -282,7 +282,7 @@ public final class Store: Sendable {
             let inside = try folder.folder(named: ArchiveName.folder(for: name))
             if let maker = try OpenLock.holder(in: inside) {
                 return .busy(
-                    archive: name, process: maker, reason: "it is just being created; try again in a moment")
+                    archive: name, process: maker, reason: "it is being created; try again in a moment")
             }
         } catch {
             switch error {

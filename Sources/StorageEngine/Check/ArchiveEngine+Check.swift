@@ -39,7 +39,7 @@ extension ArchiveEngine {
             )
             let names = first == last ? "\(first) is" : "\(first) to \(last) are"
             remarks.append(
-                "\(names) missing; entries stored in it are lost unless a repair has moved it")
+                "\(names) missing; entries stored there are lost unless a repair has moved them")
             if remarks.count == CheckReport.maximumProblems { break }
         }
         return remarks
@@ -267,7 +267,7 @@ private struct CheckPass {
         if let problem = try engine.misnaming() { add(ofLog: problem) }
         for name in try engine.folder.names().sorted()
         where name.hasSuffix(".segment") && SegmentHeader.number(ofFileName: name) == nil {
-            add(ofLog: "\(engine.folder.path)/\(name): no segment has such a name, so it is not read")
+            add(ofLog: "\(engine.folder.path)/\(name): not a valid segment name, so the file is not read")
         }
         let names = try engine.log.segmentNames()
         for stray in names.strays { add(ofLog: engine.log.strayProblem(stray)) }
@@ -301,7 +301,7 @@ private struct CheckPass {
         if let problem = reader.lengthProblem { add(ofLog: problem) }
         let slots = SegmentLayout.slots(forBytes: reader.bytes)
         if let next, Int(next - number) < slots {
-            add(ofLog: "\(path): \(reader.bytes) bytes, more than a segment of its number may have")
+            add(ofLog: "\(path): \(reader.bytes) bytes, longer than this segment may be")
         }
         let result = try reader.read { (item) throws(StorageError) in
             switch item {
@@ -466,7 +466,7 @@ private struct CheckPass {
             words[key]?.isMet = true
             if !word.isNew, word.valueBytes != reference.valueBytes {
                 findings.add(
-                    "the index says \(reference.valueBytes) bytes for the entry at \(describe(reference.location)), the log \(word.valueBytes)"
+                    "the entry at \(describe(reference.location)) has \(reference.valueBytes) bytes in the index, \(word.valueBytes) in the log"
                 )
             }
         }

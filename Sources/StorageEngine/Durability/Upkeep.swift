@@ -55,7 +55,7 @@ package final class Upkeep: @unchecked Sendable {
             return (ticket, failure)
         }
         guard code.failure == 0 else {
-            throw .system(operation: "start a thread for", path: "upkeep", code: code.failure)
+            throw .system(operation: "start", path: "the background thread", code: code.failure)
         }
         return code.ticket
     }

@@ -90,7 +90,7 @@ final class StoreFollower: Sendable {
             if !state.isRunning {
                 let code = startThread()
                 guard code == 0 else {
-                    return .failure(.system(operation: "start a thread for", path: "followers", code: code))
+                    return .failure(.system(operation: "start", path: "the followers' thread", code: code))
                 }
                 state.isRunning = true
             }

@@ -17,7 +17,7 @@ extension SegmentLog {
             guard let number = noFiles.first(where: numbers.contains) else { return numbers }
             throw .corrupted(
                 path: log.path(of: number), offset: 0,
-                reason: "not a regular file; put the segment back, or have a repair move this out of the way")
+                reason: "not a regular file; put the segment back, or run a repair to move this away")
         }
     }
 

@@ -319,6 +319,6 @@ extension ArchiveSection {
             return entry
         }
         engine.unpin(entry)
-        throw index.contradiction(at: 0, "a bucket leads to another entry")
+        throw index.contradiction(at: 0, "a bucket cell names another entry")
     }
 }

@@ -47,7 +47,7 @@ extension ArchiveSection {
             return
         }
         throw index.contradiction(
-            at: IndexLayout.headOffset, "it says that the log ends before its last frame")
+            at: IndexLayout.headOffset, "the index's log tail is before the last frame")
     }
 
     private func isInsideFrame(_ place: Location, _ pin: SegmentLog.Pin) throws(StorageError) -> Bool {
@@ -139,7 +139,7 @@ extension ArchiveSection {
     /// The caller unpins the segment.
     private func beginSegment(bytes: Int, target: Int) throws(StorageError) -> SegmentLog.Pin {
         guard index.head != .none || index.appendedBytes == 0 && index.usedEntries == 0 else {
-            throw index.contradiction(at: IndexLayout.headOffset, "it says that there is no log")
+            throw index.contradiction(at: IndexLayout.headOffset, "the index has no log position")
         }
         let least = SegmentHeader.bytes + bytes + SegmentLayout.reserveBytes
         let size = (max(least, SegmentLayout.stepBytes(target: target)) + 4095) & ~4095
@@ -203,7 +203,7 @@ extension ArchiveSection {
             throw .corrupted(
                 path: log.path(of: above), offset: 0,
                 reason:
-                    "it belongs to the archive and the index does not know it; close the archive everywhere, and "
+                    "the index does not know this segment of the archive; close the archive everywhere, and "
                     + "repair it")
         }
         var number: UInt64 = 1
@@ -219,7 +219,7 @@ extension ArchiveSection {
             throw .limitReached(operation: "append to", path: engine.folder.path, limit: .segmentNumbers)
         }
         guard index.oldestSegment == 0 || last - min(last, index.oldestSegment) < SegmentLayout.slots else {
-            throw .noSpace(path: engine.folder.path + " (more segments than an archive may have)")
+            throw .noSpace(path: engine.folder.path + " (the archive has the maximum number of segments)")
         }
         return UInt32(number)
     }

@@ -79,7 +79,7 @@ extension ArchiveSection {
         guard let frame = try log.frameIfPresent(pin, at: location.offset) else {
             throw .corrupted(
                 path: log.path(of: location.segment), offset: location.offset,
-                reason: "what was written cannot be read back")
+                reason: "written data could not be read back")
         }
         try body(frame)
     }

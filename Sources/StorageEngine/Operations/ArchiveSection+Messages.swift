@@ -35,7 +35,7 @@ extension ArchiveSection {
         // Every message's frame contains this location, and a rebuild of the index relies on it.
         guard index.firstMessage <= index.head, index.firstMessage != .none || index.entryCount == 0 else {
             throw index.contradiction(
-                at: IndexLayout.firstMessageOffset, "it says that the oldest message isn't among the messages"
+                at: IndexLayout.firstMessageOffset, "the oldest message is outside the log"
             )
         }
         let stamp = drainTouches()

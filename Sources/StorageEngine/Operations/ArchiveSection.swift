@@ -138,7 +138,7 @@ extension ArchiveEngine {
         case .acquired, .timedOut:
             return .busy(
                 archive: name, process: Int32(truncatingIfNeeded: index.sectionOwner),
-                reason: "it didn't release the lock within \(seconds) s; resume or end it")
+                reason: "it has held the lock for \(seconds) s; resume or end it")
         }
     }
 

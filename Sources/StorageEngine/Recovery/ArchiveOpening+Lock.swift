@@ -29,7 +29,7 @@ extension ArchiveOpening {
             } else if namespace != own {
                 let failure = cp_mutex_init(index.mutex)
                 guard failure == 0 else {
-                    throw .system(operation: "make the lock of", path: folder.path, code: failure)
+                    throw .system(operation: "create the lock of", path: folder.path, code: failure)
                 }
                 index.lockNamespace = own
             }

@@ -131,8 +131,8 @@ struct ArchiveOpening {
             throw .busy(
                 archive: descriptor.name, process: 0,
                 reason:
-                    "its index was removed or replaced while other processes use it, or the disk is too full for one; "
-                    + "close it there first")
+                    "its index was removed or replaced while other processes use it, or the disk has no space for a new one; "
+                    + "close the archive in those processes")
         }
         let evidence = try PriorIndexEvidence(folder, descriptor, mark: mark)
         let (memory, isShared) = try buildIndex(attachment: attachment, evidence: evidence)

@@ -76,7 +76,7 @@ extension ArchiveRepair {
         for number in numbers where !staying.numbers.contains(number) {
             try setAside(
                 SegmentHeader.fileName(number),
-                "it is further from the other segments than a log can reach, and they hold more of the archive"
+                "its number is too far from the other segments, which have more of the archive"
             )
         }
     }
@@ -157,7 +157,7 @@ extension ArchiveRepair {
         }
         for batch in dropped {
             report(
-                "\(log.path(of: number)): the batch from byte \(batch.first.offset) on is incomplete and never counted"
+                "\(log.path(of: number)): the batch from byte \(batch.first.offset) on is incomplete and was never committed"
             )
         }
         stretches = ArchiveRepair.united(stretches + dropped.map { $0.first.offset..<$0.end.offset })
@@ -188,13 +188,13 @@ extension ArchiveRepair {
             let isCovered = cover(stretch, segments, pin)
             let done =
                 isCovered
-                ? "covered; the old bytes are kept in \(kept)" : "too short for a frame; left as it is"
+                ? "covered; the old bytes are kept in \(kept)" : "too short for a frame; unchanged"
             report("\(log.path(of: number)): bytes \(stretch.lowerBound) to \(stretch.upperBound): \(done)")
         }
         if let tail {
             segments.view(pin).blank(from: tail.lowerBound)
             report(
-                "\(log.path(of: number)): bytes \(tail.lowerBound) to \(tail.upperBound): no entry follows; cleared, "
+                "\(log.path(of: number)): bytes \(tail.lowerBound) to \(tail.upperBound): no entry follows; cleared; "
                     + "the old bytes are kept in \(kept)")
         }
         try log.fileToSynchronize(pin)?.synchronize(mapped: log.view(pin).mapped)

@@ -399,7 +399,7 @@ extension ArchiveSection {
                 path: log.path(of: first), offset: 0,
                 reason:
                     "no log is as long as from this segment to \(SegmentHeader.fileName(last)), which has more than "
-                    + "\(SegmentLayout.slots) between: one of the two is no part of it; a repair moves away which"
+                    + "\(SegmentLayout.slots) between: one of the two is not part of it; a repair moves that one away"
             )
         }
         return belonging

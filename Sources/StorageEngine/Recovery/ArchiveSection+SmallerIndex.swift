@@ -21,7 +21,7 @@ extension ArchiveSection {
             if copy.locking == .robustMutex,
                 cp_mutex_init(copy.mutex) != 0
             {
-                throw .system(operation: "make the lock of", path: file.path, code: 0)
+                throw .system(operation: "create the lock of", path: file.path, code: 0)
             }
             try copy.cleanMark.set()
             crashPoint(.indexBuilt)

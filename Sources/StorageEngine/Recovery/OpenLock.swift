@@ -23,7 +23,7 @@ struct OpenLock {
                 throw .busy(
                     archive: archive, process: pid(in: file) ?? 0,
                     reason:
-                        "it has been opening it for \(nanoseconds / 1_000_000_000) s or longer; resume or end it"
+                        "it has been opening the archive for \(nanoseconds / 1_000_000_000) s or longer; resume or end it"
                 )
             }
             // An earlier holder of the open lock may have removed the file with an archive that it could not create.

@@ -114,7 +114,7 @@ public final class RingFile: Sendable {
     public func append(_ message: [UInt8]) throws(StorageError) {
         guard !isReadOnly else { throw .readOnly(operation: "append to \(path)") }
         guard !message.isEmpty else {
-            throw .invalidConfiguration(reason: "a message of no bytes can't be in a ring file (\(path))")
+            throw .invalidConfiguration(reason: "a ring file can't store an empty message (\(path))")
         }
         try verify()
         try alone { () throws(StorageError) in

@@ -55,7 +55,7 @@ struct RingFileHeader: Sendable, Hashable {
         }
         guard bytes[9] <= 1 else {
             throw .damagedRingFile(
-                path: path, offset: 9, reason: "the mark of overwriting is \(bytes[9]), not 0 or 1")
+                path: path, offset: 9, reason: "the overwriting flag is \(bytes[9]), not 0 or 1")
         }
         maximumBytes = RingFileHeader.word(bytes, at: 1)
         overwritesOldMessages = bytes[9] == 1

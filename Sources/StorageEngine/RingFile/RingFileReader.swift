@@ -83,7 +83,7 @@ struct RingFileReader {
             guard let bytes = try take(RingFileHeader.lengthBytes) else { continue }
             let length = RingFileReader.length(bytes)
             guard length > 0, length <= RingFile.maximumMessageBytes, length <= left else {
-                throw damage(at: place, "a message of \(length) bytes, where \(left) are left")
+                throw damage(at: place, "a message of \(length) bytes, but only \(left) bytes remain")
             }
             if length > RingFileReader.mostHoleBytes, hasHole(at: place, length) {
                 // Unless the message was dropped in between and the file was truncated.

@@ -163,7 +163,7 @@ final class FileDescriptor: Sendable {
         }
         guard opened.code == 0 else {
             if opened.code == ELOOP || opened.code == ENOTDIR {
-                throw .corrupted(path: full, offset: 0, reason: "a symbolic link or another kind of file")
+                throw .corrupted(path: full, offset: 0, reason: "is a symbolic link or not a file")
             }
             throw .fromErrno(opened.code, operation: "open", path: full)
         }
