@@ -172,7 +172,8 @@ struct IndexChecker {
         }
         if marked != UInt64(index.setAsideCount) || flagged != Int(index.setAsideCount) {
             add(
-                "\(flagged) entries are tombstoned; the index counts \(index.setAsideCount), the undo table \(marked)")
+                "\(flagged) entries are tombstoned; the index counts \(index.setAsideCount), the undo table \(marked)"
+            )
         }
     }
 
