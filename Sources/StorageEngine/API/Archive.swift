@@ -120,7 +120,7 @@ public final class Archive: Sendable {
     @inline(__always)
     private var isInherited: Bool { cp_fork_count() != forks }
 
-    /// Also true when another handle or process has removed the archive: its remaining files would give wrong results.
+    /// Also true if another handle or process has removed the archive: its remaining files would give wrong results.
     @inline(__always)
     package var isClosed: Bool {
         closed.load(ordering: .relaxed) || isInherited || fixed?.index.isRemoved ?? false
@@ -301,7 +301,7 @@ public final class Archive: Sendable {
         return removal
     }
 
-    // MARK: The whole
+    // MARK: The whole archive
 
     /// All present entries; those that others store or remove during the call may be listed or not (``EntryList``).
     /// Costs some ten nanoseconds an entry, and copies no key or value. Leaves no trace.

@@ -10,7 +10,7 @@ public enum ArchiveKind: UInt8, Sendable, Hashable, CaseIterable {
 
 /// How an entry's value is encoded, as its writer declared. The bytes may be of a more specific format.
 public enum ValueEncoding: UInt8, Sendable, Hashable, CaseIterable {
-    /// Not declared.
+    /// The writer declared no encoding.
     case unknown = 0
     /// CBOR (RFC 8949).
     case cbor = 1

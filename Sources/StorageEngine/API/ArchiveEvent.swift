@@ -32,11 +32,11 @@ public enum EventCause: UInt8, Sendable, Hashable, CaseIterable {
     case request = 1
     /// The limit required it.
     case limit = 2
-    /// Its expiry time passed.
+    /// The entry's expiry time passed.
     case deadline = 3
     /// The entry had not been accessed for longer than requested.
     case idle = 4
-    /// Its owner's entries were deleted.
+    /// All entries of the owner were deleted.
     case owner = 5
     /// A user did it with a tool, and may undo it.
     case person = 6

@@ -46,8 +46,8 @@ public struct Batch: Sendable {
             Item(key: key, value: value, encoding: encoding, attributes: attributes, keepsCreation: true))
     }
 
-    /// Like ``update(_:forKey:encoding:attributes:)``, but keeps the options in `kept` when the batch is applied; a new entry
-    /// gets this creation time; `nil`: the batch's.
+    /// Like ``update(_:forKey:encoding:attributes:)``, but keeps the present entry's options in `kept`. A new entry is created at
+    /// `created`, by default when the batch is applied.
     package mutating func update(
         _ value: [UInt8], forKey key: String, encoding: ValueEncoding, attributes: EntryAttributes,
         keeping kept: KeptTerms = [], created: Timestamp? = nil
@@ -66,7 +66,7 @@ public struct Batch: Sendable {
 public struct SeenEntry: Sendable, Hashable {
     /// The entry's key.
     public var key: String
-    /// Its ``CurrentEntry/sequence``; `nil`: the key must be absent.
+    /// The entry's ``CurrentEntry/sequence``; `nil`: the key must be absent.
     public var sequence: UInt64?
 
     /// The condition that `key` has an entry with this sequence, or no entry if it is `nil`.

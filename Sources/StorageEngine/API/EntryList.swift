@@ -278,7 +278,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         return try engine.withFrameIfPresent(at: reference.location) { $0.sequence == sequence } ?? false
     }
 
-    /// Like `line(at:)`, for an entry that was stored again, if no other entry can be meant.
+    /// Like `line(at:)`, also for an entry that was stored again, unless two entries share its tag.
     private func presentLine(at index: Int) throws(StorageError) -> EntryLine? {
         if let line = try line(at: index) { return line }
         let reference = references[index]

@@ -96,7 +96,7 @@ public struct UndoOutcome: Sendable, Hashable {
 public struct PlannedEntry: Sendable, Hashable {
     /// The entry's key.
     public var key: String
-    /// Its ``EntryMetadata/sequence`` when it was seen.
+    /// The entry's ``EntryMetadata/sequence`` when it was seen.
     public var sequence: UInt64
 
     /// The version `sequence` of the entry of `key`.
@@ -123,11 +123,11 @@ public enum PlannedAction: Sendable, Hashable {
 public struct PlanSkip: Sendable, Hashable {
     /// Why a planned entry was skipped.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
-        /// It was stored again since it was seen.
+        /// The entry was stored again since it was seen.
         case changed
-        /// It was removed or has expired.
+        /// The entry was removed or has expired.
         case absent
-        /// It was accessed since, and the plan was for idle entries only.
+        /// The entry was accessed since, and the plan was for idle entries only.
         case used
     }
 

@@ -32,7 +32,7 @@ extension Store {
         let place = try ScratchFolder(in: target.folder)
         defer { place.remove() }
         var report = BackupReport()
-        // By its open folder: another store may have taken the path since.
+        // Identifies the folder by its open descriptor: another store may have taken the path since.
         let copies = try Store.make(in: place.folder)
         let version: ArchiveVersion?
         do {
@@ -81,7 +81,7 @@ private struct ScratchFolder {
         }
     }
 
-    /// Moves a folder from here to the store. Returns `false` if the store has a non-empty one of that name.
+    /// Moves a folder from this scratch folder to the store. Returns `false` if the store has a non-empty folder of that name.
     func moveOut(_ inside: String) throws(StorageError) -> Bool {
         do throws(StorageError) {
             try store.rename(name + "/" + inside, to: inside)

@@ -15,7 +15,7 @@ extension Store {
             return try folder.folder(named: folderName).names().isEmpty
         } catch {
             switch error {
-            // Not a folder, removed in the meantime, or not readable for this user.
+            // The item is not a folder, was removed in the meantime, or can't be read by this user.
             case .corrupted, .permissionDenied, .notPrivate, .system(_, _, SystemCode.missing): return false
             default: throw error
             }
@@ -37,7 +37,7 @@ extension Store {
         return names.sorted()
     }
 
-    /// One line for such a file or folder: the fault and the remedy.
+    /// One line about such a file or folder: the fault and the remedy.
     public func strayFolderProblem(_ name: String) -> String {
         let place = "\(path)/\(name)"
         return ArchiveName.name(ofFolder: name) == nil
@@ -46,7 +46,7 @@ extension Store {
                 + "move it out of the store"
     }
 
-    /// One line for such an archive: the fault and the remedy.
+    /// One line about such an archive: the fault and the remedy.
     public func emptyArchiveProblem(named name: String) -> String {
         "\(path)/\(ArchiveName.folder(for: name)) is empty: its files were removed, or its creator was killed; "
             + "put the files back, store into it to start again, or let vellum check --repair remove the folder"

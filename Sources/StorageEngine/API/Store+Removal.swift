@@ -29,7 +29,7 @@ extension Store {
     private func removeOnce(_ name: String, ifStill old: ArchiveVersion?) throws(StorageError) -> Bool {
         let archive = try archive(named: name)
         var isRemoved = true
-        // Also if the removal failed halfway.
+        // Runs also if the removal failed halfway.
         defer { if isRemoved { forget(archive) } }
         // Keeps this process from creating the archive again in the meantime.
         isRemoved = try openedHere.value.turn(of: ExactText(name)).withLock { (_) throws(StorageError) in

@@ -410,7 +410,7 @@ public final class Store: Sendable {
 
 final class OpenedArchives: Sendable {
     let archives = GuardedReference(OrderedTable<ExactText, Archive>(by: ExactText.precedes))
-    /// One lock for each name that was ever opened, held while it opens, which another process may delay.
+    /// One lock for each archive name; held while the archive opens, which another process may delay.
     private let turns = GuardedReference(
         OrderedTable<ExactText, GuardedReference<Void>>(by: ExactText.precedes))
 

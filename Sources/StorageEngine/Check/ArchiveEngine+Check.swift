@@ -30,7 +30,7 @@ extension ArchiveEngine {
         let numbers = try log.segmentNumbers()
         var remarks: [String] = []
         for missing in try log.missing(among: numbers) {
-            // Not if the segment was created, or the previous one reclaimed, since the folder was listed.
+            // Ignores a segment that was created, or whose predecessor was reclaimed, since the folder was listed.
             guard let one = numbers.last(where: { $0 < missing.lowerBound }), one >= index.oldestSegment,
                 try log.status(of: missing.lowerBound) == nil, try log.status(of: one) != nil
             else { continue }

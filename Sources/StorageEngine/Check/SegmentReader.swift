@@ -56,7 +56,7 @@ struct SegmentReader {
             } else if isFresh {
                 return (offset, isBlank)
             } else {
-                // Other frames may have been written after the end since it was read.
+                // Another process may have written frames after the end since it was read.
                 let bytes = try SegmentLayout.usableBytes(file, file.status().bytes)
                 search = FrameSearch(file, bytes: bytes, segmentSeed: seed)
                 isFresh = true

@@ -6,7 +6,7 @@ struct EntryTraits {
     var memoryInterval: Int64 = 0
     /// UTF-8; empty: no owner.
     var owner = UnsafeRawBufferPointer(start: nil, count: 0)
-    /// For a memory-only entry, its size in bytes; 0 for all others.
+    /// Size of a memory-only entry in bytes; 0 for all others.
     var residentBytes: UInt64 = 0
 
     @inline(__always) var isPlain: Bool {

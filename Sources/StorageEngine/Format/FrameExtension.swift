@@ -19,7 +19,7 @@ enum FrameExtension {
 
     static func evictionBytes(_ count: Int) -> Int { partBytes(8 * count) }
 
-    /// Maximum that fits beside traits and a removal note.
+    /// Maximum number that fits beside the entry options and a removal note.
     static let maximumEvictions = (Frame.maximumExtensionBytes - 512) / 8
 
     /// The bytes of the first part with this tag; `nil` if absent or if the extension is malformed.

@@ -109,7 +109,7 @@ extension EntryMarks where Right == Changing {
         slot.isLive || slot.location != .none && unmarkIfBack(number, slot)
     }
 
-    // MARK: Setting aside
+    // MARK: Tombstoning
 
     /// Marks the entry as tombstoned. The caller adjusts the archive's totals.
     func setAside(_ number: UInt32, _ slot: ChangingSlot, by line: ChangingUndoLine) {

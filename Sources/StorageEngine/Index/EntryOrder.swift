@@ -53,7 +53,7 @@ struct EntryOrder {
         if let next = index.entry(victim.newer) { next.prefetch() }
     }
 
-    // MARK: Uses
+    // MARK: Touches
 
     @inline(__always)
     func moveToFront(_ number: UInt32, _ slot: ChangingSlot) {

@@ -97,7 +97,7 @@ struct EventRing {
 
     enum Cell {
         case event(RawEvent)
-        /// Not published yet, or never if its writer died.
+        /// The event isn't published yet, or never will be because its writer died.
         case pending
         case overwritten
     }

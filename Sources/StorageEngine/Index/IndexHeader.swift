@@ -71,7 +71,7 @@ struct IndexHeader: Equatable {
         guard oldest > 0, oldest <= newest, newest - oldest < UInt32(SegmentLayout.slots) else {
             return 0..<0
         }
-        // The log tail's segment is checked by finding the end of the log.
+        // Excludes the log tail's segment: its existence is checked by reading the end of the log.
         return oldest..<newest
     }
 }

@@ -156,7 +156,7 @@ extension MappedIndex {
     var cleanFlag: UInt32 { memory.word32(IndexLayout.cleanFlagOffset) }
     var cleanSum: UInt32 { memory.word32(IndexLayout.cleanSumOffset) }
 
-    // MARK: Deadlines, stamps and counters
+    // MARK: Expiry times, stamps and counters
 
     /// No entry expires before this, in microseconds on the boot clock; 0: no entry expires.
     var nextDeadline: Int64 { Int64(bitPattern: memory.word64(IndexLayout.nextDeadlineOffset)) }

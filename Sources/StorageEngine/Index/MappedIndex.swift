@@ -33,7 +33,7 @@ extension ChangingIndex {
     @inline(__always)
     init(_ section: borrowing ArchiveSection) { self.init(bytes: section.engine.index.memory) }
 
-    /// For memory that only its creator has, or while no other process writes to the archive or can open it.
+    /// For memory that only its creator uses, or while no other process writes to the archive or can open it.
     init(unshared memory: IndexMemory) { self.init(bytes: memory.bytes) }
 
     @inline(__always) var view: IndexView { IndexView(bytes: memory) }

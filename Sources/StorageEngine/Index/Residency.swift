@@ -21,7 +21,7 @@ struct Residency<Right> {
     func isMarked(_ number: UInt32, line: Int) -> Bool { self[number] & 1 << UInt64(line & 63) != 0 }
 
     func mark(_ number: UInt32, line: Int) {
-        // Not if the entry was removed: writing to a hole in the file would need a block that was not reserved (F4).
+        // A removed entry gets no mark: writing to a hole in the file would need a block that was not reserved (F4).
         guard let word = word(number), index.entry(number)?.location != Location.none else { return }
         if !isUsed { index.isResidencyUsed = true }
         cp_or64(word, 1 << UInt64(line & 63))

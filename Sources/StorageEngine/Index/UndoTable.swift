@@ -53,7 +53,7 @@ enum UndoState: UInt32 {
     case free = 0
     case reversible = 1
     case undone = 2
-    /// Its removals are undone; its expiry times can still be restored.
+    /// The action's removals are undone; its changes of expiry times can still be undone.
     case returning = 3
 }
 
@@ -171,7 +171,7 @@ extension ChangingUndoLine {
         cp_relaxed_store32(sums + 48, process)
     }
 
-    /// For a line that no mark names: sums that count entries are damaged.
+    /// For a line that no mark names: sums that count entries then are damaged.
     func clearSumsOfMarks() {
         for offset in stride(from: 0, to: 32, by: 8) { cp_relaxed_store64(sums + offset, 0) }
     }

@@ -142,7 +142,7 @@ final class ArchiveLock: @unchecked Sendable {
             let most = max(0, min(nanoseconds &- waited, ArchiveLock.longestStep))
             if let outcome = step(most) { return outcome }
             if waited >= nanoseconds {
-                // It may have been released long ago, to a thread that was stopped then.
+                // The last release may have been long ago, and the thread that got the lock stopped then.
                 return .timedOut(isUsed: settledAt.map { waited - $0 < 1_000_000_000 } ?? false)
             }
         }

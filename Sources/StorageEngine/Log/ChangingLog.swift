@@ -10,7 +10,7 @@ struct ChangingLog {
     @inline(__always)
     init(_ section: borrowing ArchiveSection) { log = section.engine.log }
 
-    /// For a caller that has exclusive use of the archive's files.
+    /// Requires that the caller has exclusive use of the archive's files.
     init(unshared log: SegmentLog) { self.log = log }
 
     // MARK: Bytes

@@ -73,7 +73,7 @@ extension ArchiveEngine {
             maintenanceDue.store(.max, ordering: .relaxed)
             return state.ticket
         }
-        // Not under the lock, because the run takes it too.
+        // Outside the mutex, because the run locks it too.
         if let ended { Upkeep.shared.cancel(ended, within: ArchiveEngine.patienceNanoseconds) }
     }
 

@@ -106,7 +106,7 @@ extension ArchiveEngine {
         // During a renumbering, whose process may have been stopped, an entry is in two slots.
         var places: Set<Location> = []
         references.removeAll { !places.insert($0.location).inserted }
-        // Or the entry was moved to a slot that the walk had passed.
+        // A renumbering may also have moved an entry to a slot that the walk had passed.
         var numbers = Set(references.map(\.number))
         for tag in lost {
             for number in index.table.liveEntries(ofTag: tag) where numbers.insert(number).inserted {
@@ -184,7 +184,7 @@ extension ArchiveEngine {
         return try log.frameIfPresent(pin, at: location.offset).map(body)
     }
 
-    /// `nil` also if the frame can't be read now.
+    /// Like ``withFrameIfPresent(at:_:)``, but `nil` also if the frame can't be read now.
     func withFrame<Result>(at location: Location, _ body: (Frame) -> Result) -> Result? {
         guard let pin = log.pin(location.segment) else { return nil }
         defer { log.unpin(pin) }
@@ -198,7 +198,7 @@ private struct ListMoment {
     private let index: IndexView
     private let now: Int64
     private let wallOffset: Int64
-    /// Slots of the process table whose processes are alive; 0: no process holds any value.
+    /// A bit for each slot of the process table whose process is alive; 0 if no process has ever held a value.
     private let living: UInt64
 
     init(_ engine: ArchiveEngine) {

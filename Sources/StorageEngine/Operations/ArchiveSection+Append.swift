@@ -136,7 +136,7 @@ extension ArchiveSection {
         return Location(segment: pin.segment, offset: SegmentHeader.bytes)
     }
 
-    /// The caller unpins the segment.
+    /// Creates the next segment and pins it; the caller unpins it.
     private func beginSegment(bytes: Int, target: Int) throws(StorageError) -> SegmentLog.Pin {
         guard index.head != .none || index.appendedBytes == 0 && index.usedEntries == 0 else {
             throw index.contradiction(at: IndexLayout.headOffset, "the index has no log position")

@@ -50,7 +50,7 @@ extension ArchiveEngine {
         // A value that wouldn't fit even then must not cost any entries (S4).
         if index.segmentBytes == before, bytes < before {
             guard try section.dropOldestSegment() else { return 0 }
-            // Its file may already have been missing; then the next segment is dropped.
+            // The segment's file may already have been missing; then the next segment is dropped.
             return max(1, before - index.segmentBytes)
         }
         return before - index.segmentBytes

@@ -63,7 +63,7 @@ extension ArchiveSection {
         return index.oldestSegment > segment ? 4096 : nil
     }
 
-    // MARK: Without writes
+    // MARK: Pending compaction
 
     /// Does a slice of another call's pending compaction: that call may have failed, or be a look-up, which doesn't wait for it.
     /// Clears the pending state when no more can be done. Returns whether it did something.

@@ -99,7 +99,7 @@ extension ArchiveSection {
         }
     }
 
-    // MARK: Stored again
+    // MARK: Overwritten entries
 
     /// Marks the key's tombstoned entries as overwritten before the key is stored: no undo restores them (S12).
     @inline(never)
@@ -130,7 +130,7 @@ extension ArchiveSection {
         return found
     }
 
-    // MARK: When undo is over
+    // MARK: The end of the undo window
 
     /// Drops at most `most` entries whose action can no longer be undone, and clears the marks of restored ones. `true` if there
     /// may be more. After a full sweep, corrects the sums of marks that don't exist. Visits each line of the undo table.

@@ -189,7 +189,7 @@ extension ArchiveSection {
         if !isAll { line.state = .reversible }
     }
 
-    /// For a `restore` frame from before the rule that overwritten entries stay out: restores these too.
+    /// Also restores overwritten entries, for a `restore` frame that is older than the rule that these stay out.
     private func restoreOverwritten(_ line: ChangingUndoLine) throws(StorageError) {
         for number in marked(by: line) where index.marks[number].isSuperseded {
             guard index.marks[number].place == line.place, let slot = index.entry(number),
@@ -201,7 +201,7 @@ extension ArchiveSection {
         }
     }
 
-    // MARK: Room for restored entries
+    // MARK: Space for restored entries
 
     /// Evicts the least recent entries in slices, restored ones last (S12), before any is restored: the limit always holds (S3).
     fileprivate func makeRoom(

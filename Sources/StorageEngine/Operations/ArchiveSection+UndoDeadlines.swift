@@ -61,7 +61,7 @@ extension ArchiveEngine {
             letOthersIn()
             guard progress(Double(done) / Double(changes.count)) else { return outcome }
         }
-        // Others may have removed more of its entries as expired; the last part drops the remaining tombstoned ones.
+        // Other processes may have removed more of its entries as expired; the last part drops the rest of the tombstoned ones.
         var isReturned = done == 0
         while true {
             if !isReturned {

@@ -71,7 +71,7 @@ extension ArchiveEngine {
         return try lockedSection(nanoseconds: nanoseconds)
     }
 
-    /// For a caller within the ``gate``. The guard leaves the gate at its end; if this throws, it has left the gate.
+    /// Requires that the caller is within the ``gate``. The guard leaves the gate at its end; on an error, this leaves it.
     @inline(__always)
     func lockedSection(nanoseconds: Int64) throws(StorageError) -> ArchiveSection {
         let outcome = lock.acquire(nanoseconds: nanoseconds)
@@ -103,7 +103,7 @@ extension ArchiveEngine {
         return sectionOfSoundIndex()
     }
 
-    /// For the holder of the lock within the gate; leaves both if recovery is needed.
+    /// Requires that the caller holds the lock and is within the gate; leaves both if recovery is needed.
     private func sectionOfSoundIndex() -> ArchiveSection? {
         guard index.sectionOwner == 0, index.isReady, (try? index.catchUp()) != nil else {
             lock.release()
@@ -142,7 +142,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// For the holder of the lock who hasn't set the lock owner yet.
+    /// Requires that the caller holds the lock and hasn't set the lock owner yet.
     @inline(never)
     private func recoverSection() throws(StorageError) {
         switch index.state {

@@ -149,7 +149,7 @@ extension ArchiveOpening {
         guard try hasFailedToSync() else { return }
         for name in try folder.names() where SegmentHeader.number(ofFileName: name) != nil {
             guard let file = try openIfPresent(name, writable: true) else { continue }
-            // Writes as much as possible; the failure is known already.
+            // Writes as much as possible; an earlier sync has already reported the failure.
             try? file.synchronize()
             file.forgetCachedBytes()
         }

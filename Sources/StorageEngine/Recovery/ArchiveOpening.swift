@@ -17,7 +17,7 @@ struct ArchiveOpening {
 
     enum Purpose {
         case writing
-        /// For reading. Repairs for this purpose wait for no other process, and evict no entry.
+        /// Opens for reading. Repairs then wait for no other process, and evict no entry.
         case looking
 
         fileprivate var nanoseconds: Int64 { self == .writing ? ArchiveEngine.patienceNanoseconds : 0 }

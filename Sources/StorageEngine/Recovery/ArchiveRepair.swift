@@ -10,7 +10,7 @@ struct ArchiveRepair {
     var evidence: PriorIndexEvidence?
     private(set) var damaged = 0
     private(set) var problems: [String] = []
-    /// For each segment, the offset from which on entries count as salvaged.
+    /// The offset in each segment from which on entries count as salvaged.
     var salvagedFrom: [UInt32: Int] = [:]
 
     static func run(

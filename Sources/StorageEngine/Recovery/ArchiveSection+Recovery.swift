@@ -72,7 +72,7 @@ extension ArchiveSection {
         index.endReturn()
     }
 
-    // MARK: Entries that are set aside, and their number for each action
+    // MARK: Tombstoned entries, and their number for each action
 
     private func beginRecountOfSetAside() {
         index.setAsideCount = 0

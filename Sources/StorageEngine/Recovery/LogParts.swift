@@ -46,7 +46,7 @@ struct LogParts: Sendable {
 }
 
 extension ArchiveSection {
-    /// Updates the parts for frames appended since a log with losses was read, unless other parts changed. Requires no other writer.
+    /// Renews the parts after frames were appended to a log with losses, unless other segments changed. Requires no other writer.
     func noteParts() throws(StorageError) {
         let (oldest, head) = (index.oldestSegment, index.head)
         guard let parts = index.parts, head != parts.head else { return }

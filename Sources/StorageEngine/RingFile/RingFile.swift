@@ -288,7 +288,7 @@ public final class RingFile: Sendable {
             // From here on no reader begins a view, so that frequent readers can't block writers indefinitely.
             try patience.wait { () throws(StorageError) in try file.lockByte(RingFile.appendingByte) }
             defer { file.unlockByte(RingFile.appendingByte) }
-            // For readers that could not get a short view, and for other programs.
+            // Excludes readers that could not get a short view, and other programs.
             try patience.wait { () throws(StorageError) in try file.lock(.exclusive, wait: false) }
             defer { file.unlock() }
             if FileDescriptor.hasByteLocks {

@@ -86,7 +86,7 @@ struct RingFileReader {
                 throw damage(at: place, "a message of \(length) bytes, but only \(left) bytes remain")
             }
             if length > RingFileReader.mostHoleBytes, hasHole(at: place, length) {
-                // Unless the message was dropped in between and the file was truncated.
+                // The hole is no damage if the message was dropped in between and the file was truncated.
                 if !isAlone {
                     guard try refill(RingFileHeader.lengthBytes), position == place,
                         RingFileReader.length(buffer.prefix(RingFileHeader.lengthBytes)) == length,

@@ -119,7 +119,7 @@ package final class EntryScan {
         var items: [ScanItem] = []
         var stamps: [UInt64] = []
         let count = min(engine.index.entryCount, Int(engine.index.usedEntries))
-        // For the items with their stamps, and for sorting them.
+        // Memory for the items with their stamps, and for sorting them.
         try AddressPressure.requireRoom(for: count, bytesEach: 64, in: engine.folder.path)
         items.reserveCapacity(count)
         if order == .recency { stamps.reserveCapacity(count) }
