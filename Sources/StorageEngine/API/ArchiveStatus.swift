@@ -108,7 +108,7 @@ public enum ConditionalDelete: Sendable, Hashable {
     case deleted
     /// No entry with that key exists any more.
     case absent
-    /// The entry was stored again since it was seen, and is unchanged.
+    /// The entry was stored again since it was seen, and was not deleted.
     case changed
 }
 

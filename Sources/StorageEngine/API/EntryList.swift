@@ -143,7 +143,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         return unreadable
     }
 
-    /// Reads a key that was moved. `gone`: segments that can't be read. Returns whether the result is certain.
+    /// Reads the key of a moved entry, except from the unreadable segments `gone`. Returns whether the result is certain.
     private func readMovedKey(
         at index: Int, _ gone: Set<UInt32>, _ body: (Int, UnsafeRawBufferPointer) -> Void
     ) -> Bool {

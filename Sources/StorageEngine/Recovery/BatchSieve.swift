@@ -91,7 +91,7 @@ struct BatchSieve<Item> {
     mutating func take(damage range: Range<Int>, _ zeros: Zeros) throws(StorageError) {
         let hole: Hole = try looksLost(range, isEnd: false, zeros) ? .lost : .damaged
         var ofOpen = hole
-        // If the following batch was abandoned, newer frames follow directly.
+        // If a batch after this one was abandoned, newer frames follow this one directly.
         if let end = open?.end, end > range.lowerBound, end <= range.upperBound {
             ofOpen = try looksLost(range.lowerBound..<end, isEnd: true, zeros) ? .lost : .damaged
         }

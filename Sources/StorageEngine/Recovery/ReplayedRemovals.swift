@@ -29,7 +29,7 @@ struct ReplayedRemovals {
     /// Called when an undo restored entries: their sequences may be older than the removals of other entries of their keys.
     mutating func forgetAll() { (removals, allBefore) = ([:], 0) }
 
-    /// The removal of a key after operation `sequence`: `all`: certainly; `place`: if the frame there has the same key.
+    /// Whether a key with this tag was removed after operation `sequence`. `all`: certainly; `place`: if the frame there has the key.
     func place(of tag: UInt32, after sequence: UInt64) -> (all: Bool, place: Location?) {
         guard let removal = removals[tag], removal.sequence > sequence else {
             return (sequence < allBefore, nil)
