@@ -1,7 +1,7 @@
 /// An action that can be undone (S12). If its removals fit into the archive's budget (``Archive/undoBudget()``), it can be undone
-/// for ten minutes, regardless of later writes. For limits up to some 40 MB the budget suffices for all entries, for larger
-/// limits if values are large. An action beyond the budget can be undone until 5 % of the archive's limit (for a collection, of
-/// its values; at least 64 KiB) has been written, and for ten minutes at most. Only the last 64 actions can be undone.
+/// for ten minutes, regardless of later writes. The budget suffices for all entries if the limit is at most some 40 MB, more with
+/// large values and less with small ones. Beyond the budget, an action can be undone until 5 % of the archive's limit (for a
+/// collection, of its values; at least 64 KiB) has been written, at most for ten minutes. Only the last 64 can be undone.
 public struct ReversibleAction: Sendable, Hashable, Identifiable {
     /// The kind of change that an action made.
     public enum Kind: UInt32, Sendable, Hashable {

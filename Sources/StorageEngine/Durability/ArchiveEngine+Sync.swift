@@ -110,11 +110,11 @@ extension ArchiveEngine {
     }
 
     /// Pause until the task runs again: short enough to notice that another process shortened the interval.
-    private var dutyNanoseconds: Int64 { min(intervalNanoseconds, 1_000_000_000) }
+    private var taskNanoseconds: Int64 { min(intervalNanoseconds, 1_000_000_000) }
 
     private func beginUpkeep() throws(StorageError) {
         // The closure holds a strong reference until ``endSyncing()``; a weak one would slow down the retains of every put.
-        try syncing.begin(after: dutyNanoseconds) { self.syncIfDue() }
+        try syncing.begin(after: taskNanoseconds) { self.syncIfDue() }
     }
 
     private func syncIfDue() -> Int64? {
@@ -125,7 +125,7 @@ extension ArchiveEngine {
         let idle = cp_monotonic_time() &- syncing.lastSync.load(ordering: .relaxed)
         // A thread that wakes slightly early need not sleep again.
         guard idle >= intervalNanoseconds - 1_000_000 else {
-            return min(dutyNanoseconds, intervalNanoseconds - idle)
+            return min(taskNanoseconds, intervalNanoseconds - idle)
         }
         // If the medium fails, the archive stops, and every process sees that in the index.
         do throws(StorageError) {
@@ -138,7 +138,7 @@ extension ArchiveEngine {
             syncing.isOverdue.store(true, ordering: .relaxed)
         }
         syncing.lastSync.store(cp_monotonic_time(), ordering: .relaxed)
-        return dutyNanoseconds
+        return taskNanoseconds
     }
 
     /// Waits for `patience` only if no caller has waited that long already.

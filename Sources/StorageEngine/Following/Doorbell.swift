@@ -1,7 +1,7 @@
 import CPlatform
 
-/// A word in a small file of a store (OnDiskFormat, "The doorbell"). Writers increase it to wake the followers of all archives,
-/// each with one waiting thread. Followers create the file; a writer opens it at the first waiter.
+/// A word in a small file of a store (OnDiskFormat, "The doorbell"). Writers change it to wake all followers; a follower needs
+/// one thread for any number of archives. Followers create the file; a writer opens it at the first waiter.
 final class Doorbell: Sendable {
     static let fileName = "vellum-store.doorbell"
     static let fileBytes = 4096
@@ -18,13 +18,13 @@ final class Doorbell: Sendable {
     init(store folder: FileDescriptor) { self.folder = folder }
 
     /// How long the last check of the file is valid: a missing file isn't searched for at each event.
-    private static let beliefNanoseconds: Int64 = 1_000_000_000
+    private static let checkNanoseconds: Int64 = 1_000_000_000
 
     /// Rings the bell; `false` if the file can't be opened now.
     func ring() -> Bool {
         let bell = state.withLock { state in
             let now = cp_monotonic_time()
-            if state.looked == .min || now - state.looked > Doorbell.beliefNanoseconds {
+            if state.looked == .min || now - state.looked > Doorbell.checkNanoseconds {
                 state.looked = now
                 if state.bell?.isGone ?? true { state.bell = try? open(making: false) }
             }

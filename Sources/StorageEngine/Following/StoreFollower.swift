@@ -50,7 +50,7 @@ final class StoreFollower: Sendable {
     private static let lookNanoseconds: Int64 = 1_000_000_000
     private static let pollNanoseconds: Int64 = 50_000_000
     /// Pause after events were delivered: limits ringing to some hundred times a second.
-    private static let breathNanoseconds: Int64 = 2_000_000
+    private static let pauseNanoseconds: Int64 = 2_000_000
 
     var isActive: Bool { state.withLock { $0.isRunning } }
     var waiting: Int {
@@ -177,11 +177,11 @@ final class StoreFollower: Sendable {
                     for (number, batch) in findings.batches { deliver(batch, to: number, of: item.id) }
                 }
             }
-            if isBusy { cp_sleep(StoreFollower.breathNanoseconds) }
+            if isBusy { cp_sleep(StoreFollower.pauseNanoseconds) }
             // A number was claimed but its event isn't published: the writer waits for the processor, or was stopped.
             pause =
                 isPending
-                ? min(max(2 * pause, StoreFollower.breathNanoseconds), StoreFollower.pollNanoseconds) : 0
+                ? min(max(2 * pause, StoreFollower.pauseNanoseconds), StoreFollower.pollNanoseconds) : 0
             let next = rest(at: bell, seen: round.arrivals, mayEnd: isCheck)
             if next == .end { return }
             if next == .again { continue }

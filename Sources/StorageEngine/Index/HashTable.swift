@@ -202,7 +202,7 @@ extension HashTable where Right == Changing {
     // MARK: Growing and shrinking
 
     /// Far more than the processes that can have died between taking an entry number and splitting a bucket.
-    private static var splitsOwedAtMost: Int { IndexLayout.chunkBuckets }
+    private static var mostPendingSplits: Int { IndexLayout.chunkBuckets }
 
     /// Distributes the entries of one bucket over it and a new one.
     @inline(never)
@@ -210,7 +210,7 @@ extension HashTable where Right == Changing {
         let buckets = index.bucketCount
         // A bucket in use must not become the new one. A process that died before its split leaves one bucket too few.
         let needed = Int(index.usedEntries) * IndexLayout.chunkBuckets / IndexLayout.chunkEntries
-        guard Int(buckets) + HashTable.splitsOwedAtMost > needed, let new = index.bucket(buckets) else {
+        guard Int(buckets) + HashTable.mostPendingSplits > needed, let new = index.bucket(buckets) else {
             return index.declareDamaged()
         }
         let half = (UInt32.max >> UInt32(buckets.leadingZeroBitCount)) >> 1

@@ -173,12 +173,12 @@ extension ChangingIndex {
     @inline(__always)
     func adjust(_ total: IndexLayout.Total, by amount: Int) {
         let sum = Int64(bitPattern: memory.word64(total.offset)) &+ Int64(amount)
-        if sum < 0 { fallBelowNothing(total) } else { memory.set64(total.offset, UInt64(bitPattern: sum)) }
+        if sum < 0 { resetNegative(total) } else { memory.set64(total.offset, UInt64(bitPattern: sum)) }
     }
 
     /// A negative total means a damaged size, and must not evict intact entries. Failed extensions affect only `segmentBytes`.
     @inline(never)
-    private func fallBelowNothing(_ total: IndexLayout.Total) {
+    private func resetNegative(_ total: IndexLayout.Total) {
         if total != .segmentBytes { declareDamaged() }
         memory.set64(total.offset, 0)
     }

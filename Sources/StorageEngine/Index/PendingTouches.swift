@@ -35,9 +35,9 @@ extension TouchRing {
         // A touch sets the stamp first; `drained` advances last. Lower touches are in the slot, unless a newer one is being applied.
         pending.wait.restart()
         while true {
-            let told = max(pending.drained, drained)
+            let applied = max(pending.drained, drained)
             let use = LastUse(slot)
-            let isWhole = use.recency < told && slot.recency == use.recency
+            let isWhole = use.recency < applied && slot.recency == use.recency
             // If the process that applies the touches was stopped, the hits of this entry may lack one.
             if isWhole || !pending.wait.goesOn() { return use.adding(touches, tag: slot.tag) }
         }

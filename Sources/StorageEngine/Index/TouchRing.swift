@@ -145,7 +145,7 @@ extension TouchRing where Right == Changing {
         var stamp = drained
         guard stamp < end else { return }
         guard end <= Touch.largestStamp else { return index.declareDamaged() }
-        // Stamps that exceed the ring's length belong to writers that found the ring full and published nothing.
+        // Stamps further ahead than the ring's length belong to writers that found the ring full and published nothing.
         if end &- stamp > UInt64(8 * IndexLayout.touchCells) {
             setDrained(end)
             drain(stamp, before: stamp &+ UInt64(IndexLayout.touchCells))

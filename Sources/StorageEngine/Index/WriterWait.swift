@@ -15,11 +15,11 @@ final class WriterWait {
     /// Longest total wait of a reader, in nanoseconds.
     private static let patience: Int64 = 20_000_000
     private static let shortPatience: Int64 = 1_000_000
-    private static let caution: Int64 = 1_000_000_000
+    private static let cautionNanoseconds: Int64 = 1_000_000_000
     private static let spins = 100
     private static let yields = 200
     /// When a wait for another process last ended without success, on the monotonic clock.
-    private static let lastInVain = Atomic<Int64>(-caution)
+    private static let lastTimeout = Atomic<Int64>(-cautionNanoseconds)
 
     init<Right>(_ index: MappedIndex<Right>, atMost nanoseconds: Int64 = patience) {
         bytes = index.memory
@@ -57,13 +57,13 @@ final class WriterWait {
     private func start(_ now: Int64) {
         (state, begin, end) = (bytes.writerState, now, now)
         guard bytes.memory.stoppedState.load(ordering: .relaxed) != state else { return }
-        let isRecent = now &- WriterWait.lastInVain.load(ordering: .relaxed) < WriterWait.caution
+        let isRecent = now &- WriterWait.lastTimeout.load(ordering: .relaxed) < WriterWait.cautionNanoseconds
         end += max(0, isRecent && !isOwn ? min(left, WriterWait.shortPatience) : left)
     }
 
     private func noteInVain(_ now: Int64) {
         bytes.memory.stoppedState.store(state, ordering: .relaxed)
-        if owner != 0, !isOwn { WriterWait.lastInVain.store(now, ordering: .relaxed) }
+        if owner != 0, !isOwn { WriterWait.lastTimeout.store(now, ordering: .relaxed) }
     }
 
     private var owner: UInt64 { bytes.word64(IndexLayout.sectionOwnerOffset) }

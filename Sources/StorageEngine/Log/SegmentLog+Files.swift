@@ -115,7 +115,7 @@ extension SegmentLog {
         return header
     }
 
-    /// Accepts a segment with a damaged header but an intact frame, whose checksum is seeded with identity and number.
+    /// Throws unless the header is this archive's or, if it is damaged, an intact frame is, whose checksum includes the identity.
     func checkBelonging(_ file: FileDescriptor, _ segment: UInt32) throws(StorageError) {
         do throws(StorageError) {
             _ = try header(of: file, segment)

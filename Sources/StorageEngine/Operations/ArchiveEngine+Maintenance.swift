@@ -6,7 +6,7 @@ import Synchronization
 /// seconds, because another process may have left work and exited.
 extension ArchiveEngine {
     fileprivate static let shortestPause: Int64 = 2_000_000
-    /// Pause while other processes' writes may end an undo window or reach a pause.
+    /// Pause while other processes' writes may end an undo window, or a busy archive may become quiet.
     fileprivate static let usualPause: Int64 = 1_000_000_000
     /// Longest pause: another process may have set an earlier expiry time and ended, or the machine slept.
     fileprivate static let longestPause: Int64 = 5_000_000_000

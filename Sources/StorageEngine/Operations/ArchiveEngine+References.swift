@@ -83,7 +83,7 @@ extension ArchiveEngine {
         references.reserveCapacity(count)
         func take(_ line: EntryLine) {
             if let part, !part.contains(line.tag) || references.count > most { return }
-            if let reference = moment.reference(line, orGone: all) { references.append(reference) }
+            if let reference = moment.reference(line, evenAbsent: all) { references.append(reference) }
         }
         try forEachLine(uses: moment.pending) { take($0) }
         guard references.count <= most else { return nil }
@@ -209,12 +209,12 @@ private struct ListMoment {
         living = index.residency.isUsed ? engine.livingLines : 0
     }
 
-    /// `nil` for an entry that has expired or that only an ended process's memory held, unless `orGone`.
+    /// `nil` for an entry that has expired or that only an ended process's memory held, unless `evenAbsent`.
     @inline(__always)
-    func reference(_ line: EntryLine, orGone: Bool = false) -> EntryReference? {
-        if line.deadline != Deadline.never, now >= line.deadline, !orGone { return nil }
+    func reference(_ line: EntryLine, evenAbsent: Bool = false) -> EntryReference? {
+        if line.deadline != Deadline.never, now >= line.deadline, !evenAbsent { return nil }
         let isHeld = living != 0 && index.residency[line.number] & living != 0
-        guard !line.isMemoryOnly || isHeld || orGone, let use = line.use else { return nil }
+        guard !line.isMemoryOnly || isHeld || evenAbsent, let use = line.use else { return nil }
         return EntryReference(
             line, tier: line.isMemoryOnly ? .memory : isHeld ? .both : .disk,
             expiry: line.deadline == Deadline.never ? 0 : line.deadline.addingSaturating(wallOffset), use: use

@@ -24,7 +24,7 @@ extension ArchiveEngine {
         var refusal = refusal
         var left = bytes + 2 * segmentTarget
         while left > 0 {
-            let given = try giveUpSome(for: bytes)
+            let given = try dropSome(for: bytes)
             guard given > 0 else { throw refusal }
             left -= given
             do throws(StorageError) {
@@ -38,7 +38,7 @@ extension ArchiveEngine {
     }
 
     /// Returns the freed bytes; 0 if nothing could be dropped.
-    private func giveUpSome(for bytes: Int) throws(StorageError) -> Int {
+    private func dropSome(for bytes: Int) throws(StorageError) -> Int {
         let section = try acquire()
         section.drainTouches()
         let before = index.segmentBytes
@@ -80,13 +80,13 @@ extension ArchiveSection {
         defer { if let pin { log.unpin(pin) } }
         var isWhole = true
         if engine.kind == .log {
-            try giveUpMessages(before: next) { () throws(StorageError) in
+            try dropMessagesOfFiles(before: next) { () throws(StorageError) in
                 isWhole = try removeOldestSegment(next: next)
             }
         } else {
             isWhole = try removeOldestSegment(next: next)
             crashPoint(.segmentGivenUp)
-            giveUpEntries(of: segment, pin)
+            dropEntries(of: segment, pin)
         }
         crashPoint(.segmentEmptied)
         index.setLiveFrames(ofSegment: segment, 0)
@@ -98,7 +98,7 @@ extension ArchiveSection {
     }
 
     /// Removes the entries of a removed segment. After a crash in between, recovery finds the rest.
-    private func giveUpEntries(of segment: UInt32, _ pin: SegmentLog.Pin?) {
+    private func dropEntries(of segment: UInt32, _ pin: SegmentLog.Pin?) {
         if let pin {
             // The loop below finds entries that can't be read here.
             _ = try? log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
@@ -136,7 +136,7 @@ extension ArchiveSection {
     }
 
     /// Drops the messages before a segment. If their files can't be removed, restores the messages.
-    private func giveUpMessages(
+    private func dropMessagesOfFiles(
         before segment: UInt32, removing: () throws(StorageError) -> Void
     ) throws(StorageError) {
         let (count, bytes) = try dropMessages(

@@ -101,8 +101,8 @@ extension ArchiveSection {
 
     /// Replays a message's frame; its `created` names the oldest message that stayed.
     func replayMessage(_ frame: Frame, at location: Location) throws(StorageError) {
-        let said = Location(raw: UInt64(bitPattern: frame.created))
-        let oldest = said == .none ? location : min(said, location)
+        let kept = Location(raw: UInt64(bitPattern: frame.created))
+        let oldest = kept == .none ? location : min(kept, location)
         let dropped = try messages(before: oldest, settled: location)
         index.adjust(.valueBytes, by: frame.valueBytes - dropped.bytes)
         index.adjust(.entryCount, by: 1 - dropped.count)
@@ -114,8 +114,8 @@ extension ArchiveSection {
 
     /// Replays the frame of a lowered limit; its `created` names the oldest message that stayed, 0: none.
     func replayShortening(_ frame: Frame, at location: Location) throws(StorageError) {
-        let said = Location(raw: UInt64(bitPattern: frame.created))
-        let dropped = try messages(before: said == .none ? location : min(said, location), settled: location)
+        let kept = Location(raw: UInt64(bitPattern: frame.created))
+        let dropped = try messages(before: kept == .none ? location : min(kept, location), settled: location)
         guard dropped.count > 0 else { return }
         index.adjust(.valueBytes, by: -dropped.bytes)
         index.adjust(.entryCount, by: -dropped.count)

@@ -68,12 +68,12 @@ extension ArchiveSection {
     /// Does a slice of another call's pending compaction: that call may have failed, or be a look-up, which doesn't wait for it.
     /// Clears the pending state when no more can be done. Returns whether it did something.
     func compactPart() -> Bool {
-        let debtor = engine.compactionOwner.load(ordering: .relaxed)
-        guard debtor != 0 else { return false }
+        let owner = engine.compactionOwner.load(ordering: .relaxed)
+        guard owner != 0 else { return false }
         let reclaims = reclaimSome { engine.isOverbooked(index.segmentBytes) }
         if reclaims || dropDeadSegment() || compactSome() { return true }
         // Compaction becomes pending under the lock, so this clears no newer request.
-        _ = engine.compactionOwner.compareExchange(expected: debtor, desired: 0, ordering: .relaxed)
+        _ = engine.compactionOwner.compareExchange(expected: owner, desired: 0, ordering: .relaxed)
         return false
     }
 
@@ -359,20 +359,20 @@ extension ArchiveEngine {
     var hasPendingCompaction: Bool { compactionOwner.load(ordering: .relaxed) == ArchiveEngine.thread }
 
     fileprivate var isCompactionClaimed: Bool {
-        let debtor = compactionOwner.load(ordering: .relaxed)
-        return debtor != 0 && debtor != ArchiveEngine.thread && debtor != ArchiveEngine.nobody
+        let owner = compactionOwner.load(ordering: .relaxed)
+        return owner != 0 && owner != ArchiveEngine.thread && owner != ArchiveEngine.noThread
     }
 
     /// Leaves the current call's pending compaction to the next change or to maintenance.
     func leaveCompaction() {
         let (isLeft, _) = compactionOwner.compareExchange(
-            expected: ArchiveEngine.thread, desired: ArchiveEngine.nobody, ordering: .relaxed)
+            expected: ArchiveEngine.thread, desired: ArchiveEngine.noThread, ordering: .relaxed)
         // If no thread can be started, the next change continues it.
         if isLeft { try? startMaintenance() }
     }
 
     /// In place of a thread: the pending compaction is left to the next change or to maintenance.
-    private static let nobody = UInt.max
+    private static let noThread = UInt.max
 
     private static var thread: UInt {
         #if canImport(Darwin)

@@ -71,7 +71,7 @@ extension ArchiveOpening {
         guard try folder.hasEntry(named: ArchiveOpening.indexName) else { return nil }
         try folder.unlink(ArchiveOpening.indexName)
         crashPoint(.oldIndexRemoved)
-        for attempt in 0..<ArchiveOpening.looksForRoom {
+        for attempt in 0..<ArchiveOpening.spaceChecks {
             if attempt > 0 { cp_sleep(25_000_000) }
             do throws(StorageError) {
                 return try buildIndexFile(attachment: attachment, evidence: evidence, isRoomy: false)
@@ -83,7 +83,7 @@ extension ArchiveOpening {
     }
 
     /// Number of checks for space that observers are about to free.
-    private static let looksForRoom = 12
+    private static let spaceChecks = 12
 
     /// Builds in memory, frees space with that index, and builds the file. Throws `refusal` for an empty archive.
     private func buildIndexInMemory(

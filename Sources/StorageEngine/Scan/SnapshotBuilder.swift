@@ -26,23 +26,23 @@ struct SnapshotBuilder {
     /// Number of attempts before an error.
     private static let attempts = 200
     /// A single read may meet a slot that is being changed.
-    private static let timesToBelieveDamage = 3
+    private static let readingsToReportDamage = 3
 
     func take() throws(StorageError) -> Result {
         var timesDamaged = 0
         for attempt in 0..<SnapshotBuilder.attempts {
             do throws(StorageError) {
                 var isDamaged = false
-                let believes = attempt >= SnapshotBuilder.timesToBelieveDamage
-                if let result = try attemptOnce(&isDamaged, believesMissing: believes) { return result }
+                let missingIsLost = attempt >= SnapshotBuilder.readingsToReportDamage
+                if let result = try attemptOnce(&isDamaged, missingIsLost: missingIsLost) { return result }
                 timesDamaged = isDamaged ? timesDamaged + 1 : 0
-                if timesDamaged == SnapshotBuilder.timesToBelieveDamage { throw damagedIndex }
+                if timesDamaged == SnapshotBuilder.readingsToReportDamage { throw damagedIndex }
             } catch {
                 // A file to be read was removed, because the log has advanced.
                 guard case .system(_, _, SystemCode.missing) = error else { throw error }
             }
             // The process that changes the archive was stopped: the next attempt would have the same result.
-            if attempt > SnapshotBuilder.timesToBelieveDamage, index.isWriterStopped { break }
+            if attempt > SnapshotBuilder.readingsToReportDamage, index.isWriterStopped { break }
             if attempt > 3 { cp_sleep(Int64(min(attempt, 20)) * 100_000) }
         }
         guard !engine.isGone else { throw .closed(name: engine.name) }
@@ -57,9 +57,9 @@ struct SnapshotBuilder {
             reason: "it names frames that the log doesn't have; a check shows which, a repair rebuilds it")
     }
 
-    /// Sets `isDamaged` if no process changes the archive and the index names missing frames. `believesMissing`: an absent
+    /// Sets `isDamaged` if no process changes the archive and the index names missing frames. `missingIsLost`: an absent
     /// segment not older than the log is lost and not reclaimed; reading its entries throws.
-    private func attemptOnce(_ isDamaged: inout Bool, believesMissing: Bool) throws(StorageError) -> Result? {
+    private func attemptOnce(_ isDamaged: inout Bool, missingIsLost: Bool) throws(StorageError) -> Result? {
         let isStopped = engine.isReturnStopped
         let returns = index.returns
         let segments = PinnedSegments(log)
@@ -90,7 +90,7 @@ struct SnapshotBuilder {
         // An unreadable segment must not silently leave out entries.
         for segment in Set(items.map(\.location.segment)) {
             let isThere = try segments.add(segment)
-            guard isThere || believesMissing && segment >= engine.index.oldestSegment else { return nil }
+            guard isThere || missingIsLost && segment >= engine.index.oldestSegment else { return nil }
         }
         return result(items, segments, now)
     }
@@ -148,7 +148,7 @@ struct SnapshotBuilder {
     private func isSettled(at end: Location) -> Bool {
         var isSettled = true
         // If the wait times out, the holder of the lock was stopped, or is busy with another change.
-        _ = isSoon {
+        _ = becomesTrue {
             let isQuiet = index.sectionOwner == 0
             isSettled = engine.index.head == end
             return isQuiet || !isSettled
@@ -157,9 +157,9 @@ struct SnapshotBuilder {
     }
 
     /// Repeats the check until it is true, or the running operation takes too long.
-    private func isSoon(_ isSo: () -> Bool) -> Bool {
+    private func becomesTrue(_ condition: () -> Bool) -> Bool {
         let wait = WriterWait(index)
-        while !isSo() { guard wait.goesOn() else { return false } }
+        while !condition() { guard wait.goesOn() else { return false } }
         return true
     }
 
@@ -167,7 +167,7 @@ struct SnapshotBuilder {
         // A running operation may have left slots half changed; when it ends, the log shows the change.
         let before = engine.index.head
         var head = before
-        let isOver = isSoon {
+        let isOver = becomesTrue {
             let isQuiet = index.sectionOwner == 0
             head = engine.index.head
             return (isQuiet || head != before) && (last < head || last == .none)
@@ -201,7 +201,7 @@ struct SnapshotBuilder {
         guard first != .none, end != .none else { return result([], segments, now) }
         var items: [SnapshotItem] = []
         var damaged: [Location] = []
-        var told: Location?
+        var oldest: Location?
         for number in segments.pins.keys.sorted() where number >= first.segment {
             guard let pin = segments.pins[number] else { continue }
             let start = number == first.segment ? first.offset : SegmentHeader.bytes
@@ -211,8 +211,8 @@ struct SnapshotBuilder {
                     damaged.append(Location(segment: number, offset: offset))
                 }
                 guard case .frame(let frame, let location) = item, frame.kind == .message else { return }
-                let said = Location(raw: UInt64(bitPattern: frame.created))
-                told = max(told ?? .none, said == .none ? location : min(said, location))
+                let named = Location(raw: UInt64(bitPattern: frame.created))
+                oldest = max(oldest ?? .none, named == .none ? location : min(named, location))
                 items.append(
                     SnapshotItem(
                         location: location, recency: UInt64(items.count), accessed: frame.time,
@@ -223,8 +223,8 @@ struct SnapshotBuilder {
             }
         }
         // An append drops the oldest messages before it publishes its message.
-        if let told, first > told, !isSettled(at: end) { return nil }
-        let begin = max(first, told ?? .none)
+        if let oldest, first > oldest, !isSettled(at: end) { return nil }
+        let begin = max(first, oldest ?? .none)
         items.removeAll { $0.location < begin }
         // The messages may have been dropped before they were pinned.
         guard segments.pins[begin.segment] != nil else { return nil }
