@@ -26,11 +26,11 @@ public struct CurrentEntry: Sendable, Hashable {
 public enum EntryChange: Sendable {
     /// Store this value as ``Archive/update(_:forKey:encoding:attributes:)`` does.
     case put([UInt8], encoding: ValueEncoding = .unknown, attributes: EntryAttributes = .none)
-    /// Store this value and keep encoding, lifetime and owner. The entry still expires when it would have.
+    /// Store this value and keep encoding, expiry time and owner.
     case replaceValue([UInt8])
     /// Delete the entry, if present.
     case delete
-    /// Leave the entry as it is.
+    /// Leave the entry unchanged.
     case keep
 }
 
@@ -47,7 +47,7 @@ extension Archive {
         return current
     }
 
-    /// Like ``current(_:)``, with the moment when the entry expires. Both are of the same version.
+    /// Like ``current(_:)``, with the entry's expiry time. Both are of the same version.
     package func currentWithExpiry(
         _ key: String
     ) throws(StorageError) -> (entry: CurrentEntry, expires: Timestamp?)? {
@@ -125,12 +125,11 @@ extension Archive {
         return isStored
     }
 
-    /// Changes an entry depending on its content, in one atomic step: a counter, a growing list, a merge. `body` gets
-    /// the entry, or `nil` if absent, and returns the change.
+    /// Changes an entry depending on its content, in one atomic step: a counter, a growing list, a merge. `body` gets the entry,
+    /// or `nil` if absent, and returns the change.
     ///
-    /// No lock is held while `body` runs; it may use this archive. If another change of the same entry comes first,
-    /// `body` is called again with the new content, so it must have no side effects. Each retry means that another
-    /// succeeded.
+    /// No lock is held while `body` runs; it may use this archive. If another change of the same entry happens first, calls
+    /// `body` again with the new content, so `body` must have no side effects. Each retry means that another change succeeded.
     /// - Returns: the change that was carried out.
     /// - Throws: also `busy`, if others keep changing the entry for ten seconds.
     @discardableResult

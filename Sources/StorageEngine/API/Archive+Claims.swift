@@ -6,7 +6,7 @@ package final class KeyClaim: Sendable {
 }
 
 extension Archive {
-    /// Claims the key's hash; `nil`: another has it. Costs two system calls, a descriptor. Succeeds without file locks.
+    /// Claims the key's hash; `nil` if another has claimed it. Costs two system calls, a descriptor. Succeeds without file locks.
     package func claim(_ key: String) throws(StorageError) -> KeyClaim? {
         let engine = try engine()
         let file = try engine.folder.file(named: ArchiveOpening.attachedName, writable: true)
@@ -17,6 +17,6 @@ extension Archive {
         return try file.lockByte(Archive.firstClaim + Int(hash >> 2)) ? KeyClaim(file) : nil
     }
 
-    /// The claims' bytes. The process table's locks use the offsets below (OnDiskFormat, "Folders").
+    /// The first offset of the claims' bytes. The process table's locks use lower offsets (OnDiskFormat, "Folders").
     private static var firstClaim: Int { 1 << 32 }
 }

@@ -1,6 +1,6 @@
 extension Archive {
-    /// Makes the entry of `key` expire this long from now; `nil`: it no longer expires. Doesn't write the value again.
-    /// Returns `false` if the entry is absent or expired. Throws also `wrongKind` for a log.
+    /// Sets how long from now the entry of `key` expires; `nil`: never. Doesn't write the value again. Returns `false` if the
+    /// entry is absent or expired. Throws also `wrongKind` for a log.
     @discardableResult
     public func setLifetime(_ lifetime: Duration?, forKey key: String) throws(StorageError) -> Bool {
         let engine = try engine()
@@ -17,8 +17,8 @@ extension Archive {
         return isThere
     }
 
-    /// Removes every expired entry and frees its space. Look-ups never find expired entries, and remove them; so do the
-    /// background and evictions. Free if none has expired, else a walk over the index.
+    /// Removes every expired entry and frees its space. Look-ups never find expired entries, and remove them; maintenance and
+    /// evictions remove them too. Free if no entry has expired, otherwise a walk over the index.
     @discardableResult
     public func removeExpired() throws(StorageError) -> Removal {
         try finishingChange { (engine) throws(StorageError) in try engine.removeExpired() }

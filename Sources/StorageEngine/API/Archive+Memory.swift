@@ -1,4 +1,4 @@
-/// A key's bytes with their hash for both tiers. The bytes are valid only during the call that made the value.
+/// A key's bytes with their hash for both tiers. The bytes are valid only during the call that created the value.
 package struct HashedKey {
     package let bytes: UnsafeRawBufferPointer
     package let hash: UInt64
@@ -11,7 +11,7 @@ package struct HashedKey {
     var tag: UInt32 { UInt32(truncatingIfNeeded: hash) }
 }
 
-/// For an in-memory tier: key hashes, the version of a held entry, whether it is current (S9), and the process' slot.
+/// For an in-memory tier: key hashes, the version of a held entry, whether it is current (S9), and the process slot.
 extension Archive {
     package func hashed(_ key: UnsafeRawBufferPointer) throws(StorageError) -> HashedKey {
         let engine = try engine()
@@ -42,7 +42,7 @@ extension Archive {
         return held
     }
 
-    /// Records an entry that only this process' memory holds (S11). Removes the stored entry of the key.
+    /// Records an entry that only this process's memory holds (S11). Removes the key's stored entry.
     package func recordInMemoryOnly(
         _ key: HashedKey, bytes: UInt64, attributes: EntryAttributes = .none
     ) throws(StorageError) -> HeldEntry {
@@ -114,7 +114,7 @@ extension Archive {
 
     // MARK: Holding
 
-    /// Whether an object in memory is still the archive's version. Counts an access to it then.
+    /// Whether an object in memory is still the archive's version. If so, counts an access to it.
     package func access(_ held: HeldEntry) throws(StorageError) -> Bool { try engine().access(held) }
 
     package func isCurrent(_ held: HeldEntry) throws(StorageError) -> Bool { try engine().isCurrent(held) }
@@ -124,7 +124,7 @@ extension Archive {
         try engine().follow(held, key: key.bytes)
     }
 
-    /// Marks an entry as held by this process' memory, and publishes the promotion from disk.
+    /// Marks an entry as held by this process's memory, and publishes its promotion.
     package func hold(_ held: HeldEntry, bytes: Int) throws(StorageError) {
         let engine = try engine()
         engine.setHeld(held, true)
@@ -133,7 +133,7 @@ extension Archive {
 
     package func holdRecorded(_ held: HeldEntry) throws(StorageError) { try engine().setHeld(held, true) }
 
-    /// Clears the mark of an object that left this process' memory, unless its slot belongs to another entry by now.
+    /// Clears the mark of an object that was removed from this process's memory, unless its slot belongs to another entry by now.
     package func release(_ held: HeldEntry, forKey key: String) throws(StorageError) {
         let engine = try engine()
         if engine.isCurrent(held) { return engine.setHeld(held, false) }
@@ -142,7 +142,7 @@ extension Archive {
         }
     }
 
-    /// Removes an entry that only this process' memory held, unless it was stored again.
+    /// Removes an entry that only this process's memory held, unless it was stored again.
     package func remove(_ held: HeldEntry, forKey key: String) throws(StorageError) {
         _ = try delete(key, ifSequence: held.sequence)
     }
@@ -151,15 +151,15 @@ extension Archive {
 
     package func setMemoryUse(bytes: UInt64) throws(StorageError) { try engine().setMemoryUse(bytes: bytes) }
 
-    /// Most bytes that the values in this process' memory tier may take: the current limit of all processes.
+    /// Most bytes of the values in this process's memory tier: the current limit of all processes.
     package func memoryLimit() throws(StorageError) -> UInt64 { try engine().withIndex { $0.memoryLimit } }
 
-    /// Most bytes that the values on disk may take: the current limit of all processes. `nil`: no limit.
+    /// Most bytes of the values on disk: the current limit of all processes. `nil`: no limit.
     package func diskLimit() throws(StorageError) -> UInt64? { try engine().withIndex { $0.diskLimit } }
 
     package func diskBytes() throws(StorageError) -> UInt64 { try engine().withIndex { $0.valueBytes } }
 
-    /// Number of present entries, including those that only a living process' memory holds. Reads the index's header.
+    /// Number of present entries, including those that only a live process's memory holds. Reads the index's header.
     package func entryCount() throws(StorageError) -> Int {
         try engine().visibleTotals().entries
     }
@@ -167,7 +167,7 @@ extension Archive {
     /// A number that changes with every change of an entry by any process.
     package func changeMark() throws(StorageError) -> UInt64 { try engine().withIndex { $0.head.raw } }
 
-    /// Whether any process is changing the archive now. A change may be visible before it moves ``changeMark()`` (F5).
+    /// Whether any process is changing the archive now. A change may be visible before ``changeMark()`` changes (F5).
     package func isBeingChanged() throws(StorageError) -> Bool {
         try engine().withIndex { $0.sectionOwner != 0 }
     }

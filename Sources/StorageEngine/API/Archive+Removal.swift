@@ -1,7 +1,7 @@
-/// Detects that an archive's files were removed from outside, for example by `rm -rf`.
+/// Detects that an archive's files were removed by other means, for example by `rm -rf`.
 extension Archive {
-    /// Whether the archive's files were certainly removed; then closes the archive for all processes. Costs one system
-    /// call. If only the descriptor is missing, the archive is repairable and stays open.
+    /// Whether the archive's files were certainly removed; then closes the archive for all processes. Costs one system call. If
+    /// only the descriptor is missing, the archive is repairable and stays open.
     package func closeIfRemoved() -> Bool {
         guard !isClosed else { return true }
         guard mode == .readWrite, let engine = try? engine(), engine.hasLostItsFiles else { return false }
@@ -12,7 +12,7 @@ extension Archive {
 }
 
 extension Store {
-    /// Whether a file of this path lies in a store's folder or below. It must not be replaced by anything else.
+    /// Whether a file of this path is in a store's folder or a folder below. Other programs' data must not replace it.
     package static func holdsFile(at path: String) -> Bool {
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = slash.map { String(path[...$0]) } ?? "./"
@@ -21,7 +21,7 @@ extension Store {
         }
     }
 
-    /// `true` also if unknown.
+    /// Whether the store's marker exists; `true` also if unknown.
     package var isPresent: Bool { (try? folder.hasEntry(named: StoreMarker.fileName)) ?? true }
 
     /// Like ``isPresent``, and its path still leads to this folder and not to another store.
@@ -47,7 +47,7 @@ extension ArchiveEngine {
         hasLostItsFiles ? .closed(name: name) : error
     }
 
-    /// Call it when a file is missing, before reporting damage: throws `closed` if the archive's files were removed.
+    /// Called when a file is missing, before damage is reported: throws `closed` if the archive's files were removed.
     func throwIfRemoved() throws(StorageError) {
         if hasLostItsFiles { throw .closed(name: name) }
     }

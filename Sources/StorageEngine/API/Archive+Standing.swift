@@ -5,7 +5,7 @@ package struct EntryStanding: Sendable, Hashable {
 }
 
 extension Archive {
-    /// Expiry and holders of the entry of `key`; `nil` if absent. Leaves no trace.
+    /// Expiry time and holders of the entry of `key`; `nil` if absent. Leaves no trace.
     package func standing(of key: String) throws(StorageError) -> EntryStanding? {
         let engine = try engine()
         return try withBytes(of: key) { (key) throws(StorageError) in

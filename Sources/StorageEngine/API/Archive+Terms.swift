@@ -9,9 +9,9 @@ package struct KeptTerms: OptionSet, Sendable, Hashable {
 }
 
 extension Archive {
-    /// Like ``putAndHold(_:forKey:encoding:attributes:keepsCreation:)`` if the entry's sequence is `sequence` (`nil`:
-    /// absent), else returns `nil`. Terms in `kept` stay; the deadline is copied from the index, so it never shifts.
-    /// Without `value` it is ``recordInMemoryOnly(_:bytes:attributes:)``.
+    /// Like ``putAndHold(_:forKey:encoding:attributes:keepsCreation:)`` if the entry's sequence is `sequence` (`nil`: absent);
+    /// otherwise returns `nil`. Keeps the options in `kept`; copies the expiry time from the index, so it never shifts. Without
+    /// `value` it is ``recordInMemoryOnly(_:bytes:attributes:)``.
     package func updateToHold(
         _ value: UnsafeRawBufferPointer?, bytes: Int, forKey key: HashedKey, encoding: ValueEncoding,
         attributes: EntryAttributes, keeping kept: KeptTerms, ifSequence sequence: UInt64?

@@ -45,19 +45,19 @@ extension Archive {
         try engine().reversibleActions()
     }
 
-    /// The size of a removal that can still be undone for a full ten minutes, however much is written.
+    /// The size of a removal that can be undone for a full ten minutes, regardless of later writes.
     public func undoBudget() throws(StorageError) -> UndoBudget {
         try engine().undoBudget
     }
 
-    /// Undoes an action, or the latest: values, expiry times, owners and positions in the order of recency return.
-    /// Entries that were recorded again stay unchanged, and their former versions never return. If the limit has no
-    /// space for all, the least recent are evicted. Returns `nil` if no such action can be undone.
+    /// Undoes an action, or the latest: restores values, expiry times, owners and positions in the order of recency. Entries that
+    /// were recorded again stay unchanged, and their former versions are never restored. If the limit has no space for all,
+    /// evicts the least recent. Returns `nil` if no such action can be undone.
     ///
-    /// If the returning entries exceed the limit by now, nothing returns and nothing is evicted. Raise the limit then.
+    /// If the restored entries would exceed the limit, restores and evicts nothing. Raise the limit then.
     ///
-    /// Deleted or expired entries return in one step for every process, whatever crashes, which can't be stopped.
-    /// Evictions precede it. The lock is never held for longer than some hundred entries take. Expiry times return some
+    /// Deleted or expired entries are restored in one step for every process, even after a crash; this step can't be stopped.
+    /// Evictions precede it. The lock is never held for longer than some hundred entries take. Expiry times are restored some
     /// hundred at a time: `progress` gets the fraction done, 0 to 1; return `false` to stop.
     ///
     /// - Throws: also `valueTooLarge`.

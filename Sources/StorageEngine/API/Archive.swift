@@ -4,11 +4,11 @@ import SystemC
 
 /// A named set of entries, shared by all processes that have its store open. Safe from any thread.
 ///
-/// Keys are 1 to 1,024 bytes of UTF-8 and are compared byte by byte. Values are bytes. Unless said otherwise a call
-/// costs a few hundred nanoseconds plus the copying of the value, and throws `invalidKey`, `closed`, `corrupted` (the
-/// entry's bytes are damaged), and, when it changes something, `readOnly`, `noSpace`, `busy` and `system`.
+/// Keys are 1 to 1,024 bytes of UTF-8 and are compared byte by byte. Values are bytes. Unless its comment differs, a call costs a
+/// few hundred nanoseconds plus the copying of the value, and throws `invalidKey`, `closed`, `corrupted` (the entry's bytes are
+/// damaged), and, when it changes the archive, `readOnly`, `noSpace`, `busy` and `system`.
 ///
-/// In a forked child, calls on the parent's archives throw `closed`. The child opens its own, through any store.
+/// In a forked child, calls on the parent's archives throw `closed`. The child opens its own archives, through any store.
 public final class Archive: Sendable {
     /// Name of the archive in its store.
     public let name: String
@@ -55,7 +55,7 @@ public final class Archive: Sendable {
         case .readWrite:
             let engine = try opening.openForWriting()
             do throws(StorageError) {
-                // Completes syncs, removals and reclaiming of crashed processes.
+                // Completes syncs, removals and compaction of crashed processes.
                 engine.scheduleReclaimIfNeeded()
                 try engine.finishChange()
             } catch {
@@ -81,13 +81,13 @@ public final class Archive: Sendable {
         do throws(StorageError) {
             let engine = try current.withLock { (current) throws(StorageError) in
                 if let engine = current, !engine.isSuperseded {
-                    // Reclaimed segments take space on disk as long as any process maps them.
+                    // Reclaimed segments use disk space as long as any process maps them.
                     engine.log.releaseSegments(before: engine.index.oldestSegment)
                     return engine
                 }
                 let engine = try openAnew(after: current)
-                // One number stays free, to show a follower that events may be missing in between. If there were no
-                // events yet (the archive was being created), the new index has them from the first on.
+                // Skips one event number, so that followers see a gap. If there were no events yet (the archive was being
+                // created), the new index has them from the first on.
                 if let last = current, !last.index.isCut, last.index.isHeaderIntact, last.nextEvent > 0 {
                     engine.eventBase.store(last.nextEvent &+ 1, ordering: .relaxed)
                 }
@@ -120,13 +120,13 @@ public final class Archive: Sendable {
     @inline(__always)
     private var isInherited: Bool { cp_fork_count() != forks }
 
-    /// Also true when another handle or process has removed the archive: its remaining files would give wrong results.
+    /// Also true if another handle or process has removed the archive: its remaining files would give wrong results.
     @inline(__always)
     package var isClosed: Bool {
         closed.load(ordering: .relaxed) || isInherited || fixed?.index.isRemoved ?? false
     }
 
-    /// Ends the use of this object. Idempotent.
+    /// Closes this object. Idempotent.
     public func close() {
         if end() { whenClosed(self) }
     }
@@ -134,7 +134,7 @@ public final class Archive: Sendable {
     @discardableResult
     func end() -> Bool {
         guard !closed.exchange(true, ordering: .relaxed) else { return false }
-        // In a forked child this would end the parent's use.
+        // In a forked child this would end the parent's registration.
         guard !isInherited else { return true }
         follower.end(self)
         fixed?.detach()
@@ -144,9 +144,9 @@ public final class Archive: Sendable {
 
     // MARK: Storing
 
-    /// Stores `value` under `key`, replacing any present entry with its lifetime and owner, and makes it the most
-    /// recent entry. A cache evicts its least recent entries until the limit is kept. Put and evictions happen together
-    /// or not at all; but of more than 8,127 evictions, the first may happen although the put fails.
+    /// Stores `value` under `key`, replacing any present entry with its lifetime and owner, and makes it the most recent entry. A
+    /// cache evicts its least recent entries until the limit is kept. Put and evictions happen together or not at all; but of
+    /// more than 8,127 evictions, the first may happen although the put fails.
     ///
     /// The entry survives a crash of this process as soon as the call returns.
     /// - Throws: also `valueTooLarge`, without any change; `invalidOwner`; `wrongKind` for a log; `noSpace`.
@@ -221,7 +221,7 @@ public final class Archive: Sendable {
         return result
     }
 
-    /// The value of `key`, leaving no trace: neither recency nor counters change.
+    /// The value of `key`. Leaves no trace: neither recency nor counters change.
     public func peek(_ key: String) throws(StorageError) -> [UInt8]? {
         try withPeek(key) { Array($0) }
     }
@@ -301,7 +301,7 @@ public final class Archive: Sendable {
         return removal
     }
 
-    // MARK: The whole
+    // MARK: The whole archive
 
     /// All present entries; those that others store or remove during the call may be listed or not (``EntryList``).
     /// Costs some ten nanoseconds an entry, and copies no key or value. Leaves no trace.
@@ -335,9 +335,9 @@ public final class Archive: Sendable {
         try engine().processes()
     }
 
-    /// Reads every frame of the log and compares the index with it, without the lock. Leaves no trace. Uses up to 64
-    /// MiB of memory or a sixteenth of the log's size, if that is more. Costs about as much as reading the archive's
-    /// files; above some 380,000 entries they are read several times, for a part of the entries each time.
+    /// Reads every frame of the log and compares the index with it, without the lock. Leaves no trace. Uses up to 64 MiB of
+    /// memory or a sixteenth of the log's size, if that is more. Costs about as much as reading the archive's files; above some
+    /// 380,000 entries they are read several times, for a part of the entries each time.
     public func check() throws(StorageError) -> CheckReport { try check(most: nil) }
 
     /// Like ``check()``, examining at most `most` entries in one reading of the log. `progress` gets the share done, 0 to 1.
@@ -356,7 +356,7 @@ public final class Archive: Sendable {
         return report
     }
 
-    /// Rejects another API's archive; one without a type name fits all. Throws `wrongKind`, or `invalidConfiguration`.
+    /// Rejects another API's archive; one without a type name is accepted. Throws `wrongKind`, or `invalidConfiguration`.
     package func require(_ kind: ArchiveKind, ofType typeName: String) throws(StorageError) {
         let found = try configuration()
         guard found.kind == kind else {
@@ -382,11 +382,11 @@ public final class Archive: Sendable {
         }
     }
 
-    /// Changes the limits for all processes, and evicts excess entries at once. A log keeps the file of its oldest
-    /// message, of up to 16 MiB, until that message is dropped. Throws also `invalidConfiguration`.
+    /// Changes the limits for all processes, and evicts excess entries at once. A log keeps the file of its oldest message, of up
+    /// to 16 MiB, until that message is dropped. Throws also `invalidConfiguration`.
     /// - Parameters:
     ///   - disk: most bytes of all values on disk; `nil`: no limit, for a collection only.
-    ///   - memory: most bytes of all values in one process' memory tier; `nil`: no limit.
+    ///   - memory: most bytes of all values in one process's memory tier; `nil`: no limit.
     public func setLimits(disk: UInt64?, memory: UInt64?) throws(StorageError) {
         let engine = try engine()
         guard mode == .readWrite else { throw .readOnly(operation: "resize \"\(name)\"") }
@@ -399,8 +399,8 @@ public final class Archive: Sendable {
 
     // MARK: Durability
 
-    /// Returns when everything that was acknowledged before the call, by any process, is on the medium. Takes as long
-    /// as the medium needs; concurrent callers share one sync. Throws also `syncFailed`.
+    /// Returns when all changes acknowledged before the call, by any process, are on the medium. Takes as long as the medium
+    /// needs; concurrent callers share one sync. Throws also `syncFailed`.
     public func synchronize() throws(StorageError) {
         let engine = try engine()
         guard mode == .readWrite else { throw .readOnly(operation: "sync \"\(name)\"") }
@@ -415,7 +415,7 @@ public final class Archive: Sendable {
         try engine.applyDurability()
     }
 
-    /// Closes the archive for all processes and removes it, if it still has `version`. Blocks opening it.
+    /// Closes the archive for all processes and removes it, if it still has `version`. Prevents opening it.
     func destroy(
         ifStill old: ArchiveVersion?, removing: () throws(StorageError) -> Void
     ) throws(StorageError) -> Bool {

@@ -2,15 +2,15 @@
 public enum ArchiveKind: UInt8, Sendable, Hashable, CaseIterable {
     /// Bounded: evicts the least recently used entries.
     case cache = 1
-    /// Keeps everything until it is deleted.
+    /// Keeps all entries until they are deleted.
     case collection = 2
     /// A bounded ring of messages without keys, which drops the oldest ones.
     case log = 3
 }
 
-/// How an entry's value is encoded, as its writer declared. The bytes may reveal more to a reader.
+/// How an entry's value is encoded, as its writer declared. The bytes may be of a more specific format.
 public enum ValueEncoding: UInt8, Sendable, Hashable, CaseIterable {
-    /// Not declared.
+    /// The writer declared no encoding.
     case unknown = 0
     /// CBOR (RFC 8949).
     case cbor = 1
@@ -29,11 +29,11 @@ public struct ArchiveConfiguration: Sendable, Hashable {
     public var kind: ArchiveKind
     /// Most bytes of all values on disk, 1 to ``maximumDiskLimit``. `nil`: no limit, for a `collection` only.
     public var diskLimit: UInt64?
-    /// Most bytes of all values in one process' memory tier. `nil`: no limit.
+    /// Most bytes of all values in one process's memory tier. `nil`: no limit.
     public var memoryLimit: UInt64?
-    /// The name of the Swift type whose values the archive holds, for people to read; at most 1,024 bytes.
+    /// The name of the Swift type whose values the archive holds, for display; at most 1,024 bytes.
     public var typeName: String
-    /// What survives a system crash or a power loss (``Archive/setDurability(_:)`` changes it).
+    /// The failures that changes survive (``Archive/setDurability(_:)`` changes it).
     public var durability: Durability
 
     /// Largest ``diskLimit`` in bytes: 200 GiB.

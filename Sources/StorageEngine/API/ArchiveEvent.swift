@@ -1,26 +1,26 @@
-/// What happened to an entry, or to a whole archive (S13). Values: OnDiskFormat, "The event ring".
+/// The kind of change to an entry, or to a whole archive (S13). Values: OnDiskFormat, "The event ring".
 public enum EventKind: UInt8, Sendable, Hashable, CaseIterable {
     /// A value was stored by a put: its creation time is new.
     case record = 1
     /// A value was stored by an update: an existing entry kept its creation time.
     case update = 2
-    /// A process took the object into its memory.
+    /// A process loaded the object into its memory.
     case promotion = 3
-    /// An entry was removed to make room.
+    /// An entry was removed to free space.
     case eviction = 4
-    /// An entry was removed because its deadline passed or was moved to now.
+    /// An entry was removed because its expiry time passed or was set to now.
     case expiry = 5
     /// An entry, or the whole archive's content, was deleted.
     case delete = 6
     /// A value was refused.
     case rejection = 7
-    /// The entry got another deadline, or none.
+    /// The entry got another expiry time, or none.
     case deadline = 8
-    /// A removed entry was brought back.
+    /// A removed entry was restored.
     case restore = 9
     /// A message was appended to a log.
     case append = 10
-    /// The limits of the archive changed; not about an entry.
+    /// The limits of the archive changed; the event concerns no entry.
     case resize = 11
 }
 
@@ -28,31 +28,31 @@ public enum EventKind: UInt8, Sendable, Hashable, CaseIterable {
 public enum EventCause: UInt8, Sendable, Hashable, CaseIterable {
     /// No cause is recorded.
     case none = 0
-    /// The program asked for it.
+    /// The program requested it.
     case request = 1
-    /// To keep within the limit.
+    /// The limit required it.
     case limit = 2
-    /// Its deadline passed.
+    /// The entry's expiry time passed.
     case deadline = 3
-    /// It had not been accessed for longer than was asked.
+    /// The entry had not been accessed for longer than requested.
     case idle = 4
-    /// Its owner's entries were deleted.
+    /// All entries of the owner were deleted.
     case owner = 5
     /// A user did it with a tool, and may undo it.
     case person = 6
-    /// It is larger than the limit.
+    /// The value is larger than the limit.
     case tooLarge = 7
-    /// Its bytes were damaged and could not be read.
+    /// The entry's bytes were damaged and could not be read.
     case damage = 8
-    /// Only the memory of one process held it, and that process ended.
+    /// Only the memory of one process held the entry, and that process ended.
     case processEnded = 9
-    /// The undoing of an action.
+    /// An action was undone.
     case undo = 10
     /// The object could not be encoded.
     case unencodable = 11
-    /// The stored value could not be decoded as the type that was asked for; it stays on disk.
+    /// The stored value could not be decoded as the requested type; it stays on disk.
     case undecodable = 12
-    /// The file system had no room left.
+    /// The file system had no space left.
     case noSpace = 13
 }
 
@@ -91,9 +91,9 @@ extension ArchiveEvent {
 public struct EventBatch: Sendable, Hashable {
     /// The events, oldest first.
     public var events: [ArchiveEvent]
-    /// How many were overwritten before they could be read: the ring keeps the last 2,048.
+    /// Number of events that were overwritten before they could be read: the ring keeps the last 2,048.
     public var lost: UInt64
-    /// Number of the event to ask for next.
+    /// Number of the next event to request.
     public var next: UInt64
 
     package init(events: [ArchiveEvent], lost: UInt64 = 0, next: UInt64) {
@@ -103,13 +103,13 @@ public struct EventBatch: Sendable, Hashable {
     }
 }
 
-/// The known past of a key.
+/// The known events of a key.
 public struct KeyHistory: Sendable, Hashable {
     /// Oldest first.
     public var events: [ArchiveEvent]
-    /// When the oldest event in the ring happened, of whatever key; `nil`: the ring is empty.
+    /// Time of the oldest event in the ring, of any key; `nil`: the ring is empty.
     public var reachesBackTo: Timestamp?
-    /// Whether older events have been overwritten, so that there may have been more.
+    /// Whether older events have been overwritten, so that the key may have had more.
     public var isCutOff: Bool
     /// Times between which events were lost, oldest first. The ring itself has no gaps.
     package var gaps: [ClosedRange<Timestamp>] = []

@@ -1,16 +1,15 @@
 import Synchronization
 
-/// An archive's content at one moment: every key, value and deadline, whatever others change afterwards (S15).
+/// An archive's content at one moment: every key, value and expiry time, unaffected by later changes (S15).
 ///
-/// Entries are numbered from 0 in the order of recency, the most recent first; messages of a log the oldest first.
-/// Expired entries, and those that only a process' memory held, are not included. Recency and hits may be slightly
-/// later than the snapshot's moment, because uses take no lock. Calls that read an entry throw `corrupted` for damaged
-/// bytes.
+/// Entries are numbered from 0 in the order of recency, the most recent first; messages of a log the oldest first. Expired and
+/// memory-only entries are not included. Recency and hits may be slightly later than the snapshot's moment, because accesses take
+/// no lock. Calls that read an entry throw `corrupted` for damaged bytes.
 ///
-/// Takes 40 bytes for each entry, and 4 more once a key is looked up. The values stay in the archive's files, which
-/// keep their space on disk until the last reference to the snapshot ends, even if the archive removes them: at most
-/// their size at the snapshot's moment. A snapshot kept while the log advances by 4,096 segments blocks its process's
-/// writes to the archive until it is released.
+/// Uses 40 bytes for each entry, and 4 more once a key is looked up. The values stay in the archive's files, which keep their
+/// space on disk until the last reference to the snapshot ends, even if the archive removes them: at most their size at the
+/// snapshot's moment. A snapshot kept while the log advances by 4,096 segments blocks its process's writes to the archive until
+/// it is released.
 public final class ArchiveSnapshot: Sendable {
     /// Name of the archive.
     public let name: String
@@ -25,7 +24,7 @@ public final class ArchiveSnapshot: Sendable {
     private let segments: PinnedSegments
     /// Microseconds by which the wall clock is ahead of the boot clock.
     private let wallOffset: Int64
-    /// Entry numbers sorted by key hash; made when the first key is looked up.
+    /// Entry numbers sorted by key hash; created when the first key is looked up.
     private let byTag = Guarded<[UInt32]?>(nil)
 
     init(_ engine: ArchiveEngine) throws(StorageError) {
@@ -43,7 +42,7 @@ public final class ArchiveSnapshot: Sendable {
     /// Number of entries, or of messages.
     public var count: Int { items.count }
 
-    /// Sum of the sizes of all values, in bytes. Costs a look at every entry.
+    /// Sum of the sizes of all values, in bytes. Reads every entry's header.
     public var valueBytes: UInt64 {
         items.reduce(0) { $0 + UInt64(segments.uncheckedFrame(at: $1.location)?.valueBytes ?? 0) }
     }
@@ -84,8 +83,8 @@ public final class ArchiveSnapshot: Sendable {
             sequence: frame.sequence, tier: .disk)
     }
 
-    /// The number of the entry of `key`; `nil` if absent. The first call sorts the hashes of all keys. Throws
-    /// `corrupted` if only a damaged entry can have had this key.
+    /// The number of the entry of `key`; `nil` if absent. The first call sorts the hashes of all keys. Throws `corrupted` if only
+    /// a damaged entry can have had this key.
     public func number(of key: String) throws(StorageError) -> Int? {
         try withBytes(of: key) { (key) throws(StorageError) in
             guard kind != .log else { return nil }
@@ -182,7 +181,7 @@ public final class ArchiveSnapshot: Sendable {
     private func damaged(at location: Location) -> StorageError {
         guard segments.pins[location.segment] == nil else { return engine.log.damagedEntry(at: location) }
         return .corrupted(
-            path: engine.log.path(of: location.segment), offset: 0, reason: "the file isn't there")
+            path: engine.log.path(of: location.segment), offset: 0, reason: "the file is missing")
     }
 
     func item(at number: Int) -> SnapshotItem { items[number] }

@@ -8,32 +8,32 @@ public struct ArchiveStatus: Sendable, Hashable {
     public var entries: Int
     /// Sum of the sizes of all values on disk, in bytes; at most the disk limit.
     public var diskBytes: UInt64
-    /// Sum of what the memory tiers of the attached processes hold, in bytes.
+    /// Sum of the memory tiers' values of the attached processes, in bytes.
     public var memoryBytes: UInt64
-    /// Bytes that the archive's files take on disk.
+    /// Disk usage of the archive's files, in bytes.
     public var footprint: UInt64
-    /// Extra bytes that the files may take for entries that can be restored by undo, until the space is reclaimed.
+    /// Extra bytes that the files may use for entries that can be restored by undo, until the space is reclaimed.
     public var undoBytes: UInt64
-    /// The size of a removal that can still be undone for a full ten minutes.
+    /// The size of a removal that can be undone for a full ten minutes.
     public var undoBudget: UndoBudget
     /// Number of places of the log without a valid frame when the index was rebuilt from it, plus one if the log is
     /// known to have been longer: entries may be missing. ``Archive/check()`` reports where. 0 after a repair.
     public var damagedPlaces: Int
     /// Accesses that found an entry, of all processes, since the index was made.
     public var hits: UInt64
-    /// Accesses that found none.
+    /// Accesses that found no entry.
     public var misses: UInt64
     /// Values that were stored.
     public var records: UInt64
     /// Entries that were deleted.
     public var deletes: UInt64
-    /// Entries that were removed for the limit.
+    /// Entries that were removed to keep the limit.
     public var evictions: UInt64
     /// Entries that were removed because they had expired.
     public var expirations: UInt64
     /// Values refused because they were larger than the limit or could not be encoded.
     public var rejections: UInt64
-    /// Encoding of the most recently used value, as a hint at what the archive holds; `nil` if it is empty.
+    /// Encoding of the most recently accessed value, as a hint at the archive's content; `nil` if it is empty.
     public var latestEncoding: ValueEncoding?
     /// Processes that have the archive open for writing.
     public var attachedProcesses: Int
@@ -68,11 +68,11 @@ public struct AttachedProcess: Sendable, Hashable {
     public var name: String
     /// When it opened the archive.
     public var attached: Timestamp
-    /// Whether it is still running. One that was killed is listed until its slot is cleared.
+    /// Whether it is still running. A killed process is listed until its slot is cleared.
     public var isAlive: Bool
     /// Accesses of this process that found an entry.
     public var hits: UInt64
-    /// Accesses of this process that found none.
+    /// Accesses of this process that found no entry.
     public var misses: UInt64
     /// Bytes of the values that its memory tier holds.
     public var memoryBytes: UInt64
@@ -106,9 +106,9 @@ public struct Removal: Sendable, Hashable {
 public enum ConditionalDelete: Sendable, Hashable {
     /// The entry was deleted.
     case deleted
-    /// There is no entry with that key any more.
+    /// No entry with that key exists any more.
     case absent
-    /// The entry was stored again since it was seen, and was left alone.
+    /// The entry was stored again since it was seen, and was not deleted.
     case changed
 }
 
@@ -126,8 +126,8 @@ public struct CheckReport: Sendable, Hashable {
     public var salvaged: Int
     /// One line for each problem: what and where. At most ``maximumProblems``; ``damaged`` counts all.
     public var problems: [String]
-    /// One line for each gap in the log that is either a loss or segments that a repair has put aside. And one if the
-    /// index's structure could not be checked because of constant changes.
+    /// One line for each gap in the log that is either a loss or segments that a repair has quarantined. And one if the index's
+    /// structure could not be checked because of constant changes.
     public var remarks: [String] = []
 
     /// Most lines in ``problems``, and in ``remarks``.

@@ -46,8 +46,8 @@ public struct Batch: Sendable {
             Item(key: key, value: value, encoding: encoding, attributes: attributes, keepsCreation: true))
     }
 
-    /// Like ``update(_:forKey:encoding:attributes:)``, but terms in `kept` stay as they are when the batch is applied, and a new
-    /// entry gets this creation time; `nil`: the batch's.
+    /// Like ``update(_:forKey:encoding:attributes:)``, but keeps the present entry's options in `kept`. A new entry is created at
+    /// `created`, by default when the batch is applied.
     package mutating func update(
         _ value: [UInt8], forKey key: String, encoding: ValueEncoding, attributes: EntryAttributes,
         keeping kept: KeptTerms = [], created: Timestamp? = nil
@@ -66,10 +66,10 @@ public struct Batch: Sendable {
 public struct SeenEntry: Sendable, Hashable {
     /// The entry's key.
     public var key: String
-    /// Its ``CurrentEntry/sequence``; `nil`: the key must be absent.
+    /// The entry's ``CurrentEntry/sequence``; `nil`: the key must be absent.
     public var sequence: UInt64?
 
-    /// The condition that `key` has an entry with this sequence, or none.
+    /// The condition that `key` has an entry with this sequence, or no entry if it is `nil`.
     public init(key: String, sequence: UInt64?) {
         self.key = key
         self.sequence = sequence
@@ -84,7 +84,7 @@ public enum BatchResult: Sendable, Hashable {
     case replaced
     /// The entry was deleted.
     case deleted
-    /// There was nothing to delete.
+    /// The key was absent, so nothing was deleted.
     case absent
     /// A later change of the batch has the same key and replaced this one.
     case superseded

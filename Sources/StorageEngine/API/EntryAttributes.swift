@@ -1,7 +1,7 @@
 /// Optional properties of an entry besides its value.
 public struct EntryAttributes: Sendable, Hashable {
-    /// Time from storing the entry until it expires (S8). `nil`: until it is deleted or evicted. Zero or less: it
-    /// expires at once. Measured on a clock that continues during sleep and can't be set.
+    /// Time from storing the entry until it expires (S8). `nil`: until it is deleted or evicted. Zero or less: it expires at
+    /// once. Measured on a clock that continues during sleep and can't be set.
     public var lifetime: Duration?
     /// Longest time that an object may stay in memory after being read from disk. `nil`: as long as there is space.
     public var memoryLifetime: Duration?
@@ -52,10 +52,10 @@ extension EntryAttributes {
         try withTraits { (_) throws(StorageError) in }
     }
 
-    /// Rejects an empty name, usually a variable that wasn't filled in: it would select all entries without an owner for deletion.
+    /// Rejects an empty name, usually an unset variable: it would select all entries without an owner for deletion.
     static func checkNotEmpty(owner: String) throws(StorageError) {
         guard owner.isEmpty else { return }
         throw .invalidOwner(
-            reason: "it is empty; use 1 to \(FrameExtension.maximumOwnerBytes) bytes, or none at all")
+            reason: "it is empty; use 1 to \(FrameExtension.maximumOwnerBytes) bytes, or no owner")
     }
 }

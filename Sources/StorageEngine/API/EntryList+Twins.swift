@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Listed entries whose keys share a tag (about n² ÷ 2³³ pairs of n); indistinguishable without their bytes. Lazy; thread-safe.
+/// Listed entries whose keys share a tag (about n² ÷ 2³³ pairs of n). Only the keys' bytes distinguish them. Lazy; thread-safe.
 final class ListedTwins: Sendable {
     private let places = Guarded<[UInt32: [Int]]?>(nil)
 
@@ -23,7 +23,7 @@ final class ListedTwins: Sendable {
 }
 
 extension EntryList {
-    /// Whether an index slot with a listed entry's tag, and as old, belongs to that entry and not to a twin.
+    /// Whether an index slot with a listed entry's tag and age belongs to that entry and not to a twin.
     func isOf(_ reference: EntryReference, _ line: EntryLine) throws(StorageError) -> Bool {
         guard engine.index.renumberings != renumberings else { return true }
         let twins = twins.of(reference.tag, in: references).map { references[$0] }
@@ -32,12 +32,12 @@ extension EntryList {
         let uses = engine.index.touches.pending()
         guard let found = try engine.line(line.number, ofTag: line.tag, uses: uses), let use = found.use
         else { return false }
-        // No two entries ever have the same stamp, and only a use changes a stamp.
+        // No two entries ever have the same stamp, and only an access changes a stamp.
         if use.recency == reference.recency { return true }
         guard use.recency > reference.recency, !twins.contains(where: { $0.recency == use.recency }) else {
             return false
         }
-        // It was used since. Then a unique size identifies it, or the fact that all twins are found in other slots.
+        // The entry was accessed since. A unique size identifies it, or the fact that all twins are found in other slots.
         if found.bytes == reference.valueBytes, twins.allSatisfy({ $0.valueBytes != reference.valueBytes }) {
             return true
         }

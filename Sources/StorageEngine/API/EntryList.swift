@@ -6,7 +6,7 @@ public enum RecencyOrder: Sendable, Hashable {
     case leastRecentFirst
 }
 
-/// One entry of a list: what the index knows without reading its key.
+/// One entry of a list: its fields in the index, without its key.
 public struct EntryReference: Sendable, Hashable {
     /// The stamp, with the tier in the top two bits.
     private let use: UInt64
@@ -25,9 +25,9 @@ public struct EntryReference: Sendable, Hashable {
     /// Stamps are smaller than 2^62 (``Touch/largestStamp``).
     private static let tierShift: UInt64 = 62
 
-    /// The stamp of its last use: a later use of any entry has a greater one.
+    /// The stamp of the last access: a later access to any entry has a greater one.
     public var recency: UInt64 { use & (1 << EntryReference.tierShift - 1) }
-    /// Where its value can be found.
+    /// The tiers that have the value.
     public var tier: Tier {
         switch use >> EntryReference.tierShift {
         case 0: .disk
@@ -53,12 +53,12 @@ public struct EntryReference: Sendable, Hashable {
 
 /// The entries of an archive, in the order of recency.
 ///
-/// Has each entry that was present throughout the listing, once. It may have some of the entries that others stored or
-/// removed during it (some ten milliseconds for a million entries) and lack others, also of one batch: an
-/// ``ArchiveSnapshot`` is of one moment.
+/// Has each entry that was present throughout the listing, once. It may have some of the entries that others stored or removed
+/// during it (some ten milliseconds for a million entries) and lack others, also of one batch: an ``ArchiveSnapshot`` is of one
+/// moment.
 ///
-/// Takes 48 bytes for each entry, without keys and values; these are read from the archive when asked for: the listed
-/// versions, or `nil` if the entry was removed or stored again since.
+/// Uses 48 bytes for each entry, without keys and values; these are read from the archive on request: the listed versions, or
+/// `nil` if the entry was removed or stored again since.
 public struct EntryList: Sendable, RandomAccessCollection {
     let engine: ArchiveEngine
     let references: [EntryReference]
@@ -68,7 +68,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
     public let totalValueBytes: UInt64
     let renumberings: UInt64
     let twins = ListedTwins()
-    /// Every change up to the lower bound was finished before the entries were read; none above the upper one had begun.
+    /// Every change up to the lower bound had finished before the entries were read; none above the upper bound had begun.
     private let sequences: ClosedRange<UInt64>
 
     /// - Parameter most: how many of the most recent entries are listed; `nil`: all.
@@ -98,8 +98,8 @@ public struct EntryList: Sendable, RandomAccessCollection {
         order == .mostRecentFirst ? index + 1 : references.count - index
     }
 
-    /// The key of the entry at `index`; `nil` if it was removed or stored again since and its bytes have been
-    /// reclaimed. Throws `corrupted` if its bytes are damaged; `limitReached` if descriptors or addresses have run out.
+    /// The key of the entry at `index`; `nil` if it was removed or stored again since and its bytes have been reclaimed. Throws
+    /// `corrupted` if its bytes are damaged; `limitReached` if descriptors or addresses have run out.
     public func key(at index: Int) throws(StorageError) -> String? {
         try key(at: index, line, keyText)
     }
@@ -118,7 +118,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
     ) -> Int {
         var unreadable = 0
         var pin: SegmentLog.Pin?
-        // Looking for each costs system calls, and many entries may have been moved out of one.
+        // Opening a missing segment costs system calls, and many entries may have been moved out of one.
         var gone: Set<UInt32> = []
         defer { if let pin { engine.log.unpin(pin) } }
         for row in rows {
@@ -143,7 +143,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         return unreadable
     }
 
-    /// For a key that was moved. `gone`: segments that can't be read. Returns whether the result is certain.
+    /// Reads the key of a moved entry, except from the unreadable segments `gone`. Returns whether the result is certain.
     private func readMovedKey(
         at index: Int, _ gone: Set<UInt32>, _ body: (Int, UnsafeRawBufferPointer) -> Void
     ) -> Bool {
@@ -161,7 +161,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
                 }
             }
             if found == true { return true }
-            // The frame at its place may be invalid by now.
+            // The frame at this location may be invalid by now.
             if !isLost { isLost = try isDamaged(at: index) }
             body(index, none)
             return !isLost
@@ -244,7 +244,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         }
     }
 
-    /// Whether an unreadable listed entry is damaged: the archive still has it. Otherwise it was removed, replaced or moved since.
+    /// Whether an unreadable listed entry is damaged: the archive still has it. If not, it was removed, replaced or moved since.
     package func isDamaged(at index: Int) throws(StorageError) -> Bool {
         guard isCurrent(at: index) else { return false }
         return try soundMetadata(at: index) == nil
@@ -255,7 +255,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
 
     // MARK: Where an entry is now
 
-    /// The index slot of the entry at `index`, wherever its bytes were moved; `nil` if it left the archive.
+    /// The index slot of the entry at `index`, even if its frame was moved; `nil` if the archive no longer has the entry.
     func line(at index: Int) throws(StorageError) -> EntryLine? {
         let reference = references[index]
         return try firstLine(of: reference) { (line) throws(StorageError) in
@@ -270,7 +270,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         }
     }
 
-    /// Whether an entry at another place is the listed version: a moved one keeps its sequence, a stored one has a higher one.
+    /// Whether an entry at another location is the listed version: a moved one keeps its sequence, a stored one has a higher one.
     private func isListed(_ sequence: UInt64, _ reference: EntryReference) throws(StorageError) -> Bool {
         guard sequence > sequences.lowerBound else { return true }
         guard sequence <= sequences.upperBound else { return false }
@@ -278,7 +278,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         return try engine.withFrameIfPresent(at: reference.location) { $0.sequence == sequence } ?? false
     }
 
-    /// Like `line(at:)`, for an entry that was stored again, if no other entry can be meant.
+    /// Like `line(at:)`, also for an entry that was stored again, unless two entries share its tag.
     private func presentLine(at index: Int) throws(StorageError) -> EntryLine? {
         if let line = try line(at: index) { return line }
         let reference = references[index]
@@ -299,7 +299,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
             return line
         }
         if let line = try line(reference.number) { return line }
-        // It may have been renumbered since.
+        // The entry may have been renumbered since.
         guard engine.index.renumberings != renumberings else { return nil }
         for number in engine.index.table.liveEntries(ofTag: reference.tag) where number != reference.number {
             if let line = try line(number) { return line }
@@ -307,7 +307,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         return nil
     }
 
-    /// Calls `body` with the entry's slot, again if the entry was moved during it. `nil`: removed or not found.
+    /// Calls `body` with the entry's slot, and again if the entry was moved during it. `nil`: removed or not found.
     private func following<Result>(
         _ line: () throws(StorageError) -> EntryLine?, _ body: (EntryLine) throws(StorageError) -> Result?
     ) throws(StorageError) -> Result? {
@@ -329,7 +329,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         try withFrame(at: index) { body($0.value) }
     }
 
-    /// The listed version or, if that was removed, the present one; `nil` if absent, or only in a process' memory.
+    /// The listed version or, if that was removed, the present one; `nil` if absent, or only in a process's memory.
     package func presentContent(
         at index: Int
     ) throws(StorageError) -> (key: String, encoding: ValueEncoding, value: [UInt8])? {
@@ -338,7 +338,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         }
     }
 
-    /// Whether all live frames have been moved from there. Looking for the file would cost system calls.
+    /// Whether all live frames have been moved out of its segment. Searching for the file would cost system calls.
     private func isReclaimed(_ location: Location) -> Bool { location.segment < engine.index.oldestSegment }
 
     private func withFrame<Result>(

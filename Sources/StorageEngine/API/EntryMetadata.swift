@@ -1,4 +1,4 @@
-/// Where an entry's value can be found.
+/// The tiers that have an entry's value.
 public enum Tier: String, Sendable, Hashable {
     /// Only on disk, only in the memory of a process, or in both.
     case disk, memory, both
@@ -22,13 +22,13 @@ public struct EntryMetadata: Sendable, Hashable {
     public var hits: UInt32
     /// The entry's owner; `nil` if it has none.
     public var owner: String?
-    /// Position in the order of recency; 1 is the most recent. `nil` unless it comes from a list of entries.
+    /// Position in the order of recency; 1 is the most recent. `nil` unless the entry is from a list.
     public var rank: Int?
-    /// The stamp of its last use; each use of any entry of the archive gets a greater one.
+    /// The stamp of the last access; each access to any entry of the archive gets a greater one.
     public var recency: UInt64
     /// Number of the operation that stored this value. A new value gets a new number.
     public var sequence: UInt64
-    /// Where the value can be found.
+    /// The tiers that have the value.
     public var tier: Tier
 }
 

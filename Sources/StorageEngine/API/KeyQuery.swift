@@ -1,20 +1,20 @@
-/// Which keys to list, in which order, and how many.
+/// A request for keys: which, in which order, and how many.
 public struct KeyQuery: Sendable, Hashable {
     /// The order of the listed keys.
     public enum Order: Sendable, Hashable {
         /// By the keys' UTF-8 bytes, ascending.
         case key
-        /// The most recently used first.
+        /// The most recently accessed first.
         case recency
     }
 
-    /// Only keys that begin with this, compared by bytes: `"é"` as one scalar is no prefix of one written as two.
+    /// Only keys with this prefix, compared by bytes: `"é"` as one scalar is no prefix of one written as two.
     public var prefix: String
     /// Only entries of this owner, compared by bytes; `nil`: all entries, with and without an owner.
     public var owner: String?
     /// The order of the result.
     public var order: Order
-    /// With `order` `key`, only keys after this one: pass the last key of the page before.
+    /// With `order` `key`, only keys after this one: pass the last key of the previous page.
     public var after: String?
     /// Most keys to return; `nil`: all.
     public var limit: Int?
@@ -38,7 +38,7 @@ public struct KeyPage: Sendable, Hashable {
     public var keys: [String]
     /// Whether more keys match than the limit allowed.
     public var hasMore: Bool
-    /// Entries whose bytes are damaged, so that it is unknown whether they match. A check reports where they are.
+    /// Entries whose bytes are damaged, so that it is unknown whether they match. A check reports their locations.
     public var unreadable: Int
 
     /// A page with these keys.

@@ -1,6 +1,6 @@
 /// A message of a log archive.
 public struct LogMessage: Sendable, Hashable {
-    /// The message's number, higher than all before. A gap isn't a loss: an append cut short also uses a number.
+    /// The message's number, higher than all before. A gap isn't a loss: an interrupted append also uses a number.
     public var sequence: UInt64
     /// When it was appended.
     public var time: Timestamp
@@ -8,14 +8,14 @@ public struct LogMessage: Sendable, Hashable {
     public var bytes: [UInt8]
 }
 
-/// A position between two messages of one log. Appending and dropping messages doesn't invalidate it. After the
-/// archive's index was rebuilt because a part of the log was damaged or lost, it stands before the first message with
-/// the next number or a higher one. In another log, also a recreated one, it stands before all messages.
+/// A position between two messages of one log. Appending and dropping messages doesn't invalidate it. After the archive's index
+/// was rebuilt because a part of the log was damaged or lost, it stands before the first message with the next number or a higher
+/// one. In another log, also a recreated one, it stands before all messages.
 public struct MessageCursor: Sendable, Hashable {
     let log: UInt64
     let salt: UInt64
     let place: UInt64
-    /// Number of the next message, if known. It shows how many were lost if the ring has overwritten this position.
+    /// Number of the next message, if known. It shows the number of lost messages if the ring has overwritten this position.
     var expected: UInt64?
 }
 

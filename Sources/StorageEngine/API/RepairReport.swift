@@ -4,9 +4,9 @@ public struct RepairReport: Sendable, Hashable {
     public var entries: Int
     /// Sum of their values' sizes in bytes.
     public var valueBytes: UInt64
-    /// Damaged places: stretches of a segment, headers, whole files, the descriptor.
+    /// Damaged places: ranges of a segment, headers, whole files, the descriptor.
     public var damaged: Int
-    /// Entries recovered from behind a damaged place of their segment, or from a segment with a damaged header.
+    /// Entries recovered after a damaged place of their segment, or from a segment with a damaged header.
     public var salvaged: Int
     /// One line for each place: file, bytes, repair. At most ``CheckReport/maximumProblems``; ``damaged`` counts all.
     public var problems: [String]

@@ -1,8 +1,7 @@
-/// An action that can be undone (S12). If its removals fit into the archive's budget (``Archive/undoBudget()``), it can
-/// be undone for ten minutes, whatever is written. The budget holds everything for limits up to some 40 MB, more if
-/// values are large and less if they are small. An action beyond the budget can be undone until 5 % of the archive's
-/// limit (for a collection, of its values; at least 64 KiB) has been written, and for ten minutes at most. Only the
-/// last 64 actions can be undone.
+/// An action that can be undone (S12). If its removals fit into the archive's budget (``Archive/undoBudget()``), it can be undone
+/// for ten minutes, regardless of later writes. The budget suffices for all entries if the limit is at most some 40 MB, more with
+/// large values and less with small ones. Beyond the budget, an action can be undone until 5 % of the archive's limit (for a
+/// collection, of its values; at least 64 KiB) has been written, at most for ten minutes. Only the last 64 can be undone.
 public struct ReversibleAction: Sendable, Hashable, Identifiable {
     /// The kind of change that an action made.
     public enum Kind: UInt32, Sendable, Hashable {
@@ -10,7 +9,7 @@ public struct ReversibleAction: Sendable, Hashable, Identifiable {
         case delete = 1
         /// Entries were expired at once.
         case expire = 2
-        /// Entries got other deadlines.
+        /// Entries got other expiry times.
         case deadline = 3
     }
 
@@ -24,12 +23,12 @@ public struct ReversibleAction: Sendable, Hashable, Identifiable {
     public var entries: Int
     /// Sum of the sizes of their values in bytes.
     public var bytes: UInt64
-    /// The process that did it; 0 if that is no longer known.
+    /// Number of the process that did it; 0 if unknown.
     public var pid: Int32
     /// When it can no longer be undone; earlier if ``bytesLeft`` runs out.
     public var end: Timestamp
-    /// How many more bytes may be written to the archive's log before it can no longer be undone: values, keys, and
-    /// some fifty bytes for each change. `nil`: no limit.
+    /// Bytes that may still be written to the archive's log before it can no longer be undone: values, keys, and some fifty bytes
+    /// for each change. `nil`: no limit.
     public var bytesLeft: UInt64?
 }
 
@@ -41,8 +40,8 @@ extension ReversibleAction {
     }
 }
 
-/// The space that reversible actions may take in addition to an archive's limit. An action that exceeds the rest of
-/// either part can be undone only until 5 % of the limit has been written.
+/// The space that reversible actions may use in addition to an archive's limit. An action that exceeds the rest of either part
+/// can be undone only until 5 % of the limit has been written.
 public struct UndoBudget: Sendable, Hashable {
     /// Bytes of values: the limit (for a collection, its values and those removed), but at least 4 MiB.
     public var values: UInt64
@@ -53,7 +52,7 @@ public struct UndoBudget: Sendable, Hashable {
     /// Unused part of ``room``.
     public var roomLeft: UInt64
 
-    /// Whether removing this many entries would fit into the rest: an estimate that takes keys for some fifty bytes.
+    /// Whether removing this number of entries would fit into the rest: an estimate with some fifty bytes for each key.
     public func holds(entries: Int, valueBytes: UInt64) -> Bool {
         let (overhead, isTooMuch) = UInt64(max(entries, 0)).multipliedReportingOverflow(by: 224)
         guard !isTooMuch, valueBytes <= valuesLeft else { return false }
@@ -73,13 +72,13 @@ public struct UndoOutcome: Sendable, Hashable {
     public var skipped: [String]
     /// Number of keys left unchanged; ``skipped`` lists the first of them.
     public var skippedCount: Int
-    /// How many entries had passed their own deadline, and so are not found again.
+    /// Number of entries that had passed their own expiry time, and so can't be found.
     public var expired = 0
-    /// Sum of the sizes of those of them that were dropped for space.
+    /// Sum of the sizes of those entries' values that were dropped for space.
     var expiredBytes: UInt64 = 0
-    /// How many entries of the action were left out because the limit had no space for them: the least recent ones.
+    /// Number of the action's entries that were left out because the limit had no space for them: the least recent ones.
     public var displaced = 0
-    /// How many other entries were evicted for space.
+    /// Number of other entries that were evicted for space.
     public var evicted: Int
     /// Whether the undo finished. If not, undoing the action again continues it, and counts all entries.
     public var isComplete = true
@@ -93,11 +92,11 @@ public struct UndoOutcome: Sendable, Hashable {
     }
 }
 
-/// An entry as it was seen. A plan leaves it unchanged if it has changed since.
+/// An entry as it was seen. A plan skips it if it has changed since.
 public struct PlannedEntry: Sendable, Hashable {
     /// The entry's key.
     public var key: String
-    /// Its ``EntryMetadata/sequence`` when it was seen.
+    /// The entry's ``EntryMetadata/sequence`` when it was seen.
     public var sequence: UInt64
 
     /// The version `sequence` of the entry of `key`.
@@ -113,28 +112,28 @@ public enum PlannedAction: Sendable, Hashable {
     case delete
     /// Make them expire at once.
     case expireNow
-    /// Make those expire at once that were last recorded or accessed before this moment. An access since then, by any
-    /// process, spares the entry: checked under the archive's lock, with all uses applied.
+    /// Make those expire at once that were last recorded or accessed before this moment. An entry accessed since then, by any
+    /// process, is skipped: checked under the archive's lock, with drained touches.
     case expireIdle(before: Timestamp)
     /// Make them expire this long from now; `nil`: they no longer expire.
     case setLifetime(Duration?)
 }
 
-/// A planned entry that was left alone.
+/// A planned entry that was skipped.
 public struct PlanSkip: Sendable, Hashable {
-    /// Why it was left alone.
+    /// Why a planned entry was skipped.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
-        /// It was stored again since it was seen.
+        /// The entry was stored again since it was seen.
         case changed
-        /// It was removed or has expired.
+        /// The entry was removed or has expired.
         case absent
-        /// It was used since, and the plan was for idle entries only.
+        /// The entry was accessed since, and the plan was for idle entries only.
         case used
     }
 
     /// The entry's key.
     public var key: String
-    /// Why it was left alone.
+    /// Why it was skipped.
     public var reason: Reason
 
     /// A skip of `key` for this reason.
@@ -150,18 +149,18 @@ public struct PlanOutcome: Sendable, Hashable {
     public var entries = 0
     /// Sum of the sizes of their values in bytes.
     public var bytes: UInt64 = 0
-    /// The entries that were left alone, in the order of the plan.
+    /// The entries that were skipped, in the order of the plan.
     public var skips: [PlanSkip] = []
     /// The keys of ``skips``.
     public var skipped: [String] { skips.map(\.key) }
-    /// Entries that already were as wanted: their deadline was to be removed, and they had none.
+    /// Entries that had no expiry time when it was to be removed.
     public var unchanged = 0
-    /// The action, for ``Archive/undo(_:progress:)``. `nil` if nothing was done, or if the old content could not be
-    /// kept (on a full disk). If only that of the first entries could not be kept, the action of the others.
+    /// The action, for ``Archive/undo(_:progress:)``. `nil` if nothing was changed, or if the old content could not be kept (on a
+    /// full disk). If only the first entries' content could not be kept, the action of the others.
     public var action: ReversibleAction?
     /// Whether the disk was too full for undo records: neither this action nor an earlier one can be undone any more.
     public var isFinal = false
-    /// Why it ended early, after some entries had been done; `entries`, `bytes` and `action` describe those.
+    /// Why it ended early, after some entries had been changed; `entries`, `bytes` and `action` describe those.
     public var failure: StorageError?
 
     /// The outcome of a plan that did nothing.

@@ -1,8 +1,8 @@
 import SystemC
 
-/// An error of the engine. Each description is one line that says what failed, where, and what to do about it.
+/// An error of the engine. Each description is one line: the fault, its place, and the remedy.
 public enum StorageError: Error, Sendable, Hashable {
-    /// The path doesn't exist, or is an empty folder, perhaps of a store that is just being created.
+    /// The path doesn't exist, or is an empty folder, perhaps of a store that is being created.
     case storeNotFound(path: String)
     /// The item at this path is not a store.
     case notAStore(path: String, reason: String)
@@ -12,7 +12,7 @@ public enum StorageError: Error, Sendable, Hashable {
     case ownedByAnotherUser(path: String)
     /// The file system doesn't allow this user to use the file or folder.
     case permissionDenied(path: String)
-    /// Other users could change the file or folder while it is in use; the reason says what to do.
+    /// Other users could change the file or folder while it is in use; the reason states the remedy.
     case notPrivate(path: String, reason: String)
     /// The store, or this archive, is open for reading only.
     case readOnly(operation: String)
@@ -38,7 +38,7 @@ public enum StorageError: Error, Sendable, Hashable {
     case wrongKind(archive: String, kind: ArchiveKind, operation: String)
     /// Bytes on disk don't match the format. Readable content is intact.
     case corrupted(path: String, offset: Int, reason: String)
-    /// Like `corrupted`, for a ring file. The reason says how many messages could be read.
+    /// Like `corrupted`, for a ring file. The reason states the number of readable messages.
     case damagedRingFile(path: String, offset: Int, reason: String)
     /// The file was written in a newer format than this program supports.
     case unsupportedVersion(path: String, found: UInt32, supported: UInt32)
@@ -48,8 +48,8 @@ public enum StorageError: Error, Sendable, Hashable {
     case ringFileInUse(path: String, reason: String)
     /// The archive or the store behind this object was closed or removed.
     case closed(name: String)
-    /// The medium refused a write, so it is unknown which of the latest changes it has. The archive rejects changes
-    /// until all processes have closed it; then it opens with the content of the medium.
+    /// The medium rejected a write, so it is unknown which of the latest changes it has. The archive rejects changes until all
+    /// processes have closed it; then it opens with the content of the medium.
     case syncFailed(path: String)
     /// A limit of this process or the system. Nothing was changed. Free resources of the process, or raise the limit.
     case limitReached(operation: String, path: String, limit: ResourceLimit)
@@ -59,10 +59,10 @@ public enum StorageError: Error, Sendable, Hashable {
 
 /// The resource that has run out.
 public enum ResourceLimit: Sendable, Hashable {
-    /// Addresses for mapping files. The value is the process' limit in bytes (`ulimit -v`); `nil`: the limit is the
-    /// number of mappings (`vm.max_map_count`) or the machine's memory.
+    /// Addresses for mapping files. The value is the process's limit in bytes (`ulimit -v`); `nil`: the limit is the number of
+    /// mappings (`vm.max_map_count`) or the machine's memory.
     case addresses(UInt64?)
-    /// The size of a file. The value is the process' limit in bytes (`ulimit -f`).
+    /// The size of a file. The value is the process's limit in bytes (`ulimit -f`).
     case fileBytes(UInt64)
     /// Open files of this process. The value is its limit (`ulimit -n`); `nil`: not known.
     case openFiles(UInt64?)
@@ -88,9 +88,9 @@ public enum ResourceLimit: Sendable, Hashable {
         case .openFilesOfAll:
             "the system has reached its limit of open files; close some, or raise it "
                 + "(on Linux fs.file-max)"
-        case .memory: "there is not enough memory; end other programs, or give this process more"
+        case .memory: "not enough memory; end other programs, or raise this process's limit"
         case .segmentNumbers:
-            "its log has used up the numbers for segments; export its entries and import them into a new archive"
+            "its log has no segment numbers left; export its entries and import them into a new archive"
         }
     }
 }
@@ -107,7 +107,7 @@ extension StorageError {
 }
 
 extension StorageError: CustomStringConvertible {
-    /// One line: what failed, where, and what to do about it.
+    /// One line: the fault, its place, and the remedy.
     public var description: String {
         switch self {
         case .storeNotFound(let path):
@@ -132,7 +132,7 @@ extension StorageError: CustomStringConvertible {
             "\(bytes) bytes are more than the \(Batch.maximumBytes) of a batch for archive \"\(archive)\"; store them in parts, and a "
                 + "large value in a separate call (nothing was changed or evicted)"
         case .batchTooLarge(let bytes, let limit, let archive):
-            "a batch of \(bytes) bytes is larger than the \(limit) bytes that archive \"\(archive)\" takes at once; "
+            "a batch of \(bytes) bytes is larger than the \(limit) bytes that archive \"\(archive)\" accepts at once; "
                 + "store it in parts, or raise the archive's limit (nothing was changed or evicted)"
         case .backupExists(let path):
             "\(path) already exists; name another folder, or remove it"
@@ -172,7 +172,7 @@ extension StorageError: CustomStringConvertible {
         case ENOSPC, EDQUOT: .noSpace(path: path)
         case EACCES, EPERM: .permissionDenied(path: path)
         case EROFS: .readOnly(operation: "\(operation) \(path) on a read-only file system")
-        case EISDIR: .corrupted(path: path, offset: 0, reason: "a folder is where a file should be")
+        case EISDIR: .corrupted(path: path, offset: 0, reason: "is a folder, not a file")
         default:
             limit(code).map { .limitReached(operation: operation, path: path, limit: $0) }
                 ?? .system(operation: operation, path: path, code: code)
@@ -184,7 +184,7 @@ extension StorageError: CustomStringConvertible {
         case EMFILE: .openFiles(ProcessLimit.openFiles)
         case ENFILE: .openFilesOfAll
         case ENOMEM: .memory
-        // If the process has no limit, it is the file system's.
+        // If the process has no limit, the file system has one.
         case EFBIG: ProcessLimit.fileBytes.map { .fileBytes($0) }
         default: nil
         }

@@ -26,21 +26,21 @@ public struct BackupReport: Sendable, Hashable {
 
     /// The copies, in the order in which they were made.
     public var archives: [ArchiveCopy] = []
-    /// One line for each entry, and each place of a log archive, that failed its checksum and is not in the backup; and
-    /// one for each archive whose log is damaged or known to be cut off, so that it may have lost entries before.
+    /// One line for each entry, and each place of a log archive, that failed its checksum and is not in the backup; and one for
+    /// each archive whose log is damaged or known to be cut off, so that it may have lost entries before.
     public var damaged: [String] = []
 }
 
 extension Store {
-    /// Writes a copy of this store, or of some of its archives, to the new folder `path`, while others use the store.
-    /// The copy has logs of its own. It has each archive as of one moment: keys, values, encodings, deadlines, owners,
-    /// times of creation and last use, hits, recency, messages of logs, kind, limits, type and durability. Archives are
-    /// copied one after another, so their moments differ. It has no undo, no events, and no memory-only entries.
+    /// Writes a copy of this store, or of some of its archives, to the new folder `path`, while others use the store. The copy
+    /// has separate logs. It has each archive as of one moment: keys, values, encodings, expiry times, owners, times of creation
+    /// and last access, hits, recency, messages of logs, kind, limits, type and durability. Archives are copied one after
+    /// another, so their moments differ. It has no undo, no events, and no memory-only entries.
     ///
-    /// The backup is written to `path.partial`, synced and then renamed, so `path` holds a complete backup or nothing,
-    /// whatever crashes. The next backup removes the remains of a killed one; anything else at that path is an error.
-    /// An incomplete backup can't be opened as a store. Needs space for the values and some 100 bytes for each, and
-    /// reads them all. Needs descriptors and addresses for one archive at a time.
+    /// The backup is written to `path.partial`, synced and then renamed, so `path` holds a complete backup or nothing, even after
+    /// a crash. The next backup removes the remains of a killed one; any other item at that path is an error. An incomplete
+    /// backup can't be opened as a store. Needs disk space for the values and some 100 bytes for each, and reads them all. Needs
+    /// descriptors and addresses for one archive at a time.
     ///
     /// - Parameters:
     ///   - names: the archives to copy, each copied once; `nil`: all, except those that are removed during the copy.
@@ -116,7 +116,7 @@ extension Store {
             report.damaged.append("\(archive.name): \(problem)")
         }
         var making = configuration
-        // Without syncs until everything is there; then one.
+        // Copies without syncs, and syncs once at the end.
         making.durability = .process
         let copy = try target.archive(named: name, orCreate: making, isCopy: true)
         defer { copy.close() }
@@ -139,8 +139,8 @@ extension Store {
         return true
     }
 
-    /// Like a backup, makes a store in the new or empty folder `path`, completely or not at all: `fill` writes its
-    /// files. If `verify` throws for the store, nothing is made. Throws also `backupExists`.
+    /// Like a backup, creates a store in the new or empty folder `path`, completely or not at all: `fill` writes its files. If
+    /// `verify` throws for the store, no store is created. Throws also `backupExists`.
     package static func assemble<Report>(
         at path: String, fill: (_ folder: String) throws -> Void, verify: (Store) throws -> Report
     ) throws -> Report {
@@ -174,14 +174,14 @@ extension Archive {
     }
 }
 
-/// Marks a folder in the making with its inode number, so no copy is valid; removed after the final name. OnDiskFormat, "Backups".
+/// Marks an unfinished backup by its folder's inode number; removed after the rename (OnDiskFormat, "Backups").
 enum BackupMark {
     static let fileName = StoreMarker.fileName + ".backup"
     static let suffix = ".partial"
 
     enum State {
         case none, unfinished
-        /// The mark is valid, but the folder already has its final name: the process was killed in that moment.
+        /// The mark is valid, but the folder already has its final name: the process was killed in between.
         case leftBehind
     }
 
@@ -200,7 +200,7 @@ enum BackupMark {
         guard let file = try folder.fileIfPresent(named: fileName, writable: false),
             try file.read(atMost: 100) == text(of: folder)
         else { return .none }
-        // The real name, however the caller spelled the path.
+        // The real name, regardless of the caller's spelling of the path.
         let resolved = realpath(folder.path, nil)
         defer { free(resolved) }
         let path = resolved.map { String(cString: $0) } ?? folder.path
@@ -220,7 +220,7 @@ private struct BackupPlace {
         _ path: String, outside store: FileDescriptor? = nil, takesEmptyFolder: Bool = false
     ) throws(StorageError) {
         self.takesEmptyFolder = takesEmptyFolder
-        // By bytes: a name may begin with a mark, which makes one character with the slash before it.
+        // Compares bytes: a name may begin with a combining mark, which forms one character with the slash before it.
         var bytes = path.utf8[...]
         while bytes.last == UInt8(ascii: "/"), bytes.count > 1 { bytes.removeLast() }
         let path = Substring(bytes)
@@ -256,7 +256,7 @@ private struct BackupPlace {
                 throw .backupExists(path: path)
             }
             try parent.makeFolder(named: partialName)
-            // It may belong to another process, which renames or removes it at this moment.
+            // The folder may belong to another process, which renames or removes it at this moment.
             guard let status = try parent.status(ofEntry: partialName) else { continue }
             guard status.isFolder, status.owner == ProcessIdentity.effectiveUser else {
                 throw .backupExists(path: partialPath)
@@ -293,7 +293,7 @@ private struct BackupPlace {
         name.hasPrefix(StoreMarker.fileName) || name.hasSuffix(".archive") || RemovedFolder.isOne(name)
     }
 
-    /// Removes all but the mark, so that after a crash the next backup recognises the rest as an unfinished one.
+    /// Removes all files but the mark, so that after a crash the next backup recognises the rest as an unfinished one.
     private func empty() throws(StorageError) {
         for file in try partial.names() where file != BackupMark.fileName { try partial.removeTree(file) }
     }
@@ -304,7 +304,7 @@ private struct BackupPlace {
         try? parent.unlink(partialName, isFolder: true)
     }
 
-    /// From here on it is a backup that no process may remove: the mark has no meaning under the final name.
+    /// From here on no process may remove the backup: the mark has no meaning under the final name.
     func takeName() throws(StorageError) {
         for name in try partial.names() {
             guard try partial.status(ofEntry: name)?.isFolder == true else { continue }
@@ -317,7 +317,7 @@ private struct BackupPlace {
         try parent.rename(partialName, to: name)
     }
 
-    /// If the sync fails, the backup is complete under its name all the same.
+    /// If the sync fails, the backup is still complete under its name.
     func finish() throws(StorageError) {
         do throws(StorageError) {
             try partial.unlink(BackupMark.fileName)

@@ -1,9 +1,9 @@
-/// Copying one archive under another name: into a separate store inside the target, then moved out of it when complete.
-/// So a copy is complete or absent, and the second of two under one name is refused. OnDiskFormat, "Folders".
+/// Copying one archive under another name: into a separate store inside the target, and moved into the target when complete. So a
+/// copy is complete or absent, and the second of two under one name is refused. OnDiskFormat, "Folders".
 extension Store {
-    /// Copies an archive, as of one moment, to a new archive of this or another store: values, encodings, deadlines,
-    /// owners, times, hits, the order of use, kind, limits and type, or the messages of a log. Doesn't copy events,
-    /// actions that can be undone, and memory-only entries. Other processes can use the archive at the same time.
+    /// Copies an archive, as of one moment, to a new archive of this or another store: values, encodings, expiry times, owners,
+    /// times, hits, recency, kind, limits and type, or the messages of a log. Doesn't copy events, actions that can be undone,
+    /// and memory-only entries. Other processes can use the archive at the same time.
     ///
     /// - Parameters:
     ///   - name: of the archive to copy.
@@ -32,7 +32,7 @@ extension Store {
         let place = try ScratchFolder(in: target.folder)
         defer { place.remove() }
         var report = BackupReport()
-        // By its open folder: another store may have taken the path since.
+        // Identifies the folder by its open descriptor: another store may have taken the path since.
         let copies = try Store.make(in: place.folder)
         let version: ArchiveVersion?
         do {
@@ -61,7 +61,7 @@ extension Store {
     }
 }
 
-/// A folder named like a removed archive, so the next opener removes it unless its lock, which this object holds, is taken.
+/// A folder named like a removed archive: the next process that opens the store removes it, unless this object holds its lock.
 private struct ScratchFolder {
     let folder: FileDescriptor
     private let store: FileDescriptor
@@ -72,7 +72,7 @@ private struct ScratchFolder {
             let name = RemovedFolder.name()
             guard try store.makeFolder(named: name) else { continue }
             let folder = try store.folder(named: name)
-            // Another process may have removed it before it was locked.
+            // Another process may have removed the folder before it was locked.
             guard try folder.lock(.exclusive, wait: false),
                 try store.status(ofEntry: name)?.number == folder.status().number
             else { continue }
@@ -81,7 +81,7 @@ private struct ScratchFolder {
         }
     }
 
-    /// Moves a folder from here to the store. Returns `false` if the store has one of that name that isn't empty.
+    /// Moves a folder from this scratch folder to the store. Returns `false` if the store has a non-empty folder of that name.
     func moveOut(_ inside: String) throws(StorageError) -> Bool {
         do throws(StorageError) {
             try store.rename(name + "/" + inside, to: inside)

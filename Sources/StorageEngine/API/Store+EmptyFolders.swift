@@ -15,16 +15,16 @@ extension Store {
             return try folder.folder(named: folderName).names().isEmpty
         } catch {
             switch error {
-            // Not a folder, removed in the meantime, or not readable for this user.
+            // The item is not a folder, was removed in the meantime, or can't be read by this user.
             case .corrupted, .permissionDenied, .notPrivate, .system(_, _, SystemCode.missing): return false
             default: throw error
             }
         }
     }
 
-    /// Files and folders that are named like archives' folders but are no archives of this store: no archive can have
-    /// the name (a control character, another spelling), or it is a link or a file. Sorted, and escaped for display.
-    /// Throws `limitReached`, `system`.
+    /// Files and folders with names like archives' folders that are no archives of this store: the name is invalid (a control
+    /// character, another spelling), or the item is a link or a file. Sorted, and escaped for display. Throws `limitReached`,
+    /// `system`.
     public func strayFolderNames() throws(StorageError) -> [String] {
         var names: [String] = []
         for name in try folder.names() {
@@ -37,16 +37,16 @@ extension Store {
         return names.sorted()
     }
 
-    /// One line for such a file or folder: the fault and the remedy.
+    /// One line about such a file or folder: the fault and the remedy.
     public func strayFolderProblem(_ name: String) -> String {
         let place = "\(path)/\(name)"
         return ArchiveName.name(ofFolder: name) == nil
-            ? "\(place) has a name that no archive can have, so its content isn't seen: rename it, or move it out of the store"
+            ? "\(place) has a name that no archive can have, and is ignored: rename it, or move it out of the store"
             : "\(place) is a link or a file and isn't opened: put an archive's folder in its place, or "
                 + "move it out of the store"
     }
 
-    /// One line for such an archive: the fault and the remedy.
+    /// One line about such an archive: the fault and the remedy.
     public func emptyArchiveProblem(named name: String) -> String {
         "\(path)/\(ArchiveName.folder(for: name)) is empty: its files were removed, or its creator was killed; "
             + "put the files back, store into it to start again, or let vellum check --repair remove the folder"

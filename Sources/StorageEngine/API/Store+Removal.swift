@@ -1,4 +1,4 @@
-/// Removal renames the folder first to a name without archive: all or nothing, also after a crash. OnDiskFormat, "Folders".
+/// Removal first renames the folder to a name that no archive has: all or nothing, also after a crash. OnDiskFormat, "Folders".
 extension Store {
     /// Removes an archive with its content. Other processes that have it open get `closed` from then on.
     /// - Throws: `readOnly`, `noSuchArchive`, `busy`, `system`.
@@ -15,7 +15,7 @@ extension Store {
                 return try removeOnce(name, ifStill: old)
             } catch {
                 attempts += 1
-                // Another process has removed it in the meantime, or removed it and created a new one.
+                // Another process has removed the archive in the meantime, or removed it and created a new one.
                 switch error {
                 case .closed, .system(_, _, SystemCode.missing):
                     guard try hasArchive(name) else { throw .noSuchArchive(name: name, store: path) }
@@ -29,11 +29,11 @@ extension Store {
     private func removeOnce(_ name: String, ifStill old: ArchiveVersion?) throws(StorageError) -> Bool {
         let archive = try archive(named: name)
         var isRemoved = true
-        // Also if the removal failed halfway.
+        // Runs also if the removal failed halfway.
         defer { if isRemoved { forget(archive) } }
-        // Keeps this process from creating it again in the meantime.
+        // Keeps this process from creating the archive again in the meantime.
         isRemoved = try openedHere.value.turn(of: ExactText(name)).withLock { (_) throws(StorageError) in
-            // Keeps other processes from opening it, which would then use removed files.
+            // Keeps other processes from opening the archive: they would use removed files.
             let folderName = ArchiveName.folder(for: name)
             let openLock = try OpenLock.take(in: folder.folder(named: folderName), archive: name)
             defer { openLock.release() }
@@ -47,8 +47,8 @@ extension Store {
         return isRemoved
     }
 
-    /// Bytes on disk of archives whose removal, or of copies whose making, was cut short or is under way. The next
-    /// process that opens the store for writing removes the rest. Costs a look at each of their files.
+    /// Disk usage in bytes of archives whose removal, and of copies whose creation, was interrupted or is in progress. The next
+    /// process that opens the store for writing removes the rest. Reads the status of each of their files.
     public func bytesOfRemovedArchives() throws(StorageError) -> UInt64 {
         var bytes: UInt64 = 0
         for name in try folder.names() where RemovedFolder.isOne(name) {
@@ -73,7 +73,7 @@ extension Store {
 
     static func dropRemovedFolders(in folder: FileDescriptor) {
         for name in (try? folder.names()) ?? [] where RemovedFolder.isOne(name) {
-            // A copy that is being made holds the lock.
+            // A copy that is being created holds the lock.
             guard let left = try? folder.folder(named: name),
                 (try? left.lock(.exclusive, wait: false)) == true
             else { continue }
@@ -82,10 +82,10 @@ extension Store {
     }
 }
 
-/// Identity and state of an archive: other limits, and entries that were stored, changed, deleted or evicted make
-/// another version. Accesses don't, nor do expired entries: a copy has the same deadlines.
+/// Identity and state of an archive: other limits, and entries that were stored, changed, deleted or evicted result in another
+/// version. Accesses and expired entries don't: a copy has the same expiry times.
 package struct ArchiveVersion: Sendable, Hashable {
-    /// An archive recreated under the same name has another one.
+    /// An archive recreated under the same name has another identity.
     let identity: [UInt8]
     let nextEvent: UInt64
     /// Events of a rebuilt index are renumbered; operations never are.
@@ -113,7 +113,7 @@ extension ArchiveEngine {
     }
 }
 
-/// The folder of an archive that is being removed, or in which one is made.
+/// The folder of an archive that is being removed, or in which one is being created.
 enum RemovedFolder {
     private static let suffix = ".removed"
     private static let digits = 16

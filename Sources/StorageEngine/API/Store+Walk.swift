@@ -1,8 +1,8 @@
-/// Walks over archives one at a time, so a process needs descriptors and addresses for one, however many there are.
+/// Visits archives one at a time, so a process needs descriptors and addresses for only one.
 extension Store {
-    /// Calls `body` with an archive that is open while `body` runs. If this process already has it open through this
-    /// store, it stays open. Otherwise it is opened for reading only, leaves no trace, and is closed afterwards.
-    /// Results such as a list of entries may be used longer; they retain the archive.
+    /// Calls `body` with an archive that is open while `body` runs. If this process already has it open through this store, it
+    /// stays open. Otherwise it is opened for reading only, leaves no trace, and is closed afterwards. Results such as a list of
+    /// entries may be used longer; they retain the archive.
     ///
     /// - Parameters:
     ///   - name: of the archive.
@@ -26,9 +26,9 @@ extension Store {
         return try body(archive)
     }
 
-    /// Calls ``withArchive(named:staysOpen:_:)`` for each of `names`, or for all archives in the order of their names.
-    /// If an archive is unreadable, passes the error to `unreadable` and continues. Any other error of `body`, and any
-    /// error of `unreadable`, ends the walk. An archive that is removed during the walk is skipped unless it was named.
+    /// Calls ``withArchive(named:staysOpen:_:)`` for each of `names`, or for all archives in the order of their names. If an
+    /// archive is unreadable, passes the error to `unreadable` and continues. Any other error of `body`, and any error of
+    /// `unreadable`, ends the walk. An archive that is removed during the walk is skipped unless it was named.
     public func visitArchives(
         _ names: [String]? = nil, staysOpen: Bool = false, _ body: (Archive) throws -> Void,
         unreadable: (String, StorageError) throws -> Void

@@ -61,7 +61,7 @@ public final class Store: Sendable {
         case .missing:
             let names = try folder.names()
             let advice = try advice(folder)
-            // The files may be newer than the marker, which may have been created since it was looked for.
+            // The files may be newer than the marker, which may have been created since it was checked.
             guard case .missing = try StoreMarker.state(in: folder) else {
                 return try open(
                     at: path, mode: mode, createIfMissing: createIfMissing, options: options,
@@ -86,7 +86,7 @@ public final class Store: Sendable {
 
     private static func unfinished(_ path: String) -> StorageError {
         .notAStore(
-            path: path, reason: "its backup or restore was not finished; make it again, or remove the folder")
+            path: path, reason: "its backup or restore was not finished; repeat it, or remove the folder")
     }
 
     /// A store inside an archive's folder would be removed with that archive.
@@ -110,7 +110,7 @@ public final class Store: Sendable {
         return Store(path: folder.path, mode: .readWrite, folder: folder, options: StoreOptions())
     }
 
-    /// What to do about a store without its marker; empty if the folder holds no archives.
+    /// The remedy for a store without its marker; empty if the folder holds no archives.
     private static func advice(_ folder: FileDescriptor) throws(StorageError) -> String {
         try archiveNames(in: folder).isEmpty
             ? "" : "; it holds archives, so check --repair rewrites the marker"
@@ -143,8 +143,8 @@ public final class Store: Sendable {
         return line
     }
 
-    /// As ``open(at:mode:createIfMissing:options:)`` for writing, for a store that is recreated after its removal. If
-    /// the removal also takes the new marker, leaving archives, the marker is restored and `remark` is called.
+    /// Like ``open(at:mode:createIfMissing:options:)`` for writing, for a store that is recreated after its removal. If the
+    /// removal also removes the new marker but leaves archives, restores the marker and calls `remark`.
     package static func openAnew(
         at path: String, createIfMissing: Bool = true, remark: (String) -> Void
     ) throws(StorageError) -> Store {
@@ -183,8 +183,8 @@ public final class Store: Sendable {
         }
     }
 
-    /// Whether `path` is a folder that holds a store. `false` also if this user may not look into the folder. Throws
-    /// errors that leave this undecided, such as `limitReached`.
+    /// Whether `path` is a folder that holds a store. `false` also if this user may not read the folder. Throws errors that leave
+    /// this undecided, such as `limitReached`.
     public static func isStore(at path: String) throws(StorageError) -> Bool {
         do throws(StorageError) {
             return try FileDescriptor.folder(at: path).hasEntry(named: StoreMarker.fileName)
@@ -204,7 +204,7 @@ public final class Store: Sendable {
         return names
     }
 
-    /// Distinguishes a store without archives from a folder that was removed, which has no files either.
+    /// Distinguishes a store without archives from a folder that was removed: that has no marker either.
     private func requireMarker() throws(StorageError) {
         guard try folder.hasEntry(named: StoreMarker.fileName) == false else { return }
         let advice = try Store.advice(folder)
@@ -226,7 +226,7 @@ public final class Store: Sendable {
                 if try hasArchive(name, in: folder) { names.append(name) }
             } catch {
                 switch error {
-                // This user may not read it; opening it throws the reason.
+                // This user may not read the folder; opening the archive throws the reason.
                 case .permissionDenied, .notPrivate: names.append(name)
                 default: throw error
                 }
@@ -235,7 +235,7 @@ public final class Store: Sendable {
         return names.sorted()
     }
 
-    /// Without a descriptor a folder holds no archive (an unfinished one), unless it has segments: a damaged one, never replaced.
+    /// A folder without a descriptor holds no archive (an unfinished one), unless it has segments: a damaged one, never replaced.
     func hasArchive(_ name: String) throws(StorageError) -> Bool {
         try Store.hasArchive(name, in: folder)
     }
@@ -282,7 +282,7 @@ public final class Store: Sendable {
             let inside = try folder.folder(named: ArchiveName.folder(for: name))
             if let maker = try OpenLock.holder(in: inside) {
                 return .busy(
-                    archive: name, process: maker, reason: "it is just being created; try again in a moment")
+                    archive: name, process: maker, reason: "it is being created; try again in a moment")
             }
         } catch {
             switch error {
@@ -294,7 +294,7 @@ public final class Store: Sendable {
         return .noSuchArchive(name: name, store: path)
     }
 
-    /// Opens the archive of that name, or creates it with `configuration`. An existing archive keeps its own.
+    /// Opens the archive of that name, or creates it with `configuration`. An existing archive keeps its configuration.
     /// - Throws: what ``archive(named:)`` throws, except that `noSuchArchive` occurs for reading only;
     ///   `invalidConfiguration`.
     public func archive(
@@ -366,7 +366,7 @@ public final class Store: Sendable {
         }
     }
 
-    /// Identity of that archive's folder, which differs from that of any other of the name. `nil`: no archive.
+    /// Identity of that archive's folder; no other folder of the name has the same. `nil`: no archive.
     func presence(of name: String) throws(StorageError) -> FileDescriptor.FileNumber? {
         // Uses one open folder: between two look-ups of the name the folder may be replaced.
         try Store.archiveFolder(ArchiveName.folder(for: name), in: folder)?.status().number
@@ -410,7 +410,7 @@ public final class Store: Sendable {
 
 final class OpenedArchives: Sendable {
     let archives = GuardedReference(OrderedTable<ExactText, Archive>(by: ExactText.precedes))
-    /// One lock for each name that was ever opened, held while it opens, which another process may delay.
+    /// One lock for each archive name; held while the archive opens, which another process may delay.
     private let turns = GuardedReference(
         OrderedTable<ExactText, GuardedReference<Void>>(by: ExactText.precedes))
 

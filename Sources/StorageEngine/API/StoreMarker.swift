@@ -66,7 +66,7 @@ enum StoreMarker {
             crashPoint(.markerRenamed)
         } catch {
             try? folder.unlink(temporary)
-            // Another process has created it, and removed this file as a leftover.
+            // Another process has created the marker, and removed this file as a leftover.
             if case .system(_, _, SystemCode.missing) = error, case .right = try state(in: folder) { return }
             throw error
         }

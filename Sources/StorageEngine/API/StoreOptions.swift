@@ -2,8 +2,8 @@
 public struct StoreOptions: Sendable, Hashable {
     /// The name that other processes see in the process table; by default the executable's.
     public var processName: String?
-    /// Kind of lock of a new index. An existing index keeps its own, except that `fileLock` is applied if no other
-    /// process has the archive open. Containers that share a store need it (OnDiskFormat, "Containers").
+    /// Kind of lock of a new index. An existing index keeps its kind, except that `fileLock` is applied if no other process has
+    /// the archive open. Containers that share a store need it (OnDiskFormat, "Containers").
     public var locking: LockingMode
     /// Whether to read a store that another user owns or may write. That user can crash this process by truncating a
     /// mapped file. Opening a store for writing requires its user to own it.
@@ -19,7 +19,7 @@ public struct StoreOptions: Sendable, Hashable {
 
 /// Whether a store is opened for writing or for reading only.
 public enum AccessMode: Sendable, Hashable {
-    /// A writer: may read and change everything.
+    /// A writer: may read and change the store.
     case readWrite
     /// An observer: maps the index read-only and never takes the lock. Reading changes no recency and no counter (F6).
     case readOnly

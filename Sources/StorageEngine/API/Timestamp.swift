@@ -1,4 +1,4 @@
-/// A moment in microseconds since 1970-01-01 00:00 UTC, as the store's files hold it.
+/// A moment in microseconds since 1970-01-01 00:00 UTC, as in the store's files.
 public struct Timestamp: Sendable, Hashable, Comparable, Codable {
     /// Microseconds since 1970-01-01 00:00 UTC; negative before that.
     public var microseconds: Int64

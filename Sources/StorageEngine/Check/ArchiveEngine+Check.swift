@@ -1,9 +1,9 @@
 import CPlatform
 import SystemC
 
-/// Reads an archive's files without the index, as OnDiskFormat defines, and compares them with look-ups and lists of
-/// the index. Takes no lock: the index is listed before the log is read, so that later frames explain differences. Live
-/// frames of a segment reclaimed during this are in a newer one, which is read later.
+/// Reads an archive's files without the index, as OnDiskFormat defines, and compares them with look-ups and lists of the index.
+/// Takes no lock: the index is listed before the log is read, so that later frames explain differences. Live frames of a segment
+/// reclaimed during this are in a newer one, which is read later.
 extension ArchiveEngine {
     /// With active writers, a finding counts only if a second pass repeats it. Reads the log once for each part of the
     /// keys. A part has at most `most` entries; by default as many as take the greater of 64 MiB and a sixteenth of the
@@ -25,12 +25,12 @@ extension ArchiveEngine {
         return result
     }
 
-    /// Segments are removed oldest first and created in sequence, so one missing in between was lost or put aside.
+    /// Segments are removed oldest first and created in sequence, so a missing one in between was lost or quarantined.
     private func gaps() throws(StorageError) -> [String] {
         let numbers = try log.segmentNumbers()
         var remarks: [String] = []
         for missing in try log.missing(among: numbers) {
-            // Not if it was made, or the one before it was reclaimed, since the folder was listed.
+            // Ignores a segment that was created, or whose predecessor was reclaimed, since the folder was listed.
             guard let one = numbers.last(where: { $0 < missing.lowerBound }), one >= index.oldestSegment,
                 try log.status(of: missing.lowerBound) == nil, try log.status(of: one) != nil
             else { continue }
@@ -39,7 +39,7 @@ extension ArchiveEngine {
             )
             let names = first == last ? "\(first) is" : "\(first) to \(last) are"
             remarks.append(
-                "\(names) missing; entries stored in it are lost unless a repair has moved it")
+                "\(names) missing; entries stored there are lost unless a repair has moved them")
             if remarks.count == CheckReport.maximumProblems { break }
         }
         return remarks
@@ -57,7 +57,7 @@ extension ArchiveEngine {
         }
         let early = try found()
         guard !early.isEmpty else { return [] }
-        // Without a writer none is being removed.
+        // Without a writer, no segment is being removed.
         if index.processes.attached.contains(where: liveness.isAlive) { usleep(100_000) }
         return try found().prefix(CheckReport.maximumProblems).map {
             "\(SegmentHeader.fileName($0)) is older than the log: its removal was interrupted, or the file was restored later; "
@@ -75,7 +75,7 @@ extension ArchiveEngine {
             bytes += try folder.status(ofEntry: SegmentHeader.fileName(number))?.allocatedBytes ?? 0
         }
         let most = max(64 << 20, bytes / 16) / CheckPass.entryBytes
-        // More parts would read the log too often. An entry takes a byte in the check of the index.
+        // More parts would read the log too often. An entry uses a byte in the check of the index.
         let entries = min(index.entryCount, Int(index.usedEntries))
         let least = min(most, max(10_000, entries / 64))
         // Twice, because memory freed by one part may be fragmented for the next.
@@ -92,7 +92,7 @@ extension ArchiveEngine {
         findings.head = index.head
         let totals = (entries: index.entryCount, bytes: index.valueBytes)
         while let part = parts.popLast() {
-            // Otherwise all its entries would be reported as missing.
+            // Otherwise all entries of a removed archive would be reported as missing.
             try throwIfRemoved()
             var pass = try CheckPass(self, part, most: most, findings)
             let passes = done + 1 + Double(parts.count)
@@ -155,7 +155,7 @@ struct CheckFindings {
             problems: found.problems)
     }
 
-    /// Keeps only findings that another pass repeated. If either has more findings than it lists, keeps all.
+    /// Keeps only findings that another pass repeated. If one pass has more findings than it lists, keeps all.
     mutating func keep(foundIn other: CheckFindings) {
         if other.found.damaged == other.found.problems.count, found.damaged == found.problems.count {
             let problems = Set(found.problems)
@@ -189,7 +189,7 @@ private struct CheckPass {
     }
 
     static let entryBytes = 175
-    /// How many entries' worth a frame of an undecided batch counts, besides its key.
+    /// Memory for a frame of an undecided batch, besides its key, in entries.
     private static let heldWeight = 3
     private var listed: [Listed]
     private var inMemory: [UInt32] = []
@@ -197,7 +197,7 @@ private struct CheckPass {
     private let begin: Location
     private let end: Location
     private let oldest: UInt32
-    /// Keys whose look-up didn't lead to the listed place.
+    /// Keys whose look-up returned another location than the listed one.
     private var astray: [(key: UInt64, location: Location, problem: String)] = []
 
     init(
@@ -267,7 +267,7 @@ private struct CheckPass {
         if let problem = try engine.misnaming() { add(ofLog: problem) }
         for name in try engine.folder.names().sorted()
         where name.hasSuffix(".segment") && SegmentHeader.number(ofFileName: name) == nil {
-            add(ofLog: "\(engine.folder.path)/\(name): no segment has such a name, so it is not read")
+            add(ofLog: "\(engine.folder.path)/\(name): not a valid segment name, so the file is not read")
         }
         let names = try engine.log.segmentNames()
         for stray in names.strays { add(ofLog: engine.log.strayProblem(stray)) }
@@ -301,7 +301,7 @@ private struct CheckPass {
         if let problem = reader.lengthProblem { add(ofLog: problem) }
         let slots = SegmentLayout.slots(forBytes: reader.bytes)
         if let next, Int(next - number) < slots {
-            add(ofLog: "\(path): \(reader.bytes) bytes, more than a segment of its number may have")
+            add(ofLog: "\(path): \(reader.bytes) bytes, longer than this segment may be")
         }
         let result = try reader.read { (item) throws(StorageError) in
             switch item {
@@ -329,7 +329,7 @@ private struct CheckPass {
             }
         }
         try sieve.endSegment(number, reader.isZero)
-        // Blank bytes before the head once held frames, which are lost.
+        // Zeros before the log tail replaced frames, which are lost.
         if !result.isBlankBehind || number == end.segment, Location(segment: number, offset: result.end) < end
         {
             add(ofLog: "\(path): no valid entry from byte \(result.end) on")
@@ -362,7 +362,7 @@ private struct CheckPass {
         case .failure(let error): problem = error
         }
         guard reader.number > end.segment else { return problem.finding }
-        // It is just being created, or its creator was killed before storing anything, or it was removed since.
+        // The segment is being created, or its creator was killed before storing anything, or it was removed since.
         for _ in 0..<100 {
             if try engine.log.isUnwritten(reader.number) { return nil }
             do throws(StorageError) {
@@ -376,7 +376,7 @@ private struct CheckPass {
         return problem.finding
     }
 
-    /// Includes frames behind `end`, because the index may already contain their effect.
+    /// Includes frames after `end`, because the index may already contain their effect.
     private mutating func take(_ frames: [LoggedFrame]) {
         for frame in frames { account.add(frame, isNew: frame.location >= begin) }
     }
@@ -403,7 +403,7 @@ private struct CheckPass {
         return try engine.line(reference.number, slot, settled: .none)
     }
 
-    /// Whether the index still has the listed location. Otherwise the explanation may be in segments begun since.
+    /// Whether the index still has the listed location. Otherwise a segment created since may explain the difference.
     private func isListed(_ reference: Listed) -> Bool {
         guard let slot = engine.index.entry(reference.number) else { return false }
         return slot.location == reference.location && engine.index.marks.isVisible(reference.number, slot)
@@ -432,7 +432,7 @@ private struct CheckPass {
     // MARK: Comparing index and log
 
     mutating func compare() throws(StorageError) {
-        // Frames in segments reclaimed during the check are unknown. Live ones were copied, perhaps beyond this check.
+        // Frames in segments reclaimed during the check are unknown. Live ones were copied, perhaps after this check.
         let reclaimed = engine.index.oldestSegment
         var words = account.takeLast()
         if engine.kind == .log {
@@ -456,7 +456,7 @@ private struct CheckPass {
             let key = reference.key
             guard let word = words[key], word.location == reference.location else {
                 if reference.location >= begin { continue }
-                // The latest frame of its key may be a newer one at another place.
+                // The latest frame of its key may be a newer one at another location.
                 if let word = words[key], word.isNew { continue }
                 if key == 0, reference.location.segment < engine.index.oldestSegment { continue }
                 findings.add(
@@ -466,7 +466,7 @@ private struct CheckPass {
             words[key]?.isMet = true
             if !word.isNew, word.valueBytes != reference.valueBytes {
                 findings.add(
-                    "the index says \(reference.valueBytes) bytes for the entry at \(describe(reference.location)), the log \(word.valueBytes)"
+                    "the entry at \(describe(reference.location)) has \(reference.valueBytes) bytes in the index, \(word.valueBytes) in the log"
                 )
             }
         }

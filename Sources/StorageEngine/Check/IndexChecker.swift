@@ -1,7 +1,7 @@
 import CPlatform
 
-/// Checks all invariants of an index between two operations, and changes nothing. Findings count only if no process
-/// changed it during the check (``ArchiveEngine/undisturbedViolations()``). One pass, a byte an entry; walks end.
+/// Checks all invariants of an index between two operations, and changes nothing. Findings count only if no process changed it
+/// during the check (``ArchiveEngine/undisturbedViolations()``). One pass, with a byte of memory for each entry; walks end.
 struct IndexChecker {
     private let index: IndexView
     private let most: Int
@@ -21,12 +21,12 @@ struct IndexChecker {
         standing = []
         if index.structureVersion & 1 != 0 { add("chains were being changed") }
         if index.batchOpen != .none || index.batchDone != .none { add("a batch is not finished") }
-        if engine.index.firstMessage > engine.index.head { add("the oldest message is behind the last") }
+        if engine.index.firstMessage > engine.index.head { add("the oldest message is after the log tail") }
         guard engine.kind != .log else { return }
         standing = [Standing](repeating: .free, count: Int(index.usedEntries) + 1)
         let counts = checkEntries(engine)
         checkSetAside(counts.setAside)
-        // Entries that are set aside keep their places.
+        // Tombstoned entries stay in their buckets and in the order.
         checkRecency(counts.live + counts.setAside)
         checkBuckets(counts.live + counts.setAside)
         checkDeadlines()
@@ -46,14 +46,14 @@ struct IndexChecker {
         let stamps = index.touches.taken
         for number in 1..<standing.count {
             guard let slot = index.entry(UInt32(number)), slot.location != .none else { continue }
-            if !slot.isPlausible { add("entry \(number) has sizes that no frame has") }
-            if slot.recency >= stamps { add("entry \(number) has a stamp from the future") }
-            if slot.location >= engine.index.head { add("entry \(number) names a frame behind the head") }
+            if !slot.isPlausible { add("entry \(number) has impossible sizes") }
+            if slot.recency >= stamps { add("entry \(number) has a stamp that is too large") }
+            if slot.location >= engine.index.head { add("entry \(number) names a frame beyond the log tail") }
             frames &+= UInt64(slot.frameBytes)
             segments[Int(slot.location.segment & SegmentLayout.slotMask)] &+=
                 1 << IndexLayout.liveCountShift + UInt64(slot.frameBytes)
             if slot.isSetAside != index.marks[UInt32(number)].isSet {
-                add("entry \(number) is set aside without a mark, or marked for nothing")
+                add("entry \(number) is tombstoned without a mark, or marked but not tombstoned")
             }
             if index.marks.isHidden(UInt32(number), slot) {
                 standing[number] = .setAside
@@ -65,14 +65,14 @@ struct IndexChecker {
             }
         }
         if live != engine.index.entryCount {
-            add("\(engine.index.entryCount) entries counted, \(live) there")
+            add("the index counts \(engine.index.entryCount) entries but has \(live)")
         }
         if values != engine.index.valueBytes {
-            add("\(engine.index.valueBytes) value bytes counted, \(values) there")
+            add("the index counts \(engine.index.valueBytes) value bytes but has \(values)")
         }
-        if frames != index.liveFrameBytes { add("live frame bytes are wrong") }
+        if frames != index.liveFrameBytes { add("the total of live frame bytes is wrong") }
         for (place, word) in segments.enumerated() where index.liveFrames(ofSegment: UInt32(place)) != word {
-            add("the live frames of the segments at place \(place) are miscounted")
+            add("the count of live frames is wrong for the segments of slot \(place)")
         }
         return (live, setAside)
     }
@@ -86,7 +86,7 @@ struct IndexChecker {
         var number = index.recencyFirst
         while let slot = index.entry(number), seen <= live {
             guard standing(of: number) == .live || standing(of: number) == .setAside else {
-                add("the recency list has entry \(number), which is free or there twice")
+                add("the recency list has entry \(number), which is free or listed twice")
                 break
             }
             standing[Int(number)] = .listed
@@ -97,8 +97,8 @@ struct IndexChecker {
             number = slot.older
             seen += 1
         }
-        if seen != live { add("the recency list has \(seen) of \(live) entries") }
-        if index.recencyLast != previous { add("the recency list ends elsewhere") }
+        if seen != live { add("the recency list has \(seen) entries, expected \(live)") }
+        if index.recencyLast != previous { add("the recency list doesn't end at its last entry") }
     }
 
     private mutating func checkBuckets(_ live: Int) {
@@ -111,14 +111,14 @@ struct IndexChecker {
                 if let slot = index.entry(entry),
                     Bucket.cell(of: slot, at: slot.location) != bucket.cell(place)
                 {
-                    add("a cell of bucket \(number) names another frame than its entry")
+                    add("a cell of bucket \(number) and the entry's slot name different frames")
                 }
             }
             var chain = index.table.chain(of: bucket)
             while chain.next() != nil { seen += meet(chain.number, in: number) }
-            if chain.isBroken { add("the chain of bucket \(number) leads back into itself, or to no entry") }
+            if chain.isBroken { add("the chain of bucket \(number) has a cycle or an invalid entry") }
         }
-        if seen != live { add("buckets have \(seen) of \(live) entries") }
+        if seen != live { add("buckets have \(seen) entries, expected \(live)") }
     }
 
     private mutating func meet(_ number: UInt32, in bucket: UInt32) -> Int {
@@ -147,7 +147,7 @@ struct IndexChecker {
             }
             flagged += 1
             guard standing[number] == .setAside else { continue }
-            if index.undo[mark.place].group == 0 { add("entry \(number) is set aside by no action") }
+            if index.undo[mark.place].group == 0 { add("entry \(number) is tombstoned without an action") }
             guard !mark.isSuperseded else { continue }
             pending[mark.place, default: (0, 0)].entries += 1
             pending[mark.place]?.bytes &+= UInt64(slot.valueBytes)
@@ -158,7 +158,7 @@ struct IndexChecker {
             marked &+= line.marked
             if line.marked != marks[place] {
                 add(
-                    "line \(place) of the actions counts \(line.marked) entries, \(marks[place]) are marked for it"
+                    "line \(place) of the undo table counts \(line.marked) entries, but \(marks[place]) have its mark"
                 )
             }
         }
@@ -166,13 +166,14 @@ struct IndexChecker {
             let there = pending[line.place] ?? (0, 0)
             if (line.pendingEntries, line.pendingBytes) != there {
                 add(
-                    "action \(line.group) counts \(line.pendingEntries) entries to bring back, \(there.entries) are there"
+                    "action \(line.group) counts \(line.pendingEntries) entries to restore, but \(there.entries) exist"
                 )
             }
         }
         if marked != UInt64(index.setAsideCount) || flagged != Int(index.setAsideCount) {
             add(
-                "\(index.setAsideCount) entries are set aside, \(flagged) there, the actions count \(marked)")
+                "\(flagged) entries are tombstoned; the index counts \(index.setAsideCount), the undo table \(marked)"
+            )
         }
     }
 
@@ -181,7 +182,7 @@ struct IndexChecker {
             guard let slot = index.entry(UInt32(number)), slot.isLive, slot.deadline != Deadline.never,
                 !index.deadlines.bounds(slot.deadline, of: UInt32(number))
             else { continue }
-            add("entry \(number) expires before a bound of its deadlines")
+            add("entry \(number) expires before a lower bound of expiry times")
         }
     }
 
@@ -189,14 +190,14 @@ struct IndexChecker {
         var number = index.freeHead
         while let slot = index.entry(number) {
             guard standing(of: number) == .free else {
-                add("the free list has entry \(number), which is in use or there twice")
+                add("the free list has entry \(number), which is in use or listed twice")
                 break
             }
             standing[Int(number)] = .accounted
             number = slot.chainNext
         }
         let lost = standing.dropFirst().count { $0 == .free }
-        if lost > 0 { add("\(lost) free entries are in no list") }
+        if lost > 0 { add("\(lost) free entries are missing from the free list") }
     }
 
     private func standing(of number: UInt32) -> Standing? {
@@ -205,7 +206,7 @@ struct IndexChecker {
 }
 
 extension ArchiveEngine {
-    /// The violations in a moment without changes; `nil`: no such moment in some tries.
+    /// The violations at a moment without changes; `nil` if there was no such moment in some attempts.
     func undisturbedViolations() -> [String]? {
         func state() -> [UInt64] {
             [

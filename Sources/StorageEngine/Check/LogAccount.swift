@@ -1,5 +1,5 @@
-/// The state of each key of a part according to a log: OnDiskFormat, "Reading the log". For one thread. Takes some 100
-/// bytes an entry. Keys are remembered by 64 bits, half a hash with a separate secret, against crafted collisions.
+/// The state of each key of a part according to a log: OnDiskFormat, "Reading the log". For one thread. Uses some 100 bytes an
+/// entry. Keys are stored as 64 bits, half a hash with a separate secret, to resist crafted collisions.
 struct LogAccount {
     /// The keys examined in one reading of a log: those whose hash begins with certain bits. Initially all keys.
     struct Part {
@@ -19,7 +19,7 @@ struct LogAccount {
     struct Word {
         var location: Location
         var valueBytes: UInt32
-        /// Whether the frame that stored or removed it was written since the check began.
+        /// Whether the frame that stored or removed the key was written since the check began.
         var isNew: Bool
         var isRemoved: Bool
         var isMet = false
@@ -30,14 +30,14 @@ struct LogAccount {
     private let hash: KeyHash
     private let tagHash: KeyHash
     private(set) var part: Part
-    /// For a log archive: messages before this have been dropped.
+    /// For a log archive: messages before this location have been dropped.
     private(set) var oldestMessage = Location.none
-    /// Messages remembered before dropped ones are removed from memory.
+    /// Messages kept in memory before dropped ones are removed from it.
     private var most = 10_000
     private(set) var last: [UInt64: Word] = [:]
     /// Keys by the location of their latest state: an eviction counts only if its location is still the latest.
     private var keys: [Location: UInt64] = [:]
-    /// For each key that a frame removed that operation's number, and the latest `deleteAll`'s, against copies of older states.
+    /// For each removed key the sequence of its removal, and below that of the latest `deleteAll`, to detect copies of older states.
     private var removals: [UInt64: UInt64] = [:]
     private var allRemoved: UInt64 = 0
     private struct Aside {
@@ -45,11 +45,11 @@ struct LogAccount {
         var isSuperseded = false
     }
 
-    /// For each key its entries that are set aside, at most one for each action, by the action's place in the undo table.
+    /// For each key its tombstoned entries, at most one for each action, by the action's place in the undo table.
     private var aside: [UInt64: [Int: Aside]] = [:]
     /// The action at each place of the table, and the keys of its entries.
     private var actions: [Int: (group: UInt32, keys: Set<UInt64>)] = [:]
-    /// Locations of entries that are set aside, for `evict` frames that drop them.
+    /// Locations of tombstoned entries, to find those that `evict` frames drop.
     private var places: [Location: (key: UInt64, place: Int)] = [:]
 
     init(_ part: Part, kind: ArchiveKind, tagHash: KeyHash) throws(StorageError) {
@@ -60,7 +60,7 @@ struct LogAccount {
         hash = KeyHash(k0: secret.uint64(), k1: secret.uint64())
     }
 
-    /// The number by which a frame's key is remembered; 0 if the key isn't in this part.
+    /// The number that stands for a frame's key; 0 if the key isn't in this part.
     func key(of frame: LoggedFrame) -> UInt64 {
         guard kind != .log else { return key(ofMessageAt: frame.location) }
         return frame.key.withUnsafeBytes { (key) in
@@ -71,7 +71,7 @@ struct LogAccount {
     }
 
     private func key(ofMessageAt location: Location) -> UInt64 {
-        // Multiplying by an odd factor is reversible: different places give different keys.
+        // Multiplying by an odd factor is reversible: different locations give different keys.
         let key = location.raw &* 0x9E37_79B9_7F4A_7C15
         return part.contains(LogAccount.tag(of: key)) ? key : 0
     }
@@ -91,11 +91,11 @@ struct LogAccount {
         return key(of: frame) == 0 ? .none : .ofKey
     }
 
-    /// Number of remembered keys. An entry that is set aside counts as several, for its memory.
+    /// Number of stored keys. A tombstoned entry counts as several, because of its memory.
     var count: Int { last.count + removals.count / 4 + LogAccount.asideWeight * places.count }
     private static let asideWeight = 4
 
-    /// Forgets half of the part and returns that half, to be examined in another pass; `nil` if it can't be split.
+    /// Drops half of the part and returns that half, to be examined in another pass; `nil` if it can't be split.
     mutating func halve() -> Part? {
         guard let other = part.halve() else { return nil }
         let part = part
@@ -109,14 +109,14 @@ struct LogAccount {
         return other
     }
 
-    /// The latest states. The account is used up by this.
+    /// The latest states. The account is empty afterwards.
     mutating func takeLast() -> [UInt64: Word] {
         keys = [:]
         defer { last = [:] }
         return last
     }
 
-    /// Applies the next frame. `isNew`: it was appended since the check began.
+    /// Applies the next frame. `isNew`: the frame was appended since the check began.
     mutating func add(_ frame: LoggedFrame, isNew: Bool) {
         guard let kind = frame.header.kind, kind.isMeant(in: self.kind, hasKey: !frame.key.isEmpty) else {
             return
@@ -185,7 +185,7 @@ struct LogAccount {
         if kind != .log { keys[word.location] = key }
     }
 
-    /// Removals from before the check began need not be remembered.
+    /// Removals from before the check began need not be stored.
     private mutating func remove(_ key: UInt64, isNew: Bool) {
         if let before = last[key] { keys[before.location] = nil }
         if isNew {
@@ -235,7 +235,7 @@ struct LogAccount {
         places[word.location] = (key, place)
     }
 
-    /// Applies the copy of an entry that is set aside. A newer state of its key supersedes it.
+    /// Applies the copy of a tombstoned entry. A newer state of its key overwrites it.
     private mutating func keep(_ key: UInt64, _ word: Word, by group: UInt32) {
         var isSuperseded = isPresent(key)
         for (place, other) in aside[key] ?? [:] where !other.isSuperseded {

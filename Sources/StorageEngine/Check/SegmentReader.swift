@@ -14,7 +14,7 @@ struct SegmentReader {
         case damage(Range<Int>, FrameSearch)
     }
 
-    /// `nil` if the file is absent; it may have been reclaimed.
+    /// `nil` if the file is absent; the segment may have been reclaimed.
     init?(_ number: UInt32, in folder: FileDescriptor, archive identity: [UInt8]) throws(StorageError) {
         do throws(StorageError) {
             file = try folder.file(named: SegmentHeader.fileName(number), writable: false)
@@ -56,7 +56,7 @@ struct SegmentReader {
             } else if isFresh {
                 return (offset, isBlank)
             } else {
-                // More may have been written behind the end since it was read.
+                // Another process may have written frames after the end since it was read.
                 let bytes = try SegmentLayout.usableBytes(file, file.status().bytes)
                 search = FrameSearch(file, bytes: bytes, segmentSeed: seed)
                 isFresh = true
@@ -100,7 +100,7 @@ struct LoggedFrame {
             ? [] : parts.withUnsafeBytes { FrameExtension.part(.owner, in: $0).map(Array.init) ?? [] }
     }
 
-    /// Whether a `restore` frame leaves superseded entries out (all but those of an old format do).
+    /// Whether a `restore` frame leaves overwritten entries out (all but those of an old format do).
     var keepsOut: Bool { parts.withUnsafeBytes { RemovalNote(in: $0)?.keepsOut ?? true } }
     var group: UInt32 { parts.isEmpty ? 0 : parts.withUnsafeBytes { RemovalNote(in: $0)?.group ?? 0 } }
 }

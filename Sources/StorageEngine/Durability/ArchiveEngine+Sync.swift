@@ -3,14 +3,14 @@ import SystemC
 
 /// Syncing the log to the medium. Guarantees, and their proof: <doc:WhatSurvives>.
 extension ArchiveEngine {
-    /// The log is known to be on the medium up to here. A damaged index that claims more is not trusted.
+    /// The location up to which the log is known to be on the medium. A damaged index that claims more is not trusted.
     private var synced: Location {
         let known = index.syncedHead
         return known <= index.head ? known : .none
     }
 
-    /// Makes the last change as durable as the archive's level requires, and does the pending compaction. Every change
-    /// calls it after it has released the lock. At level `process` it costs four relaxed loads if nothing may expire.
+    /// Makes the last change as durable as the archive's level requires, and does the pending compaction. Called by every change
+    /// after it has released the lock. At level `process` it costs four relaxed loads if no entry expires.
     @inline(__always)
     func finishChange() throws(StorageError) {
         // Both words share a cache line with the one read next.
@@ -36,19 +36,19 @@ extension ArchiveEngine {
         }
     }
 
-    /// Returns when everything before `target` is on the medium. Concurrent callers share a sync.
+    /// Returns when all frames before `target` are on the medium. Concurrent callers share a sync.
     func synchronize(upTo target: Location, patience: Int64 = ArchiveEngine.patienceNanoseconds)
         throws(StorageError)
     {
         guard synced < target else { return }
         try syncing.alone(archive: name, nanoseconds: patience) { () throws(StorageError) in
-            // Another caller's sync may have included this.
+            // Another caller's sync may have included this one.
             guard synced < target else { return }
             try lead()
         }
     }
 
-    /// Syncs everything committed by now. The caller must be the only one that syncs; the archive's lock isn't needed.
+    /// Syncs all changes committed by now. The caller must be the only one that syncs; the archive's lock isn't needed.
     private func lead() throws(StorageError) {
         let target = index.head
         let start = synced
@@ -60,7 +60,7 @@ extension ArchiveEngine {
             // A removed segment needs no sync: its live frames were synced elsewhere before it was removed.
             if let pin = try log.pinIfPresent(number) {
                 defer { log.unpin(pin) }
-                // What other processes appended must be synced as well.
+                // Frames that other processes appended must be synced as well.
                 if let file = try log.fileToSynchronize(pin) {
                     try log.learnSize(pin)
                     try orStop { () throws(StorageError) in
@@ -73,7 +73,7 @@ extension ArchiveEngine {
         }
         crashPoint(.segmentsSynced)
         if start == .none {
-            // Nothing was synced since the index was made; perhaps not even the folder's name is on the medium.
+            // Nothing was synced since the index was created; perhaps not even the folder's name is on the medium.
             for above in try ArchiveOpening.foldersToFind(folder) {
                 try orStop { () throws(StorageError) in try above.synchronizeNames() }
             }
@@ -85,7 +85,7 @@ extension ArchiveEngine {
         syncing.lastSync.store(cp_monotonic_time(), ordering: .relaxed)
     }
 
-    /// A failed sync leaves the medium's state unknown, so nothing more is acknowledged. `sync` must not fail for other reasons.
+    /// A failed sync leaves the medium's state unknown: no change is acknowledged any more. `sync` must fail for no other reason.
     private func orStop(_ sync: () throws(StorageError) -> Void) throws(StorageError) {
         do throws(StorageError) {
             try sync()
@@ -109,12 +109,12 @@ extension ArchiveEngine {
         Int64(max(index.syncTenths, 1)) * 100_000_000
     }
 
-    /// Pause until the duty runs again: short enough to notice that another process shortened the interval.
-    private var dutyNanoseconds: Int64 { min(intervalNanoseconds, 1_000_000_000) }
+    /// Pause until the task runs again: short enough to notice that another process shortened the interval.
+    private var taskNanoseconds: Int64 { min(intervalNanoseconds, 1_000_000_000) }
 
     private func beginUpkeep() throws(StorageError) {
         // The closure holds a strong reference until ``endSyncing()``; a weak one would slow down the retains of every put.
-        try syncing.begin(after: dutyNanoseconds) { self.syncIfDue() }
+        try syncing.begin(after: taskNanoseconds) { self.syncIfDue() }
     }
 
     private func syncIfDue() -> Int64? {
@@ -125,7 +125,7 @@ extension ArchiveEngine {
         let idle = cp_monotonic_time() &- syncing.lastSync.load(ordering: .relaxed)
         // A thread that wakes slightly early need not sleep again.
         guard idle >= intervalNanoseconds - 1_000_000 else {
-            return min(dutyNanoseconds, intervalNanoseconds - idle)
+            return min(taskNanoseconds, intervalNanoseconds - idle)
         }
         // If the medium fails, the archive stops, and every process sees that in the index.
         do throws(StorageError) {
@@ -138,10 +138,10 @@ extension ArchiveEngine {
             syncing.isOverdue.store(true, ordering: .relaxed)
         }
         syncing.lastSync.store(cp_monotonic_time(), ordering: .relaxed)
-        return dutyNanoseconds
+        return taskNanoseconds
     }
 
-    /// Uses `patience` only if no caller has waited that long already.
+    /// Waits for `patience` only if no caller has waited that long already.
     private func synchronizeOverdue(patience: Int64 = ArchiveEngine.patienceNanoseconds) throws(StorageError)
     {
         let isKnown = syncing.isBusy(since: ArchiveEngine.patienceNanoseconds)

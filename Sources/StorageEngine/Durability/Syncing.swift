@@ -2,13 +2,13 @@ import CPlatform
 import Synchronization
 import SystemC
 
-/// This process' part in syncing one archive: the syncing thread, and the background task. Only one sync of an archive
-/// runs at a time. A caller that waited finds its changes included (group commit), or leads the next one.
+/// This process's part in syncing one archive: the syncing thread, and the background task. Only one sync of an archive runs at a
+/// time. A caller that waited finds its changes included (group commit), or runs the next sync.
 final class Syncing: Sendable {
     static let lockName = "syncing"
 
     private let folder: FileDescriptor
-    /// Admits one of this process' threads at a time; entered before the file is locked.
+    /// Admits one of this process's threads at a time; entered before the file is locked.
     private let gate = Gate()
     /// Locked by the process that syncs; opened by the first sync.
     private let file = Guarded<FileDescriptor?>(nil)
@@ -17,11 +17,11 @@ final class Syncing: Sendable {
         var isEnded = false
     }
     private let duty = Guarded(Duty())
-    /// Since when another process has been syncing at every attempt of this one, on the monotonic clock; 0 if it isn't.
+    /// Since when every attempt of this process has found another process syncing, on the monotonic clock; 0 if the last didn't.
     private let busySince = Atomic<Int64>(0)
-    /// When this process last looked for something to sync, in nanoseconds of the monotonic clock.
+    /// When this process last checked for changes to sync, in nanoseconds of the monotonic clock.
     let lastSync = Atomic<Int64>(cp_monotonic_time())
-    /// Whether the latest background sync failed to run, for example for lack of descriptors.
+    /// Whether the latest background sync could not run, for example for lack of descriptors.
     let isOverdue = Atomic<Bool>(false)
 
     init(folder: FileDescriptor) { self.folder = folder }
@@ -72,7 +72,7 @@ final class Syncing: Sendable {
         }
     }
 
-    /// Registers the duty unless it is registered, or was ended for good.
+    /// Registers the background task unless it is registered, or was ended permanently.
     func begin(after nanoseconds: Int64, _ body: @escaping Upkeep.Duty) throws(StorageError) {
         try duty.withLock { (duty) throws(StorageError) in
             guard duty.ticket == nil, !duty.isEnded else { return }

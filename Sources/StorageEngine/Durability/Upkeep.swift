@@ -1,27 +1,27 @@
 import CPlatform
 import SystemC
 
-/// The background thread of the process, which runs registered duties when due, while there are any. A duty keeps its
-/// object alive until that cancels it on closing.
+/// The background thread of the process, which runs registered tasks when they are due, while any are registered. A task retains
+/// its object until the object cancels it on closing.
 package final class Upkeep: @unchecked Sendable {
     package static var shared: Upkeep { ofProcess.value }
     private static let ofProcess = PerProcess { Upkeep() }
 
-    /// Returns the nanoseconds until the duty is due again; `nil` ends it.
+    /// Returns the nanoseconds until the task's next run; `nil` ends the task.
     package typealias Duty = @Sendable () -> Int64?
 
     package struct Ticket: Hashable, Sendable { fileprivate let number: UInt64 }
 
     private struct Pending {
-        /// On the monotonic clock; the maximum while it runs without having been hastened.
+        /// Time of the next run on the monotonic clock; the maximum during a run, unless another was requested.
         var due: Int64
         var duty: Duty
     }
 
-    // All guarded by `mutex`; `wake` is signalled when duties are added or removed, `rested` when a run of one ends.
+    // All guarded by `mutex`; `wake` is signalled when tasks are added or removed, `finished` when a run of a task ends.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let wake: UnsafeMutablePointer<pthread_cond_t>
-    private let rested: UnsafeMutablePointer<pthread_cond_t>
+    private let finished: UnsafeMutablePointer<pthread_cond_t>
     private var pending: [Ticket: Pending] = [:]
     private var lastTicket: UInt64 = 0
     private var thread: pthread_t?
@@ -31,10 +31,10 @@ package final class Upkeep: @unchecked Sendable {
     private init() {
         mutex = .allocate(capacity: 1)
         wake = .allocate(capacity: 1)
-        rested = .allocate(capacity: 1)
+        finished = .allocate(capacity: 1)
         pthread_mutex_init(mutex, nil)
         cp_condition_init(wake)
-        cp_condition_init(rested)
+        cp_condition_init(finished)
     }
 
     private func locked<Value>(_ body: () -> Value) -> Value {
@@ -55,12 +55,12 @@ package final class Upkeep: @unchecked Sendable {
             return (ticket, failure)
         }
         guard code.failure == 0 else {
-            throw .system(operation: "start a thread for", path: "upkeep", code: code.failure)
+            throw .system(operation: "start", path: "the background thread", code: code.failure)
         }
         return code.ticket
     }
 
-    /// Makes a duty due in at most this many nanoseconds, also if it is running now.
+    /// Schedules the next run of a task in at most this number of nanoseconds, also if it is running now.
     package func hasten(_ ticket: Ticket, to nanoseconds: Int64) {
         locked {
             let due = cp_monotonic_time() &+ nanoseconds
@@ -70,7 +70,7 @@ package final class Upkeep: @unchecked Sendable {
         }
     }
 
-    /// Ends a duty; waits until it isn't running, unless it calls this. `false`: still running. Don't hold its locks.
+    /// Ends a task and waits for its current run, unless that run calls this. `false`: still running. Don't hold the task's locks.
     @discardableResult
     package func cancel(_ ticket: Ticket, within nanoseconds: Int64) -> Bool {
         locked {
@@ -81,7 +81,7 @@ package final class Upkeep: @unchecked Sendable {
             while current == ticket {
                 let left = end.subtractingSaturating(cp_monotonic_time())
                 guard left > 0 else { return false }
-                cp_condition_wait(rested, mutex, left)
+                cp_condition_wait(finished, mutex, left)
             }
             return true
         }
@@ -115,8 +115,8 @@ package final class Upkeep: @unchecked Sendable {
             let again = next.value.duty()
             pthread_mutex_lock(mutex)
             current = nil
-            pthread_cond_broadcast(rested)
-            // It may have been cancelled during the run, or hastened for work that it no longer saw.
+            pthread_cond_broadcast(finished)
+            // The task may have been cancelled during the run, or rescheduled for work that the run missed.
             guard let hastened = pending[next.key]?.due else { continue }
             pending[next.key] = again.map {
                 Pending(

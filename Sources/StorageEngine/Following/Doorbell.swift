@@ -1,14 +1,14 @@
 import CPlatform
 
-/// A word in a small file of a store (OnDiskFormat, "The doorbell"), which writers ring and all followers wait for, one
-/// thread for any number of archives. Followers create the file; a writer opens it at the first waiter.
+/// A word in a small file of a store (OnDiskFormat, "The doorbell"). Writers change it to wake all followers; a follower needs
+/// one thread for any number of archives. Followers create the file; a writer opens it at the first waiter.
 final class Doorbell: Sendable {
     static let fileName = "vellum-store.doorbell"
     static let fileBytes = 4096
 
     private struct State {
         var bell: Bell?
-        /// When the file was last looked for or checked, on the monotonic clock.
+        /// When the file was last searched for or checked, on the monotonic clock.
         var looked = Int64.min
     }
 
@@ -17,14 +17,14 @@ final class Doorbell: Sendable {
 
     init(store folder: FileDescriptor) { self.folder = folder }
 
-    /// How long the last check of the file is valid: a missing file isn't looked for at each event.
-    private static let beliefNanoseconds: Int64 = 1_000_000_000
+    /// How long the last check of the file is valid: a missing file isn't searched for at each event.
+    private static let checkNanoseconds: Int64 = 1_000_000_000
 
-    /// Rings the bell; `false` if it can't be reached now.
+    /// Rings the bell; `false` if the file can't be opened now.
     func ring() -> Bool {
         let bell = state.withLock { state in
             let now = cp_monotonic_time()
-            if state.looked == .min || now - state.looked > Doorbell.beliefNanoseconds {
+            if state.looked == .min || now - state.looked > Doorbell.checkNanoseconds {
                 state.looked = now
                 if state.bell?.isGone ?? true { state.bell = try? open(making: false) }
             }
@@ -60,7 +60,7 @@ final class Doorbell: Sendable {
             try file.extend(from: Doorbell.fileBytes, to: Doorbell.fileBytes)
             status = try file.status()
         }
-        // Only mapped bytes that exist in the file may be touched (F4).
+        // Only mapped bytes that exist in the file may be accessed (F4).
         guard status.bytes >= Doorbell.fileBytes else {
             throw .corrupted(path: file.path, offset: status.bytes, reason: "too short for a doorbell")
         }
@@ -88,7 +88,7 @@ final class Doorbell: Sendable {
         deinit { if range == nil { word.deallocate() } }
 
         var isShared: Bool { range != nil }
-        /// Whether its file was removed, so that other processes would open a different one.
+        /// Whether the file was removed, so that other processes would open a different one.
         var isGone: Bool { file.map { ((try? $0.status())?.links ?? 1) == 0 } ?? false }
         var count: UInt32 { cp_load32(word) }
 

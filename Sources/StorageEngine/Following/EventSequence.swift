@@ -53,7 +53,7 @@ public struct EventSequence: AsyncSequence, Sendable {
             return end(try await archive.follower.events(of: archive, from: first, concerning: interest))
         }
 
-        /// The number to ask for. Unless ``end(_:)`` sets another one, the iteration is over.
+        /// The next event number. Unless ``end(_:)`` sets another one, the iteration has ended.
         private mutating func begin() -> UInt64? {
             defer { position = nil }
             return position

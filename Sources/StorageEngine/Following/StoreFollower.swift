@@ -9,10 +9,10 @@ struct Following: Sendable {
 
 /// Waits for the events of a store's archives for any number of subscribers, with one thread.
 ///
-/// A waiting subscriber is a continuation and the number of its next event; the archive's ring is the buffer. A slow
-/// subscriber costs no memory and gets the number of lost events. All that wait for the same event share one reading,
-/// and other keys don't wake those with a ``KeyInterest``. The thread sleeps at the ``Doorbell`` (without one it polls
-/// twenty times a second), checks once a second whether the archives exist, and ends a second after the last one.
+/// A waiting subscriber is a continuation and the number of its next event; the archive's ring is the buffer. A slow subscriber
+/// costs no memory and gets the number of lost events. All subscribers that wait for the same event share one reading, and other
+/// keys don't wake those with a ``KeyInterest``. The thread sleeps at the ``Doorbell`` (without one it polls twenty times a
+/// second), checks once a second whether the archives exist, and ends a second after the last subscriber.
 final class StoreFollower: Sendable {
     typealias Outcome = Result<EventBatch?, StorageError>
 
@@ -49,8 +49,8 @@ final class StoreFollower: Sendable {
 
     private static let lookNanoseconds: Int64 = 1_000_000_000
     private static let pollNanoseconds: Int64 = 50_000_000
-    /// Pause after events were handed out: limits ringing to some hundred times a second.
-    private static let breathNanoseconds: Int64 = 2_000_000
+    /// Pause after events were delivered: limits ringing to some hundred times a second.
+    private static let pauseNanoseconds: Int64 = 2_000_000
 
     var isActive: Bool { state.withLock { $0.isRunning } }
     var waiting: Int {
@@ -61,8 +61,8 @@ final class StoreFollower: Sendable {
 
     // MARK: Subscribers
 
-    /// The next events of `archive` from `first` on that concern `interest`, or lost events; `nil` if the task is
-    /// cancelled. Throws `closed` if the archive or its store is closed or removed.
+    /// The next events of `archive` from `first` on that concern `interest`, or lost events; `nil` if the task is cancelled.
+    /// Throws `closed` if the archive or its store is closed or removed.
     func events(
         of archive: Archive, from first: UInt64, concerning interest: KeyInterest? = nil
     ) async throws(StorageError) -> EventBatch? {
@@ -79,7 +79,7 @@ final class StoreFollower: Sendable {
     }
 
     private func enter(_ ticket: UInt64, _ archive: Archive, _ first: UInt64, _ subscriber: Subscriber) {
-        // A forked child has neither the thread nor the thread that may hold the lock.
+        // A forked child lacks this thread, and perhaps the thread that held the lock.
         guard !archive.isClosed else {
             return subscriber.resume(returning: .failure(.closed(name: archive.name)))
         }
@@ -90,7 +90,7 @@ final class StoreFollower: Sendable {
             if !state.isRunning {
                 let code = startThread()
                 guard code == 0 else {
-                    return .failure(.system(operation: "start a thread for", path: "followers", code: code))
+                    return .failure(.system(operation: "start", path: "the followers' thread", code: code))
                 }
                 state.isRunning = true
             }
@@ -107,7 +107,7 @@ final class StoreFollower: Sendable {
     private func take(_ ticket: UInt64, _ archive: Archive, _ first: UInt64) -> Subscriber? {
         state.withLock { state in
             let id = ObjectIdentifier(archive)
-            // It may wait for another event number by now.
+            // The subscriber may wait for another event number by now.
             for number in [first] + (state.followed[id]?.waiting.keys.filter { $0 != first } ?? []) {
                 guard let taken = state.followed[id]?.waiting[number]?.removeValue(forKey: ticket) else {
                     continue
@@ -154,7 +154,7 @@ final class StoreFollower: Sendable {
             let isCheck = checked == .min || now - checked >= StoreFollower.lookNanoseconds
             if isCheck {
                 checked = now
-                // If there is no doorbell now, the thread polls.
+                // Without a doorbell the thread polls.
                 if mayWrite, !bell.isShared || bell.isGone { bell = (try? doorbell.bell()) ?? bell }
             }
             let count = bell.count
@@ -177,11 +177,11 @@ final class StoreFollower: Sendable {
                     for (number, batch) in findings.batches { deliver(batch, to: number, of: item.id) }
                 }
             }
-            if isBusy { cp_sleep(StoreFollower.breathNanoseconds) }
+            if isBusy { cp_sleep(StoreFollower.pauseNanoseconds) }
             // A number was claimed but its event isn't published: the writer waits for the processor, or was stopped.
             pause =
                 isPending
-                ? min(max(2 * pause, StoreFollower.breathNanoseconds), StoreFollower.pollNanoseconds) : 0
+                ? min(max(2 * pause, StoreFollower.pauseNanoseconds), StoreFollower.pollNanoseconds) : 0
             let next = rest(at: bell, seen: round.arrivals, mayEnd: isCheck)
             if next == .end { return }
             if next == .again { continue }
@@ -217,7 +217,7 @@ final class StoreFollower: Sendable {
     ) -> Result<Findings, StorageError> {
         do throws(StorageError) {
             let engine = try archive.engine()
-            // The index of a removed archive is marked; only the file system knows of a folder removed from outside.
+            // A removed archive's index is marked; only the file system shows that a folder was removed by other means.
             if engine.index.state == .building || isCheck && engine.isGone {
                 throw .closed(name: archive.name)
             }

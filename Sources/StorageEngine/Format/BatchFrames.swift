@@ -1,4 +1,4 @@
-/// The content of a batch's first frame: how much follows it. Layout: OnDiskFormat, "Batches".
+/// The content of a batch's first frame: size and number of the following frames. Layout: OnDiskFormat, "Batches".
 struct BatchHeader: Equatable {
     static let bytes = 16
     /// Most bytes of a batch's frames together: all of them begin in the first 64 MiB of one segment.

@@ -1,4 +1,4 @@
-/// The checksum of any range of bytes, derived from registers at its two ends, at a constant cost.
+/// The checksum of any range of bytes, derived from the registers at its two ends, at a constant cost.
 ///
 /// The register of CRC32C is linear: over the bytes *A* and then *B* it is the register over *A*, advanced by as many zeros as
 /// *B* has bytes, xor the register over *B* from 0. Advancing by *n* zero bytes multiplies by x^(8n) modulo the polynomial.

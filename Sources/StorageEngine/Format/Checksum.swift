@@ -2,7 +2,7 @@ import CPlatform
 
 /// CRC32C (RFC 3720, appendix B.4).
 package enum Checksum {
-    /// The checksum of `bytes`, starting from `seed`, so that the same bytes at another place don't pass.
+    /// The checksum of `bytes`, starting from `seed`, so that the same bytes at another location don't pass.
     @inline(__always)
     package static func crc32c(_ bytes: UnsafeRawBufferPointer, seed: UInt32 = 0) -> UInt32 {
         ~cp_crc32c(~seed, bytes.baseAddress, bytes.count)

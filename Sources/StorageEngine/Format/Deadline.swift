@@ -1,11 +1,11 @@
-/// When an entry expires, as stored in frames; the index has a number on the boot clock. OnDiskFormat, "Deadlines".
+/// When an entry expires, as stored in frames; the index has a time on the boot clock. OnDiskFormat, "Deadlines".
 struct Deadline: Equatable {
     static let bytes = 32
     static let never: Int64 = 0
 
     /// Microseconds since 1970.
     var wall: Int64
-    /// Microseconds from when this was written to the deadline.
+    /// Microseconds from the time of writing to the expiry time.
     var interval: Int64
     /// Microseconds on the boot clock of the boot that `bootMark` names.
     var boot: Int64
@@ -32,7 +32,7 @@ struct Deadline: Equatable {
         buffer.storeBytes(of: bootMark, toByteOffset: 24, as: UInt64.self)
     }
 
-    /// The deadline on this boot's clock. After a restart the wall clock gives the rest, at most the whole interval.
+    /// The expiry time on this boot's clock. After a restart the wall clock determines the rest, at most the whole interval.
     func resolved(now: Clock.Reading) -> Int64 {
         if bootMark == BootIdentity.mark, bootMark != 0 { return max(1, boot) }
         let left = min(max(0, wall.subtractingSaturating(now.wall)), max(0, interval))

@@ -41,9 +41,9 @@ struct Descriptor: Equatable {
         }
         guard bytes.count >= 80 else { throw damaged("ends inside the archive descriptor", at: bytes.count) }
         var reader = ByteReader(bytes)
-        guard reader.take(8) == magic else { throw damaged("no archive descriptor") }
+        guard reader.take(8) == magic else { throw damaged("not an archive descriptor") }
         let version = reader.uint32()
-        // The checksum is at the same place in every version: one wrong bit must not look like a newer program's file.
+        // The checksum is at the same offset in every version: one wrong bit must not look like a newer program's file.
         var sum = ByteReader(Array(bytes[(bytes.count - 4)...]))
         guard sum.uint32() == Checksum.crc32c(Array(bytes[..<(bytes.count - 4)])) else {
             throw damaged("the archive descriptor fails its checksum")
@@ -100,7 +100,7 @@ package enum ArchiveName {
             throw .invalidArchiveName(reason: "\(name.utf8.count) bytes; use at most \(maximumBytes)")
         }
         guard !name.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) else {
-            throw .invalidArchiveName(reason: "it holds a control character")
+            throw .invalidArchiveName(reason: "it contains a control character")
         }
     }
 
@@ -113,7 +113,7 @@ package enum ArchiveName {
         }
         guard let refused else { return }
         let number = String(refused.value, radix: 16, uppercase: true)
-        throw .invalidArchiveName(reason: "it holds the control character U+\(number); use another name")
+        throw .invalidArchiveName(reason: "it contains the control character U+\(number); use another name")
     }
 
     /// Letters, digits, `-` and `_` stay; every other byte becomes `%` and two hexadecimal digits.

@@ -1,12 +1,12 @@
 /// Optional properties of an entry besides key and value, stored in its frame if present.
 struct EntryTraits {
-    /// On the boot clock.
+    /// Expiry time on the boot clock.
     var deadline: Int64 = Deadline.never
-    /// Longest time in microseconds that the object may stay in a process' memory; 0: as long as there is space.
+    /// Longest time in microseconds that the object may stay in a process's memory; 0: no limit.
     var memoryInterval: Int64 = 0
     /// UTF-8; empty: no owner.
     var owner = UnsafeRawBufferPointer(start: nil, count: 0)
-    /// For a memory-only entry, its size in bytes; 0 for all others.
+    /// Size of a memory-only entry in bytes; 0 for all others.
     var residentBytes: UInt64 = 0
 
     @inline(__always) var isPlain: Bool {
@@ -45,7 +45,7 @@ extension Frame {
             traits.memoryInterval = max(0, bytes.loadUnaligned(as: Int64.self))
         }
         traits.owner = owner
-        // Other frames have a value, and the part means nothing.
+        // Other frames have a value, and the part has no meaning.
         if kind == .resident, let bytes = FrameExtension.part(.resident, of: self), bytes.count >= 8 {
             traits.residentBytes = bytes.loadUnaligned(as: UInt64.self)
         }

@@ -6,28 +6,28 @@ enum FrameKind: UInt8, Sendable {
     case deleteAll = 3
     /// The entries at the listed locations were removed, for the reason in the extension.
     case evict = 4
-    /// A live `put` frame copied to here because its segment is being reclaimed.
+    /// A live `put` frame, copied because its segment is being reclaimed.
     case move = 5
-    /// The entry of this key has another deadline; its value stays.
+    /// The entry of this key has another expiry time; its value stays.
     case deadline = 6
     /// The entries that a reversible action removed are restored.
     case restore = 7
     case message = 8
     /// The entry of this key is only in the memory of one process.
     case resident = 9
-    /// A removed entry that can still be restored, copied to here because its segment is being reclaimed.
+    /// A tombstoned entry's frame, copied because its segment is being reclaimed.
     case kept = 11
-    /// Covers damage, so that the frames behind it are found.
+    /// Covers damage, so that the frames after it are found.
     case void = 10
-    /// The frames behind this one are one change: all of them count or none.
+    /// The following frames are one change: all of them count or none.
     case batch = 12
 
-    /// Bytes of the newest segment's reserve left by such a frame: few if it frees space; the last are for `deleteAll`.
+    /// Bytes of the newest segment's reserve that such a frame must leave: few if it frees space; only `deleteAll` may use the last.
     @inline(__always) var reserveLeft: Int {
         switch self {
         case .deleteAll: 0
         case .restore, .delete: Frame.bytes(key: 0, extension: 0, value: 0)
-        // Leaves also the bytes for an undo of this removal.
+        // Also leaves the bytes for an undo of this removal.
         case .evict:
             Frame.bytes(key: 0, extension: 0, value: 0)
                 + Frame.bytes(key: 0, extension: FrameExtension.partBytes(RemovalNote.bytes), value: 0)
@@ -120,7 +120,7 @@ struct Frame {
     @inline(__always) var isInBatch: Bool {
         base.load(fromByteOffset: Frame.flagsOffset, as: UInt8.self) & Frame.batchFlag != 0
     }
-    /// 0: never written. For a kind that this version doesn't know `kind` is `nil`, and readers skip the frame.
+    /// 0: never written. For a kind that this version doesn't know, `kind` is `nil`, and readers skip the frame.
     var rawKind: UInt8 { base.load(fromByteOffset: 12, as: UInt8.self) }
     var kind: FrameKind? { FrameKind(rawValue: base.load(fromByteOffset: 12, as: UInt8.self)) }
     var encoding: ValueEncoding {
@@ -144,7 +144,7 @@ struct Frame {
         UnsafeRawBufferPointer(start: base + Frame.headerBytes + extensionBytes + keyBytes, count: valueBytes)
     }
 
-    /// Whether the frame is exactly as its writer wrote it at this place.
+    /// Whether the frame is exactly as its writer wrote it at this location.
     @inline(__always)
     func passesChecksum(seed: UInt32) -> Bool {
         let stored = base.loadUnaligned(as: UInt32.self)
@@ -208,7 +208,7 @@ struct Frame {
         seal(base, bytes: length, seed: seed)
     }
 
-    /// Makes the frame of `bytes` bytes at `base` one without effect, changing only its kind and its checksum.
+    /// Turns the frame of `bytes` bytes at `base` into one without effect, changing only its kind and its checksum.
     static func void(_ base: UnsafeMutableRawPointer, bytes: Int, seed: UInt32) {
         base.storeBytes(of: FrameKind.void.rawValue, toByteOffset: 12, as: UInt8.self)
         seal(base, bytes: bytes, seed: seed)

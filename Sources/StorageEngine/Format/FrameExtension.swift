@@ -19,7 +19,7 @@ enum FrameExtension {
 
     static func evictionBytes(_ count: Int) -> Int { partBytes(8 * count) }
 
-    /// As many as fit beside traits and a removal note.
+    /// Maximum number that fits beside the entry options and a removal note.
     static let maximumEvictions = (Frame.maximumExtensionBytes - 512) / 8
 
     /// The bytes of the first part with this tag; `nil` if absent or if the extension is malformed.
@@ -103,7 +103,7 @@ struct RemovalNote: Equatable {
     var kind: ReversibleAction.Kind?
     /// When the action began, in microseconds since 1970.
     var time: Int64
-    /// In a `restore`: whether entries stored again stay out for good. Frames from before this rule restored such entries.
+    /// In a `restore`: whether overwritten entries are never restored. Frames from before this rule restored them.
     var keepsOut = true
 
     init(group: UInt32, cause: EventCause, kind: ReversibleAction.Kind?, time: Int64) {

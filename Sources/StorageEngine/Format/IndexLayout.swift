@@ -91,7 +91,7 @@ enum IndexLayout {
     static let chunksInDeadlineGroup = 384
     static let chunksOffset = 262_144
 
-    // Chunks: 1,024 entries, 320 buckets, for each entry a word of residency and a byte of undo, bounds of deadlines
+    // Chunks: 1,024 entries, 320 buckets, for each entry a word of residency and a byte of undo, bounds of expiry times
     static let chunkEntries = 1024
     static let chunkBuckets = 320
     static let firstBuckets: UInt32 = 64
@@ -104,7 +104,7 @@ enum IndexLayout {
     static let entriesInDeadlineRow = 32
     static let deadlineRows = chunkEntries / entriesInDeadlineRow
     static let chunkDeadlineInChunkOffset = deadlinesInChunkOffset + 8 * deadlineRows
-    /// Whole pages, so that everything after the last chunk can be freed.
+    /// Whole pages, so that all pages after the last chunk can be freed.
     static let chunkBytes = (chunkDeadlineInChunkOffset + 8 + 4095) & ~4095
 
     /// Bytes of a shrunk index that keep blocks: the kernel's write-back of large groups could hit a hole (SIGBUS).

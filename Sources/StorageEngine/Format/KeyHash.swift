@@ -9,7 +9,7 @@ package struct KeyHash: Sendable {
         self.k1 = k1
     }
 
-    /// Every copy of a store has its secret; each index also has its salt, so crafted keys don't collide after a rebuild.
+    /// All copies of a store have the same secret, but each index has a random salt, so crafted keys don't collide after a rebuild.
     package init(secret: (UInt64, UInt64), salt: UInt64) {
         let plain = KeyHash(k0: secret.0, k1: secret.1)
         func half(_ number: UInt64) -> UInt64 {

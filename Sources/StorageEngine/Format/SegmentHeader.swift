@@ -40,7 +40,7 @@ struct SegmentHeader: Equatable {
         }
         var reader = ByteReader(Array(bytes[..<Self.bytes]))
         guard reader.take(8) == magic else {
-            throw .corrupted(path: path, offset: 0, reason: "no segment header")
+            throw .corrupted(path: path, offset: 0, reason: "not a segment header")
         }
         let version = reader.uint32()
         let segment = reader.uint32()
@@ -58,7 +58,7 @@ struct SegmentHeader: Equatable {
         guard oldest <= segment else {
             throw .corrupted(
                 path: path, offset: oldestOffset,
-                reason: "the segment's header says that the log begins after it")
+                reason: "according to the segment's header, the log begins after it")
         }
         return SegmentHeader(archive: archive, segment: segment, oldest: oldest, created: created)
     }

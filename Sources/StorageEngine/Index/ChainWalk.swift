@@ -1,5 +1,5 @@
-/// Visits all entries chained by ``EntrySlot/chainNext``, and ends if a damaged chain leads back into itself. (R. P. Brent: "An
-/// improved Monte Carlo factorization algorithm", BIT 20, 1980: remembers an entry after 1, 2, 4, … steps.)
+/// Visits all entries chained by ``EntrySlot/chainNext``, and ends if a damaged chain has a cycle. (R. P. Brent: "An improved
+/// Monte Carlo factorization algorithm", BIT 20, 1980: remembers an entry after 1, 2, 4, … steps.)
 struct ChainWalk<Right> {
     private let index: MappedIndex<Right>
     private let first: UInt32
@@ -8,7 +8,7 @@ struct ChainWalk<Right> {
     private var lap = 1
     private var left = 1
     private(set) var number: UInt32 = 0
-    /// Whether the walk ended early: at a ring, a missing entry or one out of reach. Entries not met may be in the chain then.
+    /// Whether the walk ended early, at a cycle, a missing entry or an unmapped one. The chain may have further entries.
     private(set) var isBroken = false
 
     @inline(__always)

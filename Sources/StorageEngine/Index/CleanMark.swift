@@ -2,14 +2,14 @@ import CPlatform
 
 /// A checksum over a closed index, so that the next opening need not verify its totals: OnDiskFormat, "The index".
 ///
-/// The last writer sets it when it leaves, and the first that opens removes it, alone. Invariant: if it is right, the covered bytes
-/// are unchanged. A late look-up, which counts itself without a lock, makes it wrong; then the next opening rebuilds the index.
+/// The last writer sets it at closing, and the first that opens removes it, alone. Invariant: if the mark is right, the covered
+/// bytes are unchanged. A late look-up counts itself without a lock, which invalidates it; the next opening rebuilds the index.
 struct CleanMark<Right> {
     private let index: MappedIndex<Right>
 
     fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
 
-    /// Can be called without the lock. A mark that is removed during the call counts as absent.
+    /// Requires no lock. A mark that is removed during the call counts as absent.
     func standing() throws(StorageError) -> MarkStanding {
         let flag = index.cleanFlag
         guard flag != 0 else { return .none }

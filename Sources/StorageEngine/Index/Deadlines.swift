@@ -1,18 +1,18 @@
 import CPlatform
 
-/// Lower bounds of entries' expiry times: for each row of 32 entries, each chunk, each 384 chunks, and all
-/// (OnDiskFormat, "Bounds of deadlines"). A view of the mapped index. Only a section changes it; reading a bound, one
-/// atomic word, needs no lock.
+/// Lower bounds of entries' expiry times: for each row of 32 entries, each chunk, each 384 chunks, and all (OnDiskFormat, "Bounds
+/// of deadlines"). A view of the mapped index. Changes require a write lock guard; reading a bound, one atomic word, needs no
+/// lock.
 ///
-/// Invariant: no bound is later than the earliest deadline of a visible entry below it (0: no deadline). It is lowered
-/// before an entry gets its deadline, and corrected by searches that find it has passed. So these cost only the rows
-/// with expired entries.
+/// Invariant: no bound is later than the earliest expiry time of a visible entry in its range (0: none expires). It is lowered
+/// before an entry gets its expiry time, and corrected by searches that find it has passed. So searches read only the rows with
+/// expired entries.
 struct Deadlines<Right> {
     private let index: MappedIndex<Right>
 
     fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
 
-    /// No entry expires before this moment on the boot clock; 0: no entry has a deadline.
+    /// No entry expires before this moment on the boot clock; 0: no entry expires.
     var next: Int64 { index.nextDeadline }
 
     // MARK: Addresses of bounds
@@ -78,7 +78,7 @@ struct Deadlines<Right> {
         }
     }
 
-    /// Expired entries that aren't removed yet; totals exclude them. Costs as ``due(at:most:rows:)``.
+    /// Expired entries that aren't removed yet; totals exclude them. Costs as much as ``due(at:most:rows:)``.
     func overdue(at now: Int64) -> Removal {
         var sum = Removal(entries: 0, bytes: 0)
         guard isDue(all, now) else { return sum }
@@ -109,7 +109,7 @@ extension Deadlines where Right == Changing {
 
     // MARK: Lowering
 
-    /// Call it before an entry gets this deadline.
+    /// Called before an entry gets this expiry time.
     func expect(_ deadline: Int64, of number: UInt32) {
         let place = Int(number) - 1
         let chunk = place / IndexLayout.chunkEntries
@@ -121,7 +121,7 @@ extension Deadlines where Right == Changing {
         lower(all, to: deadline)
     }
 
-    /// Removes all bounds. The caller calls ``expect(_:of:)`` for entries that have deadlines.
+    /// Removes all bounds. The caller calls ``expect(_:of:)`` for entries that expire.
     func clear() {
         for chunk in 0..<chunks {
             guard let rows = index.memory.deadlineRows(ofChunk: chunk) else { break }
@@ -133,8 +133,8 @@ extension Deadlines where Right == Changing {
 
     // MARK: Finding
 
-    /// Expired entries: at most `most`, of about `rows` rows; raises their bounds. Empty with `isDone`: nothing more is
-    /// due.
+    /// Expired entries: at most `most`, of about `rows` rows; raises their bounds. Empty with `isDone`: no further entry has
+    /// expired.
     func due(at now: Int64, most: Int, rows: Int) -> (numbers: [UInt32], isDone: Bool) {
         var search = DeadlineSearch(now: now, most: most, rows: rows)
         guard isDue(all, now) else { return ([], true) }
@@ -179,7 +179,7 @@ extension Deadlines where Right == Changing {
         var earliest = Deadline.never
         forEach(row, ofChunk: chunk) { number, slot in
             guard !slot.isSetAside || index.marks.unmarkIfBack(number, slot) else { return }
-            // A due entry stays in the bound until it is removed, because removing it may fail.
+            // An expired entry stays in the bound until it is removed, because removing it may fail.
             earliest = earlier(earliest, slot.deadline)
             if slot.deadline <= search.now { search.found.append(number) }
         }

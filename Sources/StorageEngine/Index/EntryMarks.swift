@@ -1,6 +1,6 @@
 import CPlatform
 
-/// The action by which an entry was set aside: a byte an entry. Layout: OnDiskFormat, "Marks of undo".
+/// The action that tombstoned an entry: one byte for each entry. Layout: OnDiskFormat, "Marks of undo".
 struct EntryMark: Equatable {
     private(set) var raw: UInt8
 
@@ -11,7 +11,7 @@ struct EntryMark: Equatable {
 
     var isSet: Bool { raw & EntryMark.set != 0 }
     var place: Int { Int(raw) & EntryMark.placeBits }
-    /// Whether its key has been stored again since. Then it is never restored, even after the newer entry is removed.
+    /// Whether the key has been stored again since. Then the entry is never restored, even after the newer entry is removed.
     var isSuperseded: Bool {
         get { raw & EntryMark.superseded != 0 }
         set { raw = newValue ? raw | EntryMark.superseded : raw & ~EntryMark.superseded }
@@ -22,15 +22,14 @@ struct EntryMark: Equatable {
     private static let placeBits = 0x3f
 }
 
-/// The entries that are set aside (tombstoned, S12), and their actions. Such an entry stays in its bucket and order:
-/// its slot has a flag, its cell has the bit that sends look-ups to the slot, and its mark names the action, whose
-/// state decides whether it is hidden. So one word restores an action's entries for every process; flags and marks are
-/// cleared later (``unmarkIfBack(_:_:)``).
+/// The tombstoned entries (S12), and their actions. A tombstoned entry stays in its bucket and order: its slot has a flag, its
+/// cell has the bit that sends look-ups to the slot, and its mark names the action, whose state decides whether the entry is
+/// hidden. So one word restores an action's entries for every process; flags and marks are cleared later
+/// (``unmarkIfBack(_:_:)``).
 ///
-/// Invariants: flag and mark are both set or both clear, except between their two stores; the mark is set before the
-/// flag and cleared after it (F5). At most one entry of a key is neither superseded nor hidden behind a visible one.
-/// The sums in ``UndoLine`` and in the header match the marks. Only a section changes it; anyone may read eight marks
-/// as one atomic word.
+/// Invariants: flag and mark are both set or both clear, except between their two stores; the mark is set before the flag and
+/// cleared after it (F5). At most one entry of a key is neither overwritten nor hidden by a visible one. The sums in ``UndoLine``
+/// and in the header match the marks. Changes require a write lock guard; readers load eight marks as one atomic word.
 struct EntryMarks<Right> {
     let index: MappedIndex<Right>
 
@@ -63,11 +62,11 @@ struct EntryMarks<Right> {
     private func isHiddenSlowly(_ number: UInt32, _ slot: EntrySlot<Right>) -> Bool {
         let mark = self[number]
         if mark.isSet, !mark.isSuperseded, index.undo[mark.place].isBack { return false }
-        // It may have been settled between the two reads, which clears its flag.
+        // The flag may have been cleared between the two reads.
         return slot.isSetAside
     }
 
-    /// The next entry above `number`, among the following `most`, with a mark that names one of these lines (a bit each).
+    /// The next entry above `number`, among the following `most`, with a mark that names one of these lines (one bit each).
     func nextMarked(above number: UInt32, lines: UInt64, most: UInt32) -> (found: UInt32?, seen: UInt32) {
         let end = UInt32(min(UInt64(index.usedEntries), UInt64(number) + UInt64(most)))
         var next = number
@@ -84,7 +83,7 @@ struct EntryMarks<Right> {
         return (nil, min(next, end))
     }
 
-    /// Every entry that this line has set aside. Walks over all marks: for rare calls, or without the lock.
+    /// Every entry that this line has tombstoned. Walks over all marks: for rare calls, or without the lock.
     func marked<Line>(by line: UndoLine<Line>) -> [UInt32] {
         var numbers: [UInt32] = []
         var next: UInt32 = 0
@@ -110,9 +109,9 @@ extension EntryMarks where Right == Changing {
         slot.isLive || slot.location != .none && unmarkIfBack(number, slot)
     }
 
-    // MARK: Setting aside
+    // MARK: Tombstoning
 
-    /// The caller adjusts the archive's totals.
+    /// Marks the entry as tombstoned. The caller adjusts the archive's totals.
     func setAside(_ number: UInt32, _ slot: ChangingSlot, by line: ChangingUndoLine) {
         let bytes = slot.frameBytes
         line.marked += 1
@@ -124,11 +123,11 @@ extension EntryMarks where Right == Changing {
         set(number, EntryMark(place: line.place))
         crashPoint(.setAsideMarked)
         slot.markSetAside(frameBytes: bytes)
-        // From now on its cell sends look-ups to the slot.
+        // From now on the cell sends look-ups to the slot.
         index.table.setLocation(number, slot, slot.location)
     }
 
-    /// The entry's key has been stored again, so an undo must not restore it.
+    /// Called when the entry's key was stored again: an undo must not restore the entry.
     func supersede(_ number: UInt32, _ slot: ChangingSlot) {
         var mark = self[number]
         guard mark.isSet, !mark.isSuperseded else { return }
@@ -149,7 +148,7 @@ extension EntryMarks where Right == Changing {
         line.pendingBytes &+= UInt64(slot.valueBytes)
     }
 
-    /// Makes an entry of an undone action an ordinary one. Returns `false` if it is still set aside.
+    /// Clears flag and mark of an undone action's entry. Returns `false` if the entry is still tombstoned.
     @discardableResult
     func unmarkIfBack(_ number: UInt32, _ slot: ChangingSlot) -> Bool {
         let mark = self[number]

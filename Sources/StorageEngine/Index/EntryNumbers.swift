@@ -1,21 +1,21 @@
-/// The numbers of entries: used, free, and the next new one. A view of the mapped index for a section.
+/// The numbers of entries: used, free, and the next new one. A view of the mapped index, through a write lock guard.
 ///
-/// Invariants: a number up to ``MappedIndex/entryHighWater`` is in use, and its slot names a frame, or is in the free
-/// list from ``MappedIndex/freeHead``. Even a damaged list never gives out an entry in use, or a number beyond the
-/// file's end (F4).
+/// Invariants: a number up to ``MappedIndex/entryHighWater`` is in use, and its slot names a frame, or is in the free list that
+/// begins with ``MappedIndex/freeHead``. Even with a damaged list, no number of an entry in use or beyond the file's end is
+/// allocated (F4).
 struct EntryNumbers {
     private let index: ChangingIndex
 
     @inline(__always)
     fileprivate init(_ index: ChangingIndex) { self.index = index }
 
-    /// Makes sure that the next ``allocate()`` has room in the file.
+    /// Ensures that the file has a slot for the next ``allocate()``.
     @inline(__always)
     func reserve() throws(StorageError) {
         let free = index.freeHead
         if free != 0 {
             if let slot = index.entry(free), slot.location == .none { return }
-            // An entry in use must not be given out. The rest of the free list is lost until the index is rebuilt.
+            // An entry in use must not be allocated. The rest of the free list is lost until the index is rebuilt.
             index.declareDamaged()
             index.freeHead = 0
         }
@@ -58,7 +58,7 @@ struct EntryNumbers {
 
     func unlink(_ number: UInt32, _ slot: ChangingSlot) {
         guard index.freeHead != number else { return index.freeHead = slot.chainNext }
-        // The back link is valid only while the entry that it names is free itself.
+        // The back link is valid only while the entry that it names is free too.
         guard let before = index.entry(slot.newer), before.location == .none, before.chainNext == number
         else {
             return index.declareDamaged()

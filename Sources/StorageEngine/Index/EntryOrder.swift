@@ -1,10 +1,10 @@
 import CPlatform
 
-/// The order in which entries are evicted, the least recently used first (S5): a doubly linked list of all entries, by their stamps
-/// (the slots' words 16 to 28, the header's words 464 and 468). Only a section has one.
+/// The order in which entries are evicted, the least recently used first (S5): a doubly linked list of all entries, by their
+/// stamps (the slots' words 16 to 28, the header's words 464 and 468). Available only with a write lock guard.
 ///
-/// Invariants: each entry, also one set aside, is in it once; neighbours name each other; stamps fall from front to back once
-/// pending uses (``TouchRing``) are applied. Only ``victims(sparing:)`` chooses victims. Links stay in the mapping; walks end (F4).
+/// Invariants: each entry, tombstoned or not, is in it once; neighbours name each other; stamps fall from front to back once pending
+/// touches (``TouchRing``) are applied. Only ``victims(sparing:)`` chooses victims. Links stay in the mapping; walks end (F4).
 struct EntryOrder {
     private let index: ChangingIndex
 
@@ -17,7 +17,7 @@ struct EntryOrder {
         index.setAsideCount == 0 ? oldEnd : leastVisible()
     }
 
-    /// Resumes at the last search's end, so hidden entries are skipped once. Invariant: nothing behind that entry is visible.
+    /// Resumes where the last search ended, so hidden entries are skipped once. Invariant: no entry behind that one is visible.
     @inline(never)
     private func leastVisible() -> UInt32 {
         let known = index.leastVisible
@@ -53,7 +53,7 @@ struct EntryOrder {
         if let next = index.entry(victim.newer) { next.prefetch() }
     }
 
-    // MARK: Uses
+    // MARK: Touches
 
     @inline(__always)
     func moveToFront(_ number: UInt32, _ slot: ChangingSlot) {
@@ -142,7 +142,7 @@ struct EntryOrder {
 
     // MARK: Victims
 
-    /// The position of a walk over the victims. It moves on first, so the caller may remove the returned entry.
+    /// The position of a walk over the victims. It advances first, so the caller may remove the returned entry.
     struct Victims {
         fileprivate let sparing: UInt32
         fileprivate var number: UInt32
@@ -155,7 +155,7 @@ struct EntryOrder {
         Victims(sparing: sparing, number: leastRecent, left: Int(index.usedEntries))
     }
 
-    /// The next victim. Skips entries that only a process' memory holds, because they take no space on disk.
+    /// The next victim. Skips memory-only entries, because they use no disk space.
     @inline(__always)
     func next(_ victims: inout Victims) -> (number: UInt32, slot: ChangingSlot)? {
         while victims.left > 0, let slot = index.entry(victims.number) {

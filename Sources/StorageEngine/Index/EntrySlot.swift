@@ -1,8 +1,8 @@
 import CPlatform
 
-/// One entry's slot: 64 bytes of the index (OnDiskFormat, "Entries"). A view, valid like the mapping. A section writes
-/// it. Others load each field as one atomic word: `location` is stored last in a new entry and cleared first in a
-/// removed one.
+/// One entry's slot: 64 bytes of the index (OnDiskFormat, "Entries"). A view, valid as long as the mapping. Written under the
+/// lock only. Readers load each field as one atomic word: `location` is stored last in a new entry and cleared first in a removed
+/// one.
 struct EntrySlot<Right> {
     fileprivate let base: UnsafeMutableRawPointer
 
@@ -19,19 +19,19 @@ struct EntrySlot<Right> {
     @inline(__always)
     func tells(of location: Location) -> Bool { cp_load64(base + 8) == location.raw }
     @inline(__always) var isFilled: Bool { cp_load64(base + 8) & SlotBits.unfilled == 0 }
-    /// The stamp of the last use. A use changes `recency`, `hits` and `accessed`, in that order. Reading them in this
-    /// order, and the first one again, shows whether all belong to one use.
+    /// The stamp of the last access. An access changes `recency`, `hits` and `accessed`, in that order. Reading them in this
+    /// order, and the first one again, shows whether all belong to one access.
     @inline(__always) var recency: UInt64 { cp_load64(base + 16) }
     @inline(__always) var newer: UInt32 { cp_relaxed32(base + 24) }
     @inline(__always) var older: UInt32 { cp_relaxed32(base + 28) }
-    /// Bytes that count against the disk limit; 0 for an entry that is only in memory.
+    /// Bytes that count against the disk limit; 0 for a memory-only entry.
     @inline(__always) var valueBytes: UInt32 {
         let word = cp_relaxed32(base + 32)
         return word & SlotBits.flag == 0 ? word : 0
     }
     /// Whether the entry is only in the memory of one process (S11).
     @inline(__always) var isMemoryOnly: Bool { cp_relaxed32(base + 32) & SlotBits.flag != 0 }
-    /// Size of the value, or of what that process' memory holds.
+    /// Size in bytes of the value or, for a memory-only entry, of the object in memory.
     var shownBytes: UInt32 { cp_relaxed32(base + 32) & ~SlotBits.flag }
     @inline(__always) var hits: UInt32 { cp_load32(base + 36) }
     @inline(__always) var accessed: Int64 { Int64(bitPattern: cp_load64(base + 40)) }
@@ -39,10 +39,10 @@ struct EntrySlot<Right> {
     @inline(__always) var deadline: Int64 { Int64(bitPattern: cp_relaxed64(base + 48)) }
     /// Setting it clears ``isSetAside``.
     @inline(__always) var frameBytes: UInt32 { cp_relaxed32(base + 56) & ~SlotBits.flag }
-    /// Whether it was removed and can be restored (S12); if look-ups find it, ``EntryMarks/isHidden(_:_:)`` decides.
+    /// Whether the entry is tombstoned (S12); ``EntryMarks/isHidden(_:_:)`` decides whether look-ups find it.
     @inline(__always) var isSetAside: Bool { cp_relaxed32(base + 56) & SlotBits.flag != 0 }
     @inline(__always) var owner: UInt32 { cp_relaxed32(base + 60) }
-    /// Whether look-ups may find the entry. After an undo this is false until the entry is settled.
+    /// Whether look-ups may find the entry. After an undo this is false until the entry's flag is cleared.
     @inline(__always) var isLive: Bool { location != .none && !isSetAside }
     /// Whether a look-up must read this slot before it trusts the frame. Cells have a bit for it.
     @inline(__always)
@@ -133,7 +133,7 @@ extension ChangingSlot {
 
     // MARK: Several at once
 
-    /// Names a new frame. Until ``location`` is set again, fields but table place, tag and links may be of either frame.
+    /// Names a new frame. Until ``location`` is set again, fields except bucket number, tag and links may be of either frame.
     @inline(__always)
     func name(_ location: Location) {
         cp_store64(base + 8, location.raw | SlotBits.unfilled)
@@ -146,14 +146,14 @@ extension ChangingSlot {
 
     func markSetAside(frameBytes: UInt32) { cp_relaxed_store32(base + 56, frameBytes | SlotBits.flag) }
 
-    /// The location is cleared first: readers that find the set-aside flag cleared find no location either.
+    /// The location is cleared first: readers that find the tombstone flag cleared find no location either.
     func clear() {
         location = .none
         cp_store_fence()
         frameBytes = 0
     }
 
-    /// Copies everything but the location.
+    /// Copies all fields but the location.
     func copy(_ other: ChangingSlot) {
         cp_relaxed_store64(base, cp_relaxed64(other.base))
         for offset in stride(from: 16, to: IndexLayout.entryBytes, by: 8) {
@@ -169,6 +169,6 @@ extension ChangingIndex {
 
 private enum SlotBits {
     static let flag: UInt32 = 1 << 31
-    /// In the word of the location, where no offset reaches: a frame begins in the first 64 MiB of its segment.
+    /// Bit 31 of the location, unused by offsets: a frame begins in the first 64 MiB of its segment.
     static let unfilled: UInt64 = 1 << 31
 }

@@ -11,14 +11,14 @@ struct RawEvent {
     var pid: UInt32
     var kind: UInt8
     var cause: UInt8
-    /// Length of the whole key; 0 if the event has none.
+    /// Length of the whole key in bytes; 0 if the event has no key.
     var keyBytes: UInt16
-    /// Its first 24 bytes.
+    /// The first 24 bytes of the key.
     var key: [UInt8]
 
-    /// ``key`` without the beginning of a character at its end, whose other bytes were cut off.
+    /// ``key`` without an incomplete character at its end, whose other bytes were cut off.
     var wholeCharacters: ArraySlice<UInt8> {
-        // A scalar has at most three bytes behind its first one, each 10xxxxxx.
+        // A scalar has at most three bytes after its first one, each 10xxxxxx.
         for back in 1...4 where back <= key.count {
             let byte = key[key.count - back]
             guard byte & 0xc0 != 0x80 else { continue }
@@ -37,13 +37,13 @@ struct EventNote {
     var location: Location
     var pid: Int32
     var time: Int64
-    /// May be empty if the caller doesn't have it; then readers take it from the frame at `location`.
+    /// May be empty if the caller doesn't have the key; then readers take it from the frame at `location`.
     var key = UnsafeRawBufferPointer(start: nil, count: 0)
 }
 
-/// The ring of recent events (S13): OnDiskFormat, "The event ring". A view of the mapped index, without a lock. Invariants:
-/// ``head`` only grows, by one atomic addition for each claim. Only the claimer of a number fills its cell, and stores the number
-/// last; a reader trusts a cell only if the number is the same before and after. Numbers are taken modulo the number of cells.
+/// The ring of recent events (S13): OnDiskFormat, "The event ring". A view of the mapped index, without a lock. Invariants: ``head``
+/// only grows, by one atomic addition for each claim. Only the claimer of a number fills its cell, and stores the number last; a
+/// reader trusts a cell only if the number is the same before and after. A number's cell is the number modulo the count of cells.
 struct EventRing {
     private let index: UnsafeMutableRawPointer
 
@@ -56,7 +56,7 @@ struct EventRing {
             + Int(sequence & UInt64(IndexLayout.events - 1)) * IndexLayout.eventBytes
     }
 
-    /// Number of the next event; numbers begin with 0. Writers of events add to it atomically.
+    /// Number of the next event; numbers begin with 0. Writers of events increase it atomically.
     @inline(__always) var head: UInt64 { cp_load64(index + IndexLayout.eventHeadOffset) }
 
     // MARK: Writing
@@ -67,7 +67,7 @@ struct EventRing {
         for ahead in 0..<count { cp_prefetch_write(cell(head &+ ahead)) }
     }
 
-    /// Claims `count` numbers, to be published, and returns the first: once a change, before it, as the addition waits for stores.
+    /// Claims `count` event numbers and returns the first. Called once per change, before it: the addition waits for stores.
     @inline(__always)
     func claim(_ count: Int) -> UInt64 { cp_add64(index + IndexLayout.eventHeadOffset, UInt64(count)) }
 
@@ -97,7 +97,7 @@ struct EventRing {
 
     enum Cell {
         case event(RawEvent)
-        /// Not published yet; or never, if its writer died.
+        /// The event isn't published yet, or never will be because its writer died.
         case pending
         case overwritten
     }
@@ -130,7 +130,7 @@ struct EventRing {
     func markAsAwaited() {
         let word = index + IndexLayout.eventWaitersOffset
         while true {
-            // Each waiter sets a separate mark, so that a writer that serves an earlier one doesn't clear it.
+            // Each waiter sets a separate mark, so that a writer that serves an earlier waiter doesn't clear it.
             let old = cp_load32(word)
             if cp_cas32(word, old, (old &+ 2) | 1) { return }
         }
@@ -149,7 +149,7 @@ struct EventRing {
 extension MappedIndex {
     @inline(__always) var events: EventRing { EventRing(memory) }
 
-    /// Publishes an event. With an empty `key`, readers take it from the frame at `location`.
+    /// Publishes an event. With an empty `key`, readers take the key from the frame at `location`.
     @inline(__always)
     func publish(
         _ kind: EventKind, _ cause: EventCause, tag: UInt32, bytes: Int, location: Location, pid: Int32,
@@ -160,7 +160,7 @@ extension MappedIndex {
             key: key)
     }
 
-    /// Fills the cell of a claimed number, and wakes those that wait for it.
+    /// Fills the cell of a claimed number, and wakes waiting followers.
     @inline(__always)
     func publishEvent(
         _ sequence: UInt64, _ kind: EventKind, _ cause: EventCause, tag: UInt32, bytes: Int,

@@ -1,5 +1,5 @@
 extension HashTable {
-    /// Live entries with this tag, mostly one. Retries while chains change; walks all entries if their changer was stopped.
+    /// Live entries with this tag, usually one. Retries while chains change; visits all slots if their writer was stopped.
     func liveEntries(ofTag tag: UInt32) -> [UInt32] {
         let wait = WriterWait(index)
         repeat {

@@ -1,8 +1,7 @@
 import CPlatform
 
-/// 64 bytes with five cells and the first of a chain of entries without a cell, so a look-up reads one cache line of
-/// the index (OnDiskFormat, "Buckets"). Only ``HashTable`` changes it, under the archive's lock; readers load words
-/// atomically.
+/// 64 bytes with five cells and the first of a chain of entries without a cell, so a look-up reads one cache line of the index
+/// (OnDiskFormat, "Buckets"). Only ``HashTable`` changes it, under the archive's lock; readers load words atomically.
 struct Bucket {
     static let bytes = 64
     static let cells = 5
@@ -23,7 +22,7 @@ struct Bucket {
     fileprivate func setNumber(_ place: Int, _ number: UInt32) {
         cp_relaxed_store32(base + 40 + 4 * place, number)
     }
-    /// The first entry of the overflow chain; 0: none.
+    /// The first entry of the overflow chain; 0: the chain is empty.
     @inline(__always) fileprivate(set) var overflow: UInt32 {
         get { cp_load32(base + 60) }
         nonmutating set { cp_store32(base + 60, newValue) }
@@ -43,18 +42,18 @@ struct Bucket {
     @inline(__always)
     func prefetch() { cp_prefetch(base) }
 
-    /// The bit of a cell that sends look-ups to the entry's slot: it has a deadline, is only in a memory, or is set aside.
+    /// The bit of a cell that sends look-ups to the entry's slot: the entry expires, is memory-only, or is tombstoned.
     static let look: UInt64 = 1 << 63
 
-    /// The 15 bits below it: bits of the hash that the bucket's number doesn't imply.
+    /// Bits 48 to 62 of a cell: hash bits that the bucket's number doesn't imply.
     @inline(__always)
     static func mark(_ tag: UInt32) -> UInt64 { UInt64((tag &* 0x9E37_79B1) >> 17) }
 
     @inline(__always)
     static func mark(in cell: UInt64) -> UInt64 { (cell << 1) >> 49 }
 
-    /// The mark, 25 bits of the segment's number, and 23 bits of the offset divided by 8. That suffices: a frame begins
-    /// in the first 64 MiB of its segment, and segments that exist at the same time are never 2²⁵ apart.
+    /// The mark, 25 bits of the segment's number, and 23 bits of the offset divided by 8. That suffices: a frame begins in the
+    /// first 64 MiB of its segment, and segments that exist at the same time are never 2²⁵ apart.
     @inline(__always)
     static func cell(tag: UInt32, location: Location) -> UInt64 {
         mark(tag) << 48 | UInt64(location.segment & 0x1ff_ffff) << 23 | location.raw & 0x7f_ffff
@@ -78,10 +77,10 @@ struct Bucket {
 /// The buckets of the index, a view: linear hashing, which splits one bucket for every few entries added. (P.-Å. Larson: "Dynamic
 /// Hash Tables", CACM 31(4), 1988.)
 ///
-/// Invariants while ``MappedIndex/structureVersion`` is even: each entry that names a frame, also one set aside, is in the bucket
-/// of its tag once, in a cell or in the chain; its cell and its slot name the same frame; no chain leads back into itself. The
-/// version is odd while entries are moved. Changes need a section, reading doesn't (F6): a miss counts only if the version was even
-/// and stayed the same (OnDiskFormat, "Reading without the lock"). Damage never leads outside the mapping, and walks end (F4).
+/// Invariants while ``MappedIndex/structureVersion`` is even: each entry that names a frame, tombstoned or not, is once in the
+/// bucket of its tag, in a cell or in the chain; its cell and its slot name the same frame; no chain has a cycle. The version is
+/// odd while entries are moved. Changes require a write lock guard, reading doesn't (F6): a miss counts only if the version was
+/// even and unchanged (OnDiskFormat, "Reading without the lock"). Damage never leads outside the mapping, and walks end (F4).
 struct HashTable<Right> {
     let index: MappedIndex<Right>
 
@@ -96,7 +95,7 @@ struct HashTable<Right> {
         return bucket < count ? bucket : bucket & (mask >> 1)
     }
 
-    /// `nil` if it can't be reached at the moment.
+    /// `nil` if the bucket can't be mapped at the moment.
     @inline(__always)
     func bucket(of tag: UInt32) -> Bucket? { index.bucket(number(of: tag, count: index.bucketCount)) }
 
@@ -136,7 +135,7 @@ extension HashTable where Right == Changing {
 
     @inline(__always)
     func insert(_ number: UInt32, _ slot: ChangingSlot) {
-        // Look-ups would not find an entry that is in no bucket: the next opening rebuilds the index.
+        // Look-ups would not find an entry without a bucket: the next opening rebuilds the index.
         guard let bucket = bucket(of: slot.tag) else { return index.declareDamaged() }
         insert(number, slot, into: bucket)
     }
@@ -203,7 +202,7 @@ extension HashTable where Right == Changing {
     // MARK: Growing and shrinking
 
     /// Far more than the processes that can have died between taking an entry number and splitting a bucket.
-    private static var splitsOwedAtMost: Int { IndexLayout.chunkBuckets }
+    private static var mostPendingSplits: Int { IndexLayout.chunkBuckets }
 
     /// Distributes the entries of one bucket over it and a new one.
     @inline(never)
@@ -211,7 +210,7 @@ extension HashTable where Right == Changing {
         let buckets = index.bucketCount
         // A bucket in use must not become the new one. A process that died before its split leaves one bucket too few.
         let needed = Int(index.usedEntries) * IndexLayout.chunkBuckets / IndexLayout.chunkEntries
-        guard Int(buckets) + HashTable.splitsOwedAtMost > needed, let new = index.bucket(buckets) else {
+        guard Int(buckets) + HashTable.mostPendingSplits > needed, let new = index.bucket(buckets) else {
             return index.declareDamaged()
         }
         let half = (UInt32.max >> UInt32(buckets.leadingZeroBitCount)) >> 1
@@ -250,7 +249,7 @@ extension HashTable where Right == Changing {
         return true
     }
 
-    /// Chains all entries of a bucket. Its cells and its own chain are invalid then.
+    /// Chains all entries of a bucket. Afterwards its cells and its own chain are invalid.
     private func chained(_ bucket: Bucket) -> (first: UInt32, count: Int) {
         var first: UInt32 = 0
         prefetchEntries(of: bucket)
@@ -259,7 +258,7 @@ extension HashTable where Right == Changing {
             slot.chainNext = first
             first = bucket.number(place)
         }
-        // Counts first, because relinking a chain that leads back into itself would never end.
+        // Counts first, because relinking a chain with a cycle would never end.
         var walk = chain(of: bucket)
         var count = 0
         while walk.next() != nil { count += 1 }

@@ -1,11 +1,11 @@
 import CPlatform
 import Synchronization
 
-/// Where an index is mapped in this process, and how much of it: words of this process only.
+/// The address and size of an index in this process's memory. Never shared with other processes.
 struct IndexPlace: ~Copyable {
-    /// Address of the latest range. Stored before `knownCapacity` rises, so that it covers any capacity that is read.
+    /// Address of the latest range. Stored before `knownCapacity` rises, so that the range covers any capacity that is read.
     let address: Atomic<UInt>
-    /// Entries that the file is known to have room for and that are mapped at `address`. Only grows.
+    /// Entries that the file is known to have space for and that are mapped at `address`. Only grows.
     let knownCapacity = Atomic<UInt32>(0)
 
     static func make(_ range: MappedRange) -> UnsafeMutablePointer<IndexPlace> {
@@ -20,11 +20,11 @@ struct IndexPlace: ~Copyable {
     }
 }
 
-/// The only access to the bytes of a mapped index, always inside them (F4): offsets are constants of ``IndexLayout``
-/// below the mapped size, and numbers are checked against the capacity, which is checked against the file whenever it
-/// grows. Valid like the ``IndexMemory``, which every engine owns and views don't retain.
+/// The only access to the bytes of a mapped index, always inside them (F4): offsets are constants of ``IndexLayout`` below the
+/// mapped size, and numbers are checked against the capacity, which is checked against the file whenever it grows. Valid as long
+/// as the ``IndexMemory``, which every engine owns and views don't retain.
 struct IndexBytes: @unchecked Sendable {
-    /// Must be first: for the thread sanitizer, `+=` on a property writes to its first word's target, which others mustn't read.
+    /// Must be first: for the thread sanitizer, `+=` on a property writes the target of its first word, which others must not read.
     private let owner: Unmanaged<IndexMemory>
     private let place: UnsafeMutablePointer<IndexPlace>
 
@@ -43,7 +43,7 @@ struct IndexBytes: @unchecked Sendable {
             .unsafelyUnwrapped
     }
 
-    /// The only access to it: the word at an offset that ``IndexLayout`` names.
+    /// The only access to the header: the word at an offset that ``IndexLayout`` names.
     @inline(__always)
     func field(_ offset: Int) -> UnsafeMutableRawPointer {
         assert(offset >= 0 && offset + 8 <= IndexLayout.processTableOffset)
@@ -70,7 +70,7 @@ struct IndexBytes: @unchecked Sendable {
         number <= place.pointee.knownCapacity.load(ordering: .acquiring) || learn(number)
     }
 
-    /// Whether all entries and buckets of a chunk exist. (In a damaged index a bucket's number can be anything.)
+    /// Whether all entries and buckets of a chunk exist. (In a damaged index, a bucket's number may have any value.)
     @inline(__always)
     private func holds(chunk: Int) -> Bool {
         guard chunk >= 0, let last = UInt32(exactly: (chunk + 1) * IndexLayout.chunkEntries) else {
@@ -99,7 +99,7 @@ struct IndexBytes: @unchecked Sendable {
         return place.pointee.knownCapacity.load(ordering: .relaxed)
     }
 
-    /// Maps the index as it is now; an unmapped entry would count as missing. Two loads if nothing has grown.
+    /// Maps the index's growth; an unmapped entry would count as missing. Two loads if nothing has grown.
     @inline(__always)
     func catchUp() throws(StorageError) {
         if claimedCapacity > place.pointee.knownCapacity.load(ordering: .acquiring) {
@@ -133,7 +133,7 @@ struct IndexBytes: @unchecked Sendable {
         return chunk + IndexLayout.marksInChunkOffset + (place & 1023)
     }
 
-    /// The bounds of a chunk's deadlines: one for each 32 entries, then that of the chunk.
+    /// The bounds of a chunk's expiry times: one for each 32 entries, then that of the chunk.
     func deadlineRows(ofChunk chunk: Int) -> UnsafeMutableRawPointer? {
         guard holds(chunk: chunk) else { return nil }
         return base + IndexLayout.chunksOffset + chunk * IndexLayout.chunkBytes

@@ -1,6 +1,6 @@
 import CPlatform
 
-/// The file of a mapped index, held open by creators and observers; writers open it to grow.
+/// The file of a mapped index, held open by creators and observers; writers open it to grow it.
 enum IndexFile: Sendable {
     case open(FileDescriptor, in: FileDescriptor)
     case named(String, in: FileDescriptor, FileDescriptor.Status)

@@ -1,6 +1,6 @@
 import CPlatform
 
-/// An index's header, read before any of it is mapped or trusted. See `MappedIndex+Header.swift` for a mapped one.
+/// An index's header, read before the index is mapped or trusted. See `MappedIndex+Header.swift` for a mapped one.
 struct IndexHeader: Equatable {
     private let bytes: [UInt8]
 
@@ -40,7 +40,7 @@ struct IndexHeader: Equatable {
     func isOf(_ file: FileDescriptor, _ status: FileDescriptor.Status) -> Bool {
         word64(IndexLayout.deviceOffset) == status.number.device
             && word64(IndexLayout.inodeOffset) == status.number.inode
-            // The inode number of a removed file is reused, perhaps by its own copy.
+            // The inode number of a removed file is reused, perhaps by a copy of it.
             && word64(IndexLayout.birthOffset) == cp_birth_time(file.descriptor)
     }
 
@@ -71,7 +71,7 @@ struct IndexHeader: Equatable {
         guard oldest > 0, oldest <= newest, newest - oldest < UInt32(SegmentLayout.slots) else {
             return 0..<0
         }
-        // The head's own segment is checked by finding the end of the log.
+        // Excludes the log tail's segment: its existence is checked by reading the end of the log.
         return oldest..<newest
     }
 }

@@ -4,21 +4,21 @@ import SystemC
 
 /// The memory of a mapped index, unmapped when the object ends. ``IndexBytes`` gives access to the bytes.
 ///
-/// The mapping is as long as the file, with some reserve if addresses are plentiful. If the file outgrows it, the whole
-/// file is mapped again; the former mapping stays for its readers until the index is closed.
+/// The mapping is as long as the file, with some reserve if addresses are plentiful. If the file outgrows it, the whole file is
+/// mapped again; readers may use the former mapping until the index is closed.
 final class IndexMemory: @unchecked Sendable {
     /// `nil` for memory of this process only.
     private let file: IndexFile?
     let path: String
     private let writable: Bool
-    /// The latest is last; ranges are only added. The mutex also serialises mapping.
+    /// The latest range is last; ranges are only added. The mutex also serialises mapping.
     private let ranges: Guarded<[MappedRange]>
     private let place: UnsafeMutablePointer<IndexPlace>
-    /// Rung when events are awaited. Set before other threads have this object.
+    /// Rung when followers wait for events. Set before other threads have this object.
     var doorbell: Doorbell?
-    /// Grows with the index; `nil` for an archive that has none. Set when the archive is opened, like ``doorbell``.
+    /// Grows with the index; `nil` for an archive without a reserve. Set when the archive is opened, like ``doorbell``.
     var removalReserve: RemovalReserve?
-    /// The state of the change for which a reader last waited in vain (``WriterWait``); 0: none.
+    /// The state of the change for which a reader last waited without success (``WriterWait``); 0: none.
     let stoppedState = Atomic<UInt64>(0)
     let readerSleeps = Atomic<Int>(0)
 
@@ -26,7 +26,7 @@ final class IndexMemory: @unchecked Sendable {
 
     private var base: UnsafeMutableRawPointer { bytes.base }
 
-    /// Maps an open file, as much as its header says is used. `file` reopens it later.
+    /// Maps the used part of an open file, according to its header. `file` reopens it later.
     init(_ opened: FileDescriptor, as file: IndexFile, writable: Bool) throws(StorageError) {
         let bytes = try IndexMemory.usedBytes(of: opened)
         let range = try AddressPressure.relieved { () throws(StorageError) in
@@ -80,14 +80,14 @@ final class IndexMemory: @unchecked Sendable {
 
     func fileBytes() throws(StorageError) -> Int { try fileStatus()?.bytes ?? 0 }
 
-    /// Whether the file was removed, replaced or cut, so that an access may go beyond its end. Costs a system call.
+    /// Whether the file was removed, replaced or truncated, so that an access may exceed its end. Costs a system call.
     var isReplaced: Bool {
         guard let file else { return false }
         guard let status = try? file.status(), status.links > 0 else { return true }
         return isCut(to: status.bytes)
     }
 
-    /// Whether it was cut; also `true` if unknown.
+    /// Whether the file was truncated; also `true` if unknown.
     var isCut: Bool {
         guard let file else { return false }
         return (try? file.status()).map { isCut(to: $0.bytes) } ?? true
@@ -100,7 +100,7 @@ final class IndexMemory: @unchecked Sendable {
 
     var hasFile: Bool { file != nil }
 
-    /// No other user may change the other index, or share this one.
+    /// Requires that no other user changes the other index or shares this one.
     func takeContent(of other: IndexMemory, bytes: Int) throws(StorageError) {
         try other.mapWhole(atMost: bytes)
         try mapWhole(atMost: bytes)
@@ -120,7 +120,7 @@ final class IndexMemory: @unchecked Sendable {
     func learnCapacity() throws(StorageError) {
         var capacity = Int(bytes.claimedCapacity)
         if let file {
-            // If the file was removed or replaced, its growth can't be seen, and "nothing was added" would be a guess.
+            // The growth of a removed or replaced file can't be seen, and "nothing was added" would be a guess.
             guard let bytes = try file.status()?.bytes else { throw .closed(name: path) }
             capacity = min(capacity, IndexLayout.chunks(inFileOf: bytes) * IndexLayout.chunkEntries)
         }
@@ -128,7 +128,7 @@ final class IndexMemory: @unchecked Sendable {
         try map(IndexLayout.fileBytes(chunks: chunks), upTo: UInt32(capacity))
     }
 
-    /// Makes sure that the first `bytes` bytes are mapped, and then publishes `capacity`.
+    /// Maps at least the first `bytes` bytes, and then publishes `capacity`.
     private func map(_ bytes: Int, upTo capacity: UInt32) throws(StorageError) {
         try AddressPressure.relieved { () throws(StorageError) in
             try ranges.withLock { (ranges) throws(StorageError) in
@@ -150,17 +150,17 @@ final class IndexMemory: @unchecked Sendable {
         }
     }
 
-    /// Makes sure that the file is mapped, or the first `most` bytes of it.
+    /// Maps the file, or at least its first `most` bytes.
     func mapWhole(atMost most: Int) throws(StorageError) {
         try map(min(fileBytes(), most), upTo: place.pointee.knownCapacity.load(ordering: .relaxed))
     }
 
     // MARK: A checksum
 
-    /// An index up to this size is covered completely, a larger one by its header and tables, so that opening it stays quick.
+    /// The checksum covers an index up to this size, and of a larger one only header and tables, so that opening stays fast.
     private static let wholeBytes = 4 << 20
 
-    /// The checksum of a clean mark, without some bytes of the header. 0 without a file that is long enough.
+    /// The checksum for a clean mark; excludes some bytes of the header. 0 without a file that is long enough.
     func checksum(sparing spared: Range<Int>) throws(StorageError) -> UInt32 {
         let bytes = try fileBytes()
         guard bytes >= IndexLayout.chunksOffset else { return 0 }
@@ -178,7 +178,7 @@ final class IndexMemory: @unchecked Sendable {
         try map(end, upTo: place.pointee.knownCapacity.load(ordering: .relaxed))
     }
 
-    /// Frees the blocks of a range. If that fails the file keeps them, and uses them when the index grows again.
+    /// Frees the blocks of a range. If that fails, the file keeps them and uses them when the index grows again.
     func punch(from start: Int, to end: Int) {
         guard start < end, let file, cp_holes_are_readable(file.folder.descriptor),
             let file = try? file.opened(writable: true)

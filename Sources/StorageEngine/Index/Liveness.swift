@@ -1,11 +1,11 @@
 import CPlatform
 import Synchronization
 
-/// Which slots of the process table belong to live processes. Process number and start time are valid only in their
+/// The slots of the process table that belong to live processes. Process number and start time are valid only in their
 /// namespaces, so each process also locks its slot's byte of the file `attached`, which others test.
 struct Liveness: Sendable {
     let folder: FileDescriptor
-    /// The writer's own, whose lock doesn't conflict with itself; `nil` for an observer.
+    /// The writer's own file, whose lock doesn't conflict with itself; `nil` for an observer.
     let attachment: FileDescriptor?
     let ownLine: Int?
 
@@ -41,7 +41,7 @@ extension ArchiveEngine {
 enum Namespaces {
     static var processes: UInt32 { UInt32(truncatingIfNeeded: known >> 32) }
 
-    /// One number for the PID and time namespaces together (start times are shown in the reader's); 0 if unknown.
+    /// One number for the PID and time namespaces together (start times are in the reader's time namespace); 0 if unknown.
     static var line: UInt32 { UInt32(truncatingIfNeeded: known) }
 
     /// `processes` in the high half, `line` in the low half. A forked child may be in other namespaces.

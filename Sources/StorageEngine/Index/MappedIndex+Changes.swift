@@ -20,7 +20,7 @@ extension ChangingIndex {
         }
     }
 
-    /// Writes which file this is, so that a copy is recognised as another file (F3).
+    /// Records the file's identity, so that a copy is recognised as another file (F3).
     func identify(_ file: FileDescriptor) throws(StorageError) {
         let status = try file.status()
         memory.set64(IndexLayout.deviceOffset, status.number.device)
@@ -68,7 +68,7 @@ extension ChangingIndex {
         get { memory.word64(IndexLayout.sectionOwnerOffset) }
         nonmutating set { memory.set64(IndexLayout.sectionOwnerOffset, newValue) }
     }
-    /// Called at the end of a section. In the cache line of its marker, which is written anyway.
+    /// Called at the end of a write lock guard. The word shares the cache line of the lock owner, which is written anyway.
     @inline(__always) func settleSequence() { memory.set64(IndexLayout.settledSequenceOffset, sequence) }
     var state: IndexLayout.State? {
         get { IndexLayout.State(rawValue: memory.word32(IndexLayout.stateOffset)) }
@@ -173,18 +173,18 @@ extension ChangingIndex {
     @inline(__always)
     func adjust(_ total: IndexLayout.Total, by amount: Int) {
         let sum = Int64(bitPattern: memory.word64(total.offset)) &+ Int64(amount)
-        if sum < 0 { fallBelowNothing(total) } else { memory.set64(total.offset, UInt64(bitPattern: sum)) }
+        if sum < 0 { resetNegative(total) } else { memory.set64(total.offset, UInt64(bitPattern: sum)) }
     }
 
-    /// A negative total means a damaged size, and must not evict intact entries. Failed extensions only affect the files' sum.
+    /// A negative total means a damaged size, and must not evict intact entries. Failed extensions affect only `segmentBytes`.
     @inline(never)
-    private func fallBelowNothing(_ total: IndexLayout.Total) {
+    private func resetNegative(_ total: IndexLayout.Total) {
         if total != .segmentBytes { declareDamaged() }
         memory.set64(total.offset, 0)
     }
 
-    /// Counts a frame that becomes live or, with negative `bytes`, one that no longer is. A segment's word is 0 only if
-    /// equally many frames were added and removed, whatever sizes damaged entries have.
+    /// Counts a frame that becomes live or, with negative `bytes`, one that is no longer live. A segment's word is 0 only if
+    /// equally many frames were added and removed, even if damaged entries have wrong sizes.
     @inline(__always)
     func adjustLive(_ location: Location, by bytes: Int) {
         let live = liveFrames(ofSegment: location.segment)

@@ -1,14 +1,14 @@
 import CPlatform
 
-/// The fields of the header: OnDiskFormat, "The index". Unless a field says otherwise, a section writes it, and reads
-/// without the lock get one atomic word that may be older than its neighbours. A damaged or planted index can do no
-/// harm (F4): sums are capped, and numbers are checked against the mapping where they are used.
+/// The fields of the header: OnDiskFormat, "The index". Unless a field's comment differs, a write lock guard writes it, and
+/// readers without the lock load one atomic word that may be older than its neighbours. A damaged or forged index can do no harm
+/// (F4): sums are capped, and numbers are checked against the mapping where they are used.
 extension MappedIndex {
     // MARK: Identity. Written while only the creator has the index; read-only afterwards.
 
     /// Input to the keys' hashes, in addition to the archive's secret.
     var salt: UInt64 { memory.word64(IndexLayout.saltOffset) }
-    /// With a wrong salt every look-up would silently miss.
+    /// With a wrong salt, every look-up would miss without an error.
     var isSaltIntact: Bool { memory.word64(IndexLayout.saltCheckOffset) == ~salt }
     /// Whether the header is valid and wasn't overwritten since it was mapped.
     var isHeaderIntact: Bool { isSaltIntact && state != nil }
@@ -21,7 +21,7 @@ extension MappedIndex {
     /// Number of places in the log without a valid frame when the index was built from it.
     var damagedPlaces: Int { memory.size(IndexLayout.damagedPlacesOffset) }
 
-    /// The parts of a log with losses that the index was built from; `nil` if it was built from a whole one.
+    /// The parts of a log with losses from which the index was built; `nil` if the log was complete.
     var parts: LogParts? {
         let head = memory.location(IndexLayout.partsHeadOffset)
         guard head != .none else { return nil }
@@ -32,7 +32,7 @@ extension MappedIndex {
 
     // MARK: The lock
 
-    /// `nil` if it is damaged. Written at the opening, by the only process that has the archive open.
+    /// `nil` if the field is damaged. Written by the opening process while no other has the archive open.
     var locking: LockingMode? { LockingMode(rawValue: memory.word32(IndexLayout.lockingOffset)) }
     /// The PID namespace that the mutex's numbers belong to; 0: none. Written like ``locking``.
     var lockNamespace: UInt32 { memory.word32(IndexLayout.lockNamespaceOffset) }
@@ -40,7 +40,7 @@ extension MappedIndex {
     /// Written without the lock (``StarvationMark``).
     var starvation: UnsafeMutableRawPointer { memory.field(IndexLayout.starvationOffset) }
 
-    /// Process number of the section's holder, also after its death (F5). 0: no section, or nothing was changed yet.
+    /// The lock owner: process number of the write lock guard's holder, even after its death (F5). 0: no guard, or no change yet.
     @inline(__always) var sectionOwner: UInt64 { memory.word64(IndexLayout.sectionOwnerOffset) }
 
     var state: IndexLayout.State? { IndexLayout.State(rawValue: memory.word32(IndexLayout.stateOffset)) }
@@ -51,7 +51,7 @@ extension MappedIndex {
     @inline(__always) var isRemoved: Bool {
         memory.word32(IndexLayout.stateOffset) == IndexLayout.State.building.rawValue
     }
-    /// Called after a failed sync, with or without a section.
+    /// Called after a failed sync, with or without a write lock guard.
     func declareSyncFailed() {
         _ = cp_cas32(
             memory.field(IndexLayout.stateOffset), IndexLayout.State.ready.rawValue,
@@ -67,7 +67,7 @@ extension MappedIndex {
 
     // MARK: Entries and buckets
 
-    /// Entries that the file has room for. Increased only after the blocks are allocated.
+    /// Entries that the file has space for. Increased only after the blocks are allocated.
     @inline(__always) var entryCapacity: UInt32 { memory.word32(IndexLayout.entryCapacityOffset) }
     /// The highest number that an entry has or had. Not checked against the mapping, unlike ``usedEntries``.
     @inline(__always) var entryHighWater: UInt32 { memory.word32(IndexLayout.entryHighWaterOffset) }
@@ -88,17 +88,17 @@ extension MappedIndex {
 
     // MARK: Totals
 
-    /// Entries that look-ups find, or messages.
+    /// Number of entries that look-ups find, or of messages.
     @inline(__always) var entryCount: Int { memory.size(IndexLayout.entryCountOffset) }
     @inline(__always) var valueBytes: UInt64 { UInt64(memory.size(IndexLayout.valueBytesOffset)) }
-    /// Sum of the sizes of the frames that entries name, including those that are set aside.
+    /// Sum of the sizes of the frames that entries name, tombstoned ones included.
     @inline(__always) var liveFrameBytes: Int { memory.size(IndexLayout.liveFrameBytesOffset) }
     /// Sum of the sizes of the segment files. Only determines how much is reclaimed.
     @inline(__always) var segmentBytes: Int { memory.size(IndexLayout.segmentBytesOffset) }
 
     // MARK: The log
 
-    /// Place of the next frame: all frames before it are part of the archive. Moved last (F5).
+    /// The log tail: location of the next frame. All frames before it are part of the archive. Stored last (F5).
     @inline(__always) var head: Location { memory.location(IndexLayout.headOffset) }
     @inline(__always) var oldestSegment: UInt32 { memory.word32(IndexLayout.oldestSegmentOffset) }
     var cleaner: Location { memory.location(IndexLayout.cleanerOffset) }
@@ -110,7 +110,7 @@ extension MappedIndex {
         return settled == 0 ? sequence : min(settled, sequence)
     }
     @inline(__always) var appendedBytes: UInt64 { memory.word64(IndexLayout.appendedBytesOffset) }
-    /// The log is known to be on the medium up to here. In each process only the thread that syncs writes it.
+    /// The log is known to be on the medium up to this location. In each process only the syncing thread writes it.
     var syncedHead: Location {
         get { memory.location(IndexLayout.syncedHeadOffset) }
         nonmutating set { memory.set64(IndexLayout.syncedHeadOffset, newValue.raw) }
@@ -119,7 +119,7 @@ extension MappedIndex {
 
     /// Beginning of a batch whose frames readers must not use yet; `none`: no such batch.
     @inline(__always) var batchOpen: Location { memory.location(IndexLayout.batchOpenOffset) }
-    /// Beginning of a decided batch whose slots may not be filled yet; `none`: no such batch.
+    /// Beginning of a published batch whose slots may not be filled yet; `none`: no such batch.
     var batchDone: Location { memory.location(IndexLayout.batchDoneOffset) }
 
     // MARK: Undo
@@ -141,7 +141,7 @@ extension MappedIndex {
     var durability: Durability.Level? {
         Durability.Level(rawValue: memory.word32(IndexLayout.durabilityOffset))
     }
-    /// Whether changes are ever synced. Needs no order with other words.
+    /// Whether changes are ever synced. Requires no order with other words.
     @inline(__always) var isEverSynced: Bool {
         cp_relaxed32(memory.field(IndexLayout.durabilityOffset)) != Durability.Level.process.rawValue
     }
@@ -156,11 +156,11 @@ extension MappedIndex {
     var cleanFlag: UInt32 { memory.word32(IndexLayout.cleanFlagOffset) }
     var cleanSum: UInt32 { memory.word32(IndexLayout.cleanSumOffset) }
 
-    // MARK: Deadlines, stamps and counters
+    // MARK: Expiry times, stamps and counters
 
     /// No entry expires before this, in microseconds on the boot clock; 0: no entry expires.
     var nextDeadline: Int64 { Int64(bitPattern: memory.word64(IndexLayout.nextDeadlineOffset)) }
-    /// Whether any entry expires. Needs no order with other words.
+    /// Whether any entry expires. Requires no order with other words.
     @inline(__always) var hasDeadlines: Bool {
         cp_relaxed64(memory.field(IndexLayout.nextDeadlineOffset)) != 0
     }

@@ -1,17 +1,16 @@
 import CPlatform
 
-/// The right to read the index, and to record uses and events, count, and mark held objects: all without the lock.
+/// The right to read the index, and to record accesses and events, count, and mark held objects: all without the lock.
 enum Looking {}
 
-/// The right to change the index, from a section (``ArchiveSection/index``) or for the memory's creator and only user.
+/// The right to change the index, from a write lock guard (``ArchiveSection/index``) or for the memory's creator and only user.
 enum Changing {}
 
-/// The mapped index of an archive, with one of two rights: methods declared for ``Changing`` need the lock, others
-/// don't. A view of ``IndexMemory``, valid as long as that, which every engine owns. Header:
-/// `MappedIndex+Header.swift`.
+/// The mapped index of an archive, with one of two rights: methods declared for ``Changing`` require the lock, others don't. A
+/// view of ``IndexMemory``, which every engine owns, and valid as long as it. Header: `MappedIndex+Header.swift`.
 ///
 /// The tables behind it: ``HashTable``, ``EntryNumbers``, ``EntryOrder``, ``TouchRing``, ``Deadlines``, ``EntryMarks``,
-/// ``Residency``; and without a right, as words are written atomically or by their owner, ``EventRing`` and
+/// ``Residency``; and without a right, because any process writes them atomically or each its own words, ``EventRing`` and
 /// ``ProcessTable``.
 struct MappedIndex<Right>: Sendable {
     /// Only the types of this folder access its words.
@@ -34,7 +33,7 @@ extension ChangingIndex {
     @inline(__always)
     init(_ section: borrowing ArchiveSection) { self.init(bytes: section.engine.index.memory) }
 
-    /// For memory that only its creator has, or while no other process writes to the archive or can open it.
+    /// For memory that only its creator uses, or while no other process writes to the archive or can open it.
     init(unshared memory: IndexMemory) { self.init(bytes: memory.bytes) }
 
     @inline(__always) var view: IndexView { IndexView(bytes: memory) }
@@ -43,7 +42,7 @@ extension ChangingIndex {
 extension MappedIndex {
     var path: String { memory.memory.path }
 
-    /// Rung when there are events and someone waits. Set before other threads have this object.
+    /// Rung when there are events and a follower waits. Set before other threads have this object.
     var doorbell: Doorbell? {
         get { memory.memory.doorbell }
         nonmutating set { memory.memory.doorbell = newValue }
@@ -99,12 +98,12 @@ extension ChangingIndex {
         cp_relaxed_store64(memory.segmentAddress(segment), word)
     }
 
-    /// Makes room for `capacity` entries. The header is updated only after the blocks are allocated.
+    /// Extends the file to `capacity` entries. The header is updated only after the blocks are allocated.
     func grow(toHold capacity: Int) throws(StorageError) {
         let chunks = (capacity + IndexLayout.chunkEntries - 1) / IndexLayout.chunkEntries
         let bytes = IndexLayout.fileBytes(chunks: chunks)
         try removalReserve?.extend(forEntries: chunks * IndexLayout.chunkEntries)
-        // Never zeros over entries that the capacity says are in use: a process may have died between the two stores below.
+        // Entries within the capacity must not be zeroed: a process may have died between the two stores below.
         let present = IndexLayout.fileBytes(
             chunks: Int(entryCapacity) / IndexLayout.chunkEntries)
         let start = max(indexBytes, present)
@@ -115,9 +114,9 @@ extension ChangingIndex {
         memory.memory.relearnCapacity()
     }
 
-    /// Frees the blocks of all chunks that `capacity` entries don't need; the file keeps its length, so other mappings
-    /// read zeros (F4). If reading a hole allocates a block (tmpfs), or can't be tested, a look-up could end with
-    /// SIGBUS on a full disk: then the blocks stay until the last writer leaves. None beyond may be in use.
+    /// Frees the blocks of all chunks that `capacity` entries don't need; the file keeps its length, so other mappings read zeros
+    /// (F4). If reading a hole allocates a block (tmpfs), or can't be tested, a look-up could raise SIGBUS on a full disk: then
+    /// the blocks stay until the last writer closes. No entry beyond may be in use.
     func shrink(toHold capacity: Int) {
         let chunks = max(1, (capacity + IndexLayout.chunkEntries - 1) / IndexLayout.chunkEntries)
         let least = IndexLayout.fileBytes(chunks: chunks)

@@ -21,7 +21,7 @@ extension TouchRing {
         return pending
     }
 
-    /// The last use and the hits of an entry, with the uses that were pending when `pending` was made. Each counts once.
+    /// The last access and the hits of an entry, including touches that were pending when `pending` was made. Each counts once.
     @inline(__always)
     func lastUse(of number: UInt32, _ slot: EntrySlot<Right>, _ pending: PendingTouches) -> LastUse {
         guard let touches = pending[number] else { return LastUse(slot) }
@@ -32,13 +32,13 @@ extension TouchRing {
     private func lastUse(
         _ slot: EntrySlot<Right>, _ touches: [PendingTouch], _ pending: PendingTouches
     ) -> LastUse {
-        // A use sets the stamp first; `drained` advances last. Below it a use is wholly in the slot, unless a newer one is applied.
+        // A touch sets the stamp first; `drained` advances last. Lower touches are in the slot, unless a newer one is being applied.
         pending.wait.restart()
         while true {
-            let told = max(pending.drained, drained)
+            let applied = max(pending.drained, drained)
             let use = LastUse(slot)
-            let isWhole = use.recency < told && slot.recency == use.recency
-            // If the process that applies the uses was stopped, the hits of this entry may lack one.
+            let isWhole = use.recency < applied && slot.recency == use.recency
+            // If the process that applies the touches was stopped, the hits of this entry may lack one.
             if isWhole || !pending.wait.goesOn() { return use.adding(touches, tag: slot.tag) }
         }
     }
@@ -58,7 +58,7 @@ struct PendingTouch {
 
 struct PendingTouches {
     let drained: UInt64
-    /// Bounds the time that one list waits for uses that are being applied.
+    /// Bounds the time that one list waits for touches that are being applied.
     fileprivate let wait: WriterWait
     private var touches: [UInt32: [PendingTouch]] = [:]
 
@@ -74,7 +74,7 @@ struct PendingTouches {
     }
 }
 
-/// When an entry was last used, and how often since it was stored.
+/// When an entry was last accessed, and how often since it was stored.
 struct LastUse {
     private(set) var recency: UInt64
     private(set) var accessed: Int64

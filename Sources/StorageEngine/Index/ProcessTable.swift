@@ -6,7 +6,7 @@ struct ProcessSlot: Sendable {
     private static let nameOffset = 64
 
     private let address: UInt
-    /// Its position in the table, which is its bit in the words of ``Residency``.
+    /// Position in the table, which is the process's bit in the words of ``Residency``.
     let line: Int
 
     @inline(__always)
@@ -49,7 +49,7 @@ struct ProcessSlot: Sendable {
         nonmutating set { cp_relaxed_store64(base + 48, newValue) }
     }
 
-    /// Word by word: others may read it while it is written.
+    /// Copied word by word: others may read it while it is written.
     var name: String {
         get {
             var bytes: [UInt8] = []
@@ -84,8 +84,8 @@ struct ProcessSlot: Sendable {
     }
 }
 
-/// The slots of the process table. A view of the mapped index. Invariants: a section takes and releases a slot, whose
-/// process number is stored last and cleared last. Only its process changes its counters. Readers check for life.
+/// The slots of the process table. A view of the mapped index. Invariants: a slot is taken and released under the lock; its process
+/// number is stored last and cleared last. Only its process changes its counters. Readers check that the process is alive.
 struct ProcessTable {
     private let base: UnsafeMutableRawPointer
 
@@ -105,7 +105,7 @@ extension MappedIndex {
 }
 
 extension ChangingIndex {
-    /// Takes a slot for this process, and locks its byte of `attachment`. Beyond the last slot, that one is shared.
+    /// Takes a slot for this process, and locks its byte of `attachment`. If all are taken, shares the last slot.
     func attach(_ identity: ProcessIdentity, name: String, memoryLimit: UInt64, attachment: FileDescriptor)
         throws(StorageError) -> ProcessSlot
     {

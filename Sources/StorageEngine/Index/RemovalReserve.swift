@@ -1,18 +1,18 @@
-/// Disk space that a collection keeps for frames of removals, 8 bytes an entry, so that all can be removed batch by batch on a full
-/// disk: a file that nothing reads (OnDiskFormat, "A full disk"). Guarded by the archive's lock.
+/// Disk space that a collection keeps for frames of removals, 8 bytes an entry, so that batches can remove all entries on a full
+/// disk: a file that is never read (OnDiskFormat, "A full disk"). Guarded by the archive's lock.
 struct RemovalReserve {
     static let fileName = "removals.spare"
 
     let folder: FileDescriptor
 
-    /// The 8 bytes of each entry, and one for its share of the frames' other bytes. None for the index's first chunk:
-    /// the newest segment's reserve covers it.
+    /// 8 bytes for each entry, and one for its share of the frames' other bytes. None for the index's first chunk: the newest
+    /// segment's reserve covers it.
     static func bytes(forEntries count: Int) -> Int {
         (9 * max(0, count - IndexLayout.chunkEntries) + 4095) & ~4095
     }
 
-    /// Gives the file the length for this many entries. On a full disk throws `noSpace` or, with `partly`, reserves all free space.
-    /// A file that can't be used is no reserve, and no error. Costs a system call if nothing is missing.
+    /// Extends the file for this number of entries. On a full disk throws `noSpace` or, with `partly`, reserves all free space.
+    /// An unusable file is no error, but reserves nothing. Costs a system call if the file is long enough.
     func extend(forEntries count: Int, partly: Bool = false) throws(StorageError) {
         let bytes = RemovalReserve.bytes(forEntries: count)
         do throws(StorageError) {
@@ -35,14 +35,14 @@ struct RemovalReserve {
         }
     }
 
-    /// Frees the space beyond that of this many entries. A failure leaves it unchanged.
+    /// Frees the space that this number of entries doesn't need. A failure leaves it unchanged.
     func shrink(forEntries count: Int) { _ = try? cut(to: RemovalReserve.bytes(forEntries: count)) }
 
-    /// Cuts a longer file. Returns the reserved bytes: 0 for a file with holes; `nil` if something else is in its place.
+    /// Truncates a longer file. Returns the reserved bytes: 0 for a file with holes; `nil` if another item has its name.
     private func cut(to bytes: Int) throws(StorageError) -> Int? {
         guard let status = try folder.status(ofEntry: RemovalReserve.fileName) else { return 0 }
         guard status.isRegular else { return nil }
-        // The blocks of a file with other names stay when this one is removed.
+        // Removing a file with other names doesn't free its blocks.
         if bytes == 0 || status.links > 1 {
             try folder.unlink(RemovalReserve.fileName)
             return 0
@@ -53,7 +53,7 @@ struct RemovalReserve {
         return status.allocatedBytes < status.bytes ? 0 : min(status.bytes, bytes)
     }
 
-    /// Returns the space to the file system; `false`: there was none.
+    /// Returns the space to the file system; `false` if nothing was reserved.
     func giveUp() -> Bool {
         guard let status = try? folder.status(ofEntry: RemovalReserve.fileName), status.isRegular,
             status.bytes > 0

@@ -1,9 +1,9 @@
 import CPlatform
 
-/// Which processes hold an entry's object in memory: a word for each entry, a bit for each slot of the process table
-/// (OnDiskFormat, "Residency"). A view of the mapped index. Words change atomically, without the lock. They are
-/// informative, as the entry decides whether an object is current (S9), except for memory-only entries, which belong to
-/// the process whose bit is set (S11): under the archive's lock, before the entry is committed.
+/// The processes that hold an entry's object in memory: a word for each entry, a bit for each slot of the process table
+/// (OnDiskFormat, "Residency"). A view of the mapped index. Words change atomically, without the lock. They are informative, as
+/// the entry decides whether an object is current (S9), except for memory-only entries, which belong to the process whose bit is
+/// set (S11), under the archive's lock, before the entry is committed.
 struct Residency<Right> {
     private let index: MappedIndex<Right>
 
@@ -21,7 +21,7 @@ struct Residency<Right> {
     func isMarked(_ number: UInt32, line: Int) -> Bool { self[number] & 1 << UInt64(line & 63) != 0 }
 
     func mark(_ number: UInt32, line: Int) {
-        // Not if the entry was removed: writing to a hole in the file would need a block that was not reserved (F4).
+        // A removed entry gets no mark: writing to a hole in the file would need a block that was not reserved (F4).
         guard let word = word(number), index.entry(number)?.location != Location.none else { return }
         if !isUsed { index.isResidencyUsed = true }
         cp_or64(word, 1 << UInt64(line & 63))
@@ -34,13 +34,13 @@ struct Residency<Right> {
 }
 
 extension Residency where Right == Changing {
-    /// For an entry whose value is no longer the one that processes hold.
+    /// Called when an entry's value is no longer the one that processes hold.
     @inline(__always)
     func forget(_ number: UInt32) {
         if isUsed, let word = word(number) { cp_relaxed_store64(word, 0) }
     }
 
-    /// For an entry that is renumbered; the caller forgets the old number's word.
+    /// Called when an entry is renumbered; the caller clears the old number's word.
     func copy(from old: UInt32, to new: UInt32) {
         guard let old = word(old), let new = word(new) else { return }
         cp_relaxed_store64(new, cp_relaxed64(old))

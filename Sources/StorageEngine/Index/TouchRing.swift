@@ -1,12 +1,13 @@
 import CPlatform
 
-/// Uses of entries that are not yet applied to the order: accesses, and puts of existing keys. A view of the mapped index:
-/// OnDiskFormat, "The touch ring". An access takes a stamp (one atomic addition, which orders all uses) and writes a cell, without
-/// a lock. A section applies the cells in that order before it chooses a victim, so eviction is exact LRU (S5).
+/// Touches that are not yet applied to the order: accesses, and puts of existing keys. A view of the mapped index: OnDiskFormat,
+/// "The touch ring". A touch takes a stamp (one atomic addition, which orders all touches) and writes a cell, without a lock. A
+/// write lock guard applies the cells in that order before it chooses a victim, so eviction is exact LRU (S5).
 ///
 /// Invariants: stamps only grow. Only the taker of a stamp publishes its cell, by one compare-and-swap of its first word. If the
-/// applying section finds a cell whose writer died or was stopped before that, it marks the cell as skipped (F5, F6), and the
-/// writer takes a new stamp. Uses below ``drained``, which only a section moves, are applied. Stamps count modulo the cells (F4).
+/// guard finds a cell whose writer died or was stopped before that, it marks the cell as skipped (F5, F6), and the writer takes a
+/// new stamp. Touches below ``drained``, which only a guard increases, are applied. A stamp's cell is its number modulo the cells
+/// (F4).
 struct TouchRing<Right> {
     let index: MappedIndex<Right>
 
@@ -21,9 +22,9 @@ struct TouchRing<Right> {
     @inline(__always) func nextStamp() -> UInt64 {
         cp_add64(index.memory.field(IndexLayout.touchTailOffset), 1)
     }
-    /// All stamps below are taken.
+    /// All stamps below this one are taken.
     @inline(__always) var taken: UInt64 { index.memory.word64(IndexLayout.touchTailOffset) }
-    /// All uses with stamps below are applied.
+    /// All touches with lower stamps are applied.
     @inline(__always) var drained: UInt64 { index.memory.word64(IndexLayout.touchDrainedOffset) }
 
     @inline(__always)
@@ -42,21 +43,21 @@ struct TouchRing<Right> {
         }
     }
 
-    /// Whether few enough uses are pending that the use of `stamp` can wait, too.
+    /// Whether few enough touches are pending that the touch of `stamp` can be applied later.
     @inline(__always)
     func mayWait(_ stamp: UInt64) -> Bool { stamp &- drained < Touch.drainEvery }
 }
 
 enum Touch {
     case published
-    /// Published, and pending uses should be applied now.
+    /// Published, and pending touches should be applied now.
     case drainDue
-    /// No cell is free: apply pending uses, then record it again.
+    /// No cell is free: apply pending touches, then record this one again.
     case ringFull
 
     /// Largest accepted stamp. A valid index never reaches it, and arithmetic below it can't overflow.
     static let largestStamp: UInt64 = 1 << 62
-    /// Number of uses after which pending ones should be applied; a power of two, well below the length of the ring.
+    /// Number of touches after which pending ones should be applied; a power of two, well below the length of the ring.
     fileprivate static let drainEvery: UInt64 = 512
     static let skipped: UInt32 = .max
     /// Set beside the tag if the entry was stored again.
@@ -100,7 +101,7 @@ extension TouchRing where Right == Changing {
         index.memory.set64(IndexLayout.touchDrainedOffset, stamp)
     }
 
-    /// The stamp of a change made now, after all earlier uses have been applied.
+    /// The stamp of a change made now, after all earlier touches have been applied.
     @inline(__always)
     func takeStampAndDrain() -> UInt64 {
         let stamp = nextStamp()
@@ -115,7 +116,7 @@ extension TouchRing where Right == Changing {
         return first
     }
 
-    /// Makes all new stamps greater than `recency`. Nothing may be pending.
+    /// Makes all new stamps greater than `recency`. Requires that no touch is pending.
     func raiseStamps(above recency: UInt64) {
         guard taken <= recency else { return }
         let first = min(recency, Frame.latestStamp) + 1
@@ -123,14 +124,14 @@ extension TouchRing where Right == Changing {
         setDrained(first)
     }
 
-    /// Applies all uses before `stamp`, which the caller took and uses itself.
+    /// Applies all touches before `stamp`, which the caller took for a change of its own.
     @inline(__always)
     func finish(_ stamp: UInt64) {
         drain(before: stamp)
         setDrained(stamp &+ 1)
     }
 
-    /// Records a put of entry `number` under `stamp`, applied later, so it doesn't wait for the cache lines of its neighbours.
+    /// Records a put of entry `number` under `stamp`, applied later, so that the put doesn't read the cache lines of its neighbours.
     @inline(__always)
     func recordStored(_ number: UInt32, tag: UInt32, stamp: UInt64, time: Int64) {
         let cell = cell(stamp)
@@ -144,7 +145,7 @@ extension TouchRing where Right == Changing {
         var stamp = drained
         guard stamp < end else { return }
         guard end <= Touch.largestStamp else { return index.declareDamaged() }
-        // Stamps that are ahead by more than the ring's length belong to writers that found it full and published nothing.
+        // Stamps further ahead than the ring's length belong to writers that found the ring full and published nothing.
         if end &- stamp > UInt64(8 * IndexLayout.touchCells) {
             setDrained(end)
             drain(stamp, before: stamp &+ UInt64(IndexLayout.touchCells))

@@ -1,7 +1,7 @@
 import CPlatform
 
-/// The reversible actions of the last minutes (S12): 64 lines in mapped memory (OnDiskFormat, "The table of reversible
-/// actions"). The archive's lock guards writing; reads are atomic. A line named by an ``EntryMark`` stays.
+/// The reversible actions of the last minutes (S12): 64 lines in mapped memory (OnDiskFormat, "The table of reversible actions").
+/// Writes require the archive's lock; reads are atomic. A line that an ``EntryMark`` names stays.
 struct UndoTable<Right> {
     private let index: UnsafeMutableRawPointer
 
@@ -32,7 +32,7 @@ struct UndoTable<Right> {
 }
 
 extension UndoTable where Right == Changing {
-    /// Forgets all actions. The caller clears the entries' marks.
+    /// Removes all actions. The caller clears the entries' marks.
     func clear() {
         for place in 0..<IndexLayout.undoLines {
             self[place].group = 0
@@ -53,7 +53,7 @@ enum UndoState: UInt32 {
     case free = 0
     case reversible = 1
     case undone = 2
-    /// Its removals are undone; its deadlines can still be.
+    /// The action's removals are undone; its changes of expiry times can still be undone.
     case returning = 3
 }
 
@@ -77,7 +77,7 @@ struct UndoLine<Right> {
     var isBack: Bool { state == .undone || state == .returning }
     /// When the action began, microseconds since 1970.
     var time: Int64 { signed(line + 8) }
-    /// When the action can no longer be undone, on the boot clock.
+    /// When the action can no longer be undone, in microseconds on the boot clock.
     var end: Int64 { signed(line + 16) }
     /// Value of ``MappedIndex/appendedBytes`` at which the action can no longer be undone; all ones: no limit.
     var endBytes: UInt64 { cp_relaxed64(line + 24) }
@@ -90,7 +90,7 @@ struct UndoLine<Right> {
 
     // MARK: Sums
 
-    /// Entries that an undo would restore: set aside, not restored yet, and not stored again since.
+    /// Entries that an undo would restore: tombstoned, not restored yet, and not overwritten.
     var pendingEntries: UInt64 { cp_relaxed64(sums) }
     var pendingBytes: UInt64 { cp_relaxed64(sums + 8) }
     /// Sum of the sizes of the frames of all entries whose marks name this line, in bytes.
@@ -98,7 +98,7 @@ struct UndoLine<Right> {
     var marked: UInt64 { cp_relaxed64(sums + 24) }
     /// Value of ``MappedIndex/appendedBytes`` after the action's latest frame.
     var lastAppended: UInt64 { cp_relaxed64(sums + 32) }
-    /// When it was undone, in microseconds since 1970, and by which process.
+    /// When the action was undone, in microseconds since 1970, and by which process.
     var undone: Int64 { signed(sums + 40) }
     var undoer: UInt32 { cp_relaxed32(sums + 48) }
 
@@ -171,7 +171,7 @@ extension ChangingUndoLine {
         cp_relaxed_store32(sums + 48, process)
     }
 
-    /// For a line that no mark names: totals that count some are damaged.
+    /// For a line that no mark names: sums that count entries then are damaged.
     func clearSumsOfMarks() {
         for offset in stride(from: 0, to: 32, by: 8) { cp_relaxed_store64(sums + offset, 0) }
     }

@@ -2,9 +2,9 @@ import CPlatform
 import Synchronization
 import SystemC
 
-/// One reader's bounded wait for a process that is in the middle of a change: spins, yields, then sleeps. For one
-/// thread. A running process ends within microseconds, so a wait in vain means that it was stopped: the memory of the
-/// index notes the state, and readers don't wait again while it lasts. For a second, waits for others are short.
+/// One reader's bounded wait for a process that is in the middle of a change: spins, yields, then sleeps. For one thread. A
+/// running process completes a change within microseconds, so a wait without success means that it was stopped: the index memory
+/// records the state, and readers don't wait again while it lasts. For a second, waits for other processes are short.
 final class WriterWait {
     private let bytes: IndexBytes
     /// Nanoseconds left for all waits of this object.
@@ -12,27 +12,27 @@ final class WriterWait {
     private var attempts = 0
     private var (state, begin, end) = (UInt64(0), Int64(0), Int64(0))
 
-    /// How long a reader waits in all, in nanoseconds.
+    /// Longest total wait of a reader, in nanoseconds.
     private static let patience: Int64 = 20_000_000
     private static let shortPatience: Int64 = 1_000_000
-    private static let caution: Int64 = 1_000_000_000
+    private static let cautionNanoseconds: Int64 = 1_000_000_000
     private static let spins = 100
     private static let yields = 200
-    /// When a wait for another process last ended in vain, on the monotonic clock.
-    private static let lastInVain = Atomic<Int64>(-caution)
+    /// When a wait for another process last ended without success, on the monotonic clock.
+    private static let lastTimeout = Atomic<Int64>(-cautionNanoseconds)
 
     init<Right>(_ index: MappedIndex<Right>, atMost nanoseconds: Int64 = patience) {
         bytes = index.memory
         left = nanoseconds
     }
 
-    /// Begins another wait, which gets the time that the previous ones have left.
+    /// Begins another wait, with the time that the previous ones have left.
     func restart() {
         if attempts > WriterWait.spins { left -= cp_monotonic_time() &- begin }
         attempts = 0
     }
 
-    /// Waits a moment. Returns `false` if the time is over or would be wasted.
+    /// Waits briefly. Returns `false` if the time is over or waiting is useless.
     func goesOn() -> Bool {
         attempts += 1
         guard attempts > WriterWait.spins else {
@@ -57,17 +57,17 @@ final class WriterWait {
     private func start(_ now: Int64) {
         (state, begin, end) = (bytes.writerState, now, now)
         guard bytes.memory.stoppedState.load(ordering: .relaxed) != state else { return }
-        let isRecent = now &- WriterWait.lastInVain.load(ordering: .relaxed) < WriterWait.caution
+        let isRecent = now &- WriterWait.lastTimeout.load(ordering: .relaxed) < WriterWait.cautionNanoseconds
         end += max(0, isRecent && !isOwn ? min(left, WriterWait.shortPatience) : left)
     }
 
     private func noteInVain(_ now: Int64) {
         bytes.memory.stoppedState.store(state, ordering: .relaxed)
-        if owner != 0, !isOwn { WriterWait.lastInVain.store(now, ordering: .relaxed) }
+        if owner != 0, !isOwn { WriterWait.lastTimeout.store(now, ordering: .relaxed) }
     }
 
     private var owner: UInt64 { bytes.word64(IndexLayout.sectionOwnerOffset) }
-    /// Whether a thread of this process makes the change. It may lack a processor for a while, but isn't stopped.
+    /// Whether a thread of this process makes the change. It may wait for a processor, but isn't stopped.
     private var isOwn: Bool { owner == UInt64(getpid()) }
 }
 
@@ -84,7 +84,7 @@ extension IndexBytes {
 }
 
 extension MappedIndex {
-    /// Whether a reader has waited in vain for the current change, which has not proceeded since.
+    /// Whether a reader has waited without success for the current change, which has not proceeded since.
     var isWriterStopped: Bool { memory.memory.stoppedState.load(ordering: .relaxed) == memory.writerState }
 }
 

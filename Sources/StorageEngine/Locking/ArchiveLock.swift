@@ -15,8 +15,8 @@ public enum LockingMode: UInt32, Sendable {
     }
 }
 
-/// The archive's lock, for all processes and threads; not recursive. The kernel releases it when its holder dies (F5);
-/// the next holder sees that by the section's marker in the index.
+/// The archive's lock, for all processes and threads; not recursive. The kernel releases it when its holder dies (F5); the next
+/// holder sees that by the lock owner in the index.
 final class ArchiveLock: @unchecked Sendable {
     private enum Kind {
         case robust(UnsafeMutableRawPointer)
@@ -40,16 +40,16 @@ final class ArchiveLock: @unchecked Sendable {
 
     enum Outcome {
         case acquired
-        /// `isUsed`: others have held and released it until just now.
+        /// `isUsed`: others have held and released it within the last second.
         case timedOut(isUsed: Bool)
         case failed(Int32)
     }
 
-    /// Waits at most `nanoseconds`. A thread that has waited longer than ``StarvationMark/patience`` is first.
+    /// Waits at most `nanoseconds`. A thread that has waited longer than ``StarvationMark/patience`` has priority.
     @inline(__always)
     func acquire(nanoseconds: Int64) -> Outcome {
         if case .robust(let memory) = kind, ArchiveLock.isTaken(cp_mutex_trylock(memory)) {
-            // Behind the first step of taking it: this load then costs nothing.
+            // Checked after taking the mutex: its cache line is loaded then, so this costs nothing.
             if !starvation.isSet { return .acquired }
             _ = cp_mutex_unlock(memory)
         }
@@ -108,10 +108,10 @@ final class ArchiveLock: @unchecked Sendable {
         }
     }
 
-    /// In nanoseconds. On two cores, eight threads that access and put do two fifths more with it than with a microsecond.
+    /// In nanoseconds. On two cores, eight threads that access and put achieve two fifths more than with a microsecond.
     private static let longestSpin: Int64 = 200_000
 
-    /// Spins as long as most sections last. A sleeping thread makes each release wake one, which slows all of them.
+    /// Spins as long as most holds last. A sleeping thread makes each release wake one, which slows all of them.
     private func spin(_ memory: UnsafeMutableRawPointer, _ nanoseconds: Int64) -> Outcome? {
         let start = cp_monotonic_time()
         repeat {
@@ -123,8 +123,8 @@ final class ArchiveLock: @unchecked Sendable {
         return nil
     }
 
-    /// The longest step of waiting, in nanoseconds. If a waiter is killed just after a mutex woke it, and a thread that
-    /// had not waited got the mutex first, the wake-up is lost: the kernel passes it on only if the mutex is free then.
+    /// The longest step of waiting, in nanoseconds. If a waiter is killed just after a mutex woke it, and a thread that had not
+    /// waited got the mutex first, the wake-up is lost: the kernel passes it on only if the mutex is free then.
     private static let longestStep: Int64 = 20_000_000
 
     private func wait(since start: Int64, _ nanoseconds: Int64, step: (Int64) -> Outcome?) -> Outcome {
@@ -142,7 +142,7 @@ final class ArchiveLock: @unchecked Sendable {
             let most = max(0, min(nanoseconds &- waited, ArchiveLock.longestStep))
             if let outcome = step(most) { return outcome }
             if waited >= nanoseconds {
-                // Long ago it may have been released to one that was stopped then.
+                // The last release may have been long ago, and the thread that got the lock stopped then.
                 return .timedOut(isUsed: settledAt.map { waited - $0 < 1_000_000_000 } ?? false)
             }
         }

@@ -1,6 +1,6 @@
-/// The most work during one hold of an archive's lock, for tests: counted, not timed, as machines are busy. Zero in release builds.
+/// The most work during one hold of an archive's lock, for tests: counted, because times vary with load. Zero in release builds.
 package struct HoldCount: Sendable, Equatable {
-    /// Entries that were removed, set aside, restored, copied or cleared.
+    /// Entries that were removed, tombstoned, restored, copied or cleared.
     package var entries = 0
     package var files = 0
     package var chunks = 0
@@ -15,7 +15,7 @@ package struct HoldCount: Sendable, Equatable {
 }
 
 #if DEBUG
-/// Counts the items handled by each section of a handle. Guarded by the archive's lock.
+/// Counts the items handled by each write lock guard of a handle. Guarded by the archive's lock.
 final class HoldCounter: @unchecked Sendable {
     private var current = HoldCount()
     private var most = HoldCount()

@@ -24,7 +24,7 @@ struct LockGate: ~Copyable {
     /// Admits no further threads but the caller, which leaves as well. Call it once.
     func closeAndEnter() { inside.add(.min + 1, ordering: .acquiringAndReleasing) }
 
-    /// Waits until all threads that were admitted before the close have left; returns `false` if some haven't in time.
+    /// Waits until all threads that were admitted before the close have left; returns `false` after `nanoseconds`.
     func isLeft(within nanoseconds: Int64) -> Bool {
         let end = cp_monotonic_time() &+ nanoseconds
         // A refused thread is counted briefly, too.

@@ -1,24 +1,24 @@
 import CPlatform
 
-/// Gives priority to a thread that has waited ``patience`` for an archive's lock: a released lock nearly always goes to
-/// the thread that released it, if it asks again at once. So it marks this word, and new callers stand back.
+/// Gives priority to a thread that has waited ``patience`` for an archive's lock: the thread that released a lock nearly always
+/// gets it again if it asks at once. So the waiting thread marks this word, and new callers wait.
 ///
-/// The word is a monotonic time in nanoseconds, 0 for none. A left or damaged one counts for at most ``validity`` (F4).
+/// The word is a monotonic time in nanoseconds, 0 for none. A stale or damaged one counts for at most ``validity`` (F4).
 struct StarvationMark: @unchecked Sendable {
     private let word: UnsafeMutableRawPointer
 
     init(_ index: IndexView) { word = index.starvation }
 
-    /// How long a thread waits before others stand back, in nanoseconds.
+    /// Waiting time after which other threads defer to this one, in nanoseconds.
     static let patience: Int64 = 100_000_000
     private static let validity: Int64 = 100_000_000
-    /// Those that stand back wait as well, so no longer than this.
+    /// The deferring threads wait as well, so no longer than this.
     private static let longestStandBack: Int64 = 100_000_000
 
-    /// Whether a thread may be starving. Costs a load, in the line of the mutex.
+    /// Whether a thread may be starving. Costs a load from the mutex's cache line.
     @inline(__always) var isSet: Bool { cp_relaxed64(word) != 0 }
 
-    /// Whether the mark was set just now. Removes older marks.
+    /// Whether the mark is recent. Clears an older mark.
     private var isValid: Bool {
         let time = cp_relaxed64(word)
         guard time != 0 else { return false }

@@ -1,8 +1,8 @@
 import CPlatform
 import SystemC
 
-/// Admits one thread of this process at a time; others wait for a bounded time. Not recursive. (A mutex alone has no
-/// portable timeout, and the thread inside may itself wait for another process.)
+/// Admits one thread of this process at a time; others wait for a bounded time. Not recursive. (A mutex alone has no portable
+/// timeout, and the admitted thread may itself wait for another process.)
 final class ThreadGate: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let hasLeft: UnsafeMutablePointer<pthread_cond_t>

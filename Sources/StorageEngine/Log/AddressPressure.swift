@@ -1,6 +1,6 @@
 import Synchronization
 
-/// When addresses or mappings run out: releases all segments that no thread reads, and retries.
+/// Releases all segments that no thread reads when addresses or mappings run out, and retries.
 package enum AddressPressure {
     /// Unowned; the log's `deinit` clears it. (A weak reference makes retains and releases slow, in every put.)
     private final class Reference: Sendable {
@@ -32,8 +32,8 @@ package enum AddressPressure {
         logs.withLock { $0.removeValue(forKey: address) }?.end()
     }
 
-    /// Ensures memory for listing `entries` (at most 2³²) of `all`, `bytesEach` each: Swift's arrays end the process
-    /// without. Costs two system calls under a limit of addresses. Not while segments are mapped or released.
+    /// Ensures memory for listing `entries` (at most 2³²) of `all`, `bytesEach` each: without memory, Swift's arrays end the
+    /// process. Costs two system calls under a limit of addresses. Not to be called while segments are being mapped or released.
     static func requireRoom(
         for entries: Int, of all: Int? = nil, bytesEach: Int, in path: String
     ) throws(StorageError) {
@@ -51,8 +51,8 @@ package enum AddressPressure {
 
     package static var isLimited: Bool { ProcessLimit.addresses != nil }
 
-    /// `most`, or a half, a quarter … of it, but at least `least`, for which a limit of addresses leaves `bytesEach`
-    /// for each, and `besides`. Two system calls a step under a limit. Not while segments are mapped or released.
+    /// `most`, or a half, a quarter … of it, but at least `least`: a number for which a limit of addresses leaves `bytesEach` for
+    /// each, and `besides`. Two system calls a step under a limit. Not to be called while segments are being mapped or released.
     package static func bearable(_ most: Int, least: Int, bytesEach: Int, besides: Int = 0) -> Int {
         guard isLimited else { return most }
         func isBearable(_ count: Int) -> Bool {
@@ -66,7 +66,7 @@ package enum AddressPressure {
         return count
     }
 
-    /// Don't call it while segments are being mapped or released.
+    /// Must not be called while segments are being mapped or released.
     static func relieved<Result>(_ map: () throws(StorageError) -> Result) throws(StorageError) -> Result {
         do throws(StorageError) {
             return try map()

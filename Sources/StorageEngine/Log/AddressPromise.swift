@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Bytes of memory to be needed. Under a limit of addresses, files are mapped only if these are left. Not thread-safe.
+/// Bytes of memory that the holder will need. Under a limit of addresses, files are mapped only if these are left. Not thread-safe.
 package final class AddressPromise {
     private final class Total: Sendable { let bytes = Atomic<Int>(0) }
     private static let known = PerProcess { Total() }

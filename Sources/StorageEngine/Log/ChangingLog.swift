@@ -1,16 +1,16 @@
 import CPlatform
 import Synchronization
 
-/// The archive's log with the right to change it, which only a section or the only user has. Invariants: bytes are
-/// written only behind the committed head, or where a repair has saved them; mappings for writing have blocks (F4); a
-/// segment's file is removed after the index says so, and its number is never reused (F7).
+/// The archive's log with the right to change it, which only a write lock guard or the only user has. Invariants: bytes are
+/// written only after the committed log tail, or where a repair has saved them; mappings for writing have blocks (F4); a
+/// segment's file is removed after the index has dropped it, and its number is never reused (F7).
 struct ChangingLog {
     let log: SegmentLog
 
     @inline(__always)
     init(_ section: borrowing ArchiveSection) { log = section.engine.log }
 
-    /// For a caller that has exclusive use of the archive's files.
+    /// Requires that the caller has exclusive use of the archive's files.
     init(unshared log: SegmentLog) { self.log = log }
 
     // MARK: Bytes
@@ -18,7 +18,7 @@ struct ChangingLog {
     @inline(__always)
     func view(_ pin: SegmentLog.Pin) -> ChangingSegment { ChangingSegment(self, pin) }
 
-    /// Zeroes and syncs all from `offset` on: old bytes there could pass for a part of the next batch after a power loss.
+    /// Zeroes and syncs all bytes from `offset` on: after a power loss, old bytes there could pass for a part of the next batch.
     func clearRemains(_ pin: SegmentLog.Pin, from offset: Int) throws(StorageError) {
         guard let first = log.view(pin).firstWritten(from: offset) else { return }
         // Clears the first word last: after a crash in between it shows that some bytes are still to be cleared.
@@ -30,7 +30,7 @@ struct ChangingLog {
 
     // MARK: Files
 
-    /// The newest segment if this process appends to it (``mapNewest(_:room:)``). Don't unpin it: the lock keeps it the newest.
+    /// The newest segment if this process appends to it (``mapNewest(_:room:)``). It has no pin: under the lock it stays the newest.
     @inline(__always)
     func newest(_ segment: UInt32) -> SegmentLog.Pin? {
         log.appending.load(ordering: .relaxed) == segment ? log.pinIfNumbered(segment) : nil
@@ -43,7 +43,7 @@ struct ChangingLog {
         return try log.lengthProblem(of: segment) == nil && log.view(pin).isBlank(from: SegmentHeader.bytes)
     }
 
-    /// Creates segment `number` of `bytes`, to grow to `room`. Replaces an empty leftover of its name; renames one with content.
+    /// Creates segment `number` of `bytes`, with addresses for `room` bytes. Replaces an empty leftover; renames one with content.
     func create(_ number: UInt32, oldest: UInt32, bytes: Int, room: Int) throws(StorageError) {
         let name = SegmentHeader.fileName(number)
         if try log.folder.hasEntry(named: name) {
@@ -76,7 +76,7 @@ struct ChangingLog {
         try file.write(header.encoded)
     }
 
-    /// Writes a header for a segment that belongs to the log by its frames only, before these are cleared.
+    /// Writes a header for a segment that only its frames identify, before these are cleared.
     func completeHeader(_ pin: SegmentLog.Pin, oldest: UInt32) throws(StorageError) {
         do throws(StorageError) {
             try log.checkHeader(of: pin.segment)
@@ -92,7 +92,7 @@ struct ChangingLog {
         }
         defer { log.unpin(pin) }
         let file = try log.openedFile(of: pin)
-        // A copied file may have holes. Files without holes aren't checked on disk again: on a full disk that could fail.
+        // A copied file may have holes. Files without holes reserve nothing here: on a full disk that could fail.
         let bytes = log.view(pin).bytes
         if try file.status().allocatedBytes < bytes { try file.reserveBlocks(bytes) }
         try log.locked { (mapped) throws(StorageError) in beginAppending(to: segment, file, &mapped) }
@@ -107,7 +107,7 @@ struct ChangingLog {
         mapped[segment]?.file = KeptFile(file)
     }
 
-    /// Makes the file of a pinned segment at least `bytes` long, and maps it to there.
+    /// Makes the file of a pinned segment at least `bytes` long, and maps it to that length.
     func extend(_ pin: SegmentLog.Pin, to bytes: Int) throws(StorageError) {
         guard log.view(pin).bytes < bytes else { return }
         let file = try log.openedFile(of: pin)
@@ -122,7 +122,7 @@ struct ChangingLog {
         }
     }
 
-    /// Allocates blocks for a pinned segment. A copied store may have holes, where a write could cause SIGBUS (F4).
+    /// Allocates blocks for a pinned segment. A copied store may have holes, where a write could raise SIGBUS (F4).
     func reserveBlocks(_ pin: SegmentLog.Pin) throws(StorageError) {
         try log.openedFile(of: pin).reserveBlocks(log.view(pin).bytes)
     }

@@ -10,7 +10,7 @@ struct FileWindow {
 
     init(_ file: FileDescriptor) { self.file = file }
 
-    /// Makes sure that the window holds `range`. Bytes beyond the end of the file are zero.
+    /// Reads so that the window contains `range`. Bytes beyond the end of the file are zero.
     mutating func show(_ range: Range<Int>) throws(StorageError) {
         guard range.lowerBound < start || range.upperBound > start + storage.count else { return }
         if storage.isEmpty { storage = [UInt8](repeating: 0, count: FileWindow.bytes) }
@@ -39,7 +39,7 @@ struct FileWindow {
         }
     }
 
-    /// Whether the file is zero between two offsets, however far apart; skips holes.
+    /// Whether the file is zero between two offsets of any distance; skips holes.
     mutating func isZero(from offset: Int, upTo end: Int) throws(StorageError) -> Bool {
         guard offset < end else { return true }
         for stretch in try file.status().isSparse ? file.data(from: offset, upTo: end) : [offset..<end] {

@@ -1,8 +1,8 @@
 /// Finds all intact frames of a segment's file, in time and memory proportional to its size. Not thread-safe; the bytes
 /// must not change during a search.
 ///
-/// Behind damage, each eighth byte may begin a frame of any claimed length: checking each wholly would be quadratic. So
-/// the search keeps the register before every 1,024th byte, and derives each checksum from two
+/// After damage, each eighth byte may begin a frame of any claimed length: checking each completely would be quadratic. So the
+/// search keeps the checksum register before every 1,024th byte, and derives each checksum from two of them
 /// (``Checksum/moved(_:overZeros:)``).
 final class FrameSearch: @unchecked Sendable {
     let bytes: Int
@@ -19,10 +19,10 @@ final class FrameSearch: @unchecked Sendable {
     private var registers: [UInt32] = [0]
     private static let block = 1024
 
-    /// Offsets of next intact frames, by the offset that was asked for.
+    /// Offsets of next intact frames, by the requested offset.
     private var known: [Int: Int] = [:]
     private static let mostKnown = 65_536
-    /// From this offset on no frame ends before this limit.
+    /// From this offset on, no frame ends before this limit.
     private var none: (from: Int, limit: Int)?
 
     init(_ file: FileDescriptor, bytes: Int, segmentSeed: UInt32) {
@@ -37,7 +37,7 @@ final class FrameSearch: @unchecked Sendable {
         sums = FileWindow(file)
     }
 
-    /// Bytes before this could no longer change when they were read.
+    /// Bytes before this offset could no longer change when they were read.
     private var trustedEnd = 0
 
     /// Bytes beyond the old limit may have changed since they were read, so drops everything cached.
@@ -88,7 +88,7 @@ final class FrameSearch: @unchecked Sendable {
         return ends.isZero(range)
     }
 
-    /// Whether everything from `offset` to the last complete word of the file is zero, so never written.
+    /// Whether all bytes from `offset` to the last complete word of the file are zero, so never written.
     func isBlank(from offset: Int) throws(StorageError) -> Bool {
         try ends.isZero(from: offset, upTo: bytes & ~7)
     }
@@ -123,7 +123,7 @@ final class FrameSearch: @unchecked Sendable {
         return nil
     }
 
-    /// The next range with data from `offset` on, for a sparse file; empty and at the end of the file if none follows.
+    /// The next range with data from `offset` on, for a sparse file; an empty range at the file's end if none follows.
     private func data(from offset: Int) -> Range<Int>? {
         guard let stretches else { return nil }
         var (low, high) = (0, stretches.count)

@@ -7,7 +7,7 @@ final class KeptFile: Sendable {
     private static let most = 64
     private static let kept = Atomic<Int>(0)
 
-    /// `nil` if this process already keeps enough of them.
+    /// `nil` if this process already keeps the maximum number open.
     init?(_ file: FileDescriptor) {
         self.file = file
         guard KeptFile.kept.wrappingAdd(1, ordering: .relaxed).newValue <= KeptFile.most else { return nil }

@@ -2,13 +2,13 @@ import CPlatform
 import Synchronization
 
 extension SegmentLog {
-    /// Numbers of the segment files in the folder, ascending, without strays. Throws `corrupted` if a link, folder or
-    /// pipe has a segment's name: the rest must not pass for the whole log (F9).
+    /// Numbers of the segment files in the folder, ascending, without strays. Throws `corrupted` if a link, folder or pipe has a
+    /// segment's name: the rest must not pass for the whole log (F9).
     func segmentNumbers() throws(StorageError) -> [UInt32] { try segmentNames().files(of: self) }
 
     struct SegmentNames {
         var numbers: [UInt32] = []
-        /// Segments further apart than one log's can be, not made by its writers. A check names them, a repair moves them away.
+        /// Segments further apart than one log's can be, not created by its writers. A check reports them, a repair moves them away.
         var strays: [UInt32] = []
         /// Numbers whose names belong to links, folders or pipes.
         fileprivate var noFiles: [UInt32] = []
@@ -17,13 +17,13 @@ extension SegmentLog {
             guard let number = noFiles.first(where: numbers.contains) else { return numbers }
             throw .corrupted(
                 path: log.path(of: number), offset: 0,
-                reason: "not a regular file; put the segment back, or have a repair move this out of the way")
+                reason: "not a regular file; put the segment back, or run a repair to move this away")
         }
     }
 
     func segmentNames() throws(StorageError) -> SegmentNames {
         var names = SegmentNames()
-        // As long as the file system reports the kinds of files, doesn't examine each one: a log may have thousands.
+        // Examines single files only if the file system doesn't report their kinds: a log may have thousands.
         var unknown: [UInt32] = []
         try folder.forEachName { name, isRegular in
             guard let number = SegmentHeader.number(ofFileName: name) else { return }
@@ -68,7 +68,7 @@ extension SegmentLog {
     /// The number of the next existing segment after `segment`; `last` if none exists before it.
     func nextSegment(after segment: UInt32, upTo last: UInt32) throws(StorageError) -> UInt32 {
         guard segment < last else { return last }
-        // Segments of one log are never further apart, whatever a damaged index says.
+        // Segments of one log are never further apart, even if a damaged index claims so.
         var next = max(segment + 1, last - min(last, UInt32(SegmentLayout.slots)))
         while next < last {
             if try folder.hasEntry(named: SegmentHeader.fileName(next)) { break }
@@ -89,7 +89,7 @@ extension SegmentLog {
     /// Whether ``highestSegment(above:in:)`` has searched and found none.
     var knowsNumbers: Bool { hasSeenNumbers.load(ordering: .relaxed) }
 
-    /// The highest segment above `head`; `nil` while the index knows the log. Searched once: later creators move the head.
+    /// The highest segment above `head`; `nil` while the index knows the log. Searched once: later creators advance the log tail.
     func highestSegment(above head: UInt32, in numbers: [UInt32]? = nil) throws(StorageError) -> UInt32? {
         guard !knowsNumbers else { return nil }
         let numbers = if let numbers { numbers } else { try segmentNumbers() }
@@ -115,7 +115,7 @@ extension SegmentLog {
         return header
     }
 
-    /// A damaged header with an intact frame, whose checksum is seeded with identity and number, doesn't cost the whole segment.
+    /// Throws unless the header is this archive's or, if it is damaged, an intact frame is, whose checksum includes the identity.
     func checkBelonging(_ file: FileDescriptor, _ segment: UInt32) throws(StorageError) {
         do throws(StorageError) {
             _ = try header(of: file, segment)
@@ -126,7 +126,7 @@ extension SegmentLog {
         }
     }
 
-    /// Whether a segment's file, perhaps without a valid header, contains frames of this archive; `false` if missing.
+    /// Whether a segment's file, even without a valid header, contains frames of this archive; `false` if missing.
     private func belongs(_ segment: UInt32) throws(StorageError) -> Bool {
         let name = SegmentHeader.fileName(segment)
         guard let file = try folder.fileIfPresent(named: name, writable: false) else { return false }
@@ -171,7 +171,7 @@ extension SegmentLog {
         return missing
     }
 
-    /// How many numbers a segment, not the newest, takes up: by its file's size or, if that is unclear, its frames.
+    /// The count of numbers that a segment, not the newest, uses: by its file's size or, if that is ambiguous, by its frames.
     private func numbersTaken(by segment: UInt32, next: UInt32) throws(StorageError) -> Int {
         let bytes = try fileBytes(of: segment)
         let (least, most) = (
@@ -184,7 +184,7 @@ extension SegmentLog {
             let end = try scan(pin, from: SegmentHeader.bytes) { (_) throws(StorageError) in }.end
             return max(least, SegmentLayout.slots(forFramesTo: end))
         } catch {
-            // An unreadable segment isn't whole.
+            // An unreadable segment isn't complete.
             guard case .corrupted = error else { throw error }
             return least
         }
@@ -202,7 +202,7 @@ extension SegmentLog {
         return file
     }
 
-    /// The file of a pinned segment for a sync; `nil` if it was reclaimed, which synced its live frames.
+    /// The file of a pinned segment for a sync; `nil` if the segment was reclaimed, which synced its live frames.
     func fileToSynchronize(_ pin: Pin) throws(StorageError) -> FileDescriptor? {
         do throws(StorageError) {
             return try openedFile(of: pin)

@@ -2,7 +2,7 @@ import CPlatform
 import Synchronization
 
 struct MappedSegment {
-    /// The latest is last. Earlier ones were outgrown, but readers may still use them.
+    /// The latest range is last. Earlier ones became too short, but readers may still use them.
     var ranges: [MappedRange]
     /// Identifies the file: another one under the same name is not this segment.
     let status: FileDescriptor.Status
@@ -11,7 +11,7 @@ struct MappedSegment {
 
 typealias MappedSegments = OrderedTable<UInt32, MappedSegment>
 
-/// Mappings are as long as their files, or as growing files may soon be, and never cover another segment's, whatever a file claims.
+/// Mappings are as long as their files, or as growing files may soon be. Even a too long file never extends into another segment.
 extension SegmentLog {
     /// `room`: size in bytes to which the file may soon grow.
     func map(_ segment: UInt32, room: Int = 0) throws(StorageError) {
@@ -32,7 +32,7 @@ extension SegmentLog {
         try mapped.withLock { (mapped) throws(StorageError) -> Value in try body(&mapped) }
     }
 
-    /// `bytes`: how much of the file belongs to the segment.
+    /// `bytes`: size of the part of the file that belongs to the segment.
     func publish(
         _ segment: UInt32, _ file: FileDescriptor, bytes: Int, room: Int,
         _ mapped: inout MappedSegments
@@ -52,7 +52,7 @@ extension SegmentLog {
         slot.pointee.number.store(segment, ordering: .releasing)
     }
 
-    /// Maps what another process has appended to a pinned segment; `false` if its file lost its name, so growth can't be seen.
+    /// Maps bytes that another process has appended to a pinned segment; `false` if its file was unlinked, so growth can't be seen.
     @discardableResult
     func learnSize(_ pin: Pin) throws(StorageError) -> Bool {
         try AddressPressure.relieved { () throws(StorageError) in
@@ -119,8 +119,8 @@ extension SegmentLog {
         return true
     }
 
-    /// Unmaps at most `most` released segments. The last unmapping of a removed file waits until its pages have been
-    /// written, maybe seconds. Not with the archive's lock held, unless memory, addresses or disk space have run out.
+    /// Unmaps at most `most` released segments. The last unmapping of a removed file waits until its pages have been written,
+    /// maybe seconds. Not to be called with the archive's lock held, unless memory, addresses or disk space have run out.
     @inline(__always)
     func unmapReleased(most: Int = .max) {
         if hasReleased.load(ordering: .relaxed) { unmapSlowly(most) }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The archive's segments, each mapped into this process when needed. Bytes are read only while a segment is pinned. A
-/// pinned segment stays mapped even after its file was removed (F7). A ``ChangingLog`` changes it.
+/// The archive's segments, each mapped into this process when needed. Bytes are read only while a segment is pinned. A pinned
+/// segment stays mapped even after its file was removed (F7). A ``ChangingLog`` changes it.
 final class SegmentLog: Sendable {
     let folder: FileDescriptor
     let identity: [UInt8]
@@ -11,11 +11,11 @@ final class SegmentLog: Sendable {
     let mapped = Guarded(MappedSegments(by: <))
     let released = Guarded<[MappedSegment]>([])
     let hasReleased = Atomic<Bool>(false)
-    /// The oldest segment that this process knows of; older ones have been released.
+    /// The oldest segment that this process knows; older ones have been released.
     let knownOldest = Atomic<UInt32>(0)
-    /// The segment that this process appends to; 0: none yet. Written while ``mapped`` is locked, so that it isn't released.
+    /// The segment that this process appends to; 0: none yet. Written while ``mapped`` is locked, which prevents its release.
     let appending = Atomic<UInt32>(0)
-    /// Whether the folder was looked through for segments above the head (OnDiskFormat, "Segment files").
+    /// Whether the folder was searched for segments after the log tail (OnDiskFormat, "Segment files").
     let hasSeenNumbers = Atomic<Bool>(false)
     /// The damaged segment that was searched last, so that the next search can continue.
     private let searched = Guarded<(segment: UInt32, search: FrameSearch)?>(nil)
@@ -79,7 +79,7 @@ final class SegmentLog: Sendable {
     /// Like ``SegmentLog/pin(_:)``, but `nil` means that the segment isn't part of the log; failing to open or map it throws.
     func pinIfPresent(_ segment: UInt32) throws(StorageError) -> Pin? {
         guard segment > 0 else { return nil }
-        // Each failed round mapped it, but it was released for lack of addresses before it could be pinned.
+        // Each failed round mapped the segment, but it was released for lack of addresses before it could be pinned.
         for _ in 0..<100 {
             if let pin = pinIfMapped(segment) { return pin }
             do throws(StorageError) {
@@ -106,7 +106,7 @@ final class SegmentLog: Sendable {
     @inline(__always)
     func view(_ pin: Pin) -> SegmentView { SegmentView(pin, table[pin.segment]) }
 
-    /// The frame at `offset`, with lengths checked, unlike its checksum. `nil` if absent, or unreadable now.
+    /// The frame at `offset`, with lengths checked but not its checksum. `nil` if absent, or unreadable now.
     @inline(__always)
     func frame(_ pin: Pin, at offset: Int) -> Frame? {
         view(pin).frame(at: offset) ?? frameAfterGrowth(pin, at: offset)
@@ -118,7 +118,7 @@ final class SegmentLog: Sendable {
         return view(pin).frame(at: offset)
     }
 
-    /// The frame at `offset`; `nil` only if the file is known to have none there.
+    /// The frame at `offset`; `nil` only if the file certainly has none there.
     func frameIfPresent(_ pin: Pin, at offset: Int) throws(StorageError) -> Frame? {
         if let frame = view(pin).frame(at: offset) { return frame }
         try learnSize(pin)
@@ -162,7 +162,7 @@ final class SegmentLog: Sendable {
 
     func isSearched(_ pin: Pin) -> Bool { searched.withLock { $0?.segment == pin.segment } }
 
-    /// Hints that the frame there will be read soon, or with `lines` its beginning. Needs no pin.
+    /// Hints that the frame at this location will be read soon, or with `lines` its beginning. Requires no pin.
     @inline(__always)
     func prefetch(_ location: Location, lines: UInt = 4) {
         SegmentView.prefetch(table[location.segment], at: location.offset, lines: lines)

@@ -1,5 +1,5 @@
 extension SegmentLog {
-    /// The frame at `offset`, if it is intact. Costs time for the file's data only: a frame may claim a gigabyte of hole.
+    /// The frame at `offset`, if it is intact. Costs time for the file's data only: a frame may claim a gigabyte of holes.
     func validFrame(_ pin: Pin, at offset: Int) -> Frame? {
         guard let frame = frame(pin, at: offset), frame.rawKind != 0 else { return nil }
         let seed = Frame.seed(segmentSeed: pin.seed, offset: offset)
@@ -13,7 +13,7 @@ extension SegmentLog {
         return isValid ? frame : nil
     }
 
-    /// Whether a pinned segment is zero from `offset` on. Skips holes, which take time and fill memory with pages.
+    /// Whether a pinned segment is zero from `offset` on. Skips holes, because reading them takes time and memory for pages.
     func isBlank(_ pin: Pin, from offset: Int) throws(StorageError) -> Bool {
         let view = view(pin)
         guard isSparse(pin) else { return view.isBlank(from: offset) }
@@ -37,14 +37,14 @@ extension SegmentLog {
         return next == end ? end : nil
     }
 
-    /// The first valid frame after `offset`, ending by `limit`, before which bytes are fixed. The seed has the offset: no copies.
+    /// The first valid frame after `offset` that ends by `limit`, before which bytes no longer change. Copied frames aren't valid.
     func nextValidFrame(_ pin: Pin, after offset: Int, before limit: Int) throws(StorageError) -> Int? {
         try withSearch(of: pin, atLeast: limit) { (search) throws(StorageError) in
             try search.next(after: offset, before: limit)
         }
     }
 
-    /// Like ``SegmentLog/validFrame(_:at:)`` for a frame that ends at `limit` at the latest, at a constant cost behind damage.
+    /// Like ``SegmentLog/validFrame(_:at:)`` for a frame that ends at `limit` at the latest, at a constant cost after damage.
     func validFrame(_ pin: Pin, at offset: Int, before limit: Int) throws(StorageError) -> Frame? {
         guard let frame = try frameIfPresent(pin, at: offset), frame.rawKind != 0,
             offset + frame.bytes <= limit
@@ -98,7 +98,7 @@ extension SegmentLog {
         return (offset, true)
     }
 
-    /// In a segment known to be damaged, the search checks long frames, whatever length they claim.
+    /// In a segment known to be damaged, the search checks long frames of any claimed length.
     @inline(__always)
     private func validFrame(_ pin: Pin, at offset: Int, _ search: FrameSearch?) throws(StorageError) -> Frame?
     {

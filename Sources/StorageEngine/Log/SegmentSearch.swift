@@ -1,6 +1,6 @@
 /// Searches for frames in a file that may not be a segment, without mapping it.
 enum SegmentSearch {
-    /// Whether the file has an intact frame of segment `number` of `identity`. Reads up to it, or as far as a segment can reach.
+    /// Whether the file has an intact frame of segment `number` of `identity`. Reads up to it, or to a segment's greatest size.
     static func holdsFrame(_ file: FileDescriptor, _ identity: [UInt8], _ number: UInt32) throws(StorageError)
         -> Bool
     {

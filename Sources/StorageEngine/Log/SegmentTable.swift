@@ -1,10 +1,10 @@
 import CPlatform
 import Synchronization
 
-/// State of one mapped segment in this process. `number` and `pins` decide whether it stays mapped: a reader adds its
-/// pin before it reads the number; a releasing thread clears the number before it reads the pins. `base` and `bytes`
-/// change while the segment is pinned, when its file has grown. `base` is stored first, so a reader that loads `bytes`
-/// first never exceeds the mapping. An earlier base stays mapped as long as the number does.
+/// State of one mapped segment in this process. `number` and `pins` decide whether it stays mapped: a reader adds its pin before
+/// it reads the number; a releasing thread clears the number before it reads the pins. `base` and `bytes` change while the
+/// segment is pinned, when its file has grown. `base` is stored first, so a reader that loads `bytes` first never exceeds the
+/// mapping. An earlier base stays mapped as long as the number does.
 struct SegmentSlot: ~Copyable {
     /// 0 if no segment is mapped.
     let number = Atomic<UInt32>(0)
@@ -12,11 +12,11 @@ struct SegmentSlot: ~Copyable {
     /// Bytes from `base` on that may be accessed: within the mapping, the file, and the size of a segment (F4).
     let bytes = Atomic<Int>(0)
     let base = Atomic<UInt>(0)
-    /// Seed of its frames' checksums. Written before the number.
+    /// Seed of the frames' checksums. Written before the number.
     let seed = Atomic<UInt32>(0)
 }
 
-/// The slots of a log: segment number modulo their count, so every number leads to one.
+/// The slots of a log: segment number modulo their count, so every number has one.
 struct SegmentTable: @unchecked Sendable {
     /// Zeroed memory means empty slots. Pages that no segment has used take no memory.
     private let memory: MappedRange
@@ -51,7 +51,7 @@ struct SegmentView {
             UnsafeMutableRawPointer(bitPattern: slot.pointee.base.load(ordering: .relaxed)).unsafelyUnwrapped
     }
 
-    /// The frame at `offset`. Its lengths are checked, its checksum isn't. `nil` if there can't be one.
+    /// The frame at `offset`, with lengths checked but not its checksum. `nil` if there can't be one.
     @inline(__always)
     func frame(at offset: Int) -> Frame? {
         guard offset >= SegmentHeader.bytes, bytes - offset >= Frame.headerBytes else { return nil }
@@ -124,14 +124,14 @@ struct ChangingSegment {
         Frame.write(content, at: view.base + offset, seed: Frame.seed(segmentSeed: view.seed, offset: offset))
     }
 
-    /// Replaces a frame by one of the same size without effect. A crash in between leaves a damaged one.
+    /// Replaces a frame by one of the same size without effect. A crash in between leaves a damaged frame.
     func void(at offset: Int) {
         guard let frame = view.frame(at: offset) else { return }
         let seed = Frame.seed(segmentSeed: view.seed, offset: offset)
         Frame.void(view.base + offset, bytes: frame.bytes, seed: seed)
     }
 
-    /// Zeroes everything from `offset` on in the mapping. ``ChangingLog/clearRemains(_:from:)``: also on the medium.
+    /// Zeroes all bytes from `offset` on in the mapping. ``ChangingLog/clearRemains(_:from:)`` also syncs them.
     func blank(from offset: Int) {
         guard offset >= SegmentHeader.bytes else { return }
         var cursor = offset

@@ -1,7 +1,7 @@
 import CPlatform
 
 extension ArchiveEngine {
-    /// Calls `body` with the present entry of `key`; leaves no trace. Not called for an entry that only memory holds.
+    /// Calls `body` with the present entry of `key`, without recording an access. Doesn't call it for a memory-only entry.
     @inline(__always)
     func withPeek(
         _ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void
@@ -50,7 +50,7 @@ extension ArchiveEngine {
         body(entry)
     }
 
-    /// Like an access, without reading the value. Returns whether there is an entry, also one that only memory holds.
+    /// Like an access, without reading the value. Returns whether the key has an entry, memory-only ones included.
     func touch(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
         try ArchiveEngine.validate(key: key)
         guard let processSlot else { throw .readOnly(operation: "touch") }
@@ -82,7 +82,7 @@ extension ArchiveEngine {
             drainIfFree()
             return
         }
-        // The ring is full: apply its touches. Wait as a writer would, but only once for a holder known to be stopped (F6).
+        // The ring is full: apply its touches. Wait as a writer would, but only once for a lock holder known to be stopped (F6).
         for _ in 0..<8 {
             let drained = index.touches.drained
             let isStuck = stuckAt.load(ordering: .relaxed) == drained

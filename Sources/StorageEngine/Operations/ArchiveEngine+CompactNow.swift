@@ -1,6 +1,6 @@
 extension ArchiveEngine {
-    /// Removes expired entries, reclaims the log once until almost no frame in it is dead, and shrinks the index.
-    /// Releases the lock in between. `progress` gets the fraction done, 0 to 1; returning `false` stops it.
+    /// Removes expired entries, reclaims the log once until almost no frame in it is dead, and shrinks the index. Releases the
+    /// lock in between. `progress` gets the fraction done, 0 to 1; returning `false` stops the compaction.
     func compactNow(
         givingUpUndo: Bool, progress: (Double) -> Bool
     ) throws(StorageError) {
@@ -8,7 +8,7 @@ extension ArchiveEngine {
         _ = try removeExpired()
         if givingUpUndo { try giveUpUndo() }
         let first = index.oldestSegment
-        // Does not reclaim segments that are begun from now on.
+        // Segments that are created from now on aren't reclaimed.
         let last = index.head.segment
         while progress(min(1, Double(index.oldestSegment &- first) / Double(max(1, last &- first)))) {
             let section = try acquire()
@@ -55,7 +55,7 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// Does as much as one hold of the lock allows; `false`: nothing was left to do.
+    /// Does as much as one hold of the lock allows. Returns `false` if no work was left.
     fileprivate func compactSlice(through last: UInt32) -> Bool {
         let engine = engine
         let index = engine.index
@@ -67,7 +67,7 @@ extension ArchiveSection {
 }
 
 extension ArchiveEngine {
-    /// The size of the segments when almost nothing in them is dead: the live frames, and two segments that aren't full.
+    /// The size of the segments if almost no frame in them is dead: the live frames, and two partly filled segments.
     fileprivate var tightSegmentBytes: Int {
         let live = index.liveFrameBytes
         return live + live / 32 + 2 * segmentTarget

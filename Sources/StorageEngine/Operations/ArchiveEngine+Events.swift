@@ -1,12 +1,12 @@
 import CPlatform
 
-/// Reading the event ring. Needs no lock and leaves no trace.
+/// Reading the event ring. Requires no lock and writes nothing.
 extension ArchiveEngine {
     var nextEvent: UInt64 { index.events.head &+ eventBase.load(ordering: .relaxed) }
 
     func events(from first: UInt64?) -> EventBatch {
         let base = eventBase.load(ordering: .relaxed)
-        // Numbers before the base are of events that only a former index had.
+        // Numbers before the base belong to events that only a former index had.
         var batch = ringEvents(from: first.map { $0 - min($0, base) })
         if let first, first < base { batch.lost &+= base - first }
         guard base > 0 else { return batch }
@@ -19,7 +19,7 @@ extension ArchiveEngine {
     private func ringEvents(from first: UInt64?) -> EventBatch {
         let head = index.events.head
         let oldest = head - min(head, UInt64(IndexLayout.events))
-        // A number in the future comes from an index that has been replaced since.
+        // A number beyond the ring's end comes from an index that has been replaced since.
         let wanted = first.map { $0 > head ? oldest : $0 } ?? oldest
         var sequence = max(wanted, oldest)
         var lost = first == nil ? 0 : sequence - wanted
@@ -40,8 +40,8 @@ extension ArchiveEngine {
         return EventBatch(events: events, lost: lost, next: sequence)
     }
 
-    /// Whether this event will never be published, because its writer was killed or stopped. A writer that claimed many
-    /// numbers may still be working. Waiting ends before the numbers are overwritten.
+    /// Whether this event will never be published, because its writer was killed or stopped. A writer that claimed many numbers
+    /// may still be working. The wait ends before the numbers are overwritten.
     private func isAbandoned(_ sequence: UInt64, head: UInt64) -> Bool {
         guard head - sequence < UInt64(IndexLayout.events / 2) else { return true }
         for later in sequence..<head {
@@ -65,11 +65,11 @@ extension ArchiveEngine {
             let left = nanoseconds - (cp_monotonic_time() - start)
             guard batch.events.isEmpty, batch.lost == 0, left > 0 else { return batch }
             if head != first {
-                // A number has been claimed, but its event isn't published yet.
+                // An event number was claimed, but the event isn't published yet.
                 cp_sleep(min(left, 2_000_000))
             } else if let bell {
                 bell.wait(since: count, atMost: min(left, 1_000_000_000))
-                // More events may follow at once. The pause limits wake-ups of a follower to some hundred a second.
+                // More events may follow soon. The pause limits a follower to some hundred wake-ups a second.
                 if nextEvent != first { cp_sleep(2_000_000) }
             } else {
                 cp_sleep(min(left, 50_000_000))

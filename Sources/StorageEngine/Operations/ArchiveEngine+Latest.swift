@@ -4,13 +4,13 @@ package struct LatestKeys: Sendable {
 }
 
 extension Archive {
-    /// Keys of the `limit` most recently used entries that are on disk or in this process' memory, under the archive's
-    /// lock, in time proportional to `limit`. `nil` if removed or expired entries make ``entries(order:)`` cheaper.
+    /// Keys of the `limit` most recently accessed entries that are on disk or in this process's memory, read under the archive's
+    /// lock in time proportional to `limit`. `nil` if removed or expired entries make ``entries(order:)`` cheaper.
     package func latestKeys(_ limit: Int) throws(StorageError) -> LatestKeys? {
         try engine().latestKeys(limit)
     }
 
-    /// Largest limit for ``latestKeys(_:)``, which takes some hundred microseconds then.
+    /// Largest limit for ``latestKeys(_:)``; a call with it takes some hundred microseconds.
     package static var mostLatestKeys: Int { 512 }
 }
 
@@ -22,7 +22,7 @@ extension ArchiveEngine {
         return try section.latestKeys(limit)
     }
 
-    /// The key of the entry, if this process can find it: not expired, and not only in another process' memory.
+    /// The key of an entry that this process can find; `nil` if the entry is expired, or only in another process's memory.
     fileprivate func reachableKey(on line: EntryLine, at now: Int64) throws(StorageError) -> String? {
         guard line.deadline == Deadline.never || now < line.deadline else { return nil }
         if line.isMemoryOnly {

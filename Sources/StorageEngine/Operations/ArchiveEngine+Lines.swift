@@ -4,12 +4,12 @@ import CPlatform
 struct EntryLine {
     let number: UInt32
     let slot: SlotView
-    /// The frame of that version: the one that the slot names or, while a batch is changing it, its predecessor.
+    /// The frame of that version: the slot's frame or, while a batch changes the entry, its previous frame.
     fileprivate(set) var location: Location
     let tag: UInt32
-    /// On the boot clock; `Deadline.never` for none.
+    /// Expiry time on the boot clock; `Deadline.never` if the entry has none.
     fileprivate(set) var deadline: Int64
-    /// Size of the value, or of what a process' memory holds.
+    /// Size in bytes of the value or, for a memory-only entry, of the object in memory.
     fileprivate(set) var bytes: UInt32
     fileprivate(set) var isMemoryOnly: Bool
     /// Low bits of the hash of the owner's name; 0 for no owner.
@@ -34,8 +34,8 @@ struct EntryLine {
 }
 
 extension ArchiveEngine {
-    /// The line of an entry that look-ups can find; `nil` if absent. Below `settled` no frame belongs to an unpublished
-    /// batch: pass the log's end, read before the first of several lines. With `pending`, includes the last use.
+    /// The line of an entry that look-ups can find; `nil` if absent. Frames before `settled` belong to no unpublished batch: pass
+    /// the log tail, read before the first of several lines. With `pending`, includes the last access.
     @inline(__always)
     func line(
         _ number: UInt32, _ slot: SlotView, settled: Location, uses pending: PendingTouches? = nil
@@ -50,13 +50,13 @@ extension ArchiveEngine {
         }
     }
 
-    /// Completes a line that a batch or a put may be changing: until a slot is filled, its frame has the content.
+    /// Completes a line that a batch or a put may be changing: until the slot is filled, the frame has the content.
     @inline(never)
     private func finish(
         _ known: EntryLine, isFilled: Bool, uses pending: PendingTouches?
     ) throws(StorageError) -> EntryLine? {
         var line = known
-        // Read before the frame: until the batch is published the slot's content belongs to the frame before.
+        // Read before the frame: until the batch is published, the slot's content belongs to the previous frame.
         cp_load_fence()
         guard let pin = try log.pinIfPresent(line.location.segment) else { return isFilled ? line : nil }
         defer { log.unpin(pin) }
@@ -82,7 +82,7 @@ extension ArchiveEngine {
         return line
     }
 
-    /// Calls `body` with the entry of `key` and its line, of one version. Includes expired entries and those only in memory.
+    /// Calls `body` with the entry of `key` and its line, both of one version. Includes expired and memory-only entries.
     func withLine(
         of key: UnsafeRawBufferPointer, tag: UInt32, uses pending: PendingTouches? = nil,
         _ body: (FoundEntry, EntryLine) -> Void
@@ -102,7 +102,7 @@ extension ArchiveEngine {
         throw changesTooFast
     }
 
-    /// The frame of a line, pinned; `nil` if it has been reclaimed since.
+    /// The frame of a line, with its segment pinned; `nil` if the frame has been reclaimed since.
     func entry(on line: EntryLine) throws(StorageError) -> FoundEntry? {
         guard let (pin, frame) = try log.pinnedFrame(at: line.location) else { return nil }
         return FoundEntry(
@@ -110,7 +110,7 @@ extension ArchiveEngine {
             standing: standing(of: line.number, until: line.deadline, isMemoryOnly: line.isMemoryOnly))
     }
 
-    /// Like `withLine`, for an entry that has not expired. Of memory-only entries, prefers this process' own.
+    /// Like `withLine`, for an entry that isn't expired. Among memory-only entries, prefers this process's own.
     func withPresentLine(
         of key: UnsafeRawBufferPointer, tag: UInt32, uses pending: PendingTouches? = nil,
         _ body: (FoundEntry, EntryLine) -> Void
@@ -125,8 +125,8 @@ extension ArchiveEngine {
         if isElsewhere { try withMemoryOnly(key, tag: tag, uses: pending, body) }
     }
 
-    /// Calls `body` with each visible entry's line, chunks from last to first: renumbering (``ArchiveSection/vacateLastChunk()``)
-    /// only moves entries onward, so none is missed, one may be met twice. `ascending` is for callers that verify there was none.
+    /// Calls `body` with each visible entry's line, chunks from last to first. A renumbering (``ArchiveSection/vacateLastChunk()``)
+    /// moves entries to chunks visited later: it may repeat an entry, but not hide one. With `ascending`, callers must check for it.
     @inline(__always)
     func forEachLine(
         uses pending: PendingTouches? = nil, ascending: Bool = false,

@@ -8,7 +8,7 @@ struct FoundEntry {
     var location: Location
     var frame: Frame
     var pin: SegmentLog.Pin
-    /// What its slot adds to the frame: expired, only in memory, hidden. `nil`: nothing.
+    /// The slot's state: expired, memory-only or hidden; `nil`: valid.
     var standing: ArchiveEngine.Standing?
 }
 
@@ -16,14 +16,14 @@ extension ArchiveEngine {
     private enum Walk {
         case found(FoundEntry)
         case absent
-        /// A frame on the way was reclaimed in the meantime, or is damaged.
+        /// A frame on the search path was reclaimed during the search, or is damaged.
         case unreadable(Location)
-        /// The chain is broken: it is being changed, is damaged, or leads to where this process can't get now.
+        /// The chain is broken: it is being changed, is damaged, or leads to memory that can't be mapped now.
         case astray
     }
 
-    /// Finds the entry of `key` without the lock (F6). A hit is right because a location always names the same bytes, and the
-    /// slot, if it matters, named that frame after it was read. A miss counts only if no chain changed. About two cache misses.
+    /// Finds the entry of `key` without the lock (F6). A hit is valid: a location always names the same bytes, and a slot that
+    /// had to be read still names the frame. A miss is valid only if no chain changed. About two cache misses.
     @inline(__always)
     func find(
         _ key: UnsafeRawBufferPointer, tag: UInt32, forChange: Bool = false
@@ -33,7 +33,7 @@ extension ArchiveEngine {
         return try resolve(entry) { () throws(StorageError) in try findFrame(key, tag: tag) }
     }
 
-    /// Like ``find(_:tag:forChange:)``, but returns a frame of a batch without resolving it.
+    /// Like ``find(_:tag:forChange:)``, but doesn't resolve a frame of a batch.
     @inline(__always)
     private func findFrame(
         _ key: UnsafeRawBufferPointer, tag: UInt32, forChange: Bool = false
@@ -49,7 +49,7 @@ extension ArchiveEngine {
     @inline(__always)
     func unpin(_ entry: FoundEntry) { log.unpin(entry.pin) }
 
-    /// Fetches, before the lock is taken, what finding such a key will read, so that others don't wait; nothing depends on it.
+    /// Prefetches what finding such a key will read, before the lock is taken, so that others wait less. Only a hint.
     @inline(__always)
     func prefetch(_ tag: UInt32) {
         guard let bucket = index.table.bucket(of: tag) else { return }
@@ -64,7 +64,7 @@ extension ArchiveEngine {
 
     @inline(__always)
     private func walk(_ key: UnsafeRawBufferPointer, tag: UInt32, forChange: Bool = false) -> Walk {
-        // The bucket can't be reached at the moment, which doesn't mean that the key is absent.
+        // The bucket can't be mapped at the moment, so the key isn't known to be absent.
         guard let bucket = index.table.bucket(of: tag) else { return .unreadable(index.head) }
         let mark = Bucket.mark(tag)
         var unreadable: Location?
@@ -77,8 +77,8 @@ extension ArchiveEngine {
                 unreadable = location
                 continue
             }
-            // A look-up never reads the slot, but all of the frame, whose first lines are fetched together. A change will read
-            // the slot, which is fetched while the frame's key is.
+            // A look-up reads the frame but not the slot, so it prefetches the frame's first cache lines. A change reads the
+            // slot, prefetched here while the frame's key is read.
             if forChange { slot.prefetch() } else { log.prefetch(location, lines: 2) }
             if var found = compare(key, number, slot, tag: tag, location, &unreadable) {
                 if cell & Bucket.look == 0 || standsVisibly(&found, &unreadable) { return .found(found) }
@@ -117,12 +117,12 @@ extension ArchiveEngine {
         return nil
     }
 
-    /// Adds the slot's fields; `false` if look-ups must not find it, or it names another frame, so the search has to be repeated.
+    /// Adds the slot's fields; `false` if look-ups must not find the entry, or the slot names another frame: search again.
     @inline(never)
     private func standsVisibly(_ found: inout FoundEntry, _ unreadable: inout Location?) -> Bool {
         crashPoint(.frameFound)
         found.standing = standing(of: found.number, found.slot, at: found.location)
-        // The slot isn't filled yet: its frame has the content.
+        // The slot isn't filled yet, so its frame has the content.
         if found.standing == nil, found.slot.location == found.location {
             found.standing = standing(of: found.number, found.frame)
         }
@@ -130,7 +130,7 @@ extension ArchiveEngine {
         return found.standing != nil && found.standing != .hidden
     }
 
-    /// The entry whose slot names another frame than its cell: the process that changes it may have been stopped.
+    /// The entry whose slot and cell name different frames: the process that changes it may have been stopped.
     @inline(never)
     private func renamed(
         _ key: UnsafeRawBufferPointer, _ number: UInt32, _ slot: SlotView, tag: UInt32,
@@ -169,7 +169,7 @@ extension ArchiveEngine {
         return nil
     }
 
-    /// Whether a frame with another key in a slot with the wanted hash is damaged: then the key must not count as absent.
+    /// Whether a frame with another key, in a slot with the wanted hash, is damaged: then the key must not count as absent.
     @inline(never)
     private func isDamaged(_ frame: Frame, _ pin: SegmentLog.Pin, _ location: Location) -> Bool {
         !frame.passesChecksum(seed: Frame.seed(segmentSeed: pin.seed, offset: location.offset))
@@ -183,8 +183,8 @@ extension ArchiveEngine {
         return memcmp(a, b, left.count) == 0
     }
 
-    /// Repeats the search while chains are changing. If their writer was stopped, or a chain can't be followed, walks
-    /// over all slots instead. That discards earlier unreadable results: the entry may have moved.
+    /// Repeats the search while chains are changing. If their writer was stopped, or a chain can't be followed, walks over all
+    /// slots instead; this discards earlier unreadable results, because the entry may have moved.
     @inline(never)
     private func findPatiently(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> FoundEntry?
     {
@@ -205,14 +205,14 @@ extension ArchiveEngine {
             case .absent: break
             case .astray: continue
             }
-            // An entry that was renumbered during the walk may have been missed.
+            // The walk may have missed an entry that was renumbered during it.
             let isSettled = index.structureVersion == version && index.renumberings == renumberings
             if let place = unreadable, isGivenUp(place) { unreadable = nil }
             guard let unreadable else {
                 if isSettled { return nil }
                 continue
             }
-            // None of the entries with this hash has the key, and one is unreadable or damaged. This must stay so amid changes.
+            // No readable entry with this hash has the key, and one is unreadable or damaged. The result counts if it is stable.
             guard !index.isRemoved else { throw .closed(name: name) }
             if unreadable == doubted || isSettled && index.sectionOwner == 0 {
                 throw closedIfRemoved(
@@ -226,8 +226,8 @@ extension ArchiveEngine {
         throw changesTooFast
     }
 
-    /// Repeats the search until no chain changes during it; `astray` if chains never settle or stay broken. After a
-    /// hundred attempts each may yield to every busy thread, so the clock ends them.
+    /// Repeats the search until no chain changes during it; `astray` if chains keep changing or stay broken. The clock bounds the
+    /// attempts: after a hundred, each attempt may yield to every busy thread.
     private func lookUntilSettled(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> Walk {
         let wait = WriterWait(index, atMost: ArchiveEngine.longestUnsettled)
         var unreadable: Location?
@@ -238,10 +238,10 @@ extension ArchiveEngine {
             if before & 1 == 0, index.structureVersion == before {
                 switch result {
                 case .unreadable(let location):
-                    // If index or segment can't be reached, throw that error.
+                    // Throws an error if the index or the segment can't be mapped.
                     try index.catchUp()
                     if let (pin, _) = try log.pinnedFrame(at: location) { log.unpin(pin) }
-                    // Still in the index but not in the log: damage, unless it is just being moved or dropped.
+                    // The index names a frame that the log lacks: damage, unless the frame is being moved or dropped.
                     if location == unreadable, attempt > 50, !isGivenUp(location) { return result }
                     unreadable = location
                 case .astray:
@@ -291,11 +291,11 @@ extension ArchiveEngine {
         return .astray
     }
 
-    /// Whether the log now begins after this place, so that the frame no longer exists.
+    /// Whether the location is before the oldest segment, so that its frame no longer exists.
     @inline(__always)
     func isGivenUp(_ location: Location) -> Bool { location.segment < index.oldestSegment }
 
-    /// Verifies a frame's checksum, so that damage causes an error and never a wrong value.
+    /// Verifies a frame's checksum: damage must cause an error, never a wrong value.
     @inline(__always)
     func verify(_ entry: FoundEntry) throws(StorageError) {
         let seed = Frame.seed(segmentSeed: entry.pin.seed, offset: entry.location.offset)
@@ -306,19 +306,19 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// Like ``ArchiveEngine/find(_:tag:forChange:)`` for a caller that will change the entry. Under the lock a slot
-    /// that doesn't name the frame to which its bucket led is damage, and must not be written to.
+    /// Like ``ArchiveEngine/find(_:tag:forChange:)`` for a caller that will change the entry. Under the lock, a bucket cell and a
+    /// slot that name different frames are damage, and the slot must not be written.
     @inline(__always)
     func findToChange(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> FoundEntry? {
         guard let entry = try engine.find(key, tag: tag, forChange: true) else { return nil }
         if entry.slot.location == entry.location, entry.slot.tag == tag {
-            // An unfinished undo restored it: clear its mark before it is changed.
+            // An unfinished undo restored the entry: clear its mark before the change.
             if entry.standing != nil, entry.slot.isSetAside {
                 index.marks.unmarkIfBack(entry.number, index.changing(entry.slot))
             }
             return entry
         }
         engine.unpin(entry)
-        throw index.contradiction(at: 0, "a bucket leads to another entry")
+        throw index.contradiction(at: 0, "a bucket cell names another entry")
     }
 }

@@ -1,32 +1,32 @@
 import CPlatform
 import Synchronization
 
-/// Background work in every process with the archive open for writing: removes expired entries, ends undo windows,
-/// settles restored entries, and returns dead space. Each run does one slice under the lock, if it is free. An idle
-/// archive is polled every five seconds, because another process may have left work and ended.
+/// Background maintenance of an archive that is open for writing: removes expired entries, ends undo windows, clears the marks of
+/// restored entries, and reclaims dead space. Each run does one slice if the lock is free. An idle archive is polled every five
+/// seconds, because another process may have left work and exited.
 extension ArchiveEngine {
     fileprivate static let shortestPause: Int64 = 2_000_000
-    /// Pause while other processes' writes may end an undo window, or may stop.
+    /// Pause while other processes' writes may end an undo window, or a busy archive may become quiet.
     fileprivate static let usualPause: Int64 = 1_000_000_000
     /// Longest pause: another process may have set an earlier expiry time and ended, or the machine slept.
     fileprivate static let longestPause: Int64 = 5_000_000_000
-    /// Bytes that may be appended in a second while the archive still counts as quiet.
+    /// An archive counts as quiet if at most this number of bytes is appended in a second.
     private static let quietBytes: UInt64 = 1 << 20
 
-    /// State between two runs. Guarded by ``ArchiveEngine/maintenance``.
+    /// State kept between two runs. Guarded by ``ArchiveEngine/maintenance``.
     struct MaintenanceState {
         var ticket: Upkeep.Ticket?
         /// Start of the current second on the monotonic clock, and the bytes that had been appended by then.
         var second: Int64 = 0
         var appended: UInt64 = 0
-        /// When the files' existence was last checked, on the monotonic clock.
+        /// When the existence of the files was last checked, on the monotonic clock.
         var lookedForFiles: Int64 = 0
         var isQuiet = false
-        /// Whether entries have been expired since reclaiming last had nothing left to do.
+        /// Whether entries have expired since reclaiming last found no work.
         var hasPendingReclaim = false
     }
 
-    /// After each change (``ArchiveEngine/finishChange()``): starts the background task, or wakes it earlier.
+    /// Called after each change (``ArchiveEngine/finishChange()``): starts the background task, or schedules it earlier.
     @inline(never)
     func scheduleMaintenance() {
         if hasPendingCompaction { finishPendingCompaction() }
@@ -34,13 +34,13 @@ extension ArchiveEngine {
         let next = index.nextDeadline
         let isNearer = next != Deadline.never && next < due.subtractingSaturating(1000)
         let isWanted = due == .max && (index.setAsideCount > 0 || isCompactionDue.load(ordering: .relaxed))
-        // If no thread can be started now, a later change tries again.
+        // If no thread can be started, a later change tries again.
         if isNearer || isWanted { try? startMaintenance() }
     }
 
     func startMaintenance() throws(StorageError) {
         #if DEBUG
-        // The thread would use the real clock, while the test moves time by hand.
+        // The thread would use the real clock, but the test controls time.
         guard Clock.hand == nil else { return }
         #endif
         try maintenance.withLock { (state) throws(StorageError) in
@@ -57,7 +57,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// The closure retains until ``stopMaintenance()``: a weak reference would make retains and releases slow, in each put.
+    /// The closure holds a strong reference until ``stopMaintenance()``: a weak one would slow retains and releases in each put.
     private func registerMaintenance(_ state: inout MaintenanceState, after nanoseconds: Int64)
         throws(StorageError)
     {
@@ -65,23 +65,23 @@ extension ArchiveEngine {
         state.ticket = try Upkeep.shared.register(after: nanoseconds) { self.runMaintenance() }
     }
 
-    /// Ends the background task, and waits until its current run ends: it reads the mapped files, which may be cut or
-    /// replaced once the archive is closed. Call it once the ``gate`` is closed, so that the run gets no new section.
+    /// Ends the background task, and waits for its current run: it reads the mapped files, which may be truncated or replaced
+    /// once the archive is closed. Call it after the ``gate`` is closed, so that the run can't take the lock.
     func stopMaintenance() {
         let ended = maintenance.withLock { state in
             defer { state.ticket = nil }
             maintenanceDue.store(.max, ordering: .relaxed)
             return state.ticket
         }
-        // Not under the lock, which the run takes too.
+        // Outside the mutex, because the run locks it too.
         if let ended { Upkeep.shared.cancel(ended, within: ArchiveEngine.patienceNanoseconds) }
     }
 
-    /// Runs the task. Returns the nanoseconds until it is due again; `nil`: it ends.
+    /// Runs the task. Returns the nanoseconds until the next run; `nil` ends the task.
     private func runMaintenance() -> Int64? {
         checkFiles()
         var pause = runMaintenanceOnce()
-        // Unmaps little at a time, because all archives of the process share this thread.
+        // Unmaps few segments at a time, because all archives of the process share this thread.
         log.unmapReleased(most: 1)
         if log.hasReleased.load(ordering: .relaxed) { pause = ArchiveEngine.shortestPause }
         return maintenance.withLock { state in
@@ -89,7 +89,7 @@ extension ArchiveEngine {
                 maintenanceDue.store(Clock.boot().addingSaturating((pause ?? 0) / 1000), ordering: .relaxed)
                 return pause
             }
-            // Every change reads `maintenanceDue` afterwards, so a change since these checks is noticed here or there.
+            // Every change reads `maintenanceDue` after it, so either this run or the change notices new work.
             maintenanceDue.store(.max, ordering: .sequentiallyConsistent)
             guard index.nextDeadline == Deadline.never, index.setAsideCount == 0,
                 !isCompactionDue.load(ordering: .relaxed)
@@ -101,7 +101,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// Checks every five seconds whether the archive's files exist, even if there is nothing else to do.
+    /// Checks every five seconds whether the archive's files exist, even without other work.
     private func checkFiles() {
         let isDue = maintenance.withLock { state in
             let now = cp_monotonic_time()
@@ -112,18 +112,18 @@ extension ArchiveEngine {
         if isDue { closeIfRemoved() }
     }
 
-    /// Pause until the next common moment at which all idle archives of the process are polled.
+    /// Pause until the next moment at which all idle archives of the process are polled together.
     private static var idlePause: Int64 { longestPause - cp_monotonic_time() % longestPause }
 
     func startMaintenancePolling() {
         #if DEBUG
         guard Clock.hand == nil else { return }
         #endif
-        // A log needs none of this: appending drops its old messages.
+        // A log needs no maintenance: appending drops its old messages.
         guard kind != .log else { return }
         maintenance.withLock { state in
             guard state.ticket == nil else { return }
-            // If no thread can be started now, a change starts the duty.
+            // If no thread can be started, a later change starts the task.
             try? registerMaintenance(&state, after: ArchiveEngine.idlePause)
         }
     }
@@ -135,12 +135,12 @@ extension ArchiveEngine {
                 || isCompactionDue.load(ordering: .relaxed)
         else { return nil }
         guard index.isReady else { return ArchiveEngine.longestPause }
-        // Doesn't wait for the lock: its holder may have been stopped, and other archives need this thread.
+        // Doesn't wait for the lock: its holder may be stopped, and other archives need this thread.
         guard let section = tryAcquire() else { return recoverAfterCrashedHolder() }
         section.drainTouches()
         let before = index.appendedBytes
         let head = index.head
-        // Reclaiming comes first: for pending work of earlier calls, and for entries that the last run expired.
+        // Reclaims first: pending compaction of earlier calls, and entries that the last run expired.
         let hasPendingReclaim = maintenance.withLock { $0.hasPendingReclaim }
         let isReclaimed =
             section.compactPart() || hasPendingReclaim && section.reclaimSome { isReclaimingDue }
@@ -159,7 +159,7 @@ extension ArchiveEngine {
         return pause
     }
 
-    /// For a lock that is taken, or whose last holder died inside. Returns the pause until the next attempt.
+    /// Called if the lock is held, or its last holder crashed while holding it. Returns the pause until the next attempt.
     private func recoverAfterCrashedHolder() -> Int64 {
         guard index.sectionOwner != 0 else { return 10_000_000 }
         do throws(StorageError) {
@@ -171,8 +171,8 @@ extension ArchiveEngine {
         }
     }
 
-    /// Clears the flag once there is no more dead space than allowed. Requires the lock, under which compaction becomes
-    /// pending: a call that left some in between would otherwise end without doing it.
+    /// Clears the flag if dead space is within the allowance. Requires the lock, because compaction becomes pending under it: a
+    /// call that added some in between would otherwise end without it.
     fileprivate func endPendingCompaction() {
         if compactionOwner.load(ordering: .relaxed) == 0 { isCompactionDue.store(false, ordering: .relaxed) }
     }
@@ -192,7 +192,7 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// Removes expired entries, as much as one hold of the lock allows. Returns how many entries were examined.
+    /// Removes expired entries, at most as many as one hold of the lock allows. Returns the number of examined entries.
     fileprivate func expireSome() throws(StorageError) -> Int {
         let next = index.nextDeadline
         guard next != Deadline.never, next <= Clock.boot() else { return 0 }

@@ -1,11 +1,11 @@
-/// The version of an entry that a process holds as an object; one word of the index says whether it is current (S9).
+/// The version of an entry that a process holds as an object; one word of the index shows whether it is current (S9).
 package struct HeldEntry: Sendable, Hashable {
     let number: UInt32
     let tag: UInt32
     let location: Location
-    /// Number of the operation that stored it. It stays the same when the frame is moved.
+    /// Sequence of the operation that stored it. Copies of the frame keep it.
     package let sequence: UInt64
-    /// How long the object may stay in memory, in microseconds, after each read from disk (S8); 0: as long as there is room.
+    /// Longest time in microseconds that the object may stay in memory after each read from disk (S8); 0: no limit.
     package let memoryInterval: Int64
 }
 
@@ -16,7 +16,7 @@ extension ArchiveEngine {
             memoryInterval: entry.frame.memoryInterval)
     }
 
-    /// Whether an object is still the archive's version. Costs one cache line of the index, and takes no lock.
+    /// Whether an object is still the archive's version. Reads one cache line of the index, without a lock.
     @inline(__always)
     func isCurrent(_ held: HeldEntry) -> Bool {
         guard let slot = index.entry(held.number) else { return false }
@@ -27,13 +27,13 @@ extension ArchiveEngine {
         return deadline == Deadline.never || Clock.boot() < deadline
     }
 
-    /// If that can't be found out now, the caller gets the error when it searches for the object's present place.
+    /// If this can't be determined now, the caller gets the error when it looks the object up.
     @inline(never)
     private func mayBeUnpublished(_ slot: SlotView, insteadOf location: Location) -> Bool {
         (try? isUnpublished(slot, insteadOf: location)) ?? false
     }
 
-    /// The version's present place if its frame was only moved; `nil` if the entry was removed or replaced.
+    /// The version's present location if its frame was only moved; `nil` if the entry was removed or replaced.
     @inline(never)
     func follow(_ held: HeldEntry, key: UnsafeRawBufferPointer) throws(StorageError) -> HeldEntry? {
         guard let entry = try find(key, tag: held.tag) else { return nil }
@@ -51,12 +51,12 @@ extension ArchiveEngine {
         return true
     }
 
-    /// Publishes whether this process has the object in memory. Only entries that are only in memory depend on it.
+    /// Publishes whether this process has the object in memory. Only memory-only entries depend on it.
     func setHeld(_ held: HeldEntry, _ isHeld: Bool) {
         guard let line = processSlot?.line else { return }
         if isHeld {
             index.residency.mark(held.number, line: line)
-            // If the entry was removed, the mark would apply to another.
+            // If the entry was removed, the mark would apply to another entry in its slot.
             if !isCurrent(held) { index.residency.unmark(held.number, line: line) }
         } else {
             index.residency.unmark(held.number, line: line)
@@ -71,7 +71,7 @@ extension ArchiveEngine {
 
     func setMemoryUse(bytes: UInt64) { processSlot?.memoryBytes = bytes }
 
-    /// Records an entry of this process' memory (S11), seen until it ends. Removes the value on disk, not from others' memories.
+    /// Records an entry that only this process's memory holds, while it runs (S11). Removes the value on disk, not others' objects.
     func putInMemoryOnly(
         bytes: UInt64, key: UnsafeRawBufferPointer, tag: UInt32, traits: EntryTraits
     ) throws(StorageError) -> HeldEntry {
@@ -95,7 +95,7 @@ extension ArchiveEngine {
         return marks & livingLines != 0
     }
 
-    /// Entries of ended processes' memories that are still counted; the next writer to open removes them. May walk the index.
+    /// Number of memory-only entries of ended processes; the next writer to open removes them. May visit all slots.
     func countOrphans() -> Int {
         guard index.residency.isUsed,
             index.processes.attached.contains(where: { !liveness.isAlive($0) })

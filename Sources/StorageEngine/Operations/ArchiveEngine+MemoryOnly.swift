@@ -1,7 +1,7 @@
-/// Entries that only a process' memory holds (S11). Under a key each process may have one, with equal tags and the holder's slot
-/// (``Residency``). Look-ups find no value, whichever they meet, so only these operations look for the others.
+/// Memory-only entries (S11). Each process may have one of a key; their tags are equal, and their holders' slots distinguish them
+/// (``Residency``). Look-ups find no value in any of them, so only these operations search for all.
 extension ArchiveEngine {
-    /// Memory-only entries of `key`, without the lock. An unreadable one counts by its tag: a wrong one costs one held object.
+    /// Memory-only entries of `key`, without the lock. Unreadable ones count if the tag matches: at worst one object is dropped.
     func memoryOnlyNumbers(of key: UnsafeRawBufferPointer, tag: UInt32) -> [UInt32] {
         guard index.residency.isUsed else { return [] }
         return index.table.liveEntries(ofTag: tag).filter { number in
@@ -20,7 +20,7 @@ extension ArchiveEngine {
         return try withFrameIfPresent(at: slot.location) { $0.sequence }
     }
 
-    /// Those of the entries that the operation `sequence` stored; all of them if it is `nil`.
+    /// The entries that the operation `sequence` stored; all if it is `nil`.
     func entries(
         _ numbers: [UInt32], ofSequence sequence: UInt64?
     ) throws(StorageError) -> [UInt32] {
@@ -30,7 +30,7 @@ extension ArchiveEngine {
         return found
     }
 
-    /// Whether a live process holds the entry and it hasn't expired, or its deadline can't be read now.
+    /// Whether a live process holds the entry and it isn't expired. True if its expiry time can't be read now.
     func isPresent(_ number: UInt32) -> Bool {
         guard isHeld(number), let slot = index.entry(number) else { return false }
         let deadline = slot.read { (named, isFilled) -> Int64? in
@@ -49,7 +49,7 @@ extension ArchiveEngine {
             .map(\.identity.pid)
     }
 
-    /// The entry of `key` that only this process' memory holds, or else another process', with its line.
+    /// The memory-only entry of `key` of this process or else of another, with its line.
     func withMemoryOnly(
         _ key: UnsafeRawBufferPointer, tag: UInt32, uses pending: PendingTouches?,
         _ body: (FoundEntry, EntryLine) -> Void
@@ -65,7 +65,7 @@ extension ArchiveEngine {
         body(entry, line)
     }
 
-    /// The version's present place; `nil` if the entry was removed.
+    /// The version's present location; `nil` if the entry was removed.
     func followMemoryOnly(
         _ held: HeldEntry, key: UnsafeRawBufferPointer
     ) throws(StorageError) -> HeldEntry? {
@@ -84,12 +84,12 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// Removes all entries of `key` that are only in memory, except `sparing`. Logs nothing: no replay restores them.
+    /// Removes all memory-only entries of `key` except `sparing`. Needs no frame, because no replay restores them.
     func removeMemoryOnly(of key: UnsafeRawBufferPointer, tag: UInt32, sparing: UInt32) {
         for number in engine.memoryOnlyNumbers(of: key, tag: tag) where number != sparing { remove(number) }
     }
 
-    /// Deletes a key that only memories hold, or with `sequence` only the entry of that operation. Requires drained touches.
+    /// Deletes the memory-only entries of a key, or with `sequence` only that operation's. Requires drained touches.
     func deleteMemoryOnly(
         _ key: UnsafeRawBufferPointer, tag: UInt32, ifSequence sequence: UInt64?
     ) throws(StorageError) -> ConditionalDelete {
@@ -108,7 +108,7 @@ extension ArchiveSection {
 }
 
 extension EntryList {
-    /// Whether this process can find the entry at `index`: on disk or in its own memory, but not only in another's.
+    /// Whether this process can find the entry at `index`: on disk or in its own memory, but not only in another process's.
     package func isReachable(at index: Int) -> Bool {
         guard self[index].tier == .memory else { return true }
         guard let own = engine.processSlot?.line, let line = (try? line(at: index)) ?? nil else {

@@ -8,8 +8,8 @@ struct FoundMessage {
 }
 
 extension ArchiveEngine {
-    /// The first message from `place` to `end`; skips damaged ones. A segment that can't be read now is an error. The bytes
-    /// before `settled` (the head) no longer change. A frame may extend beyond `end`, and bytes inside its value aren't frames.
+    /// The first undamaged message from `place` to `end`. Throws if a segment can't be read now. Bytes before `settled` (the log
+    /// tail) no longer change. A frame may extend beyond `end`, and bytes inside its value aren't frames.
     func message(
         from place: Location, before end: Location, settled: Location? = nil
     ) throws(StorageError) -> FoundMessage? {
@@ -17,7 +17,7 @@ extension ArchiveEngine {
         return try message(from: place, before: end, settled: settled ?? index.head, &isDamaged)
     }
 
-    /// Sets `isDamaged` if there is damage before the message, or before `end` if there is no message.
+    /// Sets `isDamaged` if there is damage before the message or, without a message, before `end`.
     private func message(
         from place: Location, before end: Location, settled: Location, _ isDamaged: inout Bool
     ) throws(StorageError) -> FoundMessage? {
@@ -45,11 +45,11 @@ extension ArchiveEngine {
         }
         defer { log.unpin(pin) }
         var offset = start
-        // The bytes before the head no longer change, but another process may have extended the file since.
+        // The bytes before the log tail no longer change, but another process may have extended the file since.
         var isSizeKnown = segment == settled.segment
         var limit = isSizeKnown ? settled.offset : log.view(pin).bytes
         while Location(segment: segment, offset: offset) < end {
-            // Only valid frames count, as they do for readers of messages.
+            // Readers of messages also accept only valid frames.
             if let frame = try log.validFrame(pin, at: offset, before: limit) {
                 if frame.kind == .message {
                     return FoundMessage(
@@ -89,11 +89,11 @@ extension ArchiveEngine {
         return (count, bytes)
     }
 
-    /// At most `most` messages from a cursor on, before another, up to the one that brings them to `mostBytes`.
+    /// At most `most` messages from `cursor` up to `last`; ends with the message that reaches `mostBytes`.
     func messages(
         from cursor: MessageCursor?, before last: MessageCursor? = nil, most: Int, mostBytes: Int = .max
     ) throws(StorageError) -> MessageBatch {
-        // Read before the head, so that messages appended during the call aren't missed.
+        // Read before the log tail, so that messages appended during the call aren't missed.
         let settled = index.settledSequence
         let head = index.head
         let end = last.map { $0.log == ownCursorMark ? min(Location(raw: $0.place), head) : .none } ?? head
@@ -102,12 +102,12 @@ extension ArchiveEngine {
         var beginning = isOfAnother ? index.firstMessage : start
         var place = beginning
         var expected = isOfAnother ? nil : cursor?.expected
-        // The ring has moved past the requested place. The next message's number shows whether one was dropped there.
+        // The ring has moved past the requested location. The next message's sequence shows whether a message was dropped there.
         var isPassed = false
         var isLost = isOfAnother || last.map { $0.log != ownCursorMark } ?? false
         var isDamaged = false
-        // Whether the messages before the cursor may have been dropped and replaced by others. Only once for each
-        // index, so that this ends for any numbers in a log.
+        // Whether the messages before the cursor may have been dropped and replaced. Set at most once for each index, so that the
+        // loop ends for any sequences in a log.
         var isDoubted = !isOfAnother && place != .none && cursor.map { $0.salt != index.salt } ?? false
         if isDoubted, let number = expected, place > head || place == head && settled >= number {
             isDoubted = false
@@ -123,7 +123,7 @@ extension ArchiveEngine {
         while messages.count < most, bytes < mostBytes {
             let first = oldestMessage
             if place < first {
-                // A reader from before the first write has no place, but knows the expected number.
+                // A cursor from before the first write has no location but knows the expected sequence.
                 if place != .none || expected != nil {
                     isPassed = true
                     expected = expected.map { number(from: $0, ofMessagesAt: place, upTo: first) }
@@ -145,7 +145,7 @@ extension ArchiveEngine {
                 }
                 continue
             }
-            // Dropped during the search: missing bytes aren't damage, and the message found may be behind more.
+            // Messages were dropped during the search: missing bytes aren't damage, and messages before this one may be missing.
             if oldestMessage > place { continue }
             guard let found, let pin = try log.pinIfPresent(found.place.segment) else {
                 if oldestMessage > place { continue }
@@ -154,8 +154,8 @@ extension ArchiveEngine {
             }
             if let number = expected, !isPassed, messages.isEmpty || found.place.segment > place.segment &+ 1
             {
-                // Those in between have been dropped, or there never were any. And a cursor may stand at the place of the first
-                // message that came after all those that were appended and dropped since.
+                // The messages in between were dropped, or never existed. A cursor may also point to the first message after all
+                // those that were appended and dropped since.
                 isPassed = true
                 expected = self.number(from: number, ofMessagesAt: place, upTo: found.place)
             }
@@ -171,7 +171,7 @@ extension ArchiveEngine {
                 continue
             }
             isDoubted = false
-            // The gap is damaged, or was dropped during the search.
+            // The gap is damaged, or its messages were dropped during the search.
             if found.isBehindDamage { isPassed = true }
             if isPassed, expected.map({ frame.sequence > $0 }) ?? true {
                 isLost = true
@@ -187,14 +187,14 @@ extension ArchiveEngine {
             place = found.end
         }
         if messages.count < most, bytes < mostBytes {
-            // Not to messages behind the end: the drop before them hasn't been reported.
+            // Doesn't advance to messages after the end: the drop before them hasn't been reported.
             let reached = place
             place = max(beginning, end)
             if isPassed || expected == nil, last == nil {
-                // The drop up to here has been reported.
+                // The drop up to this location has been reported.
                 expected = max(expected ?? 0, settled &+ 1)
             } else {
-                // Frames other than messages have numbers too.
+                // Frames other than messages have sequences too.
                 expected = expected.map { number(from: $0, ofMessagesAt: reached, upTo: place) }
             }
         }
@@ -216,14 +216,14 @@ extension ArchiveEngine {
         while true {
             let first = index.firstMessage
             guard first == .none else { return first }
-            // All messages there were, unless another appended the first one in between.
+            // Covers all messages, unless another process appended the first one in between.
             let head = index.head
             if index.firstMessage == .none { return head }
         }
     }
 
-    /// The number that the next message must have if none was dropped: frames that emptied or shortened the ring have
-    /// numbers too. `expected`: that of the first frame at or after `place`.
+    /// The sequence that the next message must have if none was dropped: frames that emptied or shortened the ring have sequences
+    /// too. `expected`: that of the first frame at or after `place`.
     private func number(
         from expected: UInt64, ofMessagesAt place: Location, upTo first: Location
     ) -> UInt64 {
@@ -260,7 +260,7 @@ extension ArchiveEngine {
         log.identity.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// The cursor before the last `count` undamaged messages, or those before another cursor. Reads the headers of their segments.
+    /// The cursor before the last `count` undamaged messages, or those before a cursor. Reads the headers of their segments.
     func cursor(
         beforeLast count: Int, of last: MessageCursor? = nil
     ) throws(StorageError) -> MessageCursor {
@@ -299,7 +299,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// The places of a segment's messages from `start` on, by the frames' headers, or by a search if these lead astray.
+    /// Locations of a segment's messages from `start` on, by the frames' headers or, if a header is damaged, by a search.
     private func messagePlaces(
         in segment: UInt32, from start: Int, before end: Location
     ) throws(StorageError) -> [Location] {

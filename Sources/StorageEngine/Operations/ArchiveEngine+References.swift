@@ -1,5 +1,5 @@
 extension ArchiveEngine {
-    /// Every live entry with its last use, including pending ones. Needs no lock. Leaves out expired entries.
+    /// Every live entry with its last access, including pending touches. Takes no lock. Excludes expired entries.
     func liveReferences() throws(StorageError) -> [EntryReference] { try liveReferences(allOf: nil) ?? [] }
 
     /// Every entry of a part, including expired ones; `nil` if there are more than `most`.
@@ -10,11 +10,11 @@ extension ArchiveEngine {
         return try undisturbed { () throws(StorageError) in try references(allOf: part, most: most) }
     }
 
-    /// Bytes of memory that a check has to find for each entry of a part.
+    /// Bytes of memory that a check needs for each entry of a part.
     static let checkedBytes = 192
 
-    /// About `most` of the most recent entries, unordered: found by the order's links, so other entries cost nothing.
-    /// An entry used during the walk may be missing; the caller soon replaces the list.
+    /// About `most` of the most recent entries, unordered, found by the links of the order, so other entries cost nothing. An
+    /// entry accessed during the walk may be missing; the caller soon replaces the list.
     func recentReferences(_ most: Int) throws(StorageError) -> [EntryReference] {
         try index.catchUp()
         let moment = ListMoment(self)
@@ -29,12 +29,12 @@ extension ArchiveEngine {
             else { return }
             references.append(reference)
         }
-        // The order doesn't show these uses yet.
+        // The order doesn't include these touches yet.
         for number in moment.pending.numbers {
             if let slot = index.entry(number) { try take(number, slot) }
         }
         var number = index.recencyFirst
-        // Tombstoned entries are in the order, too, and concurrent changes may lead this walk in circles.
+        // The order also contains tombstoned entries, and concurrent changes may make this walk circular.
         var steps = 20 * most
         while references.count < most + moment.pending.numbers.count, steps > 0,
             let slot = index.entry(number)
@@ -46,7 +46,7 @@ extension ArchiveEngine {
         return references
     }
 
-    /// The result of a walk during which no undo brought entries back. An undo takes instructions; a stopped one isn't waited for.
+    /// The result of a walk during which no undo restored entries. An undo takes instructions; a stopped one isn't waited for.
     func undisturbed<Result, Failure: Error>(_ walk: () throws(Failure) -> Result) throws(Failure) -> Result {
         // More undos in a row than a user can start.
         for _ in 0..<200 {
@@ -58,7 +58,7 @@ extension ArchiveEngine {
         return try walk()
     }
 
-    /// Whether an undo is under way whose process was stopped; waits for one that is not.
+    /// Whether an undo is in progress whose process was stopped; waits for a running one.
     var isReturnStopped: Bool {
         let returns = index.returns
         guard returns & 1 != 0 else { return false }
@@ -77,18 +77,18 @@ extension ArchiveEngine {
         var references: [EntryReference] = []
         let present = min(index.entryCount, Int(index.usedEntries))
         let count = min(present, most)
-        // The resulting list takes as much again, and a check some words more.
+        // The resulting list needs the same again, and a check some words more.
         let bytes = part == nil ? 96 : ArchiveEngine.checkedBytes
         try AddressPressure.requireRoom(for: count, of: present, bytesEach: bytes, in: folder.path)
         references.reserveCapacity(count)
         func take(_ line: EntryLine) {
             if let part, !part.contains(line.tag) || references.count > most { return }
-            if let reference = moment.reference(line, orGone: all) { references.append(reference) }
+            if let reference = moment.reference(line, evenAbsent: all) { references.append(reference) }
         }
         try forEachLine(uses: moment.pending) { take($0) }
         guard references.count <= most else { return nil }
-        // An entry that was deleted after its slot was read may have been stored again, and been met in another slot;
-        // or it was renumbered into a chunk yet to be read, and was met again, or missed.
+        // An entry may have been deleted after its slot was read, stored again, and met in another slot; or it was renumbered
+        // into a chunk read later, and was met twice or missed.
         var kept = 0
         var lost: Set<UInt32> = []
         for place in references.indices {
@@ -103,10 +103,10 @@ extension ArchiveEngine {
         }
         references.removeLast(references.count - kept)
         guard isChanging || index.renumberings != renumberings else { return references }
-        // Amid a renumbering, whose process may have been stopped, an entry is in two slots.
+        // During a renumbering, whose process may have been stopped, an entry is in two slots.
         var places: Set<Location> = []
         references.removeAll { !places.insert($0.location).inserted }
-        // Or it was moved to a slot that the walk had passed.
+        // A renumbering may also have moved an entry to a slot that the walk had passed.
         var numbers = Set(references.map(\.number))
         for tag in lost {
             for number in index.table.liveEntries(ofTag: tag) where numbers.insert(number).inserted {
@@ -145,7 +145,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// For a line's entry; verifies owner and size, and with `wholly` frames of up to a page (longer ones would take too long).
+    /// The frame of a line's entry; verifies owner and size, and with `wholly` the whole frame if it is at most a page.
     func withFrame<Result>(
         of line: EntryLine, wholly: Bool = false, _ body: (Frame) -> Result
     ) throws(StorageError) -> Result? {
@@ -184,7 +184,7 @@ extension ArchiveEngine {
         return try log.frameIfPresent(pin, at: location.offset).map(body)
     }
 
-    /// `nil` also if the frame can't be read now.
+    /// Like ``withFrameIfPresent(at:_:)``, but `nil` also if the frame can't be read now.
     func withFrame<Result>(at location: Location, _ body: (Frame) -> Result) -> Result? {
         guard let pin = log.pin(location.segment) else { return nil }
         defer { log.unpin(pin) }
@@ -198,7 +198,7 @@ private struct ListMoment {
     private let index: IndexView
     private let now: Int64
     private let wallOffset: Int64
-    /// Lines of the process table whose processes live; 0: no process holds any value.
+    /// A bit for each slot of the process table whose process is alive; 0 if no process has ever held a value.
     private let living: UInt64
 
     init(_ engine: ArchiveEngine) {
@@ -209,12 +209,12 @@ private struct ListMoment {
         living = index.residency.isUsed ? engine.livingLines : 0
     }
 
-    /// `nil` for one that has expired, or that only the memory of a process that ended held, unless `orGone`.
+    /// `nil` for an entry that has expired or that only an ended process's memory held, unless `evenAbsent`.
     @inline(__always)
-    func reference(_ line: EntryLine, orGone: Bool = false) -> EntryReference? {
-        if line.deadline != Deadline.never, now >= line.deadline, !orGone { return nil }
+    func reference(_ line: EntryLine, evenAbsent: Bool = false) -> EntryReference? {
+        if line.deadline != Deadline.never, now >= line.deadline, !evenAbsent { return nil }
         let isHeld = living != 0 && index.residency[line.number] & living != 0
-        guard !line.isMemoryOnly || isHeld || orGone, let use = line.use else { return nil }
+        guard !line.isMemoryOnly || isHeld || evenAbsent, let use = line.use else { return nil }
         return EntryReference(
             line, tier: line.isMemoryOnly ? .memory : isHeld ? .both : .disk,
             expiry: line.deadline == Deadline.never ? 0 : line.deadline.addingSaturating(wallOffset), use: use

@@ -4,11 +4,11 @@ extension ArchiveEngine {
     private enum Resolution {
         case found(FoundEntry)
         case absent
-        /// The batch was published, or another began, while it was examined.
+        /// The batch was published, or another began, while the frame was examined.
         case changed
     }
 
-    /// A batch's frame once it is published, its predecessor before; `again` searches again. Unpins `entry` unless returned.
+    /// A batch's frame once published, before that its previous frame; `again` searches again. Unpins `entry` unless returned.
     @inline(never)
     func resolve(
         _ entry: FoundEntry, again: () throws(StorageError) -> FoundEntry?
@@ -42,7 +42,7 @@ extension ArchiveEngine {
         let open = index.batchOpen
         guard open != .none, entry.location >= open else { return published(entry) }
         guard let part = BatchPart(of: entry.frame), part.previous != .none else { return .absent }
-        // Until the batch is published the slot's content belongs to the frame before.
+        // Until the batch is published, the slot's content belongs to the previous frame.
         let deadline = entry.slot.deadline
         let isMemoryOnly = entry.slot.isMemoryOnly
         guard let (pin, frame) = try log.pinnedFrame(at: part.previous) else { return .changed }
@@ -65,13 +65,13 @@ extension ArchiveEngine {
             if standing == .hidden { return .absent }
             found.standing = standing
         } else {
-            // The slot still has the content of the frame before, or already that of the next.
+            // The slot has the content of the previous frame, or already that of the next.
             found.standing = standing(of: entry.number, entry.frame)
         }
         return .found(found)
     }
 
-    /// Resolves the frame that a slot names, for walks over the slots. `nil` if there is no entry.
+    /// Resolves the frame that a slot names, for walks over the slots. `nil` if the slot has no entry.
     func resolve(_ location: Location) throws(StorageError) -> Location? {
         guard let pin = try log.pinIfPresent(location.segment) else { return location }
         defer { log.unpin(pin) }
@@ -90,7 +90,7 @@ extension ArchiveEngine {
         return frame.kind == .delete ? nil : location
     }
 
-    /// Whether a slot that names another place still stands for the frame at `location`: its batch isn't published.
+    /// Whether an unpublished batch changes the entry: its slot names another frame, but the one at `location` is current.
     func isUnpublished(_ slot: SlotView, insteadOf location: Location) throws(StorageError) -> Bool {
         let open = index.batchOpen
         let present = slot.location

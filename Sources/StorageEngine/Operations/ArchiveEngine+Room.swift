@@ -1,28 +1,28 @@
-/// How much space an archive takes and may take: the basis for reclaiming and compacting (S3, S14).
+/// Disk usage of an archive and its bounds: the basis for reclaiming and compacting (S3, S14).
 extension ArchiveEngine {
-    /// Bytes that the segments may take before old ones are reclaimed, by S3. A collection, without a limit, may take one and a
-    /// half times its values, which makes storing again some three times cheaper than a fifth would.
+    /// Bytes that the segments may use before old ones are reclaimed, by S3. A collection, without a limit, may use one and a
+    /// half times its values; with a fifth, storing values again would cost some three times as much.
     var allowedSegmentBytes: Int { max(grantedSegmentBytes, leastSegmentBytes) }
 
-    /// The most bytes of values, for all processes; `nil`: no limit. A collection has none, whatever a damaged index says.
+    /// Largest sum of value bytes, for all processes; `nil`: no limit. A collection has none, even if a damaged index has one.
     @inline(__always) var diskLimit: UInt64? { kind == .collection ? nil : index.diskLimit }
 
     /// Bytes that S3 leaves for segments.
     var grantedSegmentBytes: Int {
         let target = segmentTarget
-        // Each file also takes a block of the file system.
+        // Each file also uses a block of the file system.
         let files = index.segmentBytes / target + 8
         return boundBytes - reservedIndexBytes - SegmentLayout.slackBytes(target: target) - 8192 * files
     }
 
-    /// Bytes that the index takes, including the blocks that it keeps when it gets smaller, and the reserve for removals.
+    /// Bytes of the index, including the blocks that it keeps when it shrinks, and the removal reserve.
     @inline(__always) var reservedIndexBytes: Int {
         let bytes = IndexLayout.reservedBytes(for: index.indexBytes)
         return kind == .collection
             ? bytes + RemovalReserve.bytes(forEntries: Int(index.entryCapacity)) : bytes
     }
 
-    /// Bytes that S3 grants to the archive's files. Entries that can be restored by undo get extra room.
+    /// Bytes that S3 grants to the archive's files, plus extra space for entries that an undo can restore.
     @inline(__always) var boundBytes: Int {
         let values = index.valueBytes
         let limit = Double(
@@ -33,7 +33,7 @@ extension ArchiveEngine {
         return Int(1.25 * (limit + Double(undo) + 128 * Double(entries)) + 1_048_576)
     }
 
-    /// The least that the segments take, so that reclaiming doesn't run in circles where S3 leaves less.
+    /// Lower bound for the segments: without it, reclaiming would repeat endlessly where S3 leaves less.
     @inline(__always) var leastSegmentBytes: Int {
         let target = segmentTarget
         let live = Double(index.liveFrameBytes)
@@ -41,13 +41,13 @@ extension ArchiveEngine {
         return Int(live * (1.09 + unused)) + 2 * target
     }
 
-    /// Bytes that the segments may take while nothing is written: 1.5 times the live frames, and some segments.
+    /// Bytes that the segments may use while nothing is written: 1.5 times the live frames, and some segments.
     var quietSegmentBytes: Int {
         let live = index.liveFrameBytes
         return max(live + live / 2 + 2 * segmentTarget + 65_536, leastSegmentBytes)
     }
 
-    /// Whether more of the log is dead than allowed while nothing is written (S14).
+    /// Whether the log has more dead bytes than S14 allows at rest.
     var isRoomWasted: Bool {
         guard kind != .log else { return false }
         return
@@ -55,7 +55,7 @@ extension ArchiveEngine {
             || isIndexWasted
     }
 
-    /// Asks the background duty to check, if too much space is dead.
+    /// Wakes the maintenance task if too much of the log is dead.
     @inline(__always)
     func scheduleReclaimIfNeeded() {
         if isRoomWasted, !isCompactionDue.load(ordering: .relaxed) {

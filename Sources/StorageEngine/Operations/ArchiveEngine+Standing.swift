@@ -3,24 +3,24 @@ import CPlatform
 extension ArchiveEngine {
     enum Standing {
         case valid
-        /// Past its deadline, or held only in the memory of a process that has ended.
+        /// Past its expiry time, or held only in the memory of an ended process.
         case expired
         case memoryOnly
         case hidden
     }
 
-    /// The slot's state of the entry at `location`; `nil` if the slot names another frame or isn't filled yet.
+    /// The state of the entry at `location` by its slot; `nil` if the slot names another frame or isn't filled yet.
     func standing(of number: UInt32, _ slot: SlotView, at location: Location) -> Standing? {
         let deadline = slot.deadline
         let isMemoryOnly = slot.isMemoryOnly
         let isHidden = index.marks.isHidden(number, slot)
-        // Checked last: a free slot, or one of another entry, says nothing about this one.
+        // Checked last: the fields of a free or reused slot don't belong to this entry.
         cp_load_fence()
         guard slot.tells(of: location) else { return nil }
         return isHidden ? .hidden : standing(of: number, until: deadline, isMemoryOnly: isMemoryOnly)
     }
 
-    /// The state that a frame gives for its entry while the slot isn't filled yet.
+    /// The state of an entry by its frame, while the slot isn't filled yet.
     func standing(of number: UInt32, _ frame: Frame) -> Standing {
         standing(of: number, until: frame.traits.deadline, isMemoryOnly: frame.kind == .resident)
     }

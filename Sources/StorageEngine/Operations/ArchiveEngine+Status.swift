@@ -47,7 +47,7 @@ extension ArchiveEngine {
 
     var damagedPlaces: Int { index.damagedPlaces + (index.loss == nil ? 0 : 1) }
 
-    /// Entries and the bytes of their values, without expired ones and those that a dead process' memory held.
+    /// Number of entries and bytes of their values, without expired entries and memory-only entries of ended processes.
     func visibleTotals() -> (entries: Int, bytes: UInt64) {
         let (entries, bytes) = totalsWithoutOverdue()
         return (entries - min(entries, countOrphans()), bytes)
@@ -61,7 +61,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// Encoding of the most recently used value; skips up to 64 entries that are set aside.
+    /// Encoding of the most recently accessed value; skips up to 64 tombstoned entries.
     private var latestEncoding: ValueEncoding? {
         var number = index.recencyFirst
         for _ in 0..<64 {

@@ -2,51 +2,51 @@ import CPlatform
 import Synchronization
 import SystemC
 
-/// One archive as this process has it open. Mutable state is in the index, under the lock or atomic.
+/// One archive that this process has open. Mutable state is in the index, under the lock or atomic.
 final class ArchiveEngine: Sendable {
     let name: String
     let folder: FileDescriptor
     let hash: KeyHash
     /// Owns the memory of ``index``, which is only a view. Keep the engine alive while using the view.
     private let memory: IndexMemory
-    /// For reading. A section has its own view for changing (``ArchiveSection/index``).
+    /// For reading. A write lock guard has a separate view for changing (``ArchiveSection/index``).
     let index: IndexView
     let log: SegmentLog
     let lock: ArchiveLock
-    /// All threads of this process pass it on the way to ``lock``.
+    /// Every thread of this process enters it before ``lock``.
     let gate = LockGate()
-    /// This process' slot in the process table; `nil` for an observer, which leaves no trace.
+    /// This process's slot in the process table; `nil` for an observer, which writes nothing.
     let processSlot: ProcessSlot?
-    /// Locked shared while the archive is open for writing; exclusively where this process alone has the index.
+    /// Locked shared while the archive is open for writing, and exclusively where only this process has the index open.
     let attachment: FileDescriptor?
     let pid: Int32
     let kind: ArchiveKind
     /// For a copy of the log: the index file that could not be used.
     private let unusableIndex: FileDescriptor.FileNumber?
-    /// Added to event numbers, so an observer's go on over a new index that counts from 0. Set before others know the engine.
+    /// Added to event numbers: an observer's numbers continue over a new index that counts from 0. Set before the engine is shared.
     let eventBase = Atomic<UInt64>(0)
-    /// On the monotonic clock.
+    /// Creation time of this object, on the monotonic clock.
     private let made = cp_monotonic_time()
-    /// How many touches had been applied when a look-up last waited for the lock in vain.
+    /// Value of `drained` at which a look-up last waited for the lock without success.
     let stuckAt = Atomic<UInt64>(.max)
     let syncing: Syncing
     let maintenance = Guarded<MaintenanceState>(MaintenanceState())
-    /// When the background task runs next, on the boot clock; `.max`: never.
+    /// When the maintenance task runs next, on the boot clock; `.max`: never.
     let maintenanceDue = Atomic<Int64>(.max)
     let isCompactionDue = Atomic<Bool>(false)
-    /// The thread whose call has to reclaim space before it ends; 0: none. Other threads' calls continue. If the call
-    /// ends without it, the background does it (``ArchiveSection/compactPart()``). Set under the lock.
+    /// The thread whose call has to finish the pending compaction before it returns; 0: none. Other threads don't wait for it. If
+    /// that call ends without it, maintenance continues it (``ArchiveSection/compactPart()``). Set under the lock.
     let compactionOwner = Atomic<UInt>(0)
-    /// While the index is rebuilt: for each line of the undo table, the entries marked with it. Empty at other times.
+    /// During a rebuild of the index: for each line of the undo table, the entries marked with it. Otherwise empty.
     let replayedMarks = Guarded<[[UInt32]]>([])
-    /// While the index is rebuilt, what the log said was removed; `nil` at other times.
+    /// During a rebuild of the index, the removals read from the log; otherwise `nil`.
     let replayedRemovals = Guarded<ReplayedRemovals?>(nil)
 
     #if DEBUG
     let holds = HoldCounter()
     #endif
 
-    /// How long a caller waits for the archive's lock, in nanoseconds.
+    /// Longest wait for the archive's lock, in nanoseconds.
     static let patienceNanoseconds: Int64 = 10_000_000_000
 
     init(
@@ -67,7 +67,7 @@ final class ArchiveEngine: Sendable {
         syncing = Syncing(folder: folder)
     }
 
-    /// The same handle with a slot in the process table. Don't use the other one afterwards.
+    /// The same handle with a slot in the process table. The other handle must not be used afterwards.
     init(_ other: ArchiveEngine, slot: ProcessSlot) {
         name = other.name
         kind = other.kind
@@ -82,12 +82,12 @@ final class ArchiveEngine: Sendable {
         unusableIndex = other.unusableIndex
         pid = other.pid
         syncing = other.syncing
-        // Space that the other handle's section found to be due for reclaiming.
+        // Keeps the pending compaction that the other handle's write lock guard requested.
         isCompactionDue.store(other.isCompactionDue.load(ordering: .relaxed), ordering: .relaxed)
         compactionOwner.store(other.compactionOwner.load(ordering: .relaxed), ordering: .relaxed)
     }
 
-    /// Whether this handle has read the log into its own memory, and shows its state at that time.
+    /// Whether this handle has read the log into private memory, and shows its state at that time.
     var isCopy: Bool { attachment == nil && !index.hasFile }
 
     /// Calls `body` with the index and keeps the engine alive during the call; a view doesn't.
@@ -95,25 +95,25 @@ final class ArchiveEngine: Sendable {
         withExtendedLifetime(self) { body(index) }
     }
 
-    /// Gives back the process slot, adds its counters, and makes the lock throw `closed`: others may own the files. Call it once.
+    /// Releases the process slot, adds its counters, and makes the lock throw `closed`: others may use the files. Call it once.
     func detach() {
-        // In a forked child this would end the parent's use.
+        // In a forked child this would end the parent's registration.
         guard let attachment, pid == getpid() else { return }
         gate.closeAndEnter()
         stopMaintenance()
         let hasLeft = leaveTable()
-        // A closed handle that is kept must not keep disk space that others free.
+        // A closed handle must not keep disk space that others release.
         log.unmapReleased()
         // If the lock wasn't available, earlier waiters have timed out too.
         let isAlone = gate.isLeft(within: hasLeft ? ArchiveEngine.patienceNanoseconds : 1_000_000)
         endSyncing()
-        // Otherwise the last remaining thread unlocks it when it ends.
+        // Otherwise the last thread inside the gate unlocks the file when it leaves.
         guard isAlone else { return }
         if hasLeft { markAsClean() }
         attachment.unlock()
     }
 
-    /// Call it within the gate. Returns `false` if the lock was not available.
+    /// Requires that the caller is inside the gate. Returns `false` if the lock was not available.
     private func leaveTable() -> Bool {
         do throws(StorageError) {
             let section = try lockedSection(nanoseconds: ArchiveEngine.patienceNanoseconds)
@@ -130,14 +130,14 @@ final class ArchiveEngine: Sendable {
         }
     }
 
-    /// The last writer marks the index as clean, unless another process is just opening the archive.
+    /// The last writer sets the index's clean mark, unless another process is opening the archive.
     private func markAsClean() {
         guard let attachment, index.isReady,
             let openLock = try? OpenLock.take(in: folder, archive: name, nanoseconds: 0)
         else { return }
         defer { openLock.release() }
         guard (try? attachment.lock(.exclusive, wait: false)) == true else { return }
-        // A clean mark would certify a damaged header. Without it the next opening rebuilds the index.
+        // A clean mark would certify a damaged header. Without the mark, the next opening rebuilds the index.
         guard index.isSaltIntact else { return }
         let section = ArchiveSection(unshared: self)
         try? section.noteParts()
@@ -146,7 +146,7 @@ final class ArchiveEngine: Sendable {
         try? section.index.cleanMark.set()
     }
 
-    /// Whether an observer must open the archive again: its index was replaced, cut or overwritten, or its copy is old.
+    /// Whether an observer must open the archive again: its index was replaced, truncated or overwritten, or its copy is old.
     var isSuperseded: Bool {
         guard attachment == nil else { return false }
         guard index.hasFile else {

@@ -1,19 +1,19 @@
-/// Actions that can be undone (S12). How they are recorded and undone is in `ArchiveSection+Undo.swift`.
+/// Reversible deletions and changes of expiry times (S12). Their records and undo: `ArchiveSection+Undo.swift`.
 extension ArchiveEngine {
-    /// Carries out a plan; entries that have changed since are left alone. Throws only while nothing has been done.
+    /// Carries out a plan; skips entries that have changed since. Throws only before the first change.
     func carryOut(
         _ action: PlannedAction, on planned: [PlannedEntry], progress: (Int) -> Bool
     ) throws(StorageError) -> PlanOutcome {
         try requireEntries(to: "delete or change entries")
         var outcome = PlanOutcome()
         var group: UInt32 = 0
-        // An entry that is named twice would be counted twice, or be missing the second time.
+        // An entry named twice would be counted twice, or be missing the second time.
         var seen = Set<PlannedEntry>(minimumCapacity: planned.count)
         let entries = planned.filter { seen.insert($0).inserted }
-        // One deadline for the whole action, unlike that of any other. It identifies the entries that the action lets expire.
+        // All entries of the action get one expiry time that no other action has. It identifies those that expire because of it.
         var deadline = Deadline.never
         if case .setLifetime(let lifetime) = action { deadline = ArchiveEngine.deadline(in: lifetime) }
-        // An action without effect isn't recorded, because it would push out one that can be undone.
+        // An action without effect isn't recorded: its record would displace one that can be undone.
         guard try isAnyToBeDone(action, entries, &outcome) else { return outcome }
         try clearNextLine()
         defer { keepRemovalReserve() }
@@ -29,7 +29,7 @@ extension ArchiveEngine {
                 let former = group
                 if !outcome.isFinal { group = section.continued(group, after: outcome.entries) }
                 if group != former, deadline != Deadline.never {
-                    // A rebuild may bring back the former record, which must not share its deadline.
+                    // A rebuild may restore the former record, which must not share its expiry time.
                     if former != 0 { deadline += 1 }
                     let others = try deadlinesOfActions()
                     while others[deadline] != nil { deadline += 1 }
@@ -54,13 +54,13 @@ extension ArchiveEngine {
                         if isFinal { group = 0 }
                         continue
                     }
-                    // The removal reserve may have space for fewer.
+                    // The removal reserve may have space for fewer entries.
                     if most > 1 {
                         most /= 2
                         continue
                     }
                 }
-                // Completed parts stay: the caller must know of them and be able to undo them.
+                // Completed parts stay: the caller must know them to undo them.
                 guard outcome.entries > 0 else { throw error }
                 outcome.failure = error
                 break
@@ -70,14 +70,14 @@ extension ArchiveEngine {
         return outcome
     }
 
-    /// Restores the reserve that a full disk may have taken, as far as there is space now.
+    /// Extends the removal reserve, which a full disk may have used up, as far as free space allows.
     func keepRemovalReserve() {
         guard index.removalReserve != nil, let section = try? acquire() else { return }
         try? section.index.removalReserve?.extend(forEntries: Int(index.entryCapacity), partly: true)
     }
 
-    /// For a full disk, where a removal needs some bytes: drops earlier undo records, then the one of this action,
-    /// `group`; then the action is final. Returns whether it is; `nil` if there was nothing to drop.
+    /// On a full disk, where a removal needs some bytes: drops earlier undo records, then that of this action, `group`, which can
+    /// then no longer be undone. Returns whether the action became final; `nil` if there was no record to drop.
     private func makeRoomToRemove(_ group: UInt32) throws(StorageError) -> Bool? {
         let section = try acquire()
         section.drainTouches()
@@ -119,7 +119,7 @@ extension ArchiveEngine {
         case skipped(PlanSkip.Reason)
     }
 
-    /// The planned entry, unless removed, expired, changed or used (`unusedSince`: exact with drained touches).
+    /// The planned entry, unless removed, expired, changed or accessed (`unusedSince`: exact with drained touches).
     fileprivate func fate(
         of planned: PlannedEntry, unusedSince idleBefore: Timestamp? = nil
     ) throws(StorageError) -> Fate {
@@ -151,7 +151,7 @@ extension ArchiveEngine {
         guard kind != .log else { throw .wrongKind(archive: name, kind: kind, operation: operation) }
     }
 
-    /// Deletes every entry that exists when it begins, as one action that can be undone, in batches.
+    /// Deletes in batches every entry that exists when it begins, as one reversible action.
     func deleteAllReversibly(progress: (Int) -> Bool) throws(StorageError) -> PlanOutcome {
         try requireEntries(to: "delete reversibly")
         var outcome = PlanOutcome()
@@ -162,7 +162,7 @@ extension ArchiveEngine {
         let (removal, group) = try removeAll(
             .delete, .person, isReversible: true, progress: progress,
             where: { (slot) throws(StorageError) in
-                // Used since then, and perhaps recorded since.
+                // Accessed since then, and perhaps recorded since.
                 guard slot.recency >= stamp else { return true }
                 return try withFrameIfPresent(at: slot.location, { $0.sequence }) ?? 0 <= sequence
             })
@@ -176,7 +176,7 @@ extension ArchiveEngine {
         index.undo.line(of: group).flatMap { isReversible($0) ? describe($0) : nil }
     }
 
-    /// Drops, in batches, the undo record of an old action if the next action needs its line in the undo table.
+    /// Drops, in batches, the undo record of an old action if the next action needs its line of the undo table.
     private func clearNextLine() throws(StorageError) {
         while true {
             let section = try acquire()
@@ -230,8 +230,8 @@ extension ArchiveSection {
         }
     }
 
-    /// The number for an action's next part: a new one for the first, or if the record of the former parts was discarded or undone.
-    /// Under the same number, a replay would restore entries that were discarded.
+    /// The number for an action's next part: a new one for the first part, or if the record of the former parts was dropped or
+    /// undone. Under the same number, a replay would restore dropped entries.
     func continued(_ former: UInt32, after entries: Int) -> UInt32 {
         if former != 0 {
             let line = index.undo.line(of: former)

@@ -1,8 +1,8 @@
 import CPlatform
 
 extension ArchiveSection {
-    /// Writes a frame at the head of the log, and begins a new segment if the present one is full. The frame counts
-    /// only after ``commit(_:bytes:copy:)``. If this throws, nothing has changed.
+    /// Writes a frame at the log tail, and begins a new segment if the present one is full. The frame counts only after
+    /// ``commit(_:bytes:copy:)``. If this throws, nothing has changed.
     @inline(__always)
     func append(_ content: FrameContent, inNewSegment: Bool = false) throws(StorageError) -> Location {
         let bytes = content.frameBytes
@@ -37,7 +37,7 @@ extension ArchiveSection {
         return place
     }
 
-    /// Handles data behind the head: an uncommitted append's may be overwritten. A complete frame means a damaged head.
+    /// Handles data after the log tail: an uncommitted append is overwritten. A complete frame means that the log tail is damaged.
     @inline(never)
     private func requireNoFrame(behind place: Location, _ pin: SegmentLog.Pin) throws(StorageError) {
         if place.offset >= SegmentHeader.bytes, log.validFrame(pin, at: place.offset) == nil,
@@ -47,7 +47,7 @@ extension ArchiveSection {
             return
         }
         throw index.contradiction(
-            at: IndexLayout.headOffset, "it says that the log ends before its last frame")
+            at: IndexLayout.headOffset, "the index's log tail is before the last frame")
     }
 
     private func isInsideFrame(_ place: Location, _ pin: SegmentLog.Pin) throws(StorageError) -> Bool {
@@ -65,7 +65,7 @@ extension ArchiveSection {
         return offset > place.offset
     }
 
-    /// Makes the frame part of the log. A `copy`, moved by reclaiming, isn't counted as written, which would shorten undo.
+    /// Moves the log tail past the frame. A `copy`, made by reclaiming, isn't counted as written, because that would shorten undo.
     @inline(__always)
     func commit(_ location: Location, bytes: Int, copy: Bool = false) {
         index.head = location.advanced(by: bytes)
@@ -88,8 +88,8 @@ extension ArchiveSection {
         }
     }
 
-    /// - Parameter isRemoval: whether the frame makes room. Then a full disk is asked again for the least that it needs, and the
-    ///   archive's reserve is given up for it. A put drops undo records instead.
+    /// - Parameter isRemoval: whether the frame frees space. On a full disk it then needs as few bytes as possible, and uses the
+    /// archive's removal reserve. A put drops undo records instead.
     @inline(never)
     private func extend(
         _ pin: SegmentLog.Pin, by bytes: Int, at offset: Int, target: Int, isRemoval: Bool = false
@@ -136,10 +136,10 @@ extension ArchiveSection {
         return Location(segment: pin.segment, offset: SegmentHeader.bytes)
     }
 
-    /// The caller releases the pin.
+    /// Creates the next segment and pins it; the caller unpins it.
     private func beginSegment(bytes: Int, target: Int) throws(StorageError) -> SegmentLog.Pin {
         guard index.head != .none || index.appendedBytes == 0 && index.usedEntries == 0 else {
-            throw index.contradiction(at: IndexLayout.headOffset, "it says that there is no log")
+            throw index.contradiction(at: IndexLayout.headOffset, "the index has no log position")
         }
         let least = SegmentHeader.bytes + bytes + SegmentLayout.reserveBytes
         let size = (max(least, SegmentLayout.stepBytes(target: target)) + 4095) & ~4095
@@ -162,7 +162,7 @@ extension ArchiveSection {
         return pin
     }
 
-    /// Room for consecutive frames of `bytes`, as in ``append(_:inNewSegment:)``. The caller commits them and releases the pin.
+    /// Space for consecutive frames of `bytes`, as in ``append(_:inNewSegment:)``. The caller commits them and unpins the segment.
     func roomForFrames(bytes: Int) throws(StorageError) -> (place: Location, pin: SegmentLog.Pin) {
         let place = index.head
         let target = engine.segmentTarget
@@ -197,13 +197,13 @@ extension ArchiveSection {
         return (place, pin)
     }
 
-    /// The number after the newest segment's, above all in the folder. A segment's numbers never wrap around the index's slots.
+    /// The number after the newest segment's, and after all in the folder. A segment's numbers never wrap around the index's slots.
     private func nextSegmentNumber(forBytes bytes: Int) throws(StorageError) -> UInt32 {
         if let above = try log.highestSegment(above: index.head.segment) {
             throw .corrupted(
                 path: log.path(of: above), offset: 0,
                 reason:
-                    "it belongs to the archive and the index does not know it; close the archive everywhere, and "
+                    "the index does not know this segment of the archive; close the archive everywhere, and "
                     + "repair it")
         }
         var number: UInt64 = 1
@@ -214,12 +214,12 @@ extension ArchiveSection {
         let needed = UInt64(SegmentLayout.slots(forBytes: bytes))
         let slots = UInt64(SegmentLayout.slots)
         if number % slots + needed > slots { number += slots - number % slots }
-        // Numbers are never reused, not even from the lowest after the highest.
+        // Numbers are never reused, not even after the highest one.
         guard let last = UInt32(exactly: number + needed - 1), last < .max else {
             throw .limitReached(operation: "append to", path: engine.folder.path, limit: .segmentNumbers)
         }
         guard index.oldestSegment == 0 || last - min(last, index.oldestSegment) < SegmentLayout.slots else {
-            throw .noSpace(path: engine.folder.path + " (more segments than an archive may have)")
+            throw .noSpace(path: engine.folder.path + " (the archive has the maximum number of segments)")
         }
         return UInt32(number)
     }

@@ -1,7 +1,7 @@
-/// How a put and a removal change the index, for operations and for a replay of the log.
+/// Changes that a put and a removal make to the index, for operations and for a replay of the log.
 extension ArchiveSection {
-    /// Makes the frame at `location` the entry of its key, now `number` or 0; returns its number. With `isTouchPending` the order
-    /// changes with the touches. A frame with the entry's stamp is no use (``rewrite(_:encoding:key:ifSequence:)``).
+    /// Makes the frame at `location` the entry of its key, now `number` or 0; returns its number. With `isTouchPending` the touch
+    /// ring updates the order later. A frame with the entry's stamp is no access (``rewrite(_:encoding:key:ifSequence:)``).
     @discardableResult
     @inline(__always)
     func applyPut(
@@ -12,7 +12,7 @@ extension ArchiveSection {
         var number = number
         if let slot = index.entry(number) {
             if slot.isMemoryOnly, content.residentBytes == 0 {
-                // Removes memory-only entries of the key first: after a crash, a replay finds the rest.
+                // Removes the key's other memory-only entries first: after a crash, a replay finds the rest.
                 removeMemoryOnly(of: content.key, tag: tag, sparing: number)
             }
             index.adjust(.valueBytes, by: content.value.count - Int(slot.valueBytes))
@@ -38,7 +38,7 @@ extension ArchiveSection {
         } else {
             if supersedes, index.setAsideCount != 0 { supersede(content.key, tag: tag) }
             index.beginStructureChange()
-            // Room for it was reserved before the frame was written.
+            // Space was reserved before the frame was written.
             number = index.numbers.allocate()
             crashPoint(.entryAllocated)
             if let slot = index.entry(number) {

@@ -1,6 +1,6 @@
 import CPlatform
 
-/// Changes as one (S15): frames in one segment behind the head, then one step by `publish(_:)`. OnDiskFormat, "Batches".
+/// Batches (S15): writes all frames in one segment after the log tail, then calls `publish(_:)`. OnDiskFormat, "Batches".
 extension ArchiveEngine {
     func applyMakingRoom(_ batch: PreparedBatch) throws(StorageError) -> [BatchResult]? {
         do throws(StorageError) {
@@ -85,7 +85,7 @@ extension ArchiveSection {
         return results
     }
 
-    /// The least recent entries to evict for the limit, without those that the batch changes.
+    /// The least recent entries to evict for the limit, except those that the batch changes.
     private func victims(for changes: [BatchChange]) throws(StorageError) -> [UInt32] {
         guard let limit = engine.diskLimit else { return [] }
         var bytes = Int(index.valueBytes)
@@ -150,7 +150,7 @@ extension ArchiveSection {
         guard count > 0 else { return }
         try index.numbers.reserve()
         let needed = Int(index.entryHighWater) + count
-        // The free list is in the mapped file, so it can't fail; but its length isn't counted.
+        // Taking a free slot can't fail, because the free list is in the mapped file; but the list's length isn't stored.
         if needed > Int(index.entryCapacity),
             Int(index.usedEntries) - index.entryCount - Int(index.setAsideCount) < count
         {
@@ -158,7 +158,7 @@ extension ArchiveSection {
         }
     }
 
-    /// Writes all frames from `first` on. None of them counts before the last one is complete.
+    /// Writes all frames from `first` on. None of them counts before the last is complete.
     private func write(
         _ plan: BatchPlan, _ bytes: UnsafeRawBufferPointer, count: Int, total: Int, at first: Location,
         _ pin: SegmentLog.Pin

@@ -14,7 +14,7 @@ extension ArchiveSection {
         return engine.leastSegmentBytes > engine.grantedSegmentBytes
     }
 
-    /// Whether the index was created for many more entries than it ever had, and exceeds its share because of that.
+    /// Whether the index has far more capacity than it ever used, and exceeds its share because of that.
     private var isRoomy: Bool {
         let used = Int(index.entryHighWater)
         return Int(index.entryCapacity) > used + used / 8 + 2 * IndexLayout.chunkEntries
@@ -26,7 +26,7 @@ extension ArchiveSection {
         if isRoomy { releaseSpareChunks() }
     }
 
-    /// In proportion to the entries removed under this hold. Requires drained touches.
+    /// Compacts in proportion to the entries removed under this hold of the lock. Requires drained touches.
     @inline(__always)
     func compactIfSparse(removed: Int = 1) {
         if isSparse { compact(chunks: 1 + removed / IndexLayout.chunkEntries) }
@@ -35,7 +35,7 @@ extension ArchiveSection {
     @inline(never)
     private func compact(chunks: Int) {
         for _ in 0..<chunks { guard isSparse, vacateLastChunk() else { return } }
-        // Other threads may be waiting for the lock: the rest is done afterwards.
+        // Other threads may be waiting for the lock: the rest becomes pending compaction.
         if isSparse { engine.deferCompaction() }
     }
 
@@ -72,10 +72,10 @@ extension ArchiveSection {
         }
     }
 
-    /// Moves the last chunk's entries to free slots in other chunks, and frees its blocks; `false` if there are too
-    /// many. Takes less than half a millisecond. Requires drained touches. Readers without the lock find an entry by
-    /// its location, which stays, and trust no miss during the move. Pending uses of old numbers are dropped. After a
-    /// crash half way, an entry may be listed twice, and recovery keeps one.
+    /// Moves the last chunk's entries to free slots in other chunks, and frees its blocks; `false` if there are too many. Takes
+    /// less than half a millisecond. Requires drained touches. Readers without the lock find an entry by its location, which
+    /// doesn't change, and trust no miss during the move. Pending touches of old numbers are dropped. After a crash in between,
+    /// two slots may name one entry; recovery keeps one.
     @inline(never)
     func vacateLastChunk() -> Bool {
         let used = index.usedEntries
@@ -84,13 +84,13 @@ extension ArchiveSection {
         guard last > 0, usedLines <= Int(last) else { return false }
         guard !mergeSpareBuckets() else { return true }
         index.beginStructureChange()
-        // At the end too, for lists that are made in between.
+        // Counts the end as well, for lists that are made in between.
         index.renumberings &+= 1
         defer {
             index.renumberings &+= 1
             index.endStructureChange()
         }
-        // Takes the free slots of the last chunk off the free list first, so that only lower ones are given out.
+        // Unlinks the last chunk's free slots first, so that the free list has only lower numbers.
         for number in last + 1...used {
             if let slot = index.entry(number), slot.location == .none { index.numbers.unlink(number, slot) }
         }

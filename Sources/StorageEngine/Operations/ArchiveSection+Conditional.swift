@@ -1,7 +1,7 @@
 extension ArchiveEngine {
-    /// Like ``putMakingRoom(_:key:tag:)``, but only if operation `sequence` stored the present entry or, with `nil`, if
-    /// the key is absent. Returns `nil` if nothing was stored. With `keepsTraits` it keeps deadline, memory interval
-    /// and owner. With `seesMemory` an entry that only this process' memory holds counts as present.
+    /// Like ``putMakingRoom(_:key:tag:)``, but only if operation `sequence` stored the present entry or, with `nil`, if the key
+    /// is absent. Returns `nil` if nothing was stored. With `keepsTraits` it keeps expiry time, memory interval and owner. With
+    /// `seesMemory` an entry in only this process's memory counts as present.
     func put(
         _ request: PutRequest, key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?, keepsTraits: Bool,
         seesMemory: Bool
@@ -51,7 +51,7 @@ extension ArchiveSection {
 }
 
 extension ArchiveEngine {
-    /// Number of the operation that stored what this process finds under an entry's key. `nil`: expired or in another memory.
+    /// Sequence of the operation that stored the entry this process finds. `nil` if it is expired or in another process's memory.
     func presentSequence(
         of entry: FoundEntry, _ key: UnsafeRawBufferPointer, tag: UInt32
     ) throws(StorageError) -> UInt64? {

@@ -2,12 +2,12 @@ extension ArchiveEngine {
     /// Entries or messages copied under one hold of the lock.
     private static let copiedAtOnce = 256
 
-    /// Copies a snapshot with all metadata, in the order of recency, into this empty archive. Passes damaged entries to `damaged`.
-    /// - Returns: whether all was copied; `progress` gets the number done, and stops it by `false`.
+    /// Copies a snapshot with all metadata and recency into this empty archive. Passes damaged entries to `damaged`.
+    /// - Returns: whether all entries were copied; `progress` gets the number done, and returns `false` to stop.
     func copy(
         _ snapshot: ArchiveSnapshot, damaged: (StorageError) -> Void, progress: (Int) -> Bool
     ) throws(StorageError) -> Bool {
-        // The least recently used entry first; messages in their order.
+        // The least recently accessed entry first; messages in their order.
         let order = snapshot.kind == .log ? Array(0..<snapshot.count) : Array((0..<snapshot.count).reversed())
         for start in stride(from: 0, to: order.count, by: ArchiveEngine.copiedAtOnce) {
             guard progress(start) else { return false }
@@ -79,7 +79,7 @@ extension ArchiveSection {
         guard let frame = try log.frameIfPresent(pin, at: location.offset) else {
             throw .corrupted(
                 path: log.path(of: location.segment), offset: location.offset,
-                reason: "what was written cannot be read back")
+                reason: "written data could not be read back")
         }
         try body(frame)
     }

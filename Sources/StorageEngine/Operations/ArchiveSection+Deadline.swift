@@ -1,5 +1,5 @@
 extension ArchiveSection {
-    /// Changes an entry's deadline without writing its value again (S8). With `sequence`, only if that stored the present entry.
+    /// Changes an entry's expiry time without writing its value (S8). With `sequence`, only if that stored the present entry.
     func changeDeadline(
         of key: UnsafeRawBufferPointer, to deadline: Int64, ifSequence sequence: UInt64?, cause: EventCause,
         group: UInt32 = 0, evenExpired: Bool = false
@@ -52,7 +52,7 @@ extension ArchiveSection {
     func setDeadline(of number: UInt32, _ slot: ChangingSlot, to deadline: Int64) {
         if deadline != Deadline.never { index.deadlines.expect(deadline, of: number) }
         slot.deadline = deadline
-        // Updates its cell too, which says whether a look-up must read the entry's slot.
+        // Updates the cell too, which has the bit that sends look-ups to the slot.
         index.table.setLocation(number, slot, slot.location)
     }
 }

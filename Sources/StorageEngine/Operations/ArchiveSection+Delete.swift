@@ -9,7 +9,7 @@ extension ArchiveEngine {
         return try acquire().delete(key, tag: tag, ifSequence: sequence)
     }
 
-    /// Deletes all in one step. The lock's time grows with the index only; slow file work follows.
+    /// Deletes all entries in one step. The time under the lock grows with the index only; slow file work follows.
     func deleteAll() throws(StorageError) -> Removal { try acquire().deleteAll() }
 }
 

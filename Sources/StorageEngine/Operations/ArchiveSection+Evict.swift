@@ -1,4 +1,4 @@
-/// Eviction: the count, the frames that name entries, and their removal. Requires applied uses. Order: ``EntryOrder``.
+/// Eviction: counts the victims, names them in a frame, and removes them. Requires drained touches. Order: ``EntryOrder``.
 extension ArchiveSection {
     @discardableResult
     func evict(downTo limit: UInt64) throws(StorageError) -> Int {
@@ -9,7 +9,7 @@ extension ArchiveSection {
         return before - index.entryCount
     }
 
-    /// How many of the next victims free at least `bytes`. If one frame can't name them, the first are evicted here.
+    /// The number of next victims that free at least `bytes`. If one frame can't name them all, evicts the first ones itself.
     func countVictims(toFree bytes: Int, sparing: UInt32) throws(StorageError) -> Int {
         var count = 0
         var freed = 0
@@ -51,7 +51,7 @@ extension ArchiveSection {
         }
     }
 
-    /// Removes the next `count` victims from the index. `events` is the first of as many claimed event numbers.
+    /// Removes the next `count` victims from the index. `events` is the first of `count` claimed event numbers.
     @inline(__always)
     func removeVictims(_ count: Int, sparing: UInt32, time: Int64, events: UInt64) {
         var victims = index.order.victims(sparing: sparing)
@@ -59,7 +59,7 @@ extension ArchiveSection {
             guard let (number, slot) = index.order.next(&victims) else { break }
             let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
             remove(number)
-            // Publishes after the removal: a follower that looks at once must not find the entry.
+            // Publishes after the removal: a follower that reads at once must not find the entry.
             index.publishEvent(
                 events &+ UInt64(place), .eviction, .limit, tag: tag, bytes: bytes, location: location,
                 pid: engine.pid, time: time)

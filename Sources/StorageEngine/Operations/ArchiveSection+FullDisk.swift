@@ -1,4 +1,4 @@
-/// Dropping data on a full disk, so that an archive can still be changed. The rules: OnDiskFormat, "A full disk".
+/// Drops data on a full disk, so that an archive can still be changed. Rules: OnDiskFormat, "A full disk".
 extension ArchiveEngine {
     @inline(__always)
     func putMakingRoom(
@@ -24,7 +24,7 @@ extension ArchiveEngine {
         var refusal = refusal
         var left = bytes + 2 * segmentTarget
         while left > 0 {
-            let given = try giveUpSome(for: bytes)
+            let given = try dropSome(for: bytes)
             guard given > 0 else { throw refusal }
             left -= given
             do throws(StorageError) {
@@ -38,7 +38,7 @@ extension ArchiveEngine {
     }
 
     /// Returns the freed bytes; 0 if nothing could be dropped.
-    private func giveUpSome(for bytes: Int) throws(StorageError) -> Int {
+    private func dropSome(for bytes: Int) throws(StorageError) -> Int {
         let section = try acquire()
         section.drainTouches()
         let before = index.segmentBytes
@@ -50,7 +50,7 @@ extension ArchiveEngine {
         // A value that wouldn't fit even then must not cost any entries (S4).
         if index.segmentBytes == before, bytes < before {
             guard try section.dropOldestSegment() else { return 0 }
-            // Its file may already have been missing; then the next one is dropped.
+            // The segment's file may already have been missing; then the next segment is dropped.
             return max(1, before - index.segmentBytes)
         }
         return before - index.segmentBytes
@@ -58,16 +58,16 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// Drops the oldest segments of a cache or a log until this many bytes are free. Requires applied uses.
+    /// Drops the oldest segments of a cache or a log until this many bytes are free. Requires drained touches.
     func dropOldestSegments(forBytes bytes: Int) throws(StorageError) {
         let before = index.segmentBytes
         try dropDeadSegments()
         while before - index.segmentBytes < bytes, try dropOldestSegment() {}
     }
 
-    /// Removes the oldest segment with its live entries, the only eviction that needs no frame; `false` for a collection, or if it
-    /// is the newest. Requires applied uses. Costs a look-up for each frame. The entries are removed after the file, so that a
-    /// rebuild can't bring back a key that the index no longer has.
+    /// Removes the oldest segment with its live entries, the only eviction without a frame; `false` for a collection or the
+    /// newest segment. Requires drained touches. Costs a look-up for each frame. The file is removed before the entries: a
+    /// rebuild must not restore a key that the index no longer has.
     func dropOldestSegment() throws(StorageError) -> Bool {
         let segment = index.oldestSegment
         guard engine.kind != .collection, segment != 0, segment < index.head.segment, mayRemoveSegments()
@@ -75,32 +75,32 @@ extension ArchiveSection {
             return false
         }
         let next = try self.segment(behind: segment)
-        // Pinned early, so that it stays readable after its file is removed.
+        // Pinned early, so that the segment stays readable after its file is removed.
         let pin = try log.pinIfPresent(segment)
         defer { if let pin { log.unpin(pin) } }
         var isWhole = true
         if engine.kind == .log {
-            try giveUpMessages(before: next) { () throws(StorageError) in
+            try dropMessagesOfFiles(before: next) { () throws(StorageError) in
                 isWhole = try removeOldestSegment(next: next)
             }
         } else {
             isWhole = try removeOldestSegment(next: next)
             crashPoint(.segmentGivenUp)
-            giveUpEntries(of: segment, pin)
+            dropEntries(of: segment, pin)
         }
         crashPoint(.segmentEmptied)
         index.setLiveFrames(ofSegment: segment, 0)
         log.releaseSegments(before: next)
-        // The space is needed at once.
+        // Unmaps at once, because the disk space is needed now.
         log.unmapReleased()
         if !isWhole { noteBeginning() }
         return true
     }
 
-    /// Removes the entries of a removed segment. After a crash half way, recovery finds the rest.
-    private func giveUpEntries(of segment: UInt32, _ pin: SegmentLog.Pin?) {
+    /// Removes the entries of a removed segment. After a crash in between, recovery finds the rest.
+    private func dropEntries(of segment: UInt32, _ pin: SegmentLog.Pin?) {
         if let pin {
-            // Entries that can't be read here are found below.
+            // The loop below finds entries that can't be read here.
             _ = try? log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
                 guard case .frame(let frame, let location) = item, frame.keyBytes > 0,
                     let number = index.table.entry(
@@ -109,7 +109,7 @@ extension ArchiveSection {
                 giveUp(number, .noSpace, key: frame.key)
             }
         }
-        // Remaining entries: tombstoned ones, those that no bucket leads to, and those whose frames are damaged.
+        // Remaining entries: tombstoned ones, those that no bucket names, and those with damaged frames.
         guard index.liveFrames(ofSegment: segment) >> IndexLayout.liveCountShift != 0 else { return }
         for number in 0..<index.usedEntries {
             guard let slot = index.entry(number + 1), slot.location.segment == segment else { continue }
@@ -135,8 +135,8 @@ extension ArchiveSection {
         if cause == .noSpace { index.addLocked(.evictions) }
     }
 
-    /// Drops the messages before a segment. If their files can't be removed, the messages are restored.
-    private func giveUpMessages(
+    /// Drops the messages before a segment. If their files can't be removed, restores the messages.
+    private func dropMessagesOfFiles(
         before segment: UInt32, removing: () throws(StorageError) -> Void
     ) throws(StorageError) {
         let (count, bytes) = try dropMessages(

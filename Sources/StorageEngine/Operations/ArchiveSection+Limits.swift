@@ -4,7 +4,7 @@ extension ArchiveSection {
         if engine.kind == .log { try dropMessages(downTo: limit) } else { try evict(downTo: limit) }
     }
 
-    /// ``fit(into:)`` in small parts, which drops dead segments or else the oldest. Requires applied uses.
+    /// Like ``fit(into:)`` in small parts; drops dead segments, or else the oldest. Requires drained touches.
     func fitMakingRoom(into limit: UInt64) throws(StorageError) {
         do throws(StorageError) {
             return try fit(into: limit)
@@ -31,10 +31,10 @@ extension ArchiveSection {
         }
     }
 
-    /// Entries that one frame names on a full disk, so that it fits into the reserve.
+    /// Number of entries that one frame names on a full disk, so that it fits into the reserve.
     private static let evictedAtOnce = 256
 
-    /// Bytes of the next entries to be evicted: at least one with a value, if any.
+    /// Bytes of the next entries to be evicted: at least one entry with a value, if any.
     fileprivate func bytesOfNextVictims(_ most: Int = ArchiveSection.evictedAtOnce) -> UInt64 {
         var bytes: UInt64 = 0
         var count = 0
@@ -46,10 +46,10 @@ extension ArchiveSection {
         return bytes
     }
 
-    /// Begins a new segment, if one is long from a larger limit, so that its dead bytes can be returned (S3). Not on a full disk.
+    /// Begins a new segment if a larger former limit made one long, so that its dead bytes can be reclaimed (S3).
     fileprivate func leaveLongSegment() {
         guard engine.kind != .log else {
-            // While there are messages, their files stay anyway.
+            // As long as the log has messages, their files stay anyway.
             if index.entryCount == 0, (try? dropAllMessages()) != nil { try? dropDeadSegments() }
             return
         }
@@ -57,7 +57,7 @@ extension ArchiveSection {
         try? appendBare(.void, inNewSegment: true) { _, _ in }
     }
 
-    /// Whether the newest segment is longer than one may be that is begun now.
+    /// Whether the newest segment is longer than a new segment may be.
     var isNewestSegmentLong: Bool {
         let head = index.head
         guard head != .none, let pin = try? log.pinIfPresent(head.segment) else { return false }
@@ -65,8 +65,8 @@ extension ArchiveSection {
         return log.view(pin).bytes > SegmentLayout.slackBytes(target: engine.segmentTarget)
     }
 
-    /// Applies the descriptor to the index, as its last writer may have crashed first; a damaged one leaves the index.
-    /// Excess entries are evicted with `mayGiveUpEntries`, else by the next writer or, on a full disk, the next put.
+    /// Applies the descriptor to the index: its last writer may have crashed before doing so. A damaged descriptor changes
+    /// nothing. Evicts excess entries if `mayGiveUpEntries`; otherwise the next writer or, on a full disk, the next put does.
     func followDescriptor(mayGiveUpEntries: Bool = true) throws(StorageError) {
         do throws(StorageError) {
             let descriptor = try Descriptor.read(in: engine.folder)
@@ -88,8 +88,8 @@ extension ArchiveSection {
 }
 
 extension ArchiveEngine {
-    /// Evicts excess entries, calls `publish` to write the descriptor, and updates the index. After a crash behind
-    /// `publish`, the marker stays, and the next holder of the lock does the rest
+    /// Evicts excess entries, calls `publish` to write the descriptor, and updates the index. After a crash that follows
+    /// `publish`, the lock owner stays set, and the next lock holder completes the change
     /// (``followDescriptor(mayGiveUpEntries:)``). If this throws, only evictions remain.
     func adopt(
         _ configuration: ArchiveConfiguration, publish: () throws(StorageError) -> Void
@@ -116,7 +116,7 @@ extension ArchiveEngine {
         scheduleReclaimIfNeeded()
     }
 
-    /// Evicts most of the excess, each part under one hold of the lock. Stops on a full disk (``adopt(_:publish:)``).
+    /// Evicts most of the excess in parts, each under one hold of the lock. Stops on a full disk (``adopt(_:publish:)``).
     func evictInSlices(downTo limit: UInt64) throws(StorageError) {
         guard kind != .log else { return try dropMessagesInSlices(downTo: limit) }
         while true {

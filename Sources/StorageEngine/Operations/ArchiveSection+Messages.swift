@@ -1,4 +1,4 @@
-/// Messages of a log: a ring, without keys or slots. At the limit the oldest are dropped, and segments with no others.
+/// Messages of a log: a ring without keys or slots. At the limit, drops the oldest messages, and segments that have no others.
 extension ArchiveEngine {
     func appendMessage(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
         do throws(StorageError) {
@@ -32,14 +32,14 @@ extension ArchiveSection {
                 time: now)
             throw .valueTooLarge(bytes: message.count, limit: limit, archive: engine.name)
         }
-        // Every message's frame contains this place, and a rebuild of the index relies on it.
+        // Every message's frame contains this location, and a rebuild of the index relies on it.
         guard index.firstMessage <= index.head, index.firstMessage != .none || index.entryCount == 0 else {
             throw index.contradiction(
-                at: IndexLayout.firstMessageOffset, "it says that the oldest message isn't among the messages"
+                at: IndexLayout.firstMessageOffset, "the oldest message is outside the log"
             )
         }
         let stamp = drainTouches()
-        // The values exceed the limit before anything was appended: dropping messages by such a total would be wrong.
+        // The total exceeds the limit before the append, so it is wrong: recount before dropping messages.
         if index.valueBytes > limit { try recountMessages() }
         let dropped = try oldestMessages { Int(index.valueBytes) - $0.bytes + message.count > Int(limit) }
         let content = FrameContent(
@@ -59,7 +59,7 @@ extension ArchiveSection {
             crashPoint(.messagesDropped)
             index.addLocked(.evictions, UInt64(dropped.count))
         }
-        // A process that emptied or shortened the ring may have died before it removed the files.
+        // A process that emptied or shortened the ring may have crashed before it removed the files.
         if index.firstMessage.segment > index.oldestSegment {
             dropSegments(before: index.firstMessage.segment)
         }
@@ -68,7 +68,7 @@ extension ArchiveSection {
         return content.sequence
     }
 
-    /// The oldest messages while `mustGoOn`. Damage or wrong totals are recounted first, or messages that fit would be dropped.
+    /// The oldest messages while `mustGoOn`. Recounts after damage or wrong totals: otherwise messages that fit would be dropped.
     private func oldestMessages(while mustGoOn: (Dropped) -> Bool) throws(StorageError) -> Dropped {
         var isRecounted = false
         while true {
@@ -101,12 +101,12 @@ extension ArchiveSection {
 
     /// Replays a message's frame; its `created` names the oldest message that stayed.
     func replayMessage(_ frame: Frame, at location: Location) throws(StorageError) {
-        let said = Location(raw: UInt64(bitPattern: frame.created))
-        let oldest = said == .none ? location : min(said, location)
+        let kept = Location(raw: UInt64(bitPattern: frame.created))
+        let oldest = kept == .none ? location : min(kept, location)
         let dropped = try messages(before: oldest, settled: location)
         index.adjust(.valueBytes, by: frame.valueBytes - dropped.bytes)
         index.adjust(.entryCount, by: 1 - dropped.count)
-        // Searched again only if it moved, or a large first message would make the replay quadratic.
+        // Searches again only if the location moved; otherwise a large first message would make the replay quadratic.
         guard dropped.count > 0 || index.firstMessage == .none else { return }
         index.firstMessage =
             try engine.message(from: dropped.first, before: location, settled: location)?.place ?? location
@@ -114,8 +114,8 @@ extension ArchiveSection {
 
     /// Replays the frame of a lowered limit; its `created` names the oldest message that stayed, 0: none.
     func replayShortening(_ frame: Frame, at location: Location) throws(StorageError) {
-        let said = Location(raw: UInt64(bitPattern: frame.created))
-        let dropped = try messages(before: said == .none ? location : min(said, location), settled: location)
+        let kept = Location(raw: UInt64(bitPattern: frame.created))
+        let dropped = try messages(before: kept == .none ? location : min(kept, location), settled: location)
         guard dropped.count > 0 else { return }
         index.adjust(.valueBytes, by: -dropped.bytes)
         index.adjust(.entryCount, by: -dropped.count)
@@ -133,7 +133,7 @@ extension ArchiveSection {
         return dropped
     }
 
-    /// Drops at most `most` of the oldest messages for a lower limit; logged, so a rebuild keeps it. Files go as the call ends.
+    /// Drops at most `most` of the oldest messages for a lower limit. A frame records this. Files are removed as the call ends.
     func dropMessages(downTo limit: UInt64, most: Int = .max) throws(StorageError) {
         let dropped = try oldestMessages {
             $0.count < most && Int(index.valueBytes) - $0.bytes > Int(clamping: limit)
@@ -148,7 +148,7 @@ extension ArchiveSection {
 
     func dropAllMessages() throws(StorageError) -> Removal {
         let removal = Removal(entries: index.entryCount, bytes: index.valueBytes)
-        // Also an empty ring may have files that are to be removed.
+        // An empty ring may also have files to remove.
         guard removal.entries > 0 || index.oldestSegment < index.head.segment || isNewestSegmentLong else {
             return removal
         }
@@ -168,7 +168,7 @@ extension ArchiveSection {
         return removal
     }
 
-    /// Drops the messages before a place for lack of disk space; restores them if `removing` fails. Returns how many.
+    /// Drops the messages before a location for lack of disk space; restores them if `removing` fails. Returns their number.
     func dropMessages(
         before place: Location, removing: () throws(StorageError) -> Void
     ) throws(StorageError) -> (count: Int, bytes: Int) {
@@ -198,7 +198,7 @@ extension ArchiveSection {
         index.adjust(.entryCount, by: sign * dropped.count)
     }
 
-    /// Recounts all messages: after a process died while appending, or damage, counts may be wrong. Costs reading all messages.
+    /// Recounts all messages: after damage, or a crash during an append, the totals may be wrong. Reads all messages.
     func recountMessages() throws(StorageError) {
         let (count, bytes) = try engine.countMessages()
         index.entryCount = count

@@ -1,6 +1,6 @@
-/// Slots of the process table. Processes release their own at closing; others release those of crashed processes.
+/// Slots of the process table. Processes release their slots at closing; other processes release those of crashed ones.
 extension ArchiveSection {
-    /// Clears the slots of processes that ended without closing, or with `isAlone` all, and removes entries that only they held.
+    /// Clears the slots of processes that ended without closing, or all with `isAlone`, and removes entries that only these held.
     func releaseDeadProcessSlots(isAlone: Bool) {
         let liveness = engine.liveness
         for slot in index.processes.attached where isAlone || !liveness.isAlive(slot) { leave(slot) }

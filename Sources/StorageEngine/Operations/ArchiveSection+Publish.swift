@@ -3,13 +3,13 @@ import CPlatform
 struct BatchStep {
     var isPut: Bool
     var tag: UInt32
-    /// The entry that it changes; 0: a new one.
+    /// Number of the entry to be changed; 0: a new entry.
     var number: UInt32
     var location: Location
     var old = Location.none
 }
 
-/// A batch whose frames are all written behind the head.
+/// A batch whose frames are all written after the log tail.
 struct BatchPublication {
     var first: Location
     var bytes: Int
@@ -17,12 +17,12 @@ struct BatchPublication {
     var victims: [UInt32]
 }
 
-/// How a batch becomes part of the archive in one instant. Why this works: OnDiskFormat, "Batches".
+/// Publication of a batch by one atomic store. Why readers never see a part of it: OnDiskFormat, "Batches".
 extension ArchiveSection {
-    /// Makes the frames of a batch part of the archive by one atomic store. Room for new entries must be reserved.
+    /// Makes the frames of a batch part of the archive by one atomic store. Slots for new entries must be reserved.
     func publish(_ batch: BatchPublication, _ pin: SegmentLog.Pin) {
         var steps = batch.steps
-        // From here on, readers that meet one of its frames use the entry's previous frame.
+        // From here on, readers that meet a frame of the batch use the entry's previous frame.
         index.batchOpen = batch.first
         crashPoint(.batchMarked)
         for place in steps.indices {
@@ -36,7 +36,7 @@ extension ArchiveSection {
             }
             crashPoint(.batchEntryChanged)
         }
-        // Stored before `batchOpen` is cleared: a batch must not be decided while slots belong to the previous frames.
+        // Stored before `batchOpen` is cleared: the batch must not count while slots belong to the previous frames.
         index.batchDone = batch.first
         crashPoint(.batchDecided)
         index.batchOpen = .none
@@ -62,7 +62,7 @@ extension ArchiveSection {
         return content
     }
 
-    /// Makes slot and cell of a new entry, without a place in the order of recency.
+    /// Fills slot and cell of a new entry, but doesn't link it into the order of recency.
     private func addUnpublished(_ step: BatchStep, _ pin: SegmentLog.Pin) -> UInt32 {
         guard let content = content(at: step, pin) else { return 0 }
         index.beginStructureChange()
@@ -85,7 +85,7 @@ extension ArchiveSection {
         guard let slot = index.entry(step.number) else { return }
         if step.old != .none { index.adjustLive(step.old, by: -Int(slot.frameBytes)) }
         guard let content = content(at: step, pin) else { return index.declareDamaged() }
-        // A value on disk, or a deletion, replaces what processes hold of the key in their memories.
+        // A value on disk, or a deletion, replaces the key's memory-only entries.
         if slot.isMemoryOnly { removeMemoryOnly(of: content.key, tag: step.tag, sparing: step.number) }
         guard step.isPut else {
             index.adjustLive(step.location, by: Int(slot.frameBytes))

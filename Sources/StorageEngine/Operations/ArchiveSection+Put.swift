@@ -8,9 +8,9 @@ struct PutRequest {
 }
 
 extension ArchiveEngine {
-    /// Stores `value` as the entry of `key`, the most recent, and evicts until the limit is kept (S1, S3, S5). The
-    /// frame names its evictions, so both happen or neither. One frame can name 8,127; if more are needed, the first
-    /// may be evicted although the put fails. The key is validated; `tag` is from its hash.
+    /// Stores `value` as the entry of `key`, the most recent, and evicts entries until the limit is kept (S1, S3, S5). The frame
+    /// names the evicted entries, so both happen or neither. One frame can name 8,127; if more are needed, the first may be
+    /// evicted although the put fails. The key must be validated; `tag` is from its hash.
     @inline(__always)
     func put(
         _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
@@ -84,7 +84,7 @@ extension ArchiveSection {
             replacedNumber = existing.number
             if request.keepsCreation, !engine.isExpired(existing) { content.created = existing.frame.created }
             engine.unpin(existing)
-            // Each process has its own memory-only entry of a key (S11).
+            // Each process has a separate memory-only entry of a key (S11).
             if existing.slot.isMemoryOnly, request.traits.residentBytes != 0 {
                 replacedNumber = engine.ownMemoryOnlyNumber(of: key, tag: tag) ?? 0
                 replaced = index.entry(replacedNumber)
@@ -95,7 +95,7 @@ extension ArchiveSection {
         }
         let replacedBytes = replaced.map { Int($0.valueBytes) } ?? 0
         let bytes = Int(index.valueBytes) - replacedBytes + value.count
-        // If nothing is evicted and no entry is new, the order of recency can be updated later.
+        // If the put evicts nothing and its key has an entry, the order of recency can be updated later.
         let isTouchPending =
             replaced != nil && bytes <= limit ?? .max && request.traits.isPlain
             && index.touches.mayWait(recency)

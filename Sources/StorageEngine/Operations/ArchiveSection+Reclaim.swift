@@ -1,8 +1,8 @@
 import CPlatform
 import SystemC
 
-/// Copies the oldest segment's live frames to the head of the log, then removes its file. Always the oldest: a delete
-/// or an eviction in it then hides nothing older. Proportional to the bytes appended: OnDiskFormat, "Reclaiming".
+/// Copies the oldest segment's live frames to the log tail, then removes its file. Always the oldest: frames that delete or evict
+/// in it can't concern an older one. Costs are proportional to the bytes appended: OnDiskFormat, "Reclaiming".
 extension ArchiveSection {
     @inline(__always)
     func reclaim(forAppended bytes: Int) {
@@ -14,12 +14,12 @@ extension ArchiveSection {
 
     @inline(never)
     private func reclaimSlowly(share: Int) {
-        // A damaged index may call live frames dead.
+        // A damaged index may count live frames as dead.
         guard index.isReady else { return }
         if index.setAsideCount > 0 { forgetSetAside(most: 64) }
         let allowed = engine.allowedSegmentBytes
         let most = max(share, ArchiveSection.workAtOnce)
-        // One pass over the whole log frees all that can be freed.
+        // One pass over the whole log frees all space that can be freed.
         let last = index.head.segment
         var work = 0
         while true {
@@ -32,7 +32,7 @@ extension ArchiveSection {
             }
             work += done
         }
-        // Other threads may be waiting for the lock: the rest is done afterwards, or by the thread already doing it.
+        // Other threads may be waiting for the lock: the rest becomes pending compaction, unless a thread is already doing it.
         if engine.isOverbooked(index.segmentBytes), !engine.isCompactionClaimed { engine.deferCompaction() }
     }
 
@@ -46,16 +46,16 @@ extension ArchiveSection {
         return work > 0
     }
 
-    /// Bytes of frames processed in one hold of the lock when the rest can wait.
+    /// Bytes of frames per hold of the lock, unless the rest is urgent.
     private static let workAtOnce = 65_536
 
-    /// Continues with the oldest segment. Returns the bytes of work; `nil` if it can't go on now.
+    /// Continues with the oldest segment. Returns the bytes of work; `nil` if it can't continue now.
     private func reclaimStep(share: Int) -> Int? {
         let segment = index.oldestSegment
         guard index.liveFrames(ofSegment: segment) == 0 else {
             return reclaimNextFrames(of: segment, share: share)
         }
-        // Checked when a segment is empty: once for most segments, at each change for one that an undo still needs.
+        // Checked when a segment is empty: once for most segments, and at each change for a segment that an undo still needs.
         guard !engine.isNeededToUndo(segment),
             let next = try? self.segment(behind: segment)
         else { return nil }
@@ -63,17 +63,17 @@ extension ArchiveSection {
         return index.oldestSegment > segment ? 4096 : nil
     }
 
-    // MARK: Without writes
+    // MARK: Pending compaction
 
-    /// Does a slice of another call's pending reclaiming: that call may have failed, or be a look-up, which doesn't
-    /// wait for it. Clears the pending state when nothing more can be done. Returns whether it did something.
+    /// Does a slice of another call's pending compaction: that call may have failed, or be a look-up, which doesn't wait for it.
+    /// Clears the pending state when no more can be done. Returns whether it did something.
     func compactPart() -> Bool {
-        let debtor = engine.compactionOwner.load(ordering: .relaxed)
-        guard debtor != 0 else { return false }
+        let owner = engine.compactionOwner.load(ordering: .relaxed)
+        guard owner != 0 else { return false }
         let reclaims = reclaimSome { engine.isOverbooked(index.segmentBytes) }
         if reclaims || dropDeadSegment() || compactSome() { return true }
-        // Reclaiming becomes pending under the lock, so this clears no newer request.
-        _ = engine.compactionOwner.compareExchange(expected: debtor, desired: 0, ordering: .relaxed)
+        // Compaction becomes pending under the lock, so this clears no newer request.
+        _ = engine.compactionOwner.compareExchange(expected: owner, desired: 0, ordering: .relaxed)
         return false
     }
 
@@ -87,11 +87,11 @@ extension ArchiveSection {
         var frame: Frame
         var offset: Int
         var tag: UInt32
-        /// The entry that the frame belongs to; 0 if it no longer exists.
+        /// The entry whose live frame this is; 0: the frame is dead.
         var number: UInt32 = 0
     }
 
-    /// Processes the cleaner's next frames, several at once to fetch their cache lines together. Bytes done; `nil` without space.
+    /// Processes the cleaner's next frames in groups, to prefetch cache lines. Returns the bytes; `nil` if the disk is full.
     private func reclaimNextFrames(of segment: UInt32, share: Int) -> Int? {
         let present: SegmentLog.Pin?
         do throws(StorageError) {
@@ -135,7 +135,7 @@ extension ArchiveSection {
                 }
             }
             for candidate in candidates[..<count] {
-                // Moving one entry changes nothing about the others.
+                // Moving one entry must not change the others.
                 if let slot = index.entry(candidate.number) {
                     guard slot.location == Location(segment: segment, offset: candidate.offset) else {
                         index.declareDamaged()
@@ -160,7 +160,7 @@ extension ArchiveSection {
         return index.table.entry(at: Location(segment: segment, offset: candidate.offset), tag: candidate.tag)
     }
 
-    /// Advances the cleaner to the next valid frame; without one, abandons the segment.
+    /// Advances the cleaner to the next valid frame, or abandons the segment if none follows.
     private func skipDamage(_ pin: SegmentLog.Pin, at offset: Int) -> Int? {
         let found: Int?
         do throws(StorageError) {
@@ -175,7 +175,7 @@ extension ArchiveSection {
         return next - offset
     }
 
-    /// Copies an entry's frame to the head. With `kept`, the entry is set aside.
+    /// Copies an entry's frame to the log tail. With `kept`, the entry is tombstoned.
     func move(_ frame: Frame, _ number: UInt32, _ slot: ChangingSlot, kept: RemovalNote?) -> Bool {
         var content = FrameContent(
             kind: kept != nil ? .kept : frame.kind == .resident ? .resident : .move, encoding: frame.encoding,
@@ -185,7 +185,7 @@ extension ArchiveSection {
         if frame.extensionBytes == 0, slot.deadline == Deadline.never, kept == nil {
             return move(content, number, slot)
         }
-        // The deadline may have changed since the frame was written; the other traits can't have.
+        // The expiry time may have changed since the frame was written; the other traits can't.
         var traits = frame.traits
         traits.deadline = slot.deadline
         let size = traits.bytes + (kept == nil ? 0 : FrameExtension.partBytes(RemovalNote.bytes))
@@ -233,7 +233,7 @@ extension ArchiveSection {
             let tag = UInt32(truncatingIfNeeded: engine.hash(frame.key))
             if let other = try engine.find(frame.key, tag: tag) {
                 engine.unpin(other)
-                // Each process may have its own entry of a key that only memories hold.
+                // Each process may have a separate memory-only entry of a key.
                 if other.number != number, !(slot.isMemoryOnly && other.slot.isMemoryOnly) { return .gone }
             }
             return move(frame, number, slot, kept: nil) ? .moved : .noRoom
@@ -244,8 +244,8 @@ extension ArchiveSection {
         }
     }
 
-    /// Removes a segment that the cleaner has finished although entries still name it: those with damaged frames are removed,
-    /// those that no bucket leads to are moved. `false` if there is no space for that, or the whole archive was removed.
+    /// Removes a segment that the cleaner has finished but entries still name: removes entries with damaged frames, and moves
+    /// those that no bucket names. `false` without space for that, or if the archive was removed.
     private func abandon(_ segment: UInt32) -> Bool {
         guard (try? engine.throwIfRemoved()) != nil else { return false }
         if index.liveFrames(ofSegment: segment) != 0 {
@@ -268,14 +268,14 @@ extension ArchiveSection {
         return true
     }
 
-    /// The oldest segment after `segment`: the next, or a missing one with entries, which are given up and reported as lost.
+    /// The oldest segment after `segment`: the next one, or a missing one with entries, which are dropped and reported as lost.
     func segment(behind segment: UInt32) throws(StorageError) -> UInt32 {
         let next = try log.nextSegment(after: segment, upTo: index.head.segment)
         guard engine.kind != .log, next > segment + 1 else { return next }
         return (segment + 1..<next).first { index.liveFrames(ofSegment: $0) != 0 } ?? next
     }
 
-    /// Whether files of old segments may be removed: the frames moved out of synced ones have to be on the medium first.
+    /// Whether files of old segments may be removed: frames copied from synced ones must be on the medium first.
     func mayRemoveSegments() -> Bool {
         guard index.durability != .process else { return true }
         // Waits briefly and only once, because others wait for the archive's lock; a later operation removes the files.
@@ -301,18 +301,18 @@ extension ArchiveSection {
         if isAnyMissing { noteBeginning() }
     }
 
-    /// A segment that was missing while others were removed may reappear after the index that recorded this is lost. So
-    /// the header of a new segment records where the log begins. Without space for one, the next segment does.
+    /// A segment that was missing while others were removed may reappear after the index that recorded the removal is lost. So
+    /// the header of a new segment records where the log begins; without disk space for one, the next segment's does.
     func noteBeginning() {
         guard index.isReady, engine.kind != .log else { return }
         try? appendBare(.void, inNewSegment: true) { _, _ in }
     }
 
-    /// Removes the oldest segment's file and makes `next` the oldest, or changes nothing. Returns whether none was missing.
+    /// Removes the oldest segment's file and makes `next` the oldest, or changes nothing. Returns whether no file was missing.
     func removeOldestSegment(next: UInt32) throws(StorageError) -> Bool {
         let segment = index.oldestSegment
         var isWhole = try log.missing(among: [segment, next]).isEmpty
-        // Before removing the file, so that readers who miss it find that it is no longer part of the log.
+        // Stored before the file is removed: readers that miss the file then see that it is no longer part of the log.
         index.oldestSegment = next
         crashPoint(.segmentForgotten)
         do throws(StorageError) {
@@ -336,13 +336,13 @@ extension ArchiveSection {
 }
 
 extension ArchiveEngine {
-    /// Whether the segments take about as much space as allowed, also because the bound shrank (S3). True half a
-    /// segment early: a segment being copied and its copy both take space, and a put must not reclaim too much at once.
+    /// Whether the segments use about as much space as allowed, also after the bound shrank (S3). True half a segment early: a
+    /// segment being copied and its copy both use space, and a put must not reclaim too much at once.
     var isReclaimingDue: Bool {
         kind != .log && index.segmentBytes > allowedSegmentBytes - segmentTarget / 2
     }
 
-    /// Whether the segments exceed their bound by more than a change may leave to the next one. Never for a log.
+    /// Whether the segments exceed their bound by more than a change may leave to the next one. Never true for a log.
     fileprivate func isOverbooked(_ used: Int) -> Bool {
         kind != .log && used > allowedSegmentBytes + segmentTarget
     }
@@ -350,7 +350,7 @@ extension ArchiveEngine {
     /// Reclaims after many entries were removed, in slices, each under one hold of the lock, at most once over the log.
     func reclaimInSlices() throws(StorageError) { try reclaimInSlices { isReclaimingDue } }
 
-    /// Makes the current call reclaim, before it returns, what exceeds one hold of the lock.
+    /// Makes the current call finish, before it returns, the compaction that exceeds one hold of the lock.
     func deferCompaction() {
         compactionOwner.store(ArchiveEngine.thread, ordering: .relaxed)
         isCompactionDue.store(true, ordering: .relaxed)
@@ -359,20 +359,20 @@ extension ArchiveEngine {
     var hasPendingCompaction: Bool { compactionOwner.load(ordering: .relaxed) == ArchiveEngine.thread }
 
     fileprivate var isCompactionClaimed: Bool {
-        let debtor = compactionOwner.load(ordering: .relaxed)
-        return debtor != 0 && debtor != ArchiveEngine.thread && debtor != ArchiveEngine.nobody
+        let owner = compactionOwner.load(ordering: .relaxed)
+        return owner != 0 && owner != ArchiveEngine.thread && owner != ArchiveEngine.noThread
     }
 
-    /// Leaves the current call's pending reclaiming to the next change or the background.
+    /// Leaves the current call's pending compaction to the next change or to maintenance.
     func leaveCompaction() {
         let (isLeft, _) = compactionOwner.compareExchange(
-            expected: ArchiveEngine.thread, desired: ArchiveEngine.nobody, ordering: .relaxed)
-        // If no thread can be started now, the next change does it.
+            expected: ArchiveEngine.thread, desired: ArchiveEngine.noThread, ordering: .relaxed)
+        // If no thread can be started, the next change continues it.
         if isLeft { try? startMaintenance() }
     }
 
-    /// Instead of a thread: pending reclaiming is left to the next change or the background.
-    private static let nobody = UInt.max
+    /// In place of a thread: the pending compaction is left to the next change or to maintenance.
+    private static let noThread = UInt.max
 
     private static var thread: UInt {
         #if canImport(Darwin)
@@ -382,11 +382,11 @@ extension ArchiveEngine {
         #endif
     }
 
-    /// Does the pending reclaiming in slices, each under one hold of the lock, so that S3 holds when the call returns.
+    /// Does the pending compaction in slices, each under one hold of the lock, so that S3 holds when the call returns.
     @inline(never)
     func finishPendingCompaction() {
         defer {
-            // Unless another thread has taken it over.
+            // No effect if another thread has taken the compaction over.
             _ = compactionOwner.compareExchange(
                 expected: ArchiveEngine.thread, desired: 0, ordering: .relaxed)
         }

@@ -1,9 +1,9 @@
-/// Removing many entries: expired, idle, or of one owner. Some hundred at a time, so that others get the lock.
+/// Removing many entries: expired, idle, or of one owner. Releases the lock after some hundred entries.
 extension ArchiveSection {
     private static let entriesOfFrame = 1024
 
-    /// Logs the removal of these entries in frames that name their locations, and removes them from the index; with a
-    /// `group` they are set aside instead (S12). The caller reclaims the space (``ArchiveEngine/reclaimInSlices()``).
+    /// Logs the removal of these entries in frames that name their locations, and removes them from the index; with a `group`
+    /// they are tombstoned instead (S12). The caller reclaims the space (``ArchiveEngine/reclaimInSlices()``).
     @discardableResult
     func removeBatch(
         _ numbers: [UInt32], _ kind: EventKind, _ cause: EventCause, group: UInt32 = 0
@@ -49,7 +49,7 @@ extension ArchiveSection {
 
     // MARK: Expired entries (S8)
 
-    /// Removes expired entries; sets those aside whose deadline comes from an action that can be undone.
+    /// Removes expired entries; tombstones those that a reversible action let expire.
     func expire(_ numbers: [UInt32]) throws(StorageError) -> Removal {
         let actions = index.undo.isEmpty ? [:] : try engine.deadlinesOfActions()
         guard !actions.isEmpty else { return try removeBatch(numbers, .expiry, .deadline) }
@@ -59,7 +59,7 @@ extension ArchiveSection {
             parts[try engine.action(expiring: number, among: actions), default: []].append(number)
         }
         for (group, part) in parts {
-            // It is about to get its old deadline back.
+            // An undo is about to restore the entry's former expiry time.
             if index.undo.line(of: group)?.state == .returning { continue }
             let done = try removeBatch(part, .expiry, .deadline, group: group)
             removal.entries += done.entries
@@ -70,11 +70,11 @@ extension ArchiveSection {
 }
 
 extension ArchiveEngine {
-    /// Slots examined, and at most `actionBatch` entries removed, under one hold of the lock.
+    /// Slots examined under one hold of the lock; at most `actionBatch` entries are removed.
     private static let slotsAtOnce: UInt32 = 8192
 
-    /// Removes every entry that `isChosen`, by slices, each under one hold of the lock, from the highest number down, because
-    /// renumbering lowers numbers. Returns the number of the action if `isReversible`. `progress` says whether to go on.
+    /// Removes every entry for which `isChosen` is true, in slices, each under one hold of the lock, from the highest number down,
+    /// because renumbering lowers numbers. Returns the number of the action if `isReversible`. `progress` returns `false` to stop.
     func removeAll(
         _ kind: EventKind, _ cause: EventCause, isReversible: Bool = false,
         progress: (Int) -> Bool = { _ in true }, where isChosen: (ChangingSlot) throws(StorageError) -> Bool
@@ -137,12 +137,12 @@ extension ArchiveEngine {
     /// Rows of 32 entries examined under one hold of the lock.
     static let rowsAtOnce = 512
 
-    /// Removes an entry that a look-up found expired, if the lock is free. Otherwise a later call does (F6).
+    /// Removes an entry that a look-up found expired, if the lock is free; otherwise a later call does (F6).
     @inline(never)
     func removeIfExpired(_ entry: FoundEntry, tag: UInt32) {
         guard let section = tryAcquire() else { return }
         section.drainTouches()
-        // Its deadline may have been changed since.
+        // The expiry time may have changed since.
         guard section.index.marks.isLive(entry.number, section.index.changing(entry.slot)),
             standing(of: entry.number, entry.slot, at: entry.location) == .expired
         else { return }
@@ -153,7 +153,7 @@ extension ArchiveEngine {
         }
         section.reclaim(forAppended: 0)
         _ = consume section
-        // The look-up doesn't wait for the remaining reclaiming.
+        // The look-up doesn't wait for the remaining compaction.
         leaveCompaction()
     }
 
@@ -177,7 +177,7 @@ extension ArchiveEngine {
                         $0.owner.elementsEqual(bytes)
                     }
                     if isOwners == true { return true }
-                    // Another owner's name with the same hash, unless the frame is damaged or missing.
+                    // Another owner's name has the same hash, unless the frame is damaged or missing.
                     return try withSoundFrame(at: slot.location) { _ in () } == nil
                 } catch {
                     guard case .corrupted = error else { throw error }

@@ -1,5 +1,5 @@
 extension ArchiveEngine {
-    /// Replaces a value that `sequence` stored, as a `put` with the last use's stamp, time and terms; drops nothing on a full disk.
+    /// Replaces a value that `sequence` stored; keeps options, stamp and time of the last access. Drops nothing on a full disk.
     func rewrite(
         _ value: UnsafeRawBufferPointer, encoding: ValueEncoding, key: UnsafeRawBufferPointer,
         ifSequence sequence: UInt64

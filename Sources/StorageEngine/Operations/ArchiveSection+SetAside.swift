@@ -16,14 +16,14 @@ extension ArchiveSection {
 
     func countRemoval(_ removal: RemovalNote, first: Location, bytes: UInt64) {
         let line = index.undo.lineToBe(of: removal.group)
-        // Frames of an action after its `restore` come only from damage or forgery: they begin it again.
+        // Frames of an action after its `restore` frame are damaged or forged: they begin the action again.
         if line.group != removal.group || line.state == .undone {
-            // 64 actions later an action can no longer be undone.
+            // An action can no longer be undone after 64 later actions.
             line.end = 0
             giveUp(line)
             begin(line, removal, first: first)
         }
-        // An entry that expires because of an action was counted when its deadline was set.
+        // An entry that expires because of an action was counted when its expiry time was set.
         guard removal.kind == .deadline || !line.isOfDeadlines else { return }
         line.entries += 1
         line.bytes &+= bytes
@@ -37,7 +37,7 @@ extension ArchiveSection {
         line.clearSums()
         line.state = .reversible
         line.end = now.boot.addingSaturating(ArchiveEngine.graceMicroseconds - past)
-        // A change of deadlines keeps the whole log from its first frame on; a removal its entries' frames.
+        // A change of expiry times keeps the whole log from its first frame on; a removal keeps only its entries' frames.
         line.endBytes = removal.kind == .deadline ? appended &+ engine.deadlineGraceBytes : .max
         line.lastAppended = appended
         line.entries = 0
@@ -58,7 +58,7 @@ extension ArchiveSection {
         guard group != 0 else { return try body() }
         let before = index.appendedBytes
         let left = index.undo.line(of: group).flatMap { $0.endBytes == .max ? nil : $0.endBytes &- before }
-        // Nor may the window end during `body`: reclaiming may move far more than the bytes left.
+        // The undo window stays open during `body`, although reclaiming may write more than the bytes left.
         if left != nil { index.undo.line(of: group)?.endBytes = .max }
         defer {
             if let line = index.undo.line(of: group) {
@@ -74,7 +74,7 @@ extension ArchiveSection {
         return try body()
     }
 
-    /// An action beyond the budget left by earlier ones can be undone only until a twentieth of the limit has been written.
+    /// An action beyond the remaining budget can be undone only until a twentieth of the limit has been written.
     func keepWithinBudget(_ group: UInt32) {
         guard let line = index.undo.line(of: group), !line.isOfDeadlines, line.endBytes == .max else {
             return
@@ -99,9 +99,9 @@ extension ArchiveSection {
         }
     }
 
-    // MARK: Stored again
+    // MARK: Overwritten entries
 
-    /// The key is being stored: its tombstoned entries are not restored by an undo (S12).
+    /// Marks the key's tombstoned entries as overwritten before the key is stored: no undo restores them (S12).
     @inline(never)
     func supersede(_ key: UnsafeRawBufferPointer, tag: UInt32) {
         for (number, slot) in hidden(key, tag: tag) {
@@ -110,7 +110,7 @@ extension ArchiveSection {
         }
     }
 
-    /// The hidden entries of a key. One whose frame can't be read now is included: not restoring it is safer.
+    /// The tombstoned entries of a key. Includes one whose frame can't be read now: not restoring it is safer.
     func hidden(_ key: UnsafeRawBufferPointer, tag: UInt32) -> [(UInt32, ChangingSlot)] {
         guard let bucket = index.table.bucket(of: tag) else { return [] }
         var found: [(UInt32, ChangingSlot)] = []
@@ -130,23 +130,23 @@ extension ArchiveSection {
         return found
     }
 
-    // MARK: When undo is over
+    // MARK: The end of the undo window
 
-    /// Drops at most `most` entries whose action can no longer be undone, and settles restored ones. `true` if there
-    /// may be more. After a full sweep, corrects sums of marks that don't exist. Visits each line of the undo table.
+    /// Drops at most `most` entries whose action can no longer be undone, and clears the marks of restored ones. `true` if there
+    /// may be more. After a full sweep, corrects the sums of marks that don't exist. Visits each line of the undo table.
     @discardableResult
     func forgetSetAside(most: Int, evenReversible: Bool = false) -> Bool {
         var lines: UInt64 = 0
         for place in 0..<IndexLayout.undoLines {
             let line = index.undo[place]
             guard line.marked > 0 else { continue }
-            // Before the first entry: after a death half way, an undo would restore only the others, and the log all of them.
+            // Set before the first entry is dropped: after a crash in between, an undo would restore the others, but the log all.
             if evenReversible { line.end = 0 }
             if line.isBack || !engine.isReversible(line) { lines |= 1 << UInt64(place) }
         }
         guard lines != 0 else { return false }
         var left = most
-        // Some hundred bytes of marks for each entry that may be handled.
+        // Reads some hundred marks for each entry that may be handled.
         var words = most > 1 << 20 ? UInt32.max : UInt32(most) * 512
         var number = index.undoSweep
         var isSecondLap = false
@@ -174,7 +174,7 @@ extension ArchiveSection {
         return true
     }
 
-    /// Gives up an entry that is set aside. A mark on any other entry is damage.
+    /// Drops a tombstoned entry. A mark on another entry is damage.
     func forget(_ number: UInt32, _ slot: ChangingSlot) {
         guard slot.isSetAside else { return index.declareDamaged() }
         engine.countHandled(entries: 1)
@@ -188,7 +188,7 @@ extension ArchiveSection {
         index.endStructureChange()
     }
 
-    /// The entries marked with a line, in a replay also former ones. `ends`: the caller settles or drops them all now.
+    /// The entries marked with a line, in a replay also former ones. `ends`: the caller restores or drops them all now.
     func marked(by line: ChangingUndoLine, ends: Bool = false) -> [UInt32] {
         let replayed: [UInt32]? = engine.replayedMarks.withLock { marks in
             guard !marks.isEmpty else { return nil }
@@ -209,12 +209,12 @@ extension ArchiveSection {
         }
     }
 
-    /// Copies or gives up an entry set aside in a segment being reclaimed. `false`: no space for the copy.
+    /// Copies or drops a tombstoned entry of a segment that is being reclaimed. `false`: no space for the copy.
     func carryOn(_ frame: Frame, _ number: UInt32, _ slot: ChangingSlot) -> Bool {
         if index.marks.unmarkIfBack(number, slot) { return move(frame, number, slot, kept: nil) }
         let mark = index.marks[number]
         let line = index.undo[mark.place]
-        // The put that superseded it may no longer be in the log, so the entry must not stay there either.
+        // The put that overwrote the entry may no longer be in the log, so the entry must not stay in it either.
         guard mark.isSet, !mark.isSuperseded, engine.isReversible(line) else {
             forget(number, slot)
             return true
@@ -233,9 +233,9 @@ extension ArchiveEngine {
 
     // MARK: The budget
 
-    /// The undo budget beside the limit: a whole archive's values, unless keys and overhead need far more than they do.
+    /// The undo budget in addition to the limit: a whole archive's values, unless keys and overhead need far more space.
     fileprivate var undoLimits: UndoCost {
-        // A collection has no limit: its values, including those set aside, take the limit's place.
+        // A collection has no limit: the bytes of its values, tombstoned ones included, serve as one.
         let setAside = index.undo.lines.reduce(0) { $0 &+ $1.pendingBytes }
         let limit = min(
             diskLimit ?? index.valueBytes &+ setAside, ArchiveConfiguration.maximumDiskLimit)
@@ -255,11 +255,11 @@ extension ArchiveEngine {
             roomLeft: limits.room - min(limits.room, used.room))
     }
 
-    /// How many bytes may be written until a change of deadlines can't be undone: it keeps the log from its first frame on.
+    /// Bytes that may be written until a change of expiry times can't be undone: it keeps the log from its first frame on.
     fileprivate var deadlineGraceBytes: UInt64 { min(undoLimits.values, undoLimits.room) }
 }
 
-/// Bytes of values that are set aside, and bytes that they take on disk and in the index.
+/// Bytes of tombstoned values, and bytes that their entries use on disk and in the index.
 private struct UndoCost {
     var values: UInt64 = 0
     var room: UInt64 = 0

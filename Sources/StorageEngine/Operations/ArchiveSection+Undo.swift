@@ -1,11 +1,11 @@
 import CPlatform
 
-/// Undoing reversible actions (S12): by one frame and one word in the index. The rest is done in slices.
+/// Undoing reversible actions (S12): one frame and one word in the index make it visible, and slices complete it.
 extension ArchiveEngine {
     /// Entries handled under one hold of the lock.
     static let actionBatch = 256
 
-    /// Whether an action can still be undone. The old deadlines are only in the log.
+    /// Whether an action can still be undone. Former expiry times are only in the log.
     func isReversible<Right>(_ line: UndoLine<Right>) -> Bool {
         line.group != 0 && (line.state == .reversible || line.state == .returning) && Clock.boot() < line.end
             && (line.endBytes == .max || index.appendedBytes < line.endBytes)
@@ -26,8 +26,8 @@ extension ArchiveEngine {
         index.undo.lines.filter { isReversible($0) }.map { describe($0) }
     }
 
-    /// Undoes an action, or the latest if `group` is `nil`; `nil`: no such action. Removed entries return in one step
-    /// for every process. Deadlines return in parts: `progress` gets the fraction done, and returns `false` to stop.
+    /// Undoes an action, or the latest if `group` is `nil`; `nil`: no such action. Removed entries are restored in one step for
+    /// every process. Expiry times are restored in parts: `progress` gets the fraction done, and returns `false` to stop.
     func undo(_ group: UInt32?, progress: (Double) -> Bool) throws(StorageError) -> UndoOutcome? {
         // Does most of the sync before taking the lock.
         try synchronizeBeforeRestoring()
@@ -42,7 +42,7 @@ extension ArchiveEngine {
         return try undoRemoval(line, outcome)
     }
 
-    /// A `restore` frame leaves out keys recorded before it: without those on the medium, a replay would bring deleted ones back.
+    /// A `restore` frame leaves out keys recorded before it: if those aren't on the medium, a replay would restore deleted entries.
     func synchronizeBeforeRestoring() throws(StorageError) {
         if index.durability != .process { try synchronize(upTo: index.head) }
     }
@@ -69,14 +69,14 @@ extension ArchiveEngine {
         return outcome
     }
 
-    /// Makes room for an action's entries (only `coming`) in slices, and restores them; `false` if it can no longer be undone.
+    /// Frees space for an action's entries (only `coming`) in slices, and restores them; `false` if it can no longer be undone.
     func commitReturn(
         of line: UndoView, _ group: UInt32, isAll: Bool, _ coming: Coming, _ outcome: inout UndoOutcome
     ) throws(StorageError) -> Bool {
         var order: ReturnOrder?
         var isOrderWanted = false
         while true {
-            // Sorts all of them, without holding the lock.
+            // Sorts all of them without holding the lock.
             if isOrderWanted { order = ReturnOrder(index, line) }
             let section = try acquire()
             section.drainTouches()
@@ -87,7 +87,7 @@ extension ArchiveEngine {
             if let limit = diskLimit, wanted > limit {
                 isOrderWanted = order.map { index.renumberings != $0.renumberings } ?? true
                 guard !isOrderWanted, let known = order else { continue }
-                // It would displace all other entries and still not fit.
+                // The largest value would displace all other entries and still not fit.
                 if known.largestValue > limit {
                     throw .valueTooLarge(bytes: Int(known.largestValue), limit: limit, archive: name)
                 }
@@ -106,7 +106,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// Whether no present entry has the key of one that is set aside. `false` if that entry can't be read.
+    /// Whether no present entry has the key of a tombstoned one. `false` if the tombstoned entry can't be read.
     fileprivate func isKeyFree(_ slot: ChangingSlot) throws(StorageError) -> Bool {
         guard let pin = try log.pinIfPresent(slot.location.segment) else { return false }
         defer { log.unpin(pin) }
@@ -121,7 +121,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// Makes restored entries ordinary by slices. After a death they are still found, and settled by changes or in the background.
+    /// Clears the marks of restored entries in slices. Look-ups find these anyway; after a crash, changes or maintenance continue.
     func finishReturn(of line: UndoView, _ group: UInt32, skip: (String) -> Void) throws(StorageError) {
         let lines: UInt64 = 1 << UInt64(line.place)
         var next: UInt32 = 0
@@ -153,7 +153,7 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// Logs and shows an action's restored entries. Unless `isAll` it can be undone again, if this process dies before the rest.
+    /// Logs and publishes an action's restored entries. Unless `isAll`, the undo can be repeated if this process crashes.
     func restore(_ line: ChangingUndoLine, isAll: Bool) throws(StorageError) {
         let note = RemovalNote(
             group: line.group, cause: .undo, kind: isAll ? nil : .deadline, time: Clock.wall())
@@ -189,21 +189,21 @@ extension ArchiveSection {
         if !isAll { line.state = .reversible }
     }
 
-    /// For a `restore` frame from before the rule that superseded entries stay out: restores them too.
+    /// Also restores overwritten entries, for a `restore` frame that is older than the rule that these stay out.
     private func restoreOverwritten(_ line: ChangingUndoLine) throws(StorageError) {
         for number in marked(by: line) where index.marks[number].isSuperseded {
             guard index.marks[number].place == line.place, let slot = index.entry(number),
                 try engine.isKeyFree(slot)
             else { continue }
-            // No other entry of its key may come back beside it.
+            // No other entry of its key may be restored as well.
             _ = engine.withFrame(at: slot.location) { supersede($0.key, tag: slot.tag) }
             index.marks.readmit(number, slot)
         }
     }
 
-    // MARK: Room for restored entries
+    // MARK: Space for restored entries
 
-    /// Evicts the least recent by slices, the restored last (S12), before any is restored, so that the limit always holds (S3).
+    /// Evicts the least recent entries in slices, restored ones last (S12), before any is restored: the limit always holds (S3).
     fileprivate func makeRoom(
         _ excess: UInt64, for line: UndoView, _ known: ReturnOrder, _ outcome: inout UndoOutcome
     ) throws(StorageError) -> ReturnOrder {
@@ -288,14 +288,14 @@ extension ArchiveSection {
     }
 }
 
-/// The entries that an action has set aside and that an undo would restore.
+/// The tombstoned entries of an action that an undo would restore.
 struct Coming {
     private var entries: UInt64 = 0
     private var bytes: UInt64 = 0
     private(set) var expired = 0
     private(set) var expiredBytes: UInt64 = 0
 
-    /// Examines all of them, without holding the lock.
+    /// Examines all of them without holding the lock.
     init(_ index: IndexView, _ line: UndoView) {
         let now = Clock.boot()
         for number in index.marks.marked(by: line) where !index.marks[number].isSuperseded {

@@ -1,15 +1,15 @@
-/// A deadline that an action gave to the entry of a key, and the one before.
+/// An expiry time that an action gave to the entry of a key, and the former one.
 private struct DeadlineChange {
     let key: String
     let new: Int64
     let old: Int64
-    /// Sequence of the frame that changed it. An entry with a higher one was recorded after the action.
+    /// Sequence of the frame that changed it. An entry with a higher sequence was recorded after the action.
     let sequence: UInt64
 }
 
-/// Undoing changes of deadlines (S12). The old deadlines are in the log.
+/// Undoing changes of expiry times (S12). The former expiry times are in the log.
 extension ArchiveEngine {
-    /// The deadlines that reversible actions have set. An entry that expires at one is part of the action, unless recorded later.
+    /// The expiry times that reversible actions have set. An entry with one belongs to that action, unless recorded later.
     func deadlinesOfActions() throws(StorageError) -> [Int64: (group: UInt32, sequence: UInt64)] {
         var groups: [Int64: (group: UInt32, sequence: UInt64)] = [:]
         for line in index.undo.lines where line.isOfDeadlines && isReversible(line) {
@@ -22,7 +22,7 @@ extension ArchiveEngine {
         return groups
     }
 
-    /// The action that made an entry expire; 0: none.
+    /// The action that let an entry expire; 0: none.
     func action(
         expiring number: UInt32, among actions: [Int64: (group: UInt32, sequence: UInt64)]
     ) throws(StorageError) -> UInt32 {
@@ -33,15 +33,15 @@ extension ArchiveEngine {
         return action.group
     }
 
-    /// Whether an action's old deadlines, which are never copied, begin at or before this segment: it stays while undo is possible.
+    /// Whether an undo needs this segment: an action's former expiry times, which are never copied, begin in it or before.
     func isNeededToUndo(_ segment: UInt32) -> Bool {
         index.undo.lines.contains { line in
             line.isOfDeadlines && line.first.segment <= segment && isReversible(line)
         }
     }
 
-    /// Restores the deadlines that an action changed, unless they or the entries were changed again. The lock is free every few
-    /// hundred entries. If stopped, the action can still be undone. `nil` if it no longer can.
+    /// Restores the expiry times that an action changed, unless they or the entries changed again. Releases the lock after every
+    /// few hundred entries. If stopped, the action can still be undone. `nil` if it no longer can.
     func undoDeadlines(
         _ line: UndoView, _ begun: UndoOutcome, _ progress: (Double) -> Bool
     ) throws(StorageError) -> UndoOutcome? {
@@ -61,7 +61,7 @@ extension ArchiveEngine {
             letOthersIn()
             guard progress(Double(done) / Double(changes.count)) else { return outcome }
         }
-        // Others may have removed more of its entries as expired; the last part drops the remaining tombstoned ones.
+        // Other processes may have removed more of its entries as expired; the last part drops the rest of the tombstoned ones.
         var isReturned = done == 0
         while true {
             if !isReturned {
@@ -80,7 +80,7 @@ extension ArchiveEngine {
     private func returnExpired(
         of line: UndoView, _ group: UInt32, _ outcome: inout UndoOutcome
     ) throws(StorageError) -> Bool {
-        // They are counted when their deadlines are restored.
+        // These entries are counted when their expiry times are restored.
         var back = UndoOutcome.nothing
         defer {
             outcome.evicted += back.evicted
@@ -94,7 +94,7 @@ extension ArchiveEngine {
         return true
     }
 
-    /// The changes of deadlines of these actions, by action number. Reads the log once for all of them, up to its head.
+    /// The changes of expiry times of these actions, by action number. Reads the log up to its tail once for all of them.
     fileprivate func deadlineChanges<Right>(
         of lines: [UndoLine<Right>]
     ) throws(StorageError) -> [UInt32: [DeadlineChange]] {
@@ -140,7 +140,7 @@ extension ArchiveSection {
         return true
     }
 
-    /// Completes the undo. No entry to be restored may be set aside any more.
+    /// Completes the undo. Requires that no entry to be restored is still tombstoned.
     fileprivate func finish(
         _ changes: [DeadlineChange], of line: UndoView, _ outcome: inout UndoOutcome
     ) throws(StorageError) {
@@ -149,7 +149,7 @@ extension ArchiveSection {
             let isUndone = try undo(change, &outcome)
             if !isUndone { outcome.skip(change.key) }
         }
-        // Entries without room are counted as such.
+        // Entries that didn't fit are counted as displaced.
         outcome.skippedCount -= min(outcome.skippedCount, outcome.displaced)
         if let limit = engine.diskLimit { outcome.evicted += try evict(downTo: limit) }
         giveUp(index.changing(line))
@@ -158,13 +158,13 @@ extension ArchiveSection {
         reclaim(forAppended: 0)
     }
 
-    /// `false` if the entry isn't as the action left it. One that has its old deadline again already is counted as restored.
+    /// `false` if the entry isn't as the action left it. An entry that already has its former expiry time counts as restored.
     private func undo(_ change: DeadlineChange, _ outcome: inout UndoOutcome) throws(StorageError) -> Bool {
         let bytes: UInt64? = try withBytes(of: change.key) { (key) throws(StorageError) in
             guard let entry = try engine.find(key, tag: UInt32(truncatingIfNeeded: engine.hash(key))) else {
                 return nil
             }
-            // The deadline alone is not enough: an entry recorded later may have the same one.
+            // The expiry time alone is not enough: an entry recorded later may have the same one.
             let isThere = entry.frame.sequence < change.sequence
             let (deadline, bytes) = (entry.slot.deadline, UInt64(entry.slot.valueBytes))
             engine.unpin(entry)
@@ -187,7 +187,7 @@ extension ArchiveSection {
         return true
     }
 
-    /// Recounts each change of deadlines: one dying process may have counted a frame that is replayed. Requires valid buckets.
+    /// Recounts changes of expiry times: a crashed process may have counted a frame that is replayed. Requires valid buckets.
     func recountDeadlineActions() throws(StorageError) {
         let lines = index.undo.lines.filter { $0.isOfDeadlines && engine.isReversible($0) }
         let changes = try engine.deadlineChanges(of: lines)

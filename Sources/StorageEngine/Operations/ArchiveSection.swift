@@ -1,14 +1,14 @@
 import CPlatform
 
-/// The right to change an archive: every operation that changes the index or the log is a method of it. The end of its
-/// scope releases the archive. Used by one thread; the engine must outlive it. ``ArchiveEngine/acquire(nanoseconds:)``
-/// and ``ArchiveEngine/tryAcquire()`` return one that holds the lock and has set the section's marker. If its process
-/// dies, the marker stays, and the next holder completes or reverts the change (F5).
+/// The write lock guard: every operation that changes the index or the log is a method of it. The end of its scope releases the
+/// lock. Used by one thread; the engine must outlive it. ``ArchiveEngine/acquire(nanoseconds:)`` and
+/// ``ArchiveEngine/tryAcquire()`` return one that holds the lock and has set the lock owner. If its process dies, the lock owner
+/// stays set, and the next holder completes or reverts the change (F5).
 struct ArchiveSection: ~Copyable {
     let engine: ArchiveEngine
     private let holdsLock: Bool
 
-    /// For an archive without other users, and for the lock's holder that repairs before it sets its marker.
+    /// For an archive without other users, and for the lock's holder that recovers the index before it sets the lock owner.
     @inline(__always)
     init(unshared engine: ArchiveEngine) {
         self.engine = engine
@@ -31,17 +31,17 @@ struct ArchiveSection: ~Copyable {
         index.settleSequence()
         index.sectionOwner = 0
         engine.lock.release()
-        // Only one, so that a call doesn't unmap many segments that others removed.
+        // Unmaps only one, so that a call doesn't unmap many segments that others removed.
         engine.log.unmapReleased(most: 1)
         engine.gate.leave()
     }
 
-    /// The index for changing, valid as long as the section.
+    /// The index for changing, valid as long as the guard.
     @inline(__always) var index: ChangingIndex { ChangingIndex(self) }
     @inline(__always) var log: SegmentLog { engine.log }
     @inline(__always) var segments: ChangingLog { ChangingLog(self) }
 
-    /// Applies pending uses. Returns a stamp that is later than theirs.
+    /// Applies pending touches. Returns a stamp that is later than theirs.
     @discardableResult
     func drainTouches() -> UInt64 { index.touches.takeStampAndDrain() }
 
@@ -50,7 +50,7 @@ struct ArchiveSection: ~Copyable {
         index.contradiction(at: IndexLayout.valueBytesOffset, "its totals exceed its entries")
     }
 
-    /// Marks the index as out of use for all processes, and wakes followers; `false` if the version `old` isn't its present one.
+    /// Marks the index as removed for all processes, and wakes followers; `false` if the version `old` isn't the present one.
     @discardableResult
     func closeForAll(_ doorbell: Doorbell?, ifStill old: ArchiveVersion? = nil) throws(StorageError) -> Bool {
         if let old, try engine.isStill(old) == false { return false }
@@ -61,7 +61,7 @@ struct ArchiveSection: ~Copyable {
 }
 
 extension ArchiveEngine {
-    /// Takes the lock, and first repairs what a dead holder left half done. Throws `closed` once ``detach()`` has begun.
+    /// Takes the lock, and first completes or reverts what a crashed holder left. Throws `closed` once ``detach()`` has begun.
     @inline(__always)
     func acquire(
         nanoseconds: Int64 = ArchiveEngine.patienceNanoseconds
@@ -71,7 +71,7 @@ extension ArchiveEngine {
         return try lockedSection(nanoseconds: nanoseconds)
     }
 
-    /// For a caller within the ``gate``. The section leaves the gate at its end; if this throws, the gate is left here.
+    /// Requires that the caller is within the ``gate``. The guard leaves the gate at its end; on an error, this leaves it.
     @inline(__always)
     func lockedSection(nanoseconds: Int64) throws(StorageError) -> ArchiveSection {
         let outcome = lock.acquire(nanoseconds: nanoseconds)
@@ -80,7 +80,7 @@ extension ArchiveEngine {
             throw refusal(outcome, nanoseconds)
         }
         do throws(StorageError) {
-            // Map what other processes have added before anything is changed.
+            // Maps what other processes have added before the first change.
             try index.catchUp()
             if index.sectionOwner != 0 || !index.isReady { try recoverSection() }
         } catch {
@@ -93,7 +93,7 @@ extension ArchiveEngine {
         return section
     }
 
-    /// Takes the lock if it is free and nothing must be repaired first: for work that can wait.
+    /// Takes the lock if it is free and no recovery is needed: for work that can be delayed.
     func tryAcquire() -> ArchiveSection? {
         guard processSlot != nil, gate.enter() else { return nil }
         guard lock.tryAcquire() else {
@@ -103,7 +103,7 @@ extension ArchiveEngine {
         return sectionOfSoundIndex()
     }
 
-    /// For the holder of the lock within the gate, which both are left if something must be repaired first.
+    /// Requires that the caller holds the lock and is within the gate; leaves both if recovery is needed.
     private func sectionOfSoundIndex() -> ArchiveSection? {
         guard index.sectionOwner == 0, index.isReady, (try? index.catchUp()) != nil else {
             lock.release()
@@ -113,10 +113,10 @@ extension ArchiveEngine {
         return ArchiveSection(locked: self)
     }
 
-    /// Sleeps between two holds of the lock: a thread that asks again at once gets it before one that must be woken first.
+    /// Sleeps between two holds of the lock: a thread that requests it again at once would get it before a sleeping waiter.
     func letOthersIn() { cp_sleep(50_000) }
 
-    /// Applies pending touches if the lock became free within this time, and nothing must be repaired first.
+    /// Applies pending touches if the lock becomes free within this time and no recovery is needed.
     func drainTouches(within nanoseconds: Int64) -> Bool {
         guard gate.enter() else { return false }
         guard case .acquired = lock.acquire(nanoseconds: nanoseconds) else {
@@ -138,11 +138,11 @@ extension ArchiveEngine {
         case .acquired, .timedOut:
             return .busy(
                 archive: name, process: Int32(truncatingIfNeeded: index.sectionOwner),
-                reason: "it didn't release the lock within \(seconds) s; resume or end it")
+                reason: "it has held the lock for \(seconds) s; resume or end it")
         }
     }
 
-    /// For the holder of the lock, whose marker isn't set yet.
+    /// Requires that the caller holds the lock and hasn't set the lock owner yet.
     @inline(never)
     private func recoverSection() throws(StorageError) {
         switch index.state {

@@ -2,13 +2,13 @@
 struct BatchCondition {
     var key: Range<Int>
     var tag: UInt32
-    /// Sequence of the entry; `nil` if there must be none.
+    /// Sequence of the entry; `nil` if the key must be absent.
     var sequence: UInt64?
 }
 
 /// One change of a batch, prepared for the engine. Its key is in the batch's `bytes`.
 struct BatchChange {
-    /// Its position in the batch; -1 if a later change of the same key replaces it.
+    /// Position of the change in the batch; -1 if a later change of the same key replaces it.
     var item: Int
     var key: Range<Int>
     var tag: UInt32
@@ -21,7 +21,7 @@ struct BatchChange {
     var owner: [UInt8] = []
     var kept: KeptTerms
 
-    /// Creation time; `nil`: the time of the batch. Under the lock it is replaced by that of an existing entry.
+    /// Creation time; `nil`: the time of the batch. Under the lock, an existing entry's creation time replaces it.
     var created: Int64?
 
     // Set under the lock: the present entry; 0: absent.
@@ -32,7 +32,7 @@ struct BatchChange {
     var isNeeded: Bool { value != nil || number != 0 }
 }
 
-/// A batch prepared before the lock is taken: of several changes of one key only the last remains.
+/// A batch prepared before the lock is taken: of several changes of a key only the last remains.
 struct PreparedBatch {
     let bytes: [UInt8]
     let changes: [BatchChange]

@@ -1,8 +1,8 @@
-/// Whether an index without a clean mark, which no process has open, is consistent in itself and with the log; otherwise it is
-/// rebuilt, which costs recency and counters. Each check prevents what would let an operation overwrite, remove or evict intact
-/// entries. Costs one pass over the index and the frame headers of one segment.
+/// Whether an index without a clean mark, which no process has open, is consistent in itself and with the log. An inconsistent
+/// one is rebuilt, which costs recency and counters. Each check prevents an operation from overwriting, removing or evicting
+/// intact entries. Costs one pass over the index and the frame headers of one segment.
 extension ArchiveEngine {
-    /// Conditions that hold even after a process died during a change, so that recovery can rely on them.
+    /// Conditions that hold even after a process crashed during a change, so that recovery can rely on them.
     func headerIsSound(wasInterrupted: Bool) throws(StorageError) -> Bool {
         let numbers = try log.segmentNumbers()
         guard try chunksAddUp() else { return false }
@@ -12,7 +12,7 @@ extension ArchiveEngine {
         else { return false }
         guard index.head != .none else { return numbers.isEmpty && index.usedEntries == 0 }
         let oldest = index.oldestSegment
-        // A removal takes one file after another, so an interrupted one leaves at most one file that no longer counts.
+        // A removal deletes one file after another, so an interrupted one leaves at most one file that is no longer part of the log.
         guard oldest > 0, oldest <= index.head.segment, numbers.contains(oldest),
             numbers.contains(index.head.segment),
             numbers.count(where: { $0 < oldest }) <= (wasInterrupted ? 1 : 0), try newestNames(oldest)
@@ -23,7 +23,7 @@ extension ArchiveEngine {
         return entriesAreWithin(oldest, wasInterrupted: wasInterrupted)
     }
 
-    /// Whether the newest segment's header is valid, and doesn't say that the log begins after `oldest`.
+    /// Whether the newest segment's header is valid, and doesn't state that the log begins after `oldest`.
     private func newestNames(_ oldest: UInt32) throws(StorageError) -> Bool {
         do throws(StorageError) {
             return try log.checkHeader(of: index.head.segment).oldest <= oldest
@@ -42,7 +42,7 @@ extension ArchiveEngine {
             && index.bucketCount >= IndexLayout.firstBuckets
     }
 
-    /// With a head inside or before a frame, the next operation would overwrite that frame.
+    /// With a log tail inside or before a frame, the next operation would overwrite that frame.
     private func headIsBehindAFrame(wasInterrupted: Bool) throws(StorageError) -> Bool {
         guard let pin = try log.pinIfPresent(index.head.segment) else { return false }
         defer { log.unpin(pin) }

@@ -1,9 +1,9 @@
 import CPlatform
 
 extension ArchiveOpening {
-    /// Builds the index from the log, with the losses known to `evidence`, the replaced index; returns whether others
-    /// can see it. Requires the open lock, and no writer. Entries beyond the limit are evicted, but not for reading.
-    /// On a full disk the old index's space is freed, then a limited archive evicts; else it stays in memory
+    /// Builds the index from the log, with the losses known to `evidence`, the replaced index; returns whether other processes
+    /// can see it. Requires the open lock, and no writer. Evicts entries beyond the limit, but not for reading. On a full disk,
+    /// frees the old index's space, then evicts entries of a limited archive; if that isn't enough, the index stays in memory
     /// (OnDiskFormat, "A full disk").
     func buildIndex(
         attachment: FileDescriptor, evidence: PriorIndexEvidence?
@@ -52,7 +52,7 @@ extension ArchiveOpening {
         return try mapForWriting(file)
     }
 
-    /// Whether the log may still be being copied: written within a minute. Then a mere reader must not leave an index of it.
+    /// Whether the log was written within the last minute and may still be being copied. Then readers must not leave an index.
     func isLogJustWritten() throws(StorageError) -> Bool {
         let minute = 60_000_000_000
         let now = Int(truncatingIfNeeded: Clock.wall()) &* 1_000
@@ -64,14 +64,14 @@ extension ArchiveOpening {
         return false
     }
 
-    /// Removes the untrusted index and builds in its space; `nil` if that isn't enough. Observers release theirs later.
+    /// Removes the untrusted index and builds in its space; `nil` if that isn't enough. Observers may release its space later.
     private func buildIndexInPlaceOfTheOld(
         attachment: FileDescriptor, evidence: PriorIndexEvidence?
     ) throws(StorageError) -> IndexMemory? {
         guard try folder.hasEntry(named: ArchiveOpening.indexName) else { return nil }
         try folder.unlink(ArchiveOpening.indexName)
         crashPoint(.oldIndexRemoved)
-        for attempt in 0..<ArchiveOpening.looksForRoom {
+        for attempt in 0..<ArchiveOpening.spaceChecks {
             if attempt > 0 { cp_sleep(25_000_000) }
             do throws(StorageError) {
                 return try buildIndexFile(attachment: attachment, evidence: evidence, isRoomy: false)
@@ -82,10 +82,10 @@ extension ArchiveOpening {
         return nil
     }
 
-    /// How often to check for space that observers are about to free.
-    private static let looksForRoom = 12
+    /// Number of checks for space that observers are about to free.
+    private static let spaceChecks = 12
 
-    /// Builds in memory, frees space from there, and builds the file. Throws `refusal` for an empty archive.
+    /// Builds in memory, frees space with that index, and builds the file. Throws `refusal` for an empty archive.
     private func buildIndexInMemory(
         attachment: FileDescriptor, evidence: PriorIndexEvidence?, refusal: StorageError
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
@@ -105,7 +105,7 @@ extension ArchiveOpening {
         }
     }
 
-    /// Memory for an index of the present log. Reserves addresses for more than it can need. `mayGrow`: entries will be added.
+    /// Memory for an index of the present log. Reserves more addresses than the index can need. `mayGrow`: entries will be added.
     func memoryForIndex(mayGrow: Bool) throws(StorageError) -> IndexMemory {
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: false)
         let most = try log.mostEntries(in: log.segmentNumbers())
@@ -131,25 +131,25 @@ extension ArchiveOpening {
         }
         // New operations must not reuse numbers from a lost part of the log (``ReplayedRemovals``).
         section.index.sequence = max(section.index.sequence, evidence?.sequence ?? 0)
-        // Archives begin at the time, so a plan for a former one of the name can't hit. Messages are numbered from 1, for users.
+        // Sequences begin with the time: no plan for a former archive of this name matches. Messages are numbered from 1 for users.
         if engine.kind != .log {
             let isLossy = section.index.parts != nil || section.index.loss != nil
             let last = section.index.sequence
             let next = max(last &+ (isLossy ? 1 << 32 : 0), UInt64(clamping: Clock.wall()))
             section.index.sequence = max(last, min(next, 1 << 60))
-            // Nor must an undo revert removals of that part.
+            // An undo must not revert removals of that part either.
             if isLossy { section.index.nextGroup = section.index.nextGroup &+ (1 << 16) }
         }
         section.index.settleSequence()
         return engine
     }
 
-    /// After a failed sync the cache may differ from the medium: it is dropped while no process has the archive open.
+    /// After a failed sync, cached pages may differ from the medium: drops them while no process has the archive open.
     private func forgetUnwrittenBytes() throws(StorageError) {
         guard try hasFailedToSync() else { return }
         for name in try folder.names() where SegmentHeader.number(ofFileName: name) != nil {
             guard let file = try openIfPresent(name, writable: true) else { continue }
-            // Writes as much as possible; the failed rest is known already.
+            // Writes as much as possible; an earlier sync has already reported the failure.
             try? file.synchronize()
             file.forgetCachedBytes()
         }
@@ -171,7 +171,7 @@ extension ArchiveOpening {
             index.lockNamespace = Namespaces.processes
             let failure = cp_mutex_init(index.mutex)
             guard failure == 0 else {
-                throw .system(operation: "make the lock of", path: folder.path, code: failure)
+                throw .system(operation: "create the lock of", path: folder.path, code: failure)
             }
         }
         index.bucketCount = IndexLayout.firstBuckets

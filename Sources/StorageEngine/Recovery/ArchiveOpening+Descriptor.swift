@@ -1,12 +1,12 @@
 /// Replacing the descriptor completely or not at all. Files: OnDiskFormat, "Descriptors".
 extension ArchiveOpening {
-    /// The line about a descriptor that names another archive than its folder, because the folder was renamed or copied.
+    /// The report about a descriptor that names another archive than its folder, because the folder was renamed or copied.
     static func nameProblem(_ other: String, in folder: FileDescriptor) -> String {
         "\(folder.path)/\(Descriptor.fileName): names the archive \"\(other.unicodeScalars.map { $0.escaped(asASCII: false) }.joined())\", "
             + "but its folder has another name"
     }
 
-    /// `nil` if the descriptor is missing or damaged. If it can't be read at the moment, that is an error.
+    /// `nil` if the descriptor is missing or damaged. Throws if it can't be read at the moment.
     static func ifDescribed(_ folder: FileDescriptor, _ options: StoreOptions) throws(StorageError)
         -> ArchiveOpening?
     {
@@ -29,15 +29,15 @@ extension ArchiveOpening {
         next.keepSpare()
     }
 
-    /// Changes the archive's configuration for all processes, one process at a time, and not during an opening. The new
-    /// descriptor is renamed, and the index follows, while `engine` holds the archive's lock. After a crash in between,
-    /// the next holder follows the descriptor, so no change is acknowledged under another limit.
+    /// Changes the archive's configuration for all processes, one process at a time, and not during an opening. While `engine`
+    /// holds the archive's lock, renames the new descriptor and updates the index. After a crash in between, the next holder
+    /// applies the descriptor, so no change is acknowledged under another limit.
     static func changeConfiguration(
         through engine: ArchiveEngine,
         _ change: (inout ArchiveConfiguration) throws(StorageError) -> Void
     ) throws(StorageError) {
         let folder = engine.folder
-        // Evictions are first, without the open lock, because they take long; twice, as others may change the rest.
+        // Evicts first, without the open lock, because that is slow, and again below, because others may change the rest.
         var wanted = try Descriptor.read(in: folder).configuration
         try change(&wanted)
         try wanted.validate()
@@ -83,7 +83,7 @@ private struct NextDescriptor {
     private let bytes: [UInt8]
     private let name: String
 
-    /// Writes it; on a full disk into the spare file's blocks, so that a limit can be lowered even then.
+    /// Writes the descriptor; on a full disk into the spare file's blocks, so that a limit can be lowered even then.
     init(_ descriptor: Descriptor, in folder: FileDescriptor) throws(StorageError) {
         self.folder = folder
         bytes = descriptor.encoded
@@ -103,12 +103,12 @@ private struct NextDescriptor {
         crashPoint(.descriptorRenamed)
     }
 
-    /// Discards it. An overwritten spare file stays, as space for the next one.
+    /// Discards the descriptor. An overwritten spare file stays as space for the next one.
     func discard() {
         if name != Descriptor.spareName { try? folder.unlink(name) }
     }
 
-    /// Creates the spare file, unless it has the right length or unknown state. The replaced descriptor's blocks are free now.
+    /// Creates the spare file, unless it has the right length or can't be examined. The replaced descriptor's blocks are free now.
     func keepSpare() {
         do throws(StorageError) {
             let present = try folder.status(ofEntry: Descriptor.spareName)
@@ -137,7 +137,7 @@ private struct NextDescriptor {
         }
     }
 
-    /// Overwrites the spare file, which needs no new blocks; `false`: none has the right size.
+    /// Overwrites the spare file, which needs no new blocks; `false` if no spare file has the right size.
     private static func useSpare(for bytes: [UInt8], in folder: FileDescriptor) throws(StorageError) -> Bool {
         guard let file = try folder.fileIfPresent(named: Descriptor.spareName, writable: true),
             try file.status().bytes == bytes.count

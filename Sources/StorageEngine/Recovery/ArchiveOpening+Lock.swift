@@ -1,9 +1,9 @@
 import CPlatform
 import SystemC
 
-/// Which lock an archive has, and which processes may take it. Fields: OnDiskFormat, "The index"; reasons: "Containers" there.
+/// The kind of an archive's lock, and the processes that may take it. OnDiskFormat: fields in "The index", reasons in "Containers".
 extension ArchiveOpening {
-    /// A robust mutex names its holder in its PID namespace, and the kernel compares numbers: not usable if that is unknown.
+    /// A robust mutex identifies its holder by a number of its PID namespace: unusable if that namespace is unknown.
     var lockingForNewIndex: LockingMode {
         options.locking == .automatic && Namespaces.processes == 0 ? .fileLock : options.locking.resolved
     }
@@ -16,7 +16,7 @@ extension ArchiveOpening {
         return ArchiveLock(of: index)
     }
 
-    /// The only process that has the archive open makes the lock one that it can use.
+    /// Changes the lock to one that this process can use, if no other process has the archive open.
     func adaptLock(of memory: IndexMemory, isAlone: Bool) throws(StorageError) {
         let index = IndexView(memory)
         guard index.locking == .robustMutex else { return }
@@ -29,7 +29,7 @@ extension ArchiveOpening {
             } else if namespace != own {
                 let failure = cp_mutex_init(index.mutex)
                 guard failure == 0 else {
-                    throw .system(operation: "make the lock of", path: folder.path, code: failure)
+                    throw .system(operation: "create the lock of", path: folder.path, code: failure)
                 }
                 index.lockNamespace = own
             }

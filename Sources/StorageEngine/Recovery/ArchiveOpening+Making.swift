@@ -1,11 +1,11 @@
 extension ArchiveOpening {
     enum Creation {
         case existed
-        /// `inNewFolder`: the folder is new, or its creator is at work. Else it is one whose archive lost its files.
+        /// `inNewFolder`: the folder is new, or its creator is still at work. Otherwise an archive in the folder lost its files.
         case made(inNewFolder: Bool)
     }
 
-    /// Creates a folder with a descriptor; the first opening makes the index. A throw reverts it, unless another process made one.
+    /// Creates a folder with a descriptor, without an index. An error reverts it, unless another process created the archive.
     static func create(in store: FileDescriptor, name: String, configuration: ArchiveConfiguration)
         throws(StorageError) -> Creation
     {
@@ -15,7 +15,7 @@ extension ArchiveOpening {
             do throws(StorageError) {
                 return try createOnce(in: store, name: name, configuration: configuration)
             } catch {
-                // Its failed creator may have removed the folder after it was opened; or it was a removed archive.
+                // The folder's failed creator may have removed it after it was opened here, or it belonged to a removed archive.
                 switch error {
                 case .closed, .system(_, _, SystemCode.missing): if attempts >= 100 { throw error }
                 default: throw error
@@ -32,7 +32,7 @@ extension ArchiveOpening {
         crashPoint(.archiveFolderMade)
         do throws(StorageError) {
             let folder = try store.folder(named: folderName)
-            // Another process is creating one. If both fail, the last one removes the folder.
+            // Another process is creating the archive. If both fail, the last one removes the folder.
             if !isNew { isNew = try folder.hasEntry(named: OpenLock.fileName) }
             let openLock = try OpenLock.take(in: folder, archive: name)
             defer { openLock.release() }
@@ -63,7 +63,7 @@ extension ArchiveOpening {
         if configuration.durability != .process { try synchronizeNames(of: folder) }
     }
 
-    /// Reverts an archive's creation, unless it is in use; leaves an empty archive, or a folder without descriptor, at worst.
+    /// Reverts an archive's creation, unless it is in use. At worst leaves an empty archive, or a folder without a descriptor.
     static func undo(_ creation: Creation, in store: FileDescriptor, name: String) {
         guard case .made(let isNewFolder) = creation else { return }
         do throws(StorageError) {
@@ -104,7 +104,7 @@ extension ArchiveOpening {
         for above in try foldersToFind(folder) { try above.synchronizeNames() }
     }
 
-    /// The folders whose names lead to an archive's files: its own, its store's, and the one that contains the store.
+    /// The folders whose names lead to an archive's files: the archive's, the store's, and the one that contains the store.
     static func foldersToFind(_ folder: FileDescriptor) throws(StorageError) -> [FileDescriptor] {
         let store = try folder.parentFolder()
         do throws(StorageError) {

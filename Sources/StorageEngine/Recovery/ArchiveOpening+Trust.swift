@@ -2,8 +2,8 @@ import CPlatform
 
 /// Whether an existing index may be used (F3). The purpose of each check: OnDiskFormat, "Opening".
 extension ArchiveOpening {
-    /// The index file if it belongs to this archive and this boot, is no copy, and agrees with the segments; else
-    /// `nil`. Other processes may change it, so it is rejected only if its header is the same afterwards.
+    /// The index file if it belongs to this archive and this boot, is no copy, and agrees with the segments; otherwise `nil`.
+    /// Other processes may change it, so it is rejected only if its header is the same after the checks.
     func trustedIndex(writable: Bool) throws(StorageError) -> FileDescriptor? {
         for _ in 0..<ArchiveOpening.mostLooksAtIndex {
             guard let file = try openIfPresent(ArchiveOpening.indexName, writable: writable),
@@ -18,7 +18,7 @@ extension ArchiveOpening {
 
     private static let mostLooksAtIndex = 100
 
-    /// The end of the log according to the index, if the index is this archive's.
+    /// The log tail according to the index, if the index belongs to this archive.
     var claimedHead: Location? {
         get throws(StorageError) { try ownIndex()?.1.head }
     }
@@ -55,7 +55,7 @@ extension ArchiveOpening {
         return try file.map { (file) throws(StorageError) in try file.status().bytes >= head.offset } ?? false
     }
 
-    /// Whether the log has data or segments beyond the index: it is old, or parts were copied. Never so with a clean mark.
+    /// Whether the log has data or segments beyond the index: it is old, or files were copied. Never with a clean mark.
     func isIncomplete(_ index: IndexView, _ log: SegmentLog) throws(StorageError) -> Bool {
         let head = index.head
         let numbers = try log.segmentNumbers()
@@ -76,7 +76,7 @@ extension ArchiveOpening {
         return try parts.differ(in: log, from: index.oldestSegment, to: index.head)
     }
 
-    /// `nil` if the file is absent or may not be used. If it can't be opened now, that is an error.
+    /// `nil` if the file is absent or may not be used. Throws if it can't be opened now.
     func openIfPresent(_ name: String, writable: Bool) throws(StorageError) -> FileDescriptor? {
         do throws(StorageError) {
             return try folder.file(named: name, writable: writable)
@@ -88,14 +88,14 @@ extension ArchiveOpening {
         }
     }
 
-    /// Whether a trusted, unopened index is as its last users left it: by its clean mark, which is removed, or by
+    /// Whether a trusted, unopened index is as its last users left it, according to its clean mark, which is removed, or by
     /// verifying its totals. With wrong limits or counts the next operation would remove intact entries.
     func isSound(
         _ memory: IndexMemory, _ log: SegmentLog, mark: MarkStanding, attachment: FileDescriptor
     ) throws(StorageError) -> Bool {
         let index = ChangingIndex(unshared: memory)
-        // Unless it is rebuilt now, later processes mustn't trust it either: a wrong mark stays, and a right one
-        // becomes wrong if look-ups would miss entries that the index doesn't know.
+        // Unless the index is rebuilt now, later processes must not trust it either. So a wrong mark stays, and a right one is
+        // invalidated if look-ups would miss entries that the index doesn't know.
         guard mark != .wrong else { return false }
         if mark == .right, try isIncomplete(index.view, log) {
             index.cleanMark.spoil()
@@ -104,7 +104,7 @@ extension ArchiveOpening {
         if mark == .none, try hasOtherParts(index.view, log) { return false }
         index.cleanMark.remove()
         let wasInterrupted = index.sectionOwner != 0
-        // If a process died while changing the limits, the next holder of the lock completes that.
+        // If a process crashed while changing the limits, the next holder of the lock completes the change.
         guard wasInterrupted || index.hasLimits(of: descriptor.configuration) else { return false }
         if mark == .right { return true }
         switch index.locking {

@@ -8,7 +8,7 @@ struct ArchiveOpening {
     static let lockName = "lock"
 
     let folder: FileDescriptor
-    /// With the name of its folder, by which the archive is found.
+    /// The descriptor, but with the name of its folder, by which the archive is found.
     let descriptor: Descriptor
     /// The name in the descriptor, if it differs.
     let otherName: String?
@@ -17,7 +17,7 @@ struct ArchiveOpening {
 
     enum Purpose {
         case writing
-        /// For reading. Repairs for this purpose wait for no other process, and evict no entry.
+        /// Opens for reading. Repairs then wait for no other process, and evict no entry.
         case looking
 
         fileprivate var nanoseconds: Int64 { self == .writing ? ArchiveEngine.patienceNanoseconds : 0 }
@@ -44,7 +44,7 @@ struct ArchiveOpening {
         self.descriptor = descriptor
     }
 
-    /// The only maker of handles; maps the log as the role needs. Readers use no lock. `log`: known to end with this index.
+    /// Creates every handle; maps the log as the role needs. Observers use no lock. `log`: one known to end with this index.
     func engine(
         on memory: IndexMemory, as role: ArchiveRole, log known: SegmentLog? = nil
     ) throws(StorageError) -> ArchiveEngine {
@@ -56,7 +56,7 @@ struct ArchiveOpening {
             log = known
         } else {
             log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: isWriter)
-            // Reports an item with a segment's name that isn't a file.
+            // Throws if an item with a segment's name isn't a file.
             _ = try log.segmentNumbers()
         }
         return ArchiveEngine(self, memory: memory, log: log, lock: lock, role: role)
@@ -67,7 +67,7 @@ struct ArchiveOpening {
     func openForWriting() throws(StorageError) -> ArchiveEngine {
         let openLock = try OpenLock.take(in: folder, archive: descriptor.name)
         defer { openLock.release() }
-        // A process that had the open lock before may have removed the archive because it could not complete its creation.
+        // An earlier holder of the open lock may have removed the archive because it could not complete its creation.
         guard try folder.hasEntry(named: Descriptor.fileName) else { throw .closed(name: descriptor.name) }
         let (engine, isAlone) = try handle()
         let section = try enter(engine, isAlone: isAlone)
@@ -91,14 +91,14 @@ struct ArchiveOpening {
         let isAlone = try attachment.lock(.exclusive, wait: false)
         let (memory, log, isShared) = try rightIndex(attachment, isAlone: isAlone)
         try adaptLock(of: memory, isAlone: isAlone)
-        // If no other process can see this index, the attachment's exclusive lock keeps them out.
+        // If other processes can't see this index, the attachment's exclusive lock keeps them out.
         if isShared, try attachment.lock(.shared, within: purpose.nanoseconds) == false {
             throw .busy(archive: descriptor.name, process: 0, reason: "another process is repairing it")
         }
         return (try engine(on: memory, as: .writer(attachment: attachment, slot: nil), log: log), isAlone)
     }
 
-    /// The first section of a handle: cleans up after processes that died. Requires the open lock.
+    /// Takes a handle's lock for the first time, and releases the slots of crashed processes. Requires the open lock.
     private func enter(_ engine: ArchiveEngine, isAlone: Bool) throws(StorageError) -> ArchiveSection {
         let section = try engine.acquire(nanoseconds: purpose.nanoseconds)
         section.releaseDeadProcessSlots(isAlone: isAlone)
@@ -106,7 +106,7 @@ struct ArchiveOpening {
         return section
     }
 
-    /// The existing index if it can be trusted and is sound, else a new one; its log, if known; and whether others see the index.
+    /// The existing index if it is trusted and sound, otherwise a new one; its log, if known; and whether others see the index.
     private func rightIndex(
         _ attachment: FileDescriptor, isAlone wasAlone: Bool
     ) throws(StorageError) -> (IndexMemory, log: SegmentLog?, isShared: Bool) {
@@ -114,7 +114,7 @@ struct ArchiveOpening {
         var mark: MarkStanding?
         if let file = try trustedIndex(writable: true) {
             let memory = try mapForWriting(file)
-            // Processes that have it open have checked that it is sound.
+            // The processes that have the index open have checked that it is sound.
             guard isAlone else { return (memory, nil, true) }
             mark = try IndexView(memory).cleanMark.standing()
             let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: true)
@@ -131,8 +131,8 @@ struct ArchiveOpening {
             throw .busy(
                 archive: descriptor.name, process: 0,
                 reason:
-                    "its index was removed or replaced while other processes use it, or the disk is too full for one; "
-                    + "close it there first")
+                    "its index was removed or replaced while other processes use it, or the disk has no space for a new one; "
+                    + "close the archive in those processes")
         }
         let evidence = try PriorIndexEvidence(folder, descriptor, mark: mark)
         let (memory, isShared) = try buildIndex(attachment: attachment, evidence: evidence)
@@ -146,8 +146,8 @@ struct ArchiveOpening {
 
     // MARK: Observers and copies
 
-    /// An observer's handle: read-only, without lock or slot. It repairs an unusable index first if it may write and
-    /// waits for no process; otherwise it reads the log into memory. A stopped process never delays it (F6).
+    /// An observer's handle: read-only, without lock or slot. Repairs an unusable index first if this process may write and needs
+    /// to wait for no other; otherwise reads the log into memory. A stopped process never delays it (F6).
     func openForReading(mayWrite: Bool) throws(StorageError) -> ArchiveEngine {
         if let engine = try observe() { return engine }
         // Takes no open lock for an index that would be removed again.
@@ -165,7 +165,7 @@ struct ArchiveOpening {
 
     private func putIndexRight() throws(StorageError) {
         let engine = try enterToLook()
-        // This takes the open lock again, to mark the index as clean.
+        // Takes the open lock again, to set the index's clean mark.
         engine.detach()
     }
 
@@ -187,10 +187,10 @@ struct ArchiveOpening {
         guard mark != .wrong else { return nil }
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: false)
         guard mark == .right else {
-            // Usually a writer has it open, or its builder was killed.
+            // Usually a writer has the index open, or its builder was killed.
             return try hasOtherParts(index, log) ? nil : engine(on: memory, as: .observer, log: log)
         }
-        // Or a writer has just opened it and removed the mark.
+        // A writer may just have opened the index and removed the mark.
         if try isIncomplete(index, log), try index.cleanMark.standing() == .right { return nil }
         return try engine(on: memory, as: .observer, log: log)
     }
@@ -212,11 +212,11 @@ struct ArchiveOpening {
             reason: "its log is written faster than it can be read; try again")
     }
 
-    /// How often the log is read again, with pauses of some 200 ms in all.
+    /// Number of attempts to read the log, with pauses of some 200 ms in all.
     private static let readings = 20
 
     private func readOnceIntoMemory() throws(StorageError) -> ArchiveEngine {
-        // Created before the log is read: appends by others after that only make the log longer.
+        // Created before the log is read: later appends of other processes only make the log longer.
         let evidence = try PriorIndexEvidence(folder, descriptor)
         let present = try folder.status(ofEntry: ArchiveOpening.indexName)?.number
         let memory = try memoryForIndex(mayGrow: false)
@@ -227,11 +227,11 @@ struct ArchiveOpening {
 }
 
 enum ArchiveRole {
-    /// `attachment` is locked as long as it is open; `slot` is its slot in the process table, if it has one.
+    /// `attachment` is locked as long as it is open; `slot` is the slot in the process table, if the handle has one.
     case writer(attachment: FileDescriptor, slot: ProcessSlot?)
-    /// Reads the index that the writers share, and leaves no trace.
+    /// Reads the index that the writers share, and writes nothing.
     case observer
-    /// Has read the log into its own memory for lack of a usable index (`beside`), and shows its state at that time.
+    /// Has read the log into private memory for lack of a usable index (`beside`), and shows its state at that time.
     case copy(beside: FileDescriptor.FileNumber?)
 
     var attachment: FileDescriptor? {

@@ -1,5 +1,5 @@
 extension ArchiveRepair {
-    /// The old file is kept, however much of it is blank: under another name it takes no more space.
+    /// Keeps the old file even if most of it is blank: under another name it takes no more space.
     mutating func giveOwnLength(_ log: SegmentLog, _ number: UInt32) throws(StorageError) {
         guard let problem = try log.lengthProblem(of: number), let pin = try log.pinIfPresent(number) else {
             return

@@ -1,8 +1,8 @@
 import CPlatform
 
-/// Tidies up the log: afterwards all its files belong to this archive, and frames follow each other without gaps.
+/// Repairs the log: afterwards all its files belong to this archive, and its frames follow each other without gaps.
 extension ArchiveRepair {
-    /// Longer ranges are covered by several frames, so that no large buffer is needed.
+    /// Larger ranges are covered by several frames, so that no large buffer is needed.
     private static let mostVoidBytes = 16 << 20
 
     mutating func mendSegments(_ progress: (Double) -> Void) throws(StorageError) {
@@ -51,12 +51,12 @@ extension ArchiveRepair {
             {
                 oldest = max(oldest, header.oldest)
             } else if frameBytes == 0 {
-                // It belongs to no archive, and is moved away for that reason.
+                // The file belongs to no archive, and is moved away for that reason.
                 continue
             }
             segments.append((number, frameBytes))
         }
-        // Leftovers may be any distance away.
+        // Leftovers of removals may have any number.
         segments.removeAll { $0.number < oldest }
         let numbers = segments.map(\.number)
         guard !SegmentLayout.isSpan(numbers) else { return }
@@ -76,12 +76,12 @@ extension ArchiveRepair {
         for number in numbers where !staying.numbers.contains(number) {
             try setAside(
                 SegmentHeader.fileName(number),
-                "it is further from the other segments than a log can reach, and they hold more of the archive"
+                "its number is too far from the other segments, which have more of the archive"
             )
         }
     }
 
-    /// Batches that don't count, with removable frames; and whether the log ends with a counting, damaged batch.
+    /// Batches that don't count and have removable frames, and whether the log ends with a damaged batch that counts.
     private mutating func droppedBatches(
         _ log: SegmentLog, _ numbers: [UInt32], _ progress: (Double) -> Void
     ) throws(StorageError) -> ([BatchSieve<Frame>.Dropped], endsDamaged: Bool) {
@@ -99,7 +99,7 @@ extension ArchiveRepair {
         }
         let endsDamaged = sieve.damagedEnd != nil
         let cut = try sieve.endLog { (_, _) throws(StorageError) in }
-        // A batch whose frames the index names had reached the medium, even if it looks otherwise now.
+        // A batch whose frames the index names had reached the medium, even if its bytes suggest otherwise now.
         let dropped = evidence?.takeUnknown(of: sieve.dropped) ?? sieve.dropped
         return (dropped, endsDamaged || cut != nil && dropped.last?.first != cut)
     }
@@ -157,16 +157,16 @@ extension ArchiveRepair {
         }
         for batch in dropped {
             report(
-                "\(log.path(of: number)): the batch from byte \(batch.first.offset) on is incomplete and never counted"
+                "\(log.path(of: number)): the batch from byte \(batch.first.offset) on is incomplete and was never committed"
             )
         }
         stretches = ArchiveRepair.united(stretches + dropped.map { $0.first.offset..<$0.end.offset })
         var tail = result.isBlankBehind ? nil : result.end..<log.view(pin).writtenEnd
         if goesOn, endsInBatch, tail != nil || isNewest {
-            // Zeros would mean that the rest of the batch was never written, and so end the batch.
+            // Zeros would mean that the rest of the batch was never written, and end the batch.
             let rest = tail ?? result.end..<result.end
             let end = max(rest.upperBound, rest.lowerBound + Frame.headerBytes)
-            // A batch that is dropped may reach into it.
+            // A dropped batch may extend into this range.
             stretches = ArchiveRepair.united(
                 stretches + [rest.lowerBound..<min(end, log.view(pin).bytes & ~7)])
             tail = nil
@@ -188,13 +188,13 @@ extension ArchiveRepair {
             let isCovered = cover(stretch, segments, pin)
             let done =
                 isCovered
-                ? "covered; the old bytes are kept in \(kept)" : "too short for a frame; left as it is"
+                ? "covered; the old bytes are kept in \(kept)" : "too short for a frame; unchanged"
             report("\(log.path(of: number)): bytes \(stretch.lowerBound) to \(stretch.upperBound): \(done)")
         }
         if let tail {
             segments.view(pin).blank(from: tail.lowerBound)
             report(
-                "\(log.path(of: number)): bytes \(tail.lowerBound) to \(tail.upperBound): no entry follows; cleared, "
+                "\(log.path(of: number)): bytes \(tail.lowerBound) to \(tail.upperBound): no entry follows; cleared; "
                     + "the old bytes are kept in \(kept)")
         }
         try log.fileToSynchronize(pin)?.synchronize(mapped: log.view(pin).mapped)

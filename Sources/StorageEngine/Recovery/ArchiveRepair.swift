@@ -1,6 +1,6 @@
 import CPlatform
 
-/// A repair of one archive; one thread. The index is removed first and built last, so a crash is an ordinary crash.
+/// A repair of one archive, by one thread. Removes the index first and builds it last, so a crash needs no special recovery.
 struct ArchiveRepair {
     let folder: FileDescriptor
     let name: String
@@ -10,14 +10,14 @@ struct ArchiveRepair {
     var evidence: PriorIndexEvidence?
     private(set) var damaged = 0
     private(set) var problems: [String] = []
-    /// For each segment, the offset from which on entries count as salvaged.
+    /// The offset in each segment from which on entries count as salvaged.
     var salvagedFrom: [UInt32: Int] = [:]
 
     static func run(
         on folder: FileDescriptor, name: String, options: StoreOptions,
         _ progress: (Double) -> Void = { _ in }
     ) throws(StorageError) -> RepairReport {
-        // First, because the locks are such files. No process can hold a lock on something that isn't a file.
+        // First, because lock files are among these. No process can hold a lock on an item that isn't a file.
         var conflicts: [String] = []
         for conflict in try NameConflict.all(in: folder) {
             if let refusal = conflict.refusal { throw refusal }
@@ -74,12 +74,12 @@ struct ArchiveRepair {
         if problems.count < CheckReport.maximumProblems { problems.append(problem) }
     }
 
-    /// The byte range of a whole file, as the beginning of a line about it; empty for an empty file.
+    /// The byte range of a whole file, to begin a line about the file; empty for an empty file.
     static func whole(_ bytes: Int) -> String { bytes == 0 ? "" : "bytes 0 to \(bytes): " }
 
     // MARK: The descriptor
 
-    /// The descriptor, or a new one and why: identity from segments, name from the folder; any secret, as the index is rebuilt.
+    /// The descriptor, or a new one and the reason: identity from segments, name from the folder, any secret (the index is rebuilt).
     private static func descriptor(
         of folder: FileDescriptor, name: String, options: StoreOptions
     ) throws(StorageError) -> (Descriptor, loss: String?) {
@@ -154,7 +154,7 @@ struct ArchiveRepair {
     }
 }
 
-/// Which archive the files of a folder belong to, judged by its segments.
+/// The archive to which the files of a folder belong, according to its segments.
 struct ArchiveIdentities {
     /// The descriptor's identity, unless no segment has it and two files agree on another; else the most common, or `nil`.
     let best: [UInt8]?
@@ -183,7 +183,7 @@ struct ArchiveIdentities {
             guard bytes.count == 32 else { continue }
             guesses.insert(Array(bytes[16..<32]))
         }
-        // If the headers say nothing, frames do: only those with the right identity pass their checksums.
+        // If the headers identify no archive, frames do: they pass their checksums only with the right identity.
         if votes.isEmpty {
             for guess in guesses {
                 for number in unsure {

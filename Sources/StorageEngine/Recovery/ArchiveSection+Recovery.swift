@@ -1,7 +1,7 @@
 import CPlatform
 
 extension ArchiveSection {
-    /// Rebuilds chains, lists and totals, and replays frames behind the head, after a holder's death (F5). Idempotent.
+    /// Rebuilds chains, lists and totals, and replays frames after the log tail, when a lock holder has died (F5). Idempotent.
     func recover() throws(StorageError) {
         let isDecided = index.batchDone != .none
         if isDecided { index.batchOpen = .none }
@@ -15,20 +15,20 @@ extension ArchiveSection {
         try dropLeftovers()
         try recountDeadlineActions()
         try replayBehindHead()
-        // If a batch is still open, not all of its frames are there, and no slot names one of them.
+        // If a batch is still open, some of its frames are missing, and no slot names one of them.
         index.batchOpen = .none
         crashPoint(.repairReplayed)
         index.touches.drainAll()
-        // Last, because replayed frames are more recent than uses that were still pending.
+        // Last, because replayed frames are more recent than touches that were still pending.
         index.order.sort(entries: index.entryCount + Int(index.setAsideCount))
         crashPoint(.repairSorted)
-        // The dead process may have been changing the configuration.
+        // The crashed process may have been changing the configuration.
         try followDescriptor()
         index.batchDone = .none
         try recountSegments()
     }
 
-    /// Rebuilds chains, order, free list and totals from the entries alone. Frees those for which `keeps` is false.
+    /// Rebuilds chains, order, free list and totals from the entries alone. Frees entries for which `keeps` is false.
     func relink<Failure>(keeping keeps: (ChangingSlot) throws(Failure) -> Bool) throws(Failure) {
         let highWater = index.usedEntries
         var linked: [(recency: UInt64, number: UInt32)] = []
@@ -72,7 +72,7 @@ extension ArchiveSection {
         index.endReturn()
     }
 
-    // MARK: Entries that are set aside, and their number for each action
+    // MARK: Tombstoned entries, and their number for each action
 
     private func beginRecountOfSetAside() {
         index.setAsideCount = 0
@@ -89,7 +89,7 @@ extension ArchiveSection {
         }
     }
 
-    /// Makes an entry's flag and mark agree. Returns `false` if it is set aside without an action.
+    /// Makes an entry's flag and mark agree. Returns `false` if the entry is tombstoned without an action.
     private func recountSetAside(_ number: UInt32, _ slot: ChangingSlot) -> Bool {
         let mark = index.marks[number]
         guard slot.isSetAside else {
@@ -156,7 +156,7 @@ extension ArchiveSection {
         return true
     }
 
-    /// Makes a slot that names a frame of an unpublished batch name the entry's previous frame.
+    /// If a slot names a frame of an unpublished batch, makes it name the entry's previous frame.
     private func takeBack(_ slot: ChangingSlot) throws(StorageError) {
         let open = index.batchOpen
         let location = slot.location
@@ -183,7 +183,7 @@ extension ArchiveSection {
             let start = number == index.head.segment ? index.head.offset : SegmentHeader.bytes
             var offset = start
             if number > index.head.segment {
-                // Begun and still empty. Never recreated: processes that map it would continue with the old file (F7).
+                // Begun and still empty. Never recreated: processes that map the segment would continue with the old file (F7).
                 if index.oldestSegment == 0 { index.oldestSegment = number }
                 index.head = Location(segment: number, offset: start)
             }
@@ -208,7 +208,7 @@ extension ArchiveSection {
         }
     }
 
-    /// Carries out a batch that is complete in the log; readers see it at one instant.
+    /// Publishes a batch that is complete in the log; readers see it at one instant.
     private func republish(
         from first: Location, to end: Int, _ pin: SegmentLog.Pin
     ) throws(StorageError) {

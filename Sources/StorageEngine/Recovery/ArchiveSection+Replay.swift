@@ -5,8 +5,8 @@ extension ArchiveEngine {
         var damaged = 0
         var problems: [String] = []
         var isWhole = true
-        /// Findings in the newest segment, with their locations. Those behind the beginning of an incomplete last batch
-        /// don't count: it was never acknowledged.
+        /// Findings in the newest segment, with their locations. Those after the beginning of an incomplete last batch don't
+        /// count: it was never acknowledged.
         private var atEnd: [(place: Location, problem: String)] = []
 
         mutating func add(_ problem: String) {
@@ -40,7 +40,7 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// Applies a frame of the log to the index. Idempotent, so a crash during recovery is an ordinary crash (F3).
+    /// Applies a frame of the log to the index. Idempotent, so a crash during recovery needs no special recovery (F3).
     func replay(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
         switch engine.meaning(of: frame) {
         case .put, .move, .resident:
@@ -51,17 +51,16 @@ extension ArchiveSection {
             let presentSequence = present?.frame.sequence
             if let present { engine.unpin(present) }
             if frame.kind != .put, try isOutdated(frame, tag: tag, present: presentSequence) {
-                // A move that names removed entries, as reclaiming writes none, still removes them.
+                // A move that names removed entries still removes them, although reclaiming writes none.
                 if frame.kind == .move, FrameExtension.part(.evictions, in: frame.extension) == nil {
                     engine.replayedRemovals.withLock { $0?.outdated.append(location) }
                 }
                 return countReplayed(frame)
             }
             guard frame.kind != .resident else {
-                // The value on disk is replaced. A live process' entry in memory, others of this key, and moved ones
-                // stay.
+                // Removes the value on disk. A live process's memory-only entry, others of this key, and moved ones stay.
                 if let present, !present.slot.isMemoryOnly { remove(present.number) }
-                // The process that recorded it died before it was marked as held.
+                // The process that recorded the entry died before it marked the entry as held.
                 if let number = index.table.entry(at: location, tag: tag), index.residency[number] == 0 {
                     remove(number)
                 }
@@ -127,21 +126,21 @@ extension ArchiveSection {
         index.touches.raiseStamps(above: frame.recency)
     }
 
-    /// Removes the entry at `location`, or sets it aside if `note` belongs to an action that can be undone.
+    /// Removes the entry at `location`, or tombstones it if `note` belongs to an action that can be undone.
     private func removeEntry(
         at location: Location, _ note: RemovalNote?, _ place: Location, by frame: Frame
     ) throws(StorageError) {
-        // In most cases the entry is no longer live, and that is known without opening a file.
+        // Usually the entry is no longer live, which this shows without opening a file.
         guard location < place, location.segment >= index.oldestSegment,
             index.liveFrames(ofSegment: location.segment) != 0,
             let number = try number(at: location), let slot = index.entry(number)
         else { return }
-        // It was dropped early, to free space for an undo.
+        // The entry was dropped early, to free space for an undo.
         guard index.marks.isLive(number, slot) else {
             return note?.group ?? 0 == 0 ? forget(number, slot) : ()
         }
         noteRemoval(slot.tag, at: location, by: frame)
-        // However old the action is: the log may contain its restore.
+        // Regardless of the action's age: the log may contain its restore.
         if let note, note.group != 0, !slot.isMemoryOnly {
             let tag = slot.tag
             _ = engine.withFrame(at: location) { forgetFormer($0.key, tag: tag, of: note.group) }
@@ -175,17 +174,17 @@ extension ArchiveSection {
         }
     }
 
-    /// An entry that was set aside and copied by reclaiming: sets the copy aside in place of the original.
+    /// A tombstoned entry that reclaiming copied: tombstones the copy instead of the original.
     private func replayKept(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
         guard let note = RemovalNote(of: frame), note.group != 0 else { return }
-        // The process that died while copying it may have got this far.
+        // The process that died while copying the entry may have applied the copy.
         guard index.table.entry(at: location, tag: tag) == nil else { return }
         var isOlder = false
         if let present = try engine.find(frame.key, tag: tag) {
             engine.unpin(present)
             isOlder = true
         }
-        // The action's totals already include it if the frame that removed it is still in the log.
+        // The action's totals already include the entry if the frame that removed it is still in the log.
         let line = index.undo.line(of: note.group)
         let known = (entries: line?.entries ?? 0, bytes: line?.bytes ?? 0)
         var isCounted = line?.isOfDeadlines ?? false
@@ -223,7 +222,7 @@ extension ArchiveSection {
         }
     }
 
-    /// An action has at most one entry of a key: the one that was set aside last.
+    /// An action has at most one entry of a key: the one tombstoned last.
     private func forgetFormer(_ key: UnsafeRawBufferPointer, tag: UInt32, of group: UInt32) {
         guard index.setAsideCount != 0 else { return }
         for (number, slot) in hidden(key, tag: tag)
@@ -244,7 +243,7 @@ extension ArchiveSection {
         let numbers = try belongingSegments(&findings)
         var segmentBytes = 0
         if isRoomy { try index.table.prepare(forEntries: try estimatedEntries(numbers)) }
-        // Frames are applied in groups, so that the buckets that they need are fetched together.
+        // Applies frames in groups, so that the buckets that they need are prefetched together.
         var waiting: [(frame: Frame, location: Location, tag: UInt32)] = []
         waiting.reserveCapacity(32)
         func replayWaiting() throws(StorageError) {
@@ -262,7 +261,7 @@ extension ArchiveSection {
         defer { for pin in pins { log.unpin(pin) } }
         for number in numbers {
             guard let pin = try log.pinIfPresent(number) else {
-                // For an observer the segment may have been reclaimed; for the only user it must be there.
+                // An observer's segment may have been reclaimed; for the only user it must exist.
                 guard engine.attachment == nil else {
                     throw .corrupted(
                         path: log.path(of: number), offset: 0, reason: "it can't be read any more")
@@ -274,7 +273,7 @@ extension ArchiveSection {
             try log.learnSize(pin)
             segmentBytes += log.view(pin).bytes
             if index.oldestSegment == 0 { index.oldestSegment = number }
-            // Cells store only low bits of a segment's number, which are completed from the head's.
+            // Cells store only the low bits of a segment's number; the log tail's segment completes them.
             index.head = Location(segment: number, offset: SegmentHeader.bytes)
             let result = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
                 if case .damage(let from, let to) = item {
@@ -314,7 +313,7 @@ extension ArchiveSection {
         return findings
     }
 
-    /// An incomplete batch at the log's end was not acknowledged. An incomplete one before was partly lost, and is left out.
+    /// An incomplete batch at the log's end was not acknowledged. An earlier incomplete one was partly lost, and is left out.
     private func reportDropped(
         _ dropped: [BatchSieve<Frame>.Dropped], cut: Location?, _ findings: inout ArchiveEngine.ReplayFindings
     ) throws(StorageError) {
@@ -331,7 +330,7 @@ extension ArchiveSection {
         try segments.clearRemains(pin, from: cut.offset)
     }
 
-    /// Estimates the entries from the oldest and newest segment's intact frames, to size the table; at most what files can hold.
+    /// Estimates the entries from intact frames of the oldest and newest segment, to size the table; at most what files can hold.
     private func estimatedEntries(_ numbers: [UInt32]) throws(StorageError) -> Int {
         guard engine.kind != .log else { return 0 }
         var keys = Set<UInt64>()
@@ -351,7 +350,7 @@ extension ArchiveSection {
             let status = try engine.folder.status(ofEntry: SegmentHeader.fileName(number))
             bytes += min(status?.bytes ?? 0, status?.allocatedBytes ?? 0)
         }
-        // Assumes that a fifth of them is stored again later.
+        // Assumes that a fifth of the entries is stored again later.
         let estimate = Int(Double(keys.count) * Double(bytes) / Double(max(frameBytes, 1)) * 0.8)
         return min(estimate, try log.mostEntries(in: numbers))
     }
@@ -376,7 +375,7 @@ extension ArchiveSection {
                 let isLast = number == numbers.last
                 if case .corrupted = error, isLast, try log.isUnwritten(number) { continue }
                 guard case .corrupted(_, let offset, _) = error else { throw error }
-                // Its first page may have been lost together with the batch that began it.
+                // The segment's first page may have been lost together with the batch that began it.
                 let isLost = isLast ? try log.beginsBlank(number) : false
                 findings.add(
                     error.finding,
@@ -400,7 +399,7 @@ extension ArchiveSection {
                 path: log.path(of: first), offset: 0,
                 reason:
                     "no log is as long as from this segment to \(SegmentHeader.fileName(last)), which has more than "
-                    + "\(SegmentLayout.slots) between: one of the two is no part of it; a repair moves away which"
+                    + "\(SegmentLayout.slots) between: one of the two is not part of it; a repair moves that one away"
             )
         }
         return belonging

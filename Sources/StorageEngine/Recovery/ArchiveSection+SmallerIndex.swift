@@ -2,8 +2,8 @@ import CPlatform
 
 /// Shrinking the file of an index that was once larger, where holes can't be punched while others may read it.
 extension ArchiveSection {
-    /// Replaces the index by a shorter copy with a clean mark, which observers open; `false` if that gains little. Requires that no
-    /// other process has the archive open for writing or is opening it.
+    /// Replaces the index by a shorter copy with a clean mark, which observers open; `false` if that saves little. Requires that
+    /// no other process has the archive open for writing or is opening it.
     func leaveSmallerIndex() throws(StorageError) -> Bool {
         let needed = index.indexBytes
         guard let status = try index.fileStatus(), needed >= IndexLayout.fileBytes(chunks: 1),
@@ -21,7 +21,7 @@ extension ArchiveSection {
             if copy.locking == .robustMutex,
                 cp_mutex_init(copy.mutex) != 0
             {
-                throw .system(operation: "make the lock of", path: file.path, code: 0)
+                throw .system(operation: "create the lock of", path: file.path, code: 0)
             }
             try copy.cleanMark.set()
             crashPoint(.indexBuilt)

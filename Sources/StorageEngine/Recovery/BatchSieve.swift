@@ -1,8 +1,8 @@
-/// Passes on the frames of a log in order, and those of a batch once it is clear whether it counts: OnDiskFormat,
-/// "Batches". For one reading, segment by segment. The frames of the batch being read must stay valid until
+/// Filters the batches of a log: passes its frames on in order, and those of a batch once it is known to count (OnDiskFormat,
+/// "Batches"). For one reading, segment by segment. The frames of the batch being read must stay valid until
 /// ``BatchSieve/isOpen`` is false.
 struct BatchSieve<Item> {
-    /// A batch that never happened, because not all of it reached the medium.
+    /// A batch that doesn't count, because some of it never reached the medium.
     struct Dropped {
         var first: Location
         var end: Location
@@ -18,21 +18,21 @@ struct BatchSieve<Item> {
 
     private struct Open {
         let first: Location
-        /// Where the batch was found, which may be another segment than that of ``first``.
+        /// The segment in which the batch was found; it may differ from that of ``first``.
         let segment: UInt32
         let begin: Int
-        /// The end of its last frame; unknown if its first frame is missing.
+        /// The end of the batch's last frame; unknown if its first frame is missing.
         let end: Int?
         var reached: Int
         var hole: Hole
         var framesEnd: Int?
-        /// Whether the missing part at its end begins with a checksum, which is written last.
+        /// Whether the missing part at the batch's end begins with a checksum, which is written last.
         var endsWritten = false
         var items: [(item: Item, location: Location)] = []
     }
 
     typealias Emit = (Item, Location) throws(StorageError) -> Void
-    /// Whether bytes of the current segment are all zero; bytes beyond the end of its file are.
+    /// Whether bytes of the current segment are all zero; bytes beyond the end of its file count as zero.
     typealias Zeros = (Range<Int>) throws(StorageError) -> Bool
 
     private let isLog: Bool
@@ -47,7 +47,7 @@ struct BatchSieve<Item> {
 
     mutating func keep(_ isOfInterest: (Item) -> Bool) { open?.items.removeAll { !isOfInterest($0.item) } }
 
-    /// `item` is `nil` for a frame that is of no interest itself; its batch fields still count.
+    /// `item` is `nil` for a frame that the caller doesn't need; its batch fields still count.
     mutating func take(
         _ item: Item?, _ role: BatchRole, _ location: Location, bytes: Int, _ emit: Emit
     ) throws(StorageError) {
@@ -91,7 +91,7 @@ struct BatchSieve<Item> {
     mutating func take(damage range: Range<Int>, _ zeros: Zeros) throws(StorageError) {
         let hole: Hole = try looksLost(range, isEnd: false, zeros) ? .lost : .damaged
         var ofOpen = hole
-        // If a batch behind it was abandoned, newer frames follow directly.
+        // If a batch after this one was abandoned, newer frames follow this one directly.
         if let end = open?.end, end > range.lowerBound, end <= range.upperBound {
             ofOpen = try looksLost(range.lowerBound..<end, isEnd: true, zeros) ? .lost : .damaged
         }
@@ -109,7 +109,7 @@ struct BatchSieve<Item> {
         open?.reached = max(present.reached, range.upperBound)
     }
 
-    /// Call it at the end of a segment; `zeros` reads that segment.
+    /// Called at the end of a segment; `zeros` reads that segment.
     mutating func endSegment(_ segment: UInt32, _ zeros: Zeros) throws(StorageError) {
         stretch = nil
         guard let present = open, present.first.segment == segment, let end = present.end,
@@ -121,8 +121,8 @@ struct BatchSieve<Item> {
         open?.endsWritten = try zeros(present.reached..<min(present.reached + 4, end)) == false
     }
 
-    /// The end of a batch at the end of the log that counts although its last frames are damaged; else these would be
-    /// taken for frames that were never written. The log continues after it. Known at the end of the last segment.
+    /// The end of a batch at the end of the log that counts although its last frames are damaged; otherwise they would count as
+    /// never written. The log continues after it. Known at the end of the last segment.
     var damagedEnd: Int? {
         guard let open, open.hole == .damaged, open.endsWritten else { return nil }
         return open.end
@@ -142,7 +142,7 @@ struct BatchSieve<Item> {
         switch present.hole {
         case .none: counts = present.reached == present.end || !atLogEnd
         case .mended: counts = true
-        // If its writer finished it, all of it had reached the medium, but only its first frame can show that.
+        // If its writer finished the batch, all of it had reached the medium, but only its first frame can show that.
         case .damaged:
             counts =
                 !atLogEnd || present.endsWritten || present.end == nil
@@ -158,9 +158,9 @@ struct BatchSieve<Item> {
         for (item, location) in present.items { try emit(item, location) }
     }
 
-    /// Whether a range without a valid frame never reached the medium wholly: its checksum, which is written last, is
-    /// zero; or its part of a sector (512 bytes, a medium's unit) is; or the end of a page (4,096 bytes, a system's
-    /// unit, perhaps half filled) is. Later damage looks otherwise, unless its value doesn't. The sector in which the
+    /// Whether a range without a valid frame never completely reached the medium: zeros are in its checksum, which is written
+    /// last, or in its part of a sector (512 bytes, a medium's unit), or at the end of a page (4,096 bytes, a system's unit,
+    /// which may be half filled). Later damage leaves other bytes, unless the value has zeros there. The sector in which the
     /// range ends was written with the next frame; `isEnd`: the batch ends there.
     private func looksLost(_ range: Range<Int>, isEnd: Bool, _ zeros: Zeros) throws(StorageError) -> Bool {
         var start = range.lowerBound
@@ -181,7 +181,7 @@ struct BatchSieve<Item> {
 }
 
 extension BatchSieve<Frame> {
-    /// Takes an item from the scan of a mapped segment. The segment must stay pinned as long as the sieve is open.
+    /// Takes an item from the scan of a mapped segment. The segment must stay pinned while a batch is open.
     mutating func take(
         _ item: SegmentLog.ScanItem, _ log: SegmentLog, _ pin: SegmentLog.Pin, _ emit: Emit
     ) throws(StorageError) {

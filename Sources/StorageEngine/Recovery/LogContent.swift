@@ -25,7 +25,7 @@ struct LogContent {
             // A put names other entries only because of a limit.
             if evicts { evictions += 1 }
         case .evict:
-            // Removals for another reason have a note that says so.
+            // Removals for another reason have a note with that reason.
             let cause = RemovalNote(of: frame)?.cause ?? .limit
             if evicts, cause == .limit { evictions += 1 }
             return
@@ -46,7 +46,7 @@ struct LogContent {
     static func description(of configuration: ArchiveConfiguration) -> String {
         let limit = configuration.diskLimit ?? 0
         let known =
-            "with a disk limit of \(limit) bytes, which has room for all its values, and no memory limit; "
+            "with a disk limit of \(limit) bytes, which all its values fit, and no memory limit; "
             + "set others with resize"
         switch configuration.kind {
         case .log: return "The archive is a log, because it has messages, \(known)"

@@ -1,4 +1,4 @@
-/// A range of places in the log that it once reached. All of it, or parts of it, are missing.
+/// A range of locations in the log in which some or all frames are lost.
 struct LogLoss: Equatable {
     private(set) var from: Location
     private(set) var to: Location

@@ -1,7 +1,7 @@
-/// The segments that a log with losses had when its index was built. If a missing one reappears, or one changed, the
-/// index doesn't know all of it. OnDiskFormat, "Losses of the log".
+/// The segments that a log with losses had when its index was built. If a missing one reappears, or a segment changed, the index
+/// is incomplete. OnDiskFormat, "Losses of the log".
 struct LogParts: Sendable {
-    /// Where the log ended. Segments before that one's count at any time; the newest until something is appended.
+    /// The log tail. Segments before its segment always count; the newest counts until something is appended.
     let head: Location
     /// Sum of one number for each of those before the newest.
     private(set) var sum: UInt64
@@ -30,7 +30,7 @@ struct LogParts: Sendable {
         if segment < head.segment { sum &-= LogParts.number(of: segment, status) }
     }
 
-    /// Other numbers mean changes from outside, as only the newest segment grows. Times count: copies may have their final length.
+    /// A different number means a change from outside: only the newest segment grows. Times count: a copy may be of equal length.
     private static func number(of segment: UInt32, _ status: FileDescriptor.Status) -> UInt64 {
         let part = mixed(UInt64(segment) << 32 ^ UInt64(truncatingIfNeeded: status.bytes))
         return mixed(part ^ UInt64(truncatingIfNeeded: status.changed))
@@ -46,7 +46,7 @@ struct LogParts: Sendable {
 }
 
 extension ArchiveSection {
-    /// Renews parts appended to since a log with losses was read, unless others changed. Requires no other writer.
+    /// Renews the parts after frames were appended to a log with losses, unless other segments changed. Requires no other writer.
     func noteParts() throws(StorageError) {
         let (oldest, head) = (index.oldestSegment, index.head)
         guard let parts = index.parts, head != parts.head else { return }

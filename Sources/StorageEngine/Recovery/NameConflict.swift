@@ -2,7 +2,7 @@
 struct NameConflict {
     let name: String
     let description: String
-    /// The error if a repair can't move it away: a file that others may change must be made private by its owner.
+    /// The error if a repair can't move the item away: only its owner can make a file private that others may change.
     let refusal: StorageError?
 
     /// Files needed for locking and building. Others that aren't files count as damage of their content.
@@ -23,7 +23,7 @@ struct NameConflict {
                     found.append(NameConflict(name: name, description: description, refusal: nil))
                 case .notPrivate:
                     found.append(NameConflict(name: name, description: error.description, refusal: error))
-                // Removed since, or of unknown kind.
+                // The item was removed since, or its kind is unknown.
                 default: break
                 }
             }

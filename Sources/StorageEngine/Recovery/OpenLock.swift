@@ -1,17 +1,17 @@
 import CPlatform
 import SystemC
 
-/// The lock to open for writing, create or configure an archive: a lock on the file `opening`, which names its holder
-/// and which the kernel releases. Used by one thread. A reader never waits for it: its holder may be stopped (F6).
+/// The lock to open for writing, create or configure an archive: a lock on the file `opening`, which names its holder and which
+/// the kernel releases. Used by one thread. A reader never waits for it: its holder may be stopped (F6).
 struct OpenLock {
     static let fileName = "opening"
     private static let digits = 11
 
     private let file: FileDescriptor
 
-    /// Takes the open lock. Waits `nanoseconds` on the monotonic clock, and up to five minutes for a working process, such
-    /// as one that builds an index. While it is held the archive isn't removed. Throws `busy`, which names the holder;
-    /// `closed` if the archive was removed during the wait.
+    /// Takes the open lock. Waits `nanoseconds` on the monotonic clock, and up to five minutes for a working process, such as one
+    /// that builds an index. While it is held, the archive can't be removed. Throws `busy`, which names the holder, or `closed`
+    /// if the archive was removed during the wait.
     static func take(
         in folder: FileDescriptor, archive: String, nanoseconds: Int64 = ArchiveEngine.patienceNanoseconds
     ) throws(StorageError) -> OpenLock {
@@ -23,10 +23,10 @@ struct OpenLock {
                 throw .busy(
                     archive: archive, process: pid(in: file) ?? 0,
                     reason:
-                        "it has been opening it for \(nanoseconds / 1_000_000_000) s or longer; resume or end it"
+                        "it has been opening the archive for \(nanoseconds / 1_000_000_000) s or longer; resume or end it"
                 )
             }
-            // A process that had the open lock may have removed the file with an archive that it could not create.
+            // An earlier holder of the open lock may have removed the file with an archive that it could not create.
             guard try file.status().links > 0 else { continue }
             let openLock = OpenLock(file: file)
             guard try folder.isInItsPlace else {
@@ -40,7 +40,7 @@ struct OpenLock {
 
     private static let longestWaitNanoseconds: Int64 = 300_000_000_000
 
-    /// Waits on as long as the holder uses processor time.
+    /// Continues the wait as long as the holder uses processor time.
     private static func waitForOneAtWork(_ file: FileDescriptor, _ nanoseconds: Int64) throws(StorageError)
         -> Bool
     {
@@ -56,7 +56,7 @@ struct OpenLock {
         return false
     }
 
-    /// In nanoseconds; `nil`: unknown.
+    /// Processor time in nanoseconds; `nil`: unknown.
     private static func processorTime(of pid: Int32) -> Int64? {
         #if canImport(Darwin)
         return nil
@@ -70,7 +70,7 @@ struct OpenLock {
 
     func release() { file.unlock() }
 
-    /// The process that holds the open lock: 0 if unknown, `nil`: none.
+    /// The process that holds the open lock: 0 if unknown, `nil` if the lock is free.
     static func holder(in folder: FileDescriptor) throws(StorageError) -> Int32? {
         guard try folder.hasEntry(named: fileName) else { return nil }
         let file = try folder.file(named: fileName, writable: false)
@@ -98,10 +98,10 @@ struct OpenLock {
 }
 
 extension FileDescriptor {
-    /// Until a new process executes its program, it shares its parent's locks; if that was killed, they seem held this long.
+    /// A new process shares its parent's locks until it executes its program; if the parent was killed, they seem held this long.
     static let startNanoseconds: Int64 = 200_000_000
 
-    /// Like ``lock(_:wait:)``, but waits at most `nanoseconds`, whatever signals or clock changes occur.
+    /// Like ``lock(_:wait:)``, but waits at most `nanoseconds`, regardless of signals and clock changes.
     func lock(_ kind: LockKind, within nanoseconds: Int64) throws(StorageError) -> Bool {
         let start = cp_monotonic_time()
         while try lock(kind, wait: false) == false {

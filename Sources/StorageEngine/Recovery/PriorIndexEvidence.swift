@@ -3,14 +3,14 @@ import CPlatform
 /// An existing index's record of its log: the only trace of lost operations. OnDiskFormat, "Losses of the log".
 struct PriorIndexEvidence {
     let noted: LogLoss?
-    /// The log reached at least to here; `none` if nothing is known.
+    /// The log reached at least this location; `none` if nothing is known.
     let end: Location
     let sequence: UInt64
     private let missing: [UInt32]
     /// For a log archive: absent segments, which count as lost if it has fewer messages than ``messages``.
     private let gaps: [UInt32]
     private let messages: Int
-    /// The index, if it is a trusted one of this boot. Its disk space isn't freed as long as this exists.
+    /// The index, if it is a trusted one of this boot. Its disk space isn't freed as long as this object exists.
     private var memory: IndexMemory?
 
     /// `nil`: no readable index of this archive. `mark`: its clean mark, if removed. `keepsIndex`: for ``takeUnknown(of:)``.
@@ -85,7 +85,7 @@ struct PriorIndexEvidence {
         return zip(batches, isKnown).filter { !$0.1 }.map(\.0)
     }
 
-    /// The loss of a log that ends at `end` and, for a log archive, has this many messages, according to this evidence.
+    /// The loss of a log that ends at `end` and, for a log archive, has this number of messages, according to this evidence.
     func loss(logEndsAt end: Location, messages: Int) -> LogLoss? {
         var loss = noted
         let first = Location(segment: 1, offset: SegmentHeader.bytes)

@@ -1,7 +1,7 @@
-/// The removals in a log, while an index is built from it. A copy (`move`) has the number of the frame that it copies,
-/// and must not revert later changes of its key. OnDiskFormat, "Losses of the log".
+/// The removals in a log, while an index is built from it. A copy (`move`) has the sequence of the frame that it copies, and must
+/// not revert later changes of its key. OnDiskFormat, "Losses of the log".
 struct ReplayedRemovals {
-    /// More would take more memory than a rebuild may; the earliest are forgotten then.
+    /// More would take more memory than a rebuild may use; the earliest are dropped then.
     private static let most = 1 << 20
 
     private struct Removal {
@@ -9,7 +9,7 @@ struct ReplayedRemovals {
         var sequence: UInt64
     }
 
-    /// The latest removal of a key, by its tag. If two keys share a tag, the earlier removal is forgotten.
+    /// The latest removal of a key, by its tag. If two keys share a tag, the earlier removal is dropped.
     private var removals: [UInt32: Removal] = [:]
     private var allBefore: UInt64 = 0
     var outdated: [Location] = []
@@ -26,10 +26,10 @@ struct ReplayedRemovals {
         allBefore = max(allBefore, sequence)
     }
 
-    /// An undo restored entries, whose numbers are older than the removals of others of their keys.
+    /// Called when an undo restored entries: their sequences may be older than the removals of other entries of their keys.
     mutating func forgetAll() { (removals, allBefore) = ([:], 0) }
 
-    /// Where a frame stands with a key that was removed after operation `sequence`, which may be this one; `all`: it was, certainly.
+    /// Whether a key with this tag was removed after operation `sequence`. `all`: certainly; `place`: if the frame there has the key.
     func place(of tag: UInt32, after sequence: UInt64) -> (all: Bool, place: Location?) {
         guard let removal = removals[tag], removal.sequence > sequence else {
             return (sequence < allBefore, nil)
@@ -39,7 +39,7 @@ struct ReplayedRemovals {
 }
 
 extension ArchiveSection {
-    /// Whether a copy is of a superseded state of its key. `present`: the number of the key's entry; `nil`: none.
+    /// Whether a copy is of an overwritten state of its key. `present`: sequence of the key's entry; `nil`: no entry.
     func isOutdated(_ copy: Frame, tag: UInt32, present: UInt64?) throws(StorageError) -> Bool {
         if let present { return present > copy.sequence }
         let removal = engine.replayedRemovals.withLock { $0?.place(of: tag, after: copy.sequence) }
@@ -48,14 +48,14 @@ extension ArchiveSection {
         return try engine.withFrameIfPresent(at: place) { $0.key.elementsEqual(copy.key) } ?? false
     }
 
-    /// Remembers that a frame removed an entry, for later copies. `place`: of a frame with its key.
+    /// Records that a frame removed an entry, for later copies. `place`: of a frame with its key.
     func noteRemoval(_ tag: UInt32, at place: Location, by frame: Frame) {
         let sequence = frame.sequence
         engine.replayedRemovals.withLock { $0?.add(tag, at: place, sequence) }
     }
 
-    /// Voids, for good, the copies that had no effect in a rebuild: the frames that outdate them may be reclaimed
-    /// before them. Requires a complete log, as a missing part may restore their entries, and no other mapping.
+    /// Permanently voids the copies that had no effect in a rebuild: the frames that make them outdated may be reclaimed first.
+    /// Requires a complete log, as a missing part may restore their entries, and no other mapping.
     func voidOutdatedCopies() throws(StorageError) {
         let places = engine.replayedRemovals.withLock { $0?.outdated } ?? []
         for (segment, places) in Dictionary(grouping: places, by: \.segment) {
@@ -63,7 +63,7 @@ extension ArchiveSection {
             defer { log.unpin(pin) }
             try segments.reserveBlocks(pin)
             for place in places { segments.view(pin).void(at: place.offset) }
-            // Before the frames that outdate them are removed.
+            // Before the frames that make them outdated are removed.
             try log.fileToSynchronize(pin)?.synchronize(mapped: log.view(pin).mapped)
         }
     }

@@ -8,9 +8,8 @@ public struct RingFileSettings: Sendable, Hashable {
 
 /// A position in a ring file: after the message that was read last.
 ///
-/// Messages have no numbers in the file, so the cursor remembers where the last message began, its length, and a
-/// checksum of its first 16 KiB. If an equal message is at the same place after the ring was overwritten once, the
-/// cursor takes it for the old one.
+/// Messages have no numbers in the file, so the cursor stores where the last message began, its length, and a checksum of its
+/// first 16 KiB. If the ring was overwritten once and an equal message is at the same place, the cursor takes it for the old one.
 public struct RingFileCursor: Sendable, Hashable {
     /// `nil`: before the first message.
     fileprivate var last: RingFileMark?
@@ -27,7 +26,7 @@ public struct RingFileNews: Sendable {
     public var next: RingFileCursor
     /// Whether the message that was read last was dropped, so that an unknown number after it may have been missed.
     public var someMayBeLost = false
-    /// Damage behind these messages; reading on from ``next`` throws it.
+    /// Damage after these messages; reading on from ``next`` throws it.
     public var damage: StorageError?
 }
 

@@ -1,16 +1,16 @@
 import CPlatform
 import Synchronization
 
-/// A bounded ring of messages in a separate file, outside any store. When it is full, it either drops the oldest
-/// messages for new ones, or appends nothing more. Safe from any thread, and from any number of processes that use this
-/// type; messages are appended one at a time. Format, and behaviour after crashes: RingFileFormat.
+/// A bounded ring of messages in a separate file, outside any store. When it is full, it either drops the oldest messages for new
+/// ones, or rejects new ones. Safe from any thread, and from any number of processes that use this type; messages are appended
+/// one at a time. Format, and behaviour after crashes: RingFileFormat.
 ///
 /// The file isn't mapped, because another program may truncate it at any time; then calls throw `damagedRingFile`. A
 /// message is in the system's memory when ``append(_:)`` returns. It survives a crash of the process, and a power
 /// failure only after ``synchronize()``.
 ///
-/// Calls that read throw what ``messages()`` throws. Work and memory are proportional to the file's size, whatever it
-/// contains. Reading delays appends by a fifth of a second at most, even if the reader was stopped in the middle.
+/// Calls that read throw the errors of ``messages()``. Work and memory are proportional to the file's size, regardless of its
+/// content. Reading delays appends by a fifth of a second at most, even if the reader was stopped in the middle.
 public final class RingFile: Sendable {
     /// Largest message in bytes. Readers that count with 32 bits must be able to read it.
     public static let maximumMessageBytes = Int(Int32.max)
@@ -114,7 +114,7 @@ public final class RingFile: Sendable {
     public func append(_ message: [UInt8]) throws(StorageError) {
         guard !isReadOnly else { throw .readOnly(operation: "append to \(path)") }
         guard !message.isEmpty else {
-            throw .invalidConfiguration(reason: "a message of no bytes can't be in a ring file (\(path))")
+            throw .invalidConfiguration(reason: "a ring file can't store an empty message (\(path))")
         }
         try verify()
         try alone { () throws(StorageError) in
@@ -166,7 +166,7 @@ public final class RingFile: Sendable {
         do throws(StorageError) {
             try file.write(header.encoded)
         } catch {
-            // A partial header would be rejected for ever.
+            // A partial header would be rejected permanently.
             try? file.truncate(to: 0)
             throw error
         }
@@ -199,7 +199,7 @@ public final class RingFile: Sendable {
         var isBeginning = false
         if header.end + needed > maximumBytes {
             if header.isWrapped {
-                // Drops all messages behind the newest, because the file will end there.
+                // Drops the messages located after the newest, because the file will end there.
                 header.oldest = first
                 try release(header)
             }
@@ -207,7 +207,7 @@ public final class RingFile: Sendable {
         }
         guard isBeginning || header.isWrapped else { return }
         let start = isBeginning ? first : header.end
-        // The end of the new message must not meet the oldest one: that would mean an empty ring.
+        // The end of the new message must not be the oldest one's beginning: that would mean an empty ring.
         var reader = RingFileReader(lockedRing: self, header, fileBytes: fileBytes)
         var oldest = reader.position.map { UInt64($0) }
         func isInTheWay(_ place: UInt64, of bytes: UInt64) -> Bool {
@@ -218,7 +218,7 @@ public final class RingFile: Sendable {
             oldest = reader.position.map { UInt64($0) }
         }
         if oldest != header.oldest, isDurable.load(ordering: .relaxed) {
-            // Keeps the newest message. The next appends then need no sync.
+            // Drops ahead, except the newest message, so that the next appends need no sync.
             let ahead = needed + maximumBytes / 64
             while let place = oldest, isInTheWay(place, of: ahead) {
                 try reader.skip()
@@ -227,7 +227,7 @@ public final class RingFile: Sendable {
             }
         }
         if oldest == nil {
-            // It needs all the space: the ring becomes empty before the first message is overwritten.
+            // The message needs all the space: the ring becomes empty before the first message is overwritten.
             header.oldest = start
             header.end = start
             try release(header)
@@ -276,7 +276,7 @@ public final class RingFile: Sendable {
     private static let patienceNanoseconds: Int64 = 10_000_000_000
     /// How long a reader's view is valid. A stopped reader delays appends by twice that at most.
     private static let lookNanoseconds: Int64 = 100_000_000
-    // Bytes beyond the end of any file: locks don't need existing ones.
+    // Beyond the end of any file: locks can be on bytes that don't exist.
     private static let appendingByte = 1 << 62
     private static let lookingByte = 1 << 62 + 1
 
@@ -285,10 +285,10 @@ public final class RingFile: Sendable {
         _ body: () throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
         try inTurn { (patience) throws(StorageError) in
-            // From here on no reader begins a view, so that frequent readers can't keep writers out.
+            // From here on no reader begins a view, so that frequent readers can't block writers indefinitely.
             try patience.wait { () throws(StorageError) in try file.lockByte(RingFile.appendingByte) }
             defer { file.unlockByte(RingFile.appendingByte) }
-            // For readers that could not get a short view, and for other programs.
+            // Excludes readers that could not get a short view, and other programs.
             try patience.wait { () throws(StorageError) in try file.lock(.exclusive, wait: false) }
             defer { file.unlock() }
             if FileDescriptor.hasByteLocks {
@@ -300,7 +300,7 @@ public final class RingFile: Sendable {
         }
     }
 
-    /// Returns the result of `body` while no process appends. May repeat it, so it must be short and change nothing.
+    /// Returns the result of `body` while no process appends. May repeat it, so `body` must be short and change nothing.
     func reading<Value: Sendable>(
         _ body: () throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
@@ -317,10 +317,10 @@ public final class RingFile: Sendable {
                 let seen = Result { () throws(StorageError) in try body() }
                 let nanoseconds = cp_monotonic_time() - start
                 file.unlockByte(RingFile.lookingByte)
-                // Otherwise a writer may have stopped waiting, and appended.
+                // If reading took longer, a writer may have stopped waiting, and appended.
                 if nanoseconds < RingFile.lookNanoseconds { return try seen.get() }
             }
-            // It takes longer, for example for a message of gigabytes: now it takes the lock.
+            // `body` takes longer, for example for a message of gigabytes: takes the lock.
             try patience.wait { () throws(StorageError) in
                 if FileDescriptor.hasByteLocks, file.isByteLocked(RingFile.appendingByte) { return false }
                 return try file.lock(.shared, wait: false)
@@ -340,7 +340,7 @@ public final class RingFile: Sendable {
         }
     }
 
-    /// Waits for others, until one deadline for all waits together.
+    /// Waits for other processes, with one time limit for all waits together.
     private struct Patience: Sendable {
         let end: Int64
         let path: String

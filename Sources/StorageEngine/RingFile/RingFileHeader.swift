@@ -17,7 +17,7 @@ struct RingFileHeader: Sendable, Hashable {
     /// Whether the file ends before its newest message: truncated, or its length didn't reach the medium.
     func isCutOff(fileBytes: Int) -> Bool { end > UInt64(fileBytes) }
 
-    /// Where messages are in a file of `fileBytes`: one range after the other. For a truncated file the last is empty.
+    /// The ranges of messages in a file of `fileBytes`, in order. For a truncated file the last is empty.
     func stretches(fileBytes: Int) -> [Range<Int>] {
         guard !isCutOff(fileBytes: fileBytes) else {
             return [Int(oldest)..<fileBytes].filter { !$0.isEmpty } + [fileBytes..<fileBytes]
@@ -55,7 +55,7 @@ struct RingFileHeader: Sendable, Hashable {
         }
         guard bytes[9] <= 1 else {
             throw .damagedRingFile(
-                path: path, offset: 9, reason: "the mark of overwriting is \(bytes[9]), not 0 or 1")
+                path: path, offset: 9, reason: "the overwriting flag is \(bytes[9]), not 0 or 1")
         }
         maximumBytes = RingFileHeader.word(bytes, at: 1)
         overwritesOldMessages = bytes[9] == 1

@@ -4,7 +4,7 @@ struct RingFileMark: Sendable, Hashable {
 
     var place: Int
     var length: Int
-    /// Of at most the first ``mostBytes`` bytes of the message.
+    /// Checksum of at most the first ``mostBytes`` bytes of the message.
     var checksum: UInt32
 
     init(place: Int, length: Int, beginning: ArraySlice<UInt8>) {
@@ -16,9 +16,9 @@ struct RingFileMark: Sendable, Hashable {
     var end: Int { place + RingFileHeader.lengthBytes + length }
 }
 
-/// Reads the messages of a ring file in order through a buffer, never more bytes than the file has. For one thread. A
-/// mere reader has exclusive use only while the buffer is filled, and then checks that its last message still exists.
-/// If not, it continues with the oldest (``losses``). Ends where messages ended at its beginning or last loss.
+/// Reads the messages of a ring file in order through a buffer, never more bytes than the file has. For one thread. A reader
+/// without the lock has exclusive use only while the buffer is filled, and then checks that its last message still exists. If
+/// not, it continues with the oldest (``losses``). Ends where messages ended at its beginning or last loss.
 struct RingFileReader {
     private let ring: RingFile
     /// Whether the file is locked for the whole reading.
@@ -30,20 +30,20 @@ struct RingFileReader {
     private var bufferStart = 0
     private var budget = Int.max
 
-    /// Size of the next refill, which doubles from the few bytes that one message needs to the most.
+    /// Size of the next refill, which doubles from the few bytes that one message needs to the maximum.
     private var bufferBytes = 1 << 9
     private static let mostBufferBytes = 1 << 18
     /// A larger message must have data on the medium: no message is a hole of that size.
     private static let mostHoleBytes = 64 << 20
 
-    /// After how many losses the end of the reading is still moved to the present end.
+    /// Number of losses after which the end of the reading is no longer moved to the present end.
     private static let mostBeginnings = 8
 
     /// Where the next message begins; `nil` after the last.
     private(set) var position: Int?
     /// The message that was read last; `nil` for a reading under the lock.
     private(set) var last: RingFileMark?
-    /// Messages read since the beginning or the last loss.
+    /// Number of messages read since the beginning or the last loss.
     private(set) var passed = 0
     /// How often the last read message had been dropped.
     private(set) var losses = 0
@@ -83,10 +83,10 @@ struct RingFileReader {
             guard let bytes = try take(RingFileHeader.lengthBytes) else { continue }
             let length = RingFileReader.length(bytes)
             guard length > 0, length <= RingFile.maximumMessageBytes, length <= left else {
-                throw damage(at: place, "a message of \(length) bytes, where \(left) are left")
+                throw damage(at: place, "a message of \(length) bytes, but only \(left) bytes remain")
             }
             if length > RingFileReader.mostHoleBytes, hasHole(at: place, length) {
-                // Unless the message was dropped in between and the file was truncated.
+                // The hole is no damage if the message was dropped in between and the file was truncated.
                 if !isAlone {
                     guard try refill(RingFileHeader.lengthBytes), position == place,
                         RingFileReader.length(buffer.prefix(RingFileHeader.lengthBytes)) == length,
@@ -147,8 +147,8 @@ struct RingFileReader {
         position = stretches.first?.lowerBound
     }
 
-    /// `count` bytes from ``position`` on; `nil` if the buffer was filled while others may append: then another message
-    /// may be here, and the caller starts again. `length`: that of the message, if known.
+    /// `count` bytes from ``position`` on; `nil` if the buffer was filled while others may append: then another message may be
+    /// here, and the caller starts again. `length`: that of the message, if known.
     private mutating func take(_ count: Int, ofMessageOf length: Int? = nil) throws(StorageError)
         -> ArraySlice<UInt8>?
     {

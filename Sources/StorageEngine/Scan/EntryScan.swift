@@ -1,13 +1,13 @@
-/// One walk over the entries of an archive, without a lock or a trace (F6). For one thread; several may share the work,
-/// each with a ``twin()`` for other items of the snapshot, only shared state is guarded (``ScanRenumberings``).
+/// One walk over the entries of an archive, without a lock or a trace (F6). For one thread; threads that share the work have a
+/// ``twin()`` each, for other items of the snapshot. Only shared state is guarded (``ScanRenumberings``).
 ///
-/// It begins with a snapshot of each live entry's location, number and tag, 16 bytes, and reads each through its slot:
+/// The walk begins with a snapshot of each live entry's location, number and tag, 16 bytes, and reads each through its slot:
 ///
-/// - An entry that stays is visited once. If reclaiming has moved it, its slot names the new place (F7).
-/// - An entry that was stored again is visited once, in its present version, whose value, size and times belong
-///   together, except that an access between two reads shows.
-/// - An entry that was deleted, evicted, set aside or has expired is skipped (S8, S9), and so is one whose slot was
-///   reused, which its tag shows. Entries added since the snapshot are not visited.
+/// - An entry that isn't changed is visited once. If reclaiming has moved it, its slot names the new location (F7).
+/// - An entry that was stored again is visited once, in its present version. Its value, size and times belong
+/// together, except that an access between two reads shows.
+/// - An entry that was deleted, evicted, tombstoned or has expired is skipped (S8, S9), and so is one whose slot was
+/// reused, which its tag shows. Entries added since the snapshot are not visited.
 package final class EntryScan {
     private let engine: ArchiveEngine
     // Copies of the engine's fields, because both are read several times for each entry.
@@ -15,12 +15,12 @@ package final class EntryScan {
     private let log: SegmentLog
     private let items: [ScanItem]
     package let order: ScanOrder
-    /// The next item; private, like all that changes with each entry, because run-time exclusivity checks would cost as much.
+    /// The next item. All state that changes with each entry is private, because run-time exclusivity checks would cost as much.
     private var next = 0
-    /// Where the walk ends: behind the last item, unless set.
+    /// The end of the walk: behind the last item, unless set.
     private var end: Int
     private var now = Clock.boot()
-    /// Added to a deadline it gives a moment of the wall clock.
+    /// Converts an expiry time to the wall clock by addition.
     private let wallOffset = Clock.wallOffset()
     private lazy var living = engine.livingLines
     private lazy var pending = index.touches.pending()
@@ -85,14 +85,14 @@ package final class EntryScan {
             renumberings: renumberings)
     }
 
-    /// The live entries. Entries that an undo restores during the walk are included all or not at all.
+    /// The live entries. Includes all or none of the entries that an undo restores during the walk.
     private static func snapshot(
         of engine: ArchiveEngine, _ order: ScanOrder
     ) throws(StorageError) -> [ScanItem] {
         try engine.undisturbed { () throws(StorageError) in try collect(at: engine, order) }
     }
 
-    /// How often to read an entry again that was moved during the read.
+    /// Number of attempts to read an entry that was moved during the read.
     private static let patience = 200
 
     private static func collect(at engine: ArchiveEngine, _ order: ScanOrder) throws(StorageError)
@@ -114,12 +114,12 @@ package final class EntryScan {
     private static func collect(
         at engine: ArchiveEngine, _ order: ScanOrder, ascending: Bool
     ) throws(StorageError) -> [ScanItem] {
-        // Two thousand cells to read, which only this order needs.
+        // Reads two thousand cells, which only this order needs.
         let pending = order == .recency ? engine.index.touches.pending() : nil
         var items: [ScanItem] = []
         var stamps: [UInt64] = []
         let count = min(engine.index.entryCount, Int(engine.index.usedEntries))
-        // With the stamps, and once more when they are put in order.
+        // Memory for the items with their stamps, and for sorting them.
         try AddressPressure.requireRoom(for: count, bytesEach: 64, in: engine.folder.path)
         items.reserveCapacity(count)
         if order == .recency { stamps.reserveCapacity(count) }
@@ -140,7 +140,7 @@ package final class EntryScan {
         EntryScan(engine: engine, items: items, order: order, renumbered: renumbered)
     }
 
-    /// Continues with these items of the snapshot, and ends behind them. The range is clamped.
+    /// Continues with these items of the snapshot, and ends after them. The range is clamped.
     package func go(to range: Range<Int>) {
         let range = range.clamped(to: 0..<items.count)
         (next, end, line, frame) = (range.lowerBound, range.upperBound, nil, nil)
@@ -151,7 +151,7 @@ package final class EntryScan {
     package var visited: Int { next }
 
     package var count: Int { items.count }
-    /// The next existing entry's slot; `false` at the end. Throws if a changing slot names bytes that can't be reached now.
+    /// Advances to the next existing entry; `false` at the end. Throws if a changing slot names bytes that can't be mapped now.
     package func advance() throws(StorageError) -> Bool {
         frame = nil
         while next < end {
@@ -186,7 +186,7 @@ package final class EntryScan {
         return line
     }
 
-    /// The slot to which the entry moved when the index was shrunk, unless it was removed or has a separate item.
+    /// The slot to which the entry moved when the index was shrunk, unless the entry was removed or has a separate item.
     @inline(never)
     private func renumberedLine(of item: ScanItem) throws(StorageError) -> EntryLine? {
         guard index.renumberings != renumbered.before else { return nil }
@@ -211,7 +211,7 @@ package final class EntryScan {
     // MARK: The visited entry, from its slot
 
     package var valueBytes: Int { Int(line?.bytes ?? 0) }
-    /// The stamp of its last use; a more recent entry has a greater one.
+    /// The stamp of the last access; a more recent entry has a greater one.
     package var recency: UInt64 { use?.recency ?? 0 }
     package var isInMemoryOnly: Bool { line?.isMemoryOnly ?? false }
 
@@ -238,17 +238,17 @@ package final class EntryScan {
         /// Key, value and the other content of the frame are available.
         case present
         case gone
-        /// Its bytes can't be read, or fail their checksum.
+        /// The frame can't be read, or fails its checksum.
         case damaged
     }
 
-    /// Reads the entry's frame, or the present one if it was replaced, and verifies its checksum once. Throws if the
-    /// bytes can't be reached now, for lack of descriptors or memory.
+    /// Reads the entry's frame, or the present one if it was replaced, and verifies its checksum once. Throws if the frame can't
+    /// be read now, for lack of descriptors or memory.
     @inline(__always)
     package func read() throws(StorageError) -> Reading {
         if frame != nil { return .present }
         guard var known = line else { return .gone }
-        // Each repetition means that the entry was moved or replaced since the last one; that can't continue for ever.
+        // Each repetition means that the entry was moved or replaced since the last one, which doesn't continue indefinitely.
         for _ in 0..<EntryScan.patience {
             var place = known.location
             var found = validFrame(at: place)
@@ -264,15 +264,15 @@ package final class EntryScan {
                 frame = found
                 return .present
             }
-            // It was published since, and its predecessor is superseded.
+            // The frame was published since, and its predecessor is overwritten.
             if place != known.location, try engine.resolve(known.location) != place { continue }
-            // By its number, which is not its item's after a renumbering.
+            // Uses the present slot number: after a renumbering it differs from the item's.
             let item = ScanItem(
                 location: known.location, number: known.number, tag: items[next - 1].tag)
             guard let present = try present(item) else { return .gone }
             if present.location == known.location {
                 if let pin {
-                    // Throws if the frame's existence is unknown now.
+                    // Throws if it is unknown now whether the frame exists.
                     _ = try log.frameIfPresent(pin, at: place.offset)
                     return .damaged
                 }
@@ -304,7 +304,7 @@ package final class EntryScan {
         package var owner: UnsafeRawBufferPointer
     }
 
-    /// Key and owner compared with the slot's hashes, without the value; like ``read()`` if they differ. `nil` unless `present`.
+    /// Key and owner, checked against the slot's hashes, without the value; like ``read()`` if they differ. `nil` unless `present`.
     package func readHead() throws(StorageError) -> (reading: Reading, head: Head?) {
         guard let line else { return (.gone, nil) }
         if frame == nil {

@@ -4,7 +4,7 @@ struct KeySearch {
     private let owner: [UInt8]?
     private let limit: Int
     private var found: [[UInt8]] = []
-    /// Keys that are not below this are not needed any more.
+    /// Keys that are not below this bound are no longer needed.
     private var bound: [UInt8]?
     private var page = KeyPage(keys: [], hasMore: false, unreadable: 0)
 
@@ -34,7 +34,7 @@ struct KeySearch {
 
     private var isComplete: Bool { query.order == .recency && page.hasMore }
 
-    /// Several processes may have a key in their memories; it is listed only once.
+    /// Several processes may hold a memory-only entry of a key; the key is listed only once.
     private mutating func keep(_ key: UnsafeRawBufferPointer, mayBeTwice: Bool) {
         switch query.order {
         case .recency:
@@ -46,7 +46,7 @@ struct KeySearch {
                 return
             }
             found.append(Array(key))
-            // Sorted and cut from time to time, so that no more keys are kept.
+            // Sorts and truncates the list from time to time, so that it has no more keys than needed.
             if limit < .max / 4, found.count >= 2 * limit + 64 { cut() }
         }
     }

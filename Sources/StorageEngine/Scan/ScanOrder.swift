@@ -1,7 +1,7 @@
 package enum ScanOrder: Sendable, Hashable {
     /// By location in the log, segment by segment: the fastest.
     case location
-    /// Most recent first, by the uses up to the beginning of the scan.
+    /// Most recent first, by the accesses up to the beginning of the scan.
     case recency
 }
 
@@ -9,7 +9,7 @@ package enum ScanOrder: Sendable, Hashable {
 struct ScanItem: Sendable, Hashable {
     var location: Location
     var number: UInt32
-    /// Low bits of the key's hash: if the slot is reused, the new entry has a different one.
+    /// Low bits of the key's hash: if the slot is reused, the new entry has a different tag.
     var tag: UInt32
 }
 
@@ -33,7 +33,7 @@ extension [ScanItem] {
             least = Swift.min(least, segment)
             most = Swift.max(most, segment)
         }
-        // Segments of one log are never that far apart, whatever a damaged index says.
+        // Segments of one log are never that far apart, even if a damaged index claims so.
         guard !isGrouped, most - least < 1 << 20 else { return self }
         var starts = [Int](repeating: 0, count: Int(most - least) + 2)
         for item in self { starts[Int(item.location.segment - least) + 1] += 1 }

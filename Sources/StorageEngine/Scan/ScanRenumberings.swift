@@ -18,7 +18,7 @@ final class ScanRenumberings: Sendable {
         self.items = items
     }
 
-    /// Whether the caller is to visit the entry under its new number: it has no item, and no twin has claimed it.
+    /// Whether the caller must visit the entry under its new number: the entry has no item, and no twin has claimed it.
     func claim(_ entry: ScanEntry) -> Bool {
         claims.withLock { claims in
             let own = claims.own ?? Set(items.map { ScanEntry(number: $0.number, tag: $0.tag) })

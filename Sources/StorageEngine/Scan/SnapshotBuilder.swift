@@ -1,9 +1,9 @@
 import CPlatform
 
-/// Takes a snapshot of an archive without its lock: reads all slots, then brings them to one moment, the end of the log
-/// after the last read. Every change since the first read has a frame behind the first end of the log, which replaces
-/// the slot's content. The one operation that may have reached the index but not yet the log's end is included. All
-/// segments are pinned first. Starts again if removed entries were restored, or the log passed a file.
+/// Takes a snapshot of an archive without its lock: reads all slots, then updates them to one moment, the log tail after the last
+/// read. Every change since the first read has a frame after the first log tail, which replaces the slot's content. The one
+/// operation that may have reached the index but not yet the log tail is included. All segments are pinned first. Starts again if
+/// removed entries were restored, or a file to be read was removed.
 struct SnapshotBuilder {
     private let engine: ArchiveEngine
     private let index: IndexView
@@ -23,26 +23,26 @@ struct SnapshotBuilder {
         var wall: Int64
     }
 
-    /// How often it starts again before it gives up.
+    /// Number of attempts before an error.
     private static let attempts = 200
-    /// A single read may meet a slot that is half changed.
-    private static let timesToBelieveDamage = 3
+    /// A single read may meet a slot that is being changed.
+    private static let readingsToReportDamage = 3
 
     func take() throws(StorageError) -> Result {
         var timesDamaged = 0
         for attempt in 0..<SnapshotBuilder.attempts {
             do throws(StorageError) {
                 var isDamaged = false
-                let believes = attempt >= SnapshotBuilder.timesToBelieveDamage
-                if let result = try attemptOnce(&isDamaged, believesMissing: believes) { return result }
+                let missingIsLost = attempt >= SnapshotBuilder.readingsToReportDamage
+                if let result = try attemptOnce(&isDamaged, missingIsLost: missingIsLost) { return result }
                 timesDamaged = isDamaged ? timesDamaged + 1 : 0
-                if timesDamaged == SnapshotBuilder.timesToBelieveDamage { throw damagedIndex }
+                if timesDamaged == SnapshotBuilder.readingsToReportDamage { throw damagedIndex }
             } catch {
-                // The log has advanced past a file that was to be read.
+                // A file to be read was removed, because the log has advanced.
                 guard case .system(_, _, SystemCode.missing) = error else { throw error }
             }
-            // The process that changes the archive was stopped: the next attempt would find the same.
-            if attempt > SnapshotBuilder.timesToBelieveDamage, index.isWriterStopped { break }
+            // The process that changes the archive was stopped: the next attempt would have the same result.
+            if attempt > SnapshotBuilder.readingsToReportDamage, index.isWriterStopped { break }
             if attempt > 3 { cp_sleep(Int64(min(attempt, 20)) * 100_000) }
         }
         guard !engine.isGone else { throw .closed(name: engine.name) }
@@ -57,9 +57,9 @@ struct SnapshotBuilder {
             reason: "it names frames that the log doesn't have; a check shows which, a repair rebuilds it")
     }
 
-    /// Sets `isDamaged` if no process changes anything and the index names missing frames. `believesMissing`: an absent
-    /// segment, though the log reaches further back, is lost and not reclaimed; reading its entries throws.
-    private func attemptOnce(_ isDamaged: inout Bool, believesMissing: Bool) throws(StorageError) -> Result? {
+    /// Sets `isDamaged` if no process changes the archive and the index names missing frames. `missingIsLost`: an absent
+    /// segment not older than the log is lost and not reclaimed; reading its entries throws.
+    private func attemptOnce(_ isDamaged: inout Bool, missingIsLost: Bool) throws(StorageError) -> Result? {
         let isStopped = engine.isReturnStopped
         let returns = index.returns
         let segments = PinnedSegments(log)
@@ -68,14 +68,14 @@ struct SnapshotBuilder {
         guard try pin(segments, upTo: begin) else { return nil }
         if engine.kind == .log { return try messages(segments, from: first, upTo: begin) }
         let found = try readLines()
-        // Frames in older segments were either moved, which the log shows, or dropped on a full disk, which it doesn't.
+        // Frames in older segments were either moved, as later frames show, or dropped on a full disk, which no frame shows.
         let oldest = engine.index.oldestSegment
         guard let end = try end(behind: found.last) else {
             isDamaged = index.sectionOwner == 0 && engine.index.head == begin
             return nil
         }
         guard index.returns == returns, isStopped || returns & 1 == 0 else { return nil }
-        // Either everything behind the first end is present, or the log has advanced past it, or there was no log.
+        // All frames after the first log tail must be present. Otherwise the log has advanced past them, or there was no log.
         guard try pin(segments, upTo: end),
             begin == end || begin != .none && engine.index.oldestSegment <= begin.segment
         else {
@@ -90,7 +90,7 @@ struct SnapshotBuilder {
         // An unreadable segment must not silently leave out entries.
         for segment in Set(items.map(\.location.segment)) {
             let isThere = try segments.add(segment)
-            guard isThere || believesMissing && segment >= engine.index.oldestSegment else { return nil }
+            guard isThere || missingIsLost && segment >= engine.index.oldestSegment else { return nil }
         }
         return result(items, segments, now)
     }
@@ -105,7 +105,7 @@ struct SnapshotBuilder {
         guard end != .none else { return true }
         let oldest = engine.index.oldestSegment
         if engine.isCopy {
-            // A copy has mapped everything that existed when it was made; the files may have been removed.
+            // A copy has mapped all segments that existed when it was made; the files may have been removed.
             for number in oldest...max(oldest, end.segment) { _ = try segments.add(number) }
             return segments.pins[end.segment] != nil
         }
@@ -137,7 +137,7 @@ struct SnapshotBuilder {
             var seen: Set<Location> = []
             items.removeAll { !seen.insert($0.location).inserted }
         }
-        // If a batch that counts only deletes, no slot shows it. When it is over, the head is behind it.
+        // No slot shows a batch that only deletes. When it is finished, the log tail is after it.
         if index.batchOpen == .none {
             let done = index.batchDone
             if index.sectionOwner != 0 { last = max(last, done) }
@@ -147,8 +147,8 @@ struct SnapshotBuilder {
 
     private func isSettled(at end: Location) -> Bool {
         var isSettled = true
-        // If the wait times out, the holder of the lock was stopped, or is busy with something else.
-        _ = isSoon {
+        // If the wait times out, the holder of the lock was stopped, or is busy with another change.
+        _ = becomesTrue {
             let isQuiet = index.sectionOwner == 0
             isSettled = engine.index.head == end
             return isQuiet || !isSettled
@@ -157,17 +157,17 @@ struct SnapshotBuilder {
     }
 
     /// Repeats the check until it is true, or the running operation takes too long.
-    private func isSoon(_ isSo: () -> Bool) -> Bool {
+    private func becomesTrue(_ condition: () -> Bool) -> Bool {
         let wait = WriterWait(index)
-        while !isSo() { guard wait.goesOn() else { return false } }
+        while !condition() { guard wait.goesOn() else { return false } }
         return true
     }
 
     private func end(behind last: Location) throws(StorageError) -> Location? {
-        // A running operation may have left slots half changed; when it ends, the log shows it.
+        // A running operation may have left slots half changed; when it ends, the log shows the change.
         let before = engine.index.head
         var head = before
-        let isOver = isSoon {
+        let isOver = becomesTrue {
             let isQuiet = index.sectionOwner == 0
             head = engine.index.head
             return (isQuiet || head != before) && (last < head || last == .none)
@@ -193,7 +193,7 @@ struct SnapshotBuilder {
         return end
     }
 
-    /// The messages of a log archive that ended at `end`, oldest first. The last names their beginning.
+    /// The messages of a log archive that ended at `end`, oldest first. The last frame names the oldest message.
     private func messages(
         _ segments: PinnedSegments, from first: Location, upTo end: Location
     ) throws(StorageError) -> Result? {
@@ -201,7 +201,7 @@ struct SnapshotBuilder {
         guard first != .none, end != .none else { return result([], segments, now) }
         var items: [SnapshotItem] = []
         var damaged: [Location] = []
-        var told: Location?
+        var oldest: Location?
         for number in segments.pins.keys.sorted() where number >= first.segment {
             guard let pin = segments.pins[number] else { continue }
             let start = number == first.segment ? first.offset : SegmentHeader.bytes
@@ -211,8 +211,8 @@ struct SnapshotBuilder {
                     damaged.append(Location(segment: number, offset: offset))
                 }
                 guard case .frame(let frame, let location) = item, frame.kind == .message else { return }
-                let said = Location(raw: UInt64(bitPattern: frame.created))
-                told = max(told ?? .none, said == .none ? location : min(said, location))
+                let named = Location(raw: UInt64(bitPattern: frame.created))
+                oldest = max(oldest ?? .none, named == .none ? location : min(named, location))
                 items.append(
                     SnapshotItem(
                         location: location, recency: UInt64(items.count), accessed: frame.time,
@@ -222,11 +222,11 @@ struct SnapshotBuilder {
                 damaged.append(Location(segment: number, offset: rest.end))
             }
         }
-        // An append drops the oldest messages before it publishes its own.
-        if let told, first > told, !isSettled(at: end) { return nil }
-        let begin = max(first, told ?? .none)
+        // An append drops the oldest messages before it publishes its message.
+        if let oldest, first > oldest, !isSettled(at: end) { return nil }
+        let begin = max(first, oldest ?? .none)
         items.removeAll { $0.location < begin }
-        // The ring may have dropped them before they were pinned.
+        // The messages may have been dropped before they were pinned.
         guard segments.pins[begin.segment] != nil else { return nil }
         let counted = engine.index.entryCount
         var result = result(items, segments, now)
@@ -235,7 +235,7 @@ struct SnapshotBuilder {
                 path: log.path(of: $0.segment), offset: $0.offset,
                 reason: "one or more messages fail their checksums")
         }
-        // Zeros for whole last frames show only in the index's count, valid unless a process changes it or died while doing so.
+        // If the last frames are all zero, only the index's count shows it, unless a process changes it or died while doing so.
         if result.damaged.isEmpty, items.count < counted, index.sectionOwner == 0, engine.index.head == end,
             engine.index.firstMessage == begin, counted == engine.index.entryCount
         {
@@ -263,7 +263,7 @@ private struct SnapshotOverlay {
         self.segments = segments
     }
 
-    /// Applies the frames between two places; returns `false` if they don't show everything.
+    /// Applies the frames between two locations; returns `false` if they don't show all changes.
     mutating func apply(from begin: Location, to end: Location) throws(StorageError) -> Bool {
         removed = [Bool](repeating: false, count: items.count)
         guard begin != end else { return true }
@@ -302,7 +302,7 @@ private struct SnapshotOverlay {
             guard let place = place(of: frame.key) else { break }
             let deadline = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: Clock.read())
             items[place].deadline = deadline ?? Deadline.never
-        // Entries that were removed before the walk return unread.
+        // Returns unread, because an undo restores entries that were removed before the walk.
         case .restore: return false
         case .evict, .kept, .batch, .void, .message: break
         }
@@ -320,7 +320,7 @@ private struct SnapshotOverlay {
             return items.append(item)
         }
         let found = items[place]
-        // Later uses that were found stay.
+        // Keeps later accesses that the walk found.
         if found.location == location || (frame.kind == .move && !removed[place]) { item.hits = found.hits }
         if found.recency > item.recency { (item.recency, item.accessed) = (found.recency, found.accessed) }
         items[place] = item

@@ -1,19 +1,19 @@
 struct SnapshotItem {
     var location: Location
-    /// Stamp and time of its last use, and its hits, when its slot was read.
+    /// Stamp and time of the last access, and the hits, when the slot was read.
     var recency: UInt64
     var accessed: Int64
-    /// On the boot clock.
+    /// Expiry time on the boot clock.
     var deadline: Int64
     var tag: UInt32
     var hits: UInt32
 }
 
-/// Segments mapped as long as this object, so their content stays readable on disk. Immutable once shared: thread-safe.
+/// Segments that stay mapped as long as this object, so their content stays readable. Immutable once shared: thread-safe.
 final class PinnedSegments: @unchecked Sendable {
     private let log: SegmentLog
     private(set) var pins: [UInt32: SegmentLog.Pin] = [:]
-    /// Segments that are mapped as far as they will ever be written.
+    /// Segments that are completely mapped and no longer grow.
     private var complete: Set<UInt32> = []
 
     init(_ log: SegmentLog) { self.log = log }
@@ -27,7 +27,7 @@ final class PinnedSegments: @unchecked Sendable {
         return true
     }
 
-    /// Maps bytes that others appended up to `end`. `false`: a file lost its name, so its size is unknown.
+    /// Maps bytes that others appended up to `end`. `false` if a file was unlinked, so its size is unknown.
     func learnSizes(upTo end: Location) throws(StorageError) -> Bool {
         for (segment, pin) in pins where !complete.contains(segment) {
             guard try log.learnSize(pin) else { return false }
@@ -50,7 +50,7 @@ final class PinnedSegments: @unchecked Sendable {
         return log.validFrame(pin, at: location.offset)
     }
 
-    /// The frames between two places of the log, in order; `nil` if one of them can't be read.
+    /// The frames between two locations of the log, in order; `nil` if one of them can't be read.
     func frames(
         from begin: Location, to end: Location
     ) throws(StorageError) -> [(frame: Frame, location: Location)]? {
@@ -70,7 +70,7 @@ final class PinnedSegments: @unchecked Sendable {
         return pins[end.segment] == nil ? nil : frames
     }
 
-    /// The frame at a place; only its lengths are checked.
+    /// The frame at a location; only its lengths are checked.
     func uncheckedFrame(at location: Location) -> Frame? {
         pins[location.segment].flatMap { log.frame($0, at: location.offset) }
     }

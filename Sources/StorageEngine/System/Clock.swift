@@ -1,7 +1,7 @@
 import CPlatform
 import Synchronization
 
-/// The wall clock, for dates, and the boot clock, which can't be set, for deadlines (S8): Durability, "Clocks".
+/// The wall clock, for dates, and the boot clock, which can't be set, for expiry times (S8): Durability, "Clocks".
 package enum Clock {
     /// Microseconds since 1970, accurate to a few milliseconds; costs a few nanoseconds.
     @inline(__always)
@@ -38,7 +38,7 @@ package enum Clock {
     /// The wall clock's time when the boot clock shows `boot`, unless it is set in between.
     static func wall(atBoot boot: Int64) -> Int64 { boot.addingSaturating(wallOffset()) }
 
-    /// The wall clock's lead in whole ms, the same for all until it is set, so deadlines show the same moment. Some hundred ns.
+    /// The wall clock's lead in whole ms, constant until it is set, so an expiry time always has the same date. Some hundred ns.
     static func wallOffset() -> Int64 {
         #if DEBUG
         if let hand {
@@ -56,12 +56,12 @@ package enum Clock {
 
     /// The result of the last call in this process; 0: none.
     private static let offset = Atomic<Int64>(0)
-    /// By how many microseconds a measurement may differ from it without the clock having been set.
+    /// Largest difference in microseconds of a measurement from `offset` without the clock having been set.
     private static let largestDrift: Int64 = 1000
 }
 
 #if DEBUG
-/// Both clocks, which stand still unless they are moved.
+/// Both clocks; they stand still unless they are moved.
 package final class ClockHand: Sendable {
     package let wall = Atomic<Int64>(cp_coarse_time())
     package let boot = Atomic<Int64>(cp_boot_time())

@@ -6,11 +6,11 @@ import Synchronization
 
 /// Places at which tests can kill a process (R2), each named for the step just completed.
 package enum CrashPoint: String, CaseIterable, Sendable {
-    // Making a store and an archive, and removing one
+    // Creating a store and an archive, and removing one
     case markerRenamed, archiveFolderMade, descriptorWritten, descriptorRenamed, archiveRenamed
     // Looking up, when the slot has to be read
     case frameFound
-    // Applying a use
+    // Applying a touch
     case touchBegun
     // Storing
     case putFrameWritten, putIndexChanged, putCommitted, evictionRemoved, entryNamed, recencyUnlinked,
@@ -21,11 +21,11 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     // Batches
     case batchBegun, batchWritten, batchMarked, batchEntryChanged, batchDecided, batchCommitted
     case batchEntryFilled, batchVictimRemoved, batchHeadMoved
-    // Removing many entries, and setting aside
+    // Removing many entries, and tombstoning
     case removalFrameWritten, setAsideMarked, setAsideLinked, setAsideForgotten, superseded
     // Restoring
     case restoreFrameWritten, returnBegun, broughtBack, restoreCommitted, restoreSettled, restoreRoomMade
-    // Deadlines, and entries that are in memory only
+    // Expiry times, and memory-only entries
     case deadlineWritten, deadlineSet, residentRecorded
     // Messages
     case messageWritten, messageCounted, messagesDropped, messagesShortened
@@ -68,7 +68,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
         guard let signal else { return }
         // To this thread, so that it stops here.
         raise(signal)
-        // The signal may take a moment, in which nothing may happen.
+        // The signal may take a moment, in which no code may run.
         while signal == SIGKILL { pause() }
     }
     #endif

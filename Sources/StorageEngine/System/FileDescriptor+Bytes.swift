@@ -51,8 +51,8 @@ extension FileDescriptor {
         guard result.code == 0 else { throw .fromErrno(result.code, operation: "truncate", path: path) }
     }
 
-    /// Makes the file `end` bytes long, with blocks for every byte (F4) and zeros from `start` on: writing these brings
-    /// the pages into memory in one call, at a third of the cost of touching each through a mapping.
+    /// Makes the file `end` bytes long, with blocks for every byte (F4) and zeros from `start` on: writing the zeros brings the
+    /// pages into memory in one call, at a third of the cost of touching each through a mapping.
     func extend(from start: Int, to end: Int) throws(StorageError) {
         try reserveBlocks(end)
         var offset = start
@@ -64,16 +64,16 @@ extension FileDescriptor {
     }
 
     // Fits into the processor's nearer caches, and into scarce memory. With larger writes (1 MiB on ext4) new keys cost a tenth
-    // less, and existing ones half as much again; smaller ones cost more in both.
+    // less, and existing ones half as much again; smaller writes cost more in both cases.
     private static let zeros = [UInt8](repeating: 0, count: 64 << 10)
 
-    /// Writing beyond the limit of a file's size raises SIGXFSZ, which is the program's: nothing is written there (F4).
+    /// Throws instead of writing beyond the limit of a file's size, which would raise SIGXFSZ in the program (F4).
     private func checkLength(_ bytes: Int) throws(StorageError) {
         guard let limit = ProcessLimit.fileBytes, UInt64(bytes) > limit else { return }
         throw .limitReached(operation: "write \(bytes) bytes of", path: path, limit: .fileBytes(limit))
     }
 
-    /// Allocates blocks, also in holes, for writing the first `bytes` bytes through a mapping without SIGBUS (F4).
+    /// Allocates blocks, also in holes, so that writing the first `bytes` bytes through a mapping can't raise SIGBUS (F4).
     func reserveBlocks(_ bytes: Int) throws(StorageError) {
         try checkLength(bytes)
         let result = SystemDoor.perform(.allocate, path: path) {
@@ -84,7 +84,7 @@ extension FileDescriptor {
         guard result.code == 0 else { throw .fromErrno(result.code, operation: "extend", path: path) }
     }
 
-    /// Returns once the file's bytes (a folder's names), also `mapped`, are on the medium. Repeating a failure proves
+    /// Returns once the file's bytes (or a folder's names), also `mapped`, are on the medium. Success after a failure proves
     /// nothing.
     func synchronize(mapped: UnsafeMutableRawBufferPointer? = nil) throws(StorageError) {
         SystemFaults.tell(.syncing(path: path))

@@ -6,7 +6,7 @@ import SystemC
 extension FileDescriptor {
     enum LockKind { case shared, exclusive }
 
-    /// Returns `false` if another open file holds it and `wait` is false.
+    /// Returns `false` if another open file holds the lock and `wait` is false.
     func lock(_ kind: LockKind, wait: Bool) throws(StorageError) -> Bool {
         let operation = (kind == .shared ? LOCK_SH : LOCK_EX) | (wait ? 0 : LOCK_NB)
         let result = SystemDoor.perform(.lock, path: path) { Int(flock(descriptor, operation)) }
@@ -16,7 +16,7 @@ extension FileDescriptor {
         return true
     }
 
-    /// Whether byte locks belong to an open file here. Without, they always succeed, and can't be tested.
+    /// Whether byte locks belong to the open file (Linux). On other systems they always succeed, and can't be tested.
     static var hasByteLocks: Bool {
         #if os(Linux)
         true
@@ -25,7 +25,7 @@ extension FileDescriptor {
         #endif
     }
 
-    /// Locks a byte, apart from ``lock(_:wait:)``; `false` if another holds it. Shared also works on a file open for reading.
+    /// Locks a byte, apart from ``lock(_:wait:)``; `false` if another file holds it. Shared also works on a file open for reading.
     func lockByte(_ offset: Int, _ kind: LockKind = .exclusive) throws(StorageError) -> Bool {
         let result = SystemDoor.perform(.lock, path: path) {
             let failure =

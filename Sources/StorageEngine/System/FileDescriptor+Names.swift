@@ -40,7 +40,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Whether an entry of that name exists. Uncertainty is an error: "no" would create an archive over another.
+    /// Whether an entry of that name exists. Throws if that is unknown: "no" would create an archive over another.
     func hasEntry(named name: String) throws(StorageError) -> Bool {
         let result = SystemDoor.perform(.exists, path: path + "/" + name) {
             Int(faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW))
@@ -122,7 +122,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Removes a name and, for a folder, its content. Follows no link (F9). Others may do the same.
+    /// Removes a name and, for a folder, its content. Follows no link (F9). Other processes may do the same at the same time.
     func removeTree(_ name: String) throws(StorageError) {
         guard try status(ofEntry: name)?.isFolder == true else { return try unlink(name) }
         var attempts = 0
@@ -143,7 +143,7 @@ extension FileDescriptor {
 
     // MARK: Folders above
 
-    /// Creates `path` and missing folders above with mode 0700. Their names are on the medium; the caller syncs that of `path`.
+    /// Creates `path` and missing folders above with mode 0700. The names above are on the medium; the caller syncs that of `path`.
     static func makeFolders(at path: String) throws(StorageError) {
         var code = makeFolder(at: path)
         if code == ENOENT, let parent = parent(of: path) {
@@ -155,7 +155,7 @@ extension FileDescriptor {
                 )
                 .synchronizeNames()
             } catch {
-                // A folder of another user that this user may not open.
+                // The folder belongs to another user, and this user may not open it.
                 guard case .permissionDenied = error else { throw error }
             }
             code = makeFolder(at: path)

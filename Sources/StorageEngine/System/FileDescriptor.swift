@@ -23,12 +23,12 @@ final class FileDescriptor: Sendable {
     }
 
     deinit {
-        // A process that another thread is just starting has a copy of the descriptor, which would keep the lock.
+        // A process that another thread is starting has a copy of the descriptor, which would keep the lock.
         if wasLocked.load(ordering: .relaxed) { unlock() }
         _ = close(descriptor)
     }
 
-    /// Identifies a file among all existing ones, whatever its names.
+    /// Identifies a file among all existing ones, under any of its names.
     struct FileNumber: Hashable {
         var device: UInt64
         var inode: UInt64
@@ -43,7 +43,7 @@ final class FileDescriptor: Sendable {
         var mode: UInt32
         var isFolder: Bool
         var isRegular: Bool
-        /// When the file or its status was changed last, by the wall clock, in nanoseconds.
+        /// When the file or its status was last changed, by the wall clock, in nanoseconds.
         var changed: Int
 
         fileprivate init(_ facts: stat) {
@@ -93,7 +93,7 @@ final class FileDescriptor: Sendable {
         return file
     }
 
-    /// `nil` only if no regular file has that name. If it can't be opened now, that is an error.
+    /// `nil` only if no regular file has that name. Throws if the file can't be opened now.
     func fileIfPresent(named name: String, writable: Bool) throws(StorageError) -> FileDescriptor? {
         do throws(StorageError) {
             return try file(named: name, writable: writable)
@@ -124,7 +124,7 @@ final class FileDescriptor: Sendable {
         do throws(StorageError) {
             return try newFile(named: name)
         } catch {
-            // Another process was faster.
+            // Another process has created the file.
             guard case .system(_, _, EEXIST) = error else { throw error }
             return try open(name, flags: O_RDWR | O_CREAT)
         }
@@ -163,7 +163,7 @@ final class FileDescriptor: Sendable {
         }
         guard opened.code == 0 else {
             if opened.code == ELOOP || opened.code == ENOTDIR {
-                throw .corrupted(path: full, offset: 0, reason: "a symbolic link or another kind of file")
+                throw .corrupted(path: full, offset: 0, reason: "is a symbolic link or not a file")
             }
             throw .fromErrno(opened.code, operation: "open", path: full)
         }

@@ -1,4 +1,4 @@
-/// Whose files this process opens: OnDiskFormat, F9. A user with write access to a mapped file can truncate it, and so
+/// The owners whose files this process opens: OnDiskFormat, F9. A user with write access to a mapped file can truncate it, and so
 /// end this process by a signal; and the creator of an index may be malicious.
 enum FileTrust: Sendable {
     /// Any file that can be opened: paths above a store, and stores whose owner the caller declared trusted.

@@ -1,8 +1,8 @@
 import CPlatform
 import SystemC
 
-/// Addresses of a file from its start, or of private memory; unmapped with the last reference. May be longer than the
-/// file, for growth; its owner must not touch bytes beyond the file's end (F4).
+/// Addresses of a file from its start, or of private memory; unmapped with the last reference. May be longer than the file, for
+/// growth; its owner must not touch bytes beyond the file's end (F4).
 final class MappedRange: @unchecked Sendable {
     let base: UnsafeMutableRawPointer
     let bytes: Int
@@ -52,7 +52,7 @@ final class MappedRange: @unchecked Sendable {
             operation: "map \(bytes) bytes of", path: path, limit: .addresses(ProcessLimit.addresses))
     }
 
-    /// Whether the limit leaves these addresses, the promised (``AddressPromise``) and some: allocators can't cope with failure.
+    /// Whether the limit leaves these addresses, the promised ones (``AddressPromise``) and some: allocators can't handle failure.
     static func leavesRoom(_ bytes: Int) -> Bool {
         guard ProcessLimit.addresses != nil else { return true }
         let bytes = bytes + leftBytes + AddressPromise.total

@@ -3,12 +3,12 @@ package enum NumberSort {
     private static let digitBits: UInt64 = 11
     private static let stretch = 1 << 16
 
-    /// The positions of `numbers` in order; equal numbers ascend. `checkpoint` gets the fraction done, and may throw.
+    /// The positions of `numbers` in order; positions of equal numbers ascend. `checkpoint` gets the fraction done, and may throw.
     package static func positions<Stop: Error>(
         of numbers: [Int64], descending: Bool, checkpoint: (Double) throws(Stop) -> Void
     ) throws(Stop) -> [Int32] {
         let mask: UInt64 = 1 << digitBits - 1
-        // With the sign's bit turned round unsigned numbers are in the order of signed ones, and complements in the other.
+        // With the sign bit inverted, unsigned numbers have the order of signed ones; complements have the opposite order.
         let turned = descending ? UInt64.max >> 1 : 1 << 63
         func digit(_ number: Int64, _ shift: UInt64) -> Int {
             Int((UInt64(bitPattern: number) ^ turned) >> shift & mask)

@@ -3,7 +3,7 @@ struct OrderedTable<Key: Sendable, Value: Sendable>: Sendable {
     private var rows: [(key: Key, value: Value)] = []
     private let precedes: @Sendable (Key, Key) -> Bool
 
-    /// `precedes`: a strict order of all keys. Two keys of which none precedes the other are the same.
+    /// `precedes`: a strict order of all keys. Two keys are the same if neither precedes the other.
     init(by precedes: @escaping @Sendable (Key, Key) -> Bool) { self.precedes = precedes }
 
     var count: Int { rows.count }

@@ -22,7 +22,7 @@ struct ProcessIdentity: Sendable, Hashable {
 
     private static let known = PerProcess { GuardedReference<ProcessIdentity?>(nil) }
 
-    /// Whether this run still continues, or that is unknown: treating a live process as dead does harm.
+    /// Whether this run continues or that is unknown: treating a live process as dead does harm.
     var isAlive: Bool {
         guard pid > 0 else { return false }
         var found: UInt64 = 0
@@ -56,7 +56,7 @@ enum BootIdentity {
         }
     }
 
-    /// Eight bytes of it, for frames; 0 if unknown.
+    /// Eight bytes of ``current``, for frames; 0 if unknown.
     static var mark: UInt64 {
         let known = knownMark.load(ordering: .relaxed)
         guard known == 0 else { return known }

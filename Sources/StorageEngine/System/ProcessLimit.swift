@@ -4,9 +4,9 @@ import CPlatform
 enum ProcessLimit {
     /// Bytes of address space, `ulimit -v`.
     static var addresses: UInt64? { known(cp_limit_addresses()) }
-    /// Size in bytes of a file that it may write, `ulimit -f`.
+    /// Largest size in bytes of a file that the process may write, `ulimit -f`.
     static var fileBytes: UInt64? { known(cp_limit_file_bytes()) }
-    /// Files that it may have open, `ulimit -n`.
+    /// Number of files that the process may have open, `ulimit -n`.
     static var openFiles: UInt64? { known(cp_limit_open_files()) }
 
     /// Archives to keep open for occasional reading: two descriptors and some hundred kB each, a quarter of the limits in all.

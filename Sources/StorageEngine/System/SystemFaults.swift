@@ -6,7 +6,7 @@ package enum SystemCall: String, CaseIterable, Sendable {
         random
 }
 
-/// For tests: from the `number`-th call (from 1) on, calls of a kind under a folder fail or do a part.
+/// For tests: from the `number`-th call (from 1) on, calls of a kind under a folder fail or are partial.
 package final class FaultPlan: Sendable {
     package enum Effect: Sendable {
         case fails(Int32)
@@ -59,7 +59,7 @@ package enum SystemEvent: Sendable, Hashable {
     case created(path: String)
     case madeFolder(path: String)
     case renamed(from: String, to: String)
-    /// Reported before it happens, so that the bytes can still be read.
+    /// Reported before the removal, so that the bytes can still be read.
     case unlinked(path: String)
 }
 

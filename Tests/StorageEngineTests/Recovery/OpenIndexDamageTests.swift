@@ -63,7 +63,7 @@ import Testing
         let pendingBytes = 245_760 + 64 * Int(action.id % 64) + 8
         try write([32], at: pendingBytes + 4, folder)
         let problems = try archive.check().problems
-        #expect(problems.contains { $0.contains("to bring back") }, "\(problems)")
+        #expect(problems.contains { $0.contains("entries to restore") }, "\(problems)")
         let error = #expect(throws: StorageError.self) { try archive.undo(action.id) }
         #expect("\(String(describing: error))".contains("its totals exceed its entries"))
         #expect(try archive.entries().count == 38)
@@ -141,7 +141,7 @@ import Testing
                 try write(little(UInt64(line % 3 + 1)), at: 245_760 + 64 * line + 24, folder)
             }
             let problems = try archive.check().problems
-            #expect(problems.contains { $0.contains("are marked for it") }, "\(problems)")
+            #expect(problems.contains { $0.contains("have its mark") }, "\(problems)")
             for number in 3..<10 {
                 let action = try #require(try delete(["\(number)"], from: archive).action)
                 #expect(try archive.undo(action.id)?.entries == 1)

@@ -174,7 +174,7 @@ import Testing
         content.replaceSubrange(place..<place + 4, with: [0, 0, 0, 0])
         try content.write(to: URL(fileURLWithPath: numbered.path))
         let ring = try RingFile(path: numbered.path, maximumBytes: 1_000_000, overwritesOldMessages: true)
-        let reason = "a message of 0 bytes, where 10396 are left; 1000 messages before it were read"
+        let reason = "a message of 0 bytes, but only 10396 bytes remain; 1000 messages before it were read"
         let damage = StorageError.damagedRingFile(path: numbered.path, offset: place, reason: reason)
         #expect(throws: damage) { try ring.messages() }
         #expect(throws: damage) { try ring.outline() }
