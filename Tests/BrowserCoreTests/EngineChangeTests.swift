@@ -181,7 +181,7 @@ struct EngineChangeTests {
         browser.refresh()
         browser.press(try Key.script("y<enter>"))
         #expect(try store.archiveNames() == ["City"])
-        browser.press(try Key.script("DCity<enter>"))
+        browser.press(try Key.script("<esc>DCity<enter>"))
         #expect(try store.archiveNames() == [], "\(browser.text)")
     }
 

@@ -327,14 +327,10 @@ import Testing
             back.append(life)
             returned.insert(key)
         }
-        // Entries that already have their previous expiry time.
-        var asBefore = 0
         for (key, change) in action.changed where action.expired[key] == nil {
             guard let life = bench.model.lives[key], life.recorded < action.moment else { continue }
-            guard life.deadline == change.new else {
-                if life.deadline == change.old { asBefore += 1 }
-                continue
-            }
+            // An entry that already has its previous expiry time counts as restored.
+            guard life.deadline == change.new || life.deadline == change.old else { continue }
             let before = Life(
                 value: life.value, stamp: life.stamp, recorded: life.recorded, deadline: change.old,
                 owner: life.owner)
@@ -342,7 +338,7 @@ import Testing
             back.append(before)
         }
         let expired = back.count { life in life.deadline.map { $0 <= bench.model.now } ?? false }
-        let done = action.removed.count + action.changed.count - asBefore
+        let done = action.removed.count + action.changed.count
         if action.changed.isEmpty || outcome.evicted + outcome.displaced == 0 {
             #expect(outcome.entries + outcome.displaced == back.count - expired, place)
             #expect(outcome.expired == expired, place)

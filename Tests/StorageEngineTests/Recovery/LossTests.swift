@@ -209,7 +209,7 @@ import Testing
         #expect(
             after.problems.first?.contains(LossTests.missing + "64 of \(names[1]) to byte") == true,
             "\(after)")
-        #expect(after.problems.first?.contains("of \(names[names.count - 1]), or parts") == true)
+        #expect(after.problems.first?.contains("of \(names[names.count - 1]) or in parts") == true)
     }
 
     @Test("reports a missing oldest segment") func oldestSegment() throws {
