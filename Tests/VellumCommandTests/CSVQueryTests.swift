@@ -117,7 +117,7 @@ import Testing
             "query", "Large", "sort content", "--csv", "--memory", "100KB", "--temp", "300KB")
         #expect(result.status == 3 && result.output.isEmpty)
         #expect(
-            result.errors.contains("more than the 300000 bytes of temporary files")
+            result.errors.contains("its limit of 300000 bytes of temporary files")
                 && result.errors.contains("--temp"))
         #expect(
             try store.run("query", "Large", "count distinct content as n, median n", "--memory", "1KB").status

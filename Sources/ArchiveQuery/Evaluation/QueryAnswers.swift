@@ -63,10 +63,6 @@ final class QueryAnswers {
         return sight
     }
 
-    func undecided(_ text: @autoclosure @escaping () -> String) -> Sight {
-        sight(.none, wanting: [], text(), .undecided)
-    }
-
     var undecidedRows: Int {
         questions.reduce(0) { $0 + ($1.role == .undecided ? $1.sight[.other] : 0) }
     }

@@ -56,6 +56,7 @@ final class QueryChain {
         var shape = RowShape(names: names)
         shape.storesNumbersAsText = storingNumbersAsText
         var shapes: [RowShape] = []
+        shapes.reserveCapacity(stages.count + 1)
         for stage in stages {
             shapes.append(shape)
             for property in stage.properties { _ = shape.access(to: property) }
@@ -75,7 +76,8 @@ final class QueryChain {
                     from: columns.map(\.property) + figures.map(\.aggregate.extreme), hasEntry: false)
             }
         }
-        return (shapes + [shape], names)
+        shapes.append(shape)
+        return (shapes, names)
     }
 
     /// Columns named in a warning.
@@ -120,7 +122,8 @@ final class QueryChain {
         case .find(let predicate):
             let condition = try predicate.condition(shape, answers)
             return FindStage(
-                condition, answers.undecided(predicate.description), name: name, isTimed: isTimed, next: next)
+                condition, answers.sight(.none, wanting: [], predicate.description, .undecided), name: name,
+                isTimed: isTimed, next: next)
         case .limit(let count):
             return RangeStage(skipping: 0, limit: count, name: name, isTimed: isTimed, next: next)
         case .skip(let count):
