@@ -35,7 +35,9 @@ package final class EntryProbe {
         let compiled = try QueryClock.$running.withValue(QueryClock(now: now, zone: .local)) { [shape] in
             Result { () throws(QueryError) in try condition.condition(shape, answers) }
         }.get()
-        self.init(cursor, names, answers, (compiled, answers.sight(.none, wanting: [], text, .undecided)), properties, now)
+        self.init(
+            cursor, names, answers, (compiled, answers.sight(.none, wanting: [], text, .undecided)),
+            properties, now)
     }
 
     private init(
