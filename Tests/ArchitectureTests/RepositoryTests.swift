@@ -64,6 +64,13 @@ import Testing
         report(DocumentationRules.undocumented(in: tree.files, library: library))
     }
 
+    @Test("comments, strings and documents need no second reading")
+    func prose() throws {
+        let rules = try ProseRules.ofThisPackage()
+        report(rules.violations(in: tree.files + tree.documents))
+        report(rules.names(in: tree.files))
+    }
+
     @Test("names in comments exist") func references() {
         report(ReferenceRules.violations(in: tree.files, manifest: tree.manifest))
     }

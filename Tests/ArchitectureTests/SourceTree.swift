@@ -31,6 +31,8 @@ struct SourceFile {
 /// The package on disk.
 struct SourceTree {
     let files: [SourceFile]
+    /// Markdown: README, manual, and the documents in `Sources` and `Tests`.
+    let documents: [SourceFile]
     let manifest: SourceFile
     /// Names directly under the root, without hidden ones.
     let topLevel: [String]
@@ -49,18 +51,23 @@ struct SourceTree {
             try FileManager.default.contentsOfDirectory(atPath: root.appending(path: path).path)
                 .filter { !$0.hasPrefix(".") }.sorted()
         }
-        func sources(under folder: String) throws -> [SourceFile] {
+        func sources(
+            under folder: String, _ extensions: Set<String> = Self.sourceExtensions
+        ) throws -> [SourceFile] {
             try list(folder).flatMap { name -> [SourceFile] in
                 let path = "\(folder)/\(name)"
                 var isFolder: ObjCBool = false
                 let exists = FileManager.default.fileExists(
                     atPath: root.appending(path: path).path, isDirectory: &isFolder)
-                if exists, isFolder.boolValue { return try sources(under: path) }
-                guard Self.sourceExtensions.contains((name as NSString).pathExtension) else { return [] }
+                if exists, isFolder.boolValue { return try sources(under: path, extensions) }
+                guard extensions.contains((name as NSString).pathExtension) else { return [] }
                 return [SourceFile(path: path, text: try read(path))]
             }
         }
         files = try sources(under: "Sources") + sources(under: "Tests")
+        documents =
+            try [SourceFile(path: "README.md", text: read("README.md"))]
+            + ["Assets/manual", "Sources", "Tests"].flatMap { try sources(under: $0, ["md"]) }
         manifest = SourceFile(path: "Package.swift", text: try read("Package.swift"))
         topLevel = try list("")
         sourcesLevel = try list("Sources")
