@@ -36,7 +36,7 @@ package final class EntryProbe {
             Result { () throws(QueryError) in try condition.condition(shape, answers) }
         }.get()
         self.init(
-            cursor, names, answers, (compiled, answers.sight(.none, wanting: [], text, .undecided)),
+            cursor, names, answers, (compiled, answers.undecided(text)),
             properties, now)
     }
 

@@ -55,6 +55,17 @@ final class QueryAnswers {
         _ property: QueryProperty, wanting kinds: KindSet, _ text: @autoclosure @escaping () -> String,
         _ role: Role = .compared
     ) -> Sight {
+        note(property, kinds, text, role)
+    }
+
+    func undecided(_ text: @autoclosure @escaping () -> String) -> Sight {
+        note(.none, [], text, .undecided)
+    }
+
+    // Passing on an autoclosure as another one would allocate.
+    private func note(
+        _ property: QueryProperty, _ kinds: KindSet, _ text: @escaping () -> String, _ role: Role
+    ) -> Sight {
         let counts = UnsafeMutablePointer<Int>.allocate(capacity: Sight.slots + 1)
         counts.initialize(repeating: 0, count: Sight.slots + 1)
         let sight = Sight(counts: counts)

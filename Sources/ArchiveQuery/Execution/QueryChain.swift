@@ -122,7 +122,7 @@ final class QueryChain {
         case .find(let predicate):
             let condition = try predicate.condition(shape, answers)
             return FindStage(
-                condition, answers.sight(.none, wanting: [], predicate.description, .undecided), name: name,
+                condition, answers.undecided(predicate.description), name: name,
                 isTimed: isTimed, next: next)
         case .limit(let count):
             return RangeStage(skipping: 0, limit: count, name: name, isTimed: isTimed, next: next)
