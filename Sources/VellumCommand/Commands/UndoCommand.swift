@@ -22,7 +22,9 @@ struct UndoCommand: ParsableCommand {
             takes at most 64 MiB of space, or an eighth of the limit if that is more; an entry takes its value, its key and \
             about 180 bytes.
 
-            Entries whose expiry time has passed since are counted as expired, and not found again.
+            Entries whose expiry time has passed since are counted as expired, and not found again. After a rebuild of the \
+            archive's index, a discarded action may be listed again; entries that are lost by then count as skipped. Numbers \
+            of actions can begin at 1 again.
 
             --json prints one object: id, action, entries, bytes, skipped, skippedCount, expired, displaced, evicted; with \
             --list one array of objects: id, time, action, entries, bytes, pid, process, end, bytesLeft. An action can be \
