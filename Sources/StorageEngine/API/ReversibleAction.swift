@@ -13,7 +13,7 @@ public struct ReversibleAction: Sendable, Hashable, Identifiable {
         case deadline = 3
     }
 
-    /// Identifies the action within its archive; each new action has a greater number.
+    /// Identifies the action within its archive; each new action has a greater number than those in the log.
     public var id: UInt32
     /// The kind of change.
     public var kind: Kind

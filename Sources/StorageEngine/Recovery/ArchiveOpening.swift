@@ -76,7 +76,7 @@ struct ArchiveOpening {
             .current(), name: options.processName ?? ProcessIdentity.executableName,
             memoryLimit: descriptor.configuration.memoryLimit ?? 0, attachment: attachment)
         crashPoint(.processAttached)
-        if engine.kind == .collection, engine.index.hasFile {
+        if engine.kind == .collection {
             let reserve = RemovalReserve(folder: folder)
             engine.index.removalReserve = reserve
             // A full disk must not prevent opening.

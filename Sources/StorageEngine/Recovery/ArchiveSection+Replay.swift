@@ -130,6 +130,9 @@ extension ArchiveSection {
     private func removeEntry(
         at location: Location, _ note: RemovalNote?, _ place: Location, by frame: Frame
     ) throws(StorageError) {
+        if let note, note.group != 0, location.segment < index.oldestSegment {
+            engine.replayedRemovals.withLock { $0?.adjustMissing(of: note.group, by: 1) }
+        }
         // Usually the entry is no longer live, which this shows without opening a file.
         guard location < place, location.segment >= index.oldestSegment,
             index.liveFrames(ofSegment: location.segment) != 0,
@@ -210,6 +213,7 @@ extension ArchiveSection {
             line.entries = known.entries
             line.bytes = known.bytes
         }
+        if !isCounted { engine.replayedRemovals.withLock { $0?.adjustMissing(of: note.group, by: -1) } }
         if isOlder { index.marks.supersede(number, slot) }
     }
 
@@ -307,6 +311,7 @@ extension ArchiveSection {
         if engine.attachment != nil, findings.damaged == 0, findings.isWhole { try voidOutdatedCopies() }
         index.segmentBytes = segmentBytes
         index.order.sort(entries: index.entryCount + Int(index.setAsideCount))
+        countMissingEntries()
         judgeGraces()
         forgetSetAside(most: .max)
         compactAfterRebuild()

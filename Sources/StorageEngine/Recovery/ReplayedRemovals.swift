@@ -13,6 +13,8 @@ struct ReplayedRemovals {
     private var removals: [UInt32: Removal] = [:]
     private var allBefore: UInt64 = 0
     var outdated: [Location] = []
+    /// For each line of the undo table: the action, and the count of its entries that the log no longer has.
+    private var missing = [(group: UInt32, entries: Int)](repeating: (0, 0), count: IndexLayout.undoLines)
 
     mutating func add(_ tag: UInt32, at place: Location, _ sequence: UInt64) {
         removals[tag] = Removal(place: place, sequence: sequence)
@@ -28,6 +30,15 @@ struct ReplayedRemovals {
 
     /// Called when an undo restored entries: their sequences may be older than the removals of other entries of their keys.
     mutating func forgetAll() { (removals, allBefore) = ([:], 0) }
+
+    mutating func adjustMissing(of group: UInt32, by change: Int) {
+        missing[IndexLayout.undoPlace(of: group)] = (group, max(0, missing(of: group) + change))
+    }
+
+    func missing(of group: UInt32) -> Int {
+        let line = missing[IndexLayout.undoPlace(of: group)]
+        return line.group == group ? line.entries : 0
+    }
 
     /// Whether a key with this tag was removed after operation `sequence`. `all`: certainly; `place`: if the frame there has the key.
     func place(of tag: UInt32, after sequence: UInt64) -> (all: Bool, place: Location?) {
@@ -52,6 +63,14 @@ extension ArchiveSection {
     func noteRemoval(_ tag: UInt32, at place: Location, by frame: Frame) {
         let sequence = frame.sequence
         engine.replayedRemovals.withLock { $0?.add(tag, at: place, sequence) }
+    }
+
+    /// Includes an action's missing entries in its total, so that an undo reports them as skipped. Reclaiming drops them
+    /// if they are overwritten, or if the action's record is discarded.
+    func countMissingEntries() {
+        for line in index.undo.lines where line.state == .reversible && !line.isOfDeadlines {
+            line.entries &+= UInt64(engine.replayedRemovals.withLock { $0?.missing(of: line.group) } ?? 0)
+        }
     }
 
     /// Permanently voids the copies that had no effect in a rebuild: the frames that make them outdated may be reclaimed first.

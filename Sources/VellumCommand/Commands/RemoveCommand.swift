@@ -7,7 +7,8 @@ struct RemoveCommand: ParsableCommand {
         discussion: """
             Asks on a terminal; elsewhere --yes is required. An entry that is stored again before the answer is not deleted. \
             vellum undo restores deleted entries for ten minutes, or until a put or an rm finds the disk full and reuses \
-            their space. On a full disk, rm still deletes to the end and reports that it can't be undone. A deletion that \
+            their space. On a full disk, rm discards undo records if necessary, and reports that. A collection keeps space \
+            for its deletions; if that is used up, rm may stop with an error, and only rm --all still works. A deletion that \
             exceeds the archive's undo budget (--dry-run reports it) can be undone only until 5 % of the archive's limit has \
             been written.
 

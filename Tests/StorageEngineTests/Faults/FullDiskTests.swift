@@ -249,6 +249,21 @@ final class FullDisk {
         #expect(try archive.status().entries == 3_000)
     }
 
+    @Test("deletes reversibly with the reserve if the index is in memory")
+    func reserveWithoutIndexFile() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        _ = try reserve(folder)
+        try folder.removeIndex("A")
+        let disk = FullDisk(folder, freedBy: "/removals.spare")
+        defer { withExtendedLifetime(disk) {} }
+        let archive = try Store.open(at: folder.store).archive(named: "A")
+        #expect(!FileManager.default.fileExists(atPath: folder.archivePath("A", "index")))
+        while (try? archive.put([UInt8](repeating: 1, count: 2_000), forKey: "0")) != nil {}
+        let outcome = try archive.deleteAllReversibly()
+        #expect(outcome.entries == 6_000 && outcome.action != nil && !outcome.isFinal)
+        #expect(try archive.check().clean)
+    }
+
     @Test("restores the reserve after an undo and after a deletion of all entries")
     func restoredReserve() throws {
         let folder = try TemporaryFolder(inMemory: true)

@@ -173,6 +173,28 @@ import Testing
         }
     }
 
+    @Test("after a rebuild, an undo of a discarded action reports the missing entries as skipped")
+    func discardedRecord() throws {
+        try with(limit: nil) { setting in
+            let archive = setting.archive
+            let value = [UInt8](repeating: 1, count: 250)
+            for number in 0..<20_000 { try archive.put(value, forKey: "k\(number)") }
+            let planned = try setting.planned(stride(from: 0, to: 20_000, by: 4).map { "k\($0)" })
+            #expect(try archive.carryOut(.delete, on: planned).entries == 5_000)
+            try archive.compact(givingUpUndo: true)
+            #expect(try archive.undo() == nil)
+            archive.close()
+            try setting.folder.removeIndex("Undo")
+            let again = try Store.open(at: setting.folder.store).archive(named: "Undo")
+            #expect(try again.reversibleActions().map(\.entries) == [5_000])
+            let undone = try #require(try again.undo())
+            #expect(undone.entries > 0 && undone.skippedCount > 0)
+            #expect(undone.entries + undone.skippedCount == 5_000)
+            #expect(try again.status().entries == 15_000 + undone.entries)
+            #expect(try again.check().clean)
+        }
+    }
+
     @Test("readers see an undo completely or not at all") func atomicUndo() throws {
         let folder = try TemporaryFolder()
         let archive = try Store.open(at: folder.store).archive(
