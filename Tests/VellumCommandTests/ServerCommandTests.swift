@@ -272,6 +272,20 @@ struct ServerCommandTests {
         #expect(read.errors.contains("2 values have byte strings") && read.errors.contains("first \"b\""))
     }
 
+    @Test("JSON of a server is exported and imported unchanged")
+    func textsThatLookLikeBytes() async throws {
+        let machine = try await Machine()
+        try machine.client.command("FLUSHDB")
+        let value = #"{"a":"h'00'","h'01'":["\\h'02'"]}"#
+        try machine.client.command("SET", "k", value)
+        let file = machine.folder.path + "/bytes.ndjson"
+        #expect(try machine.run("export", "db0", file, "--with-keys", "--touch").status == 0)
+        let read = try machine.run("import", "db1", file, "--key", "key", "--value", "value")
+        #expect(read.status == 0 && !read.errors.contains("byte strings"))
+        try machine.client.command("SELECT", "1")
+        #expect(try machine.client.command("GET", "k").text == value)
+    }
+
     @Test("a server behind a tunnel is changed only with --write")
     func tunnels() async throws {
         let machine = try await Machine()

@@ -148,7 +148,7 @@ final class ServerImport {
             spelled.count += 1
         }
         var json: [UInt8] = []
-        try JSONPrinter.print(item, into: &json)
+        try JSONPrinter.print(item, escapingTexts: false, into: &json)
         return json
     }
 
