@@ -286,6 +286,18 @@ struct ServerCommandTests {
         #expect(try machine.client.command("GET", "k").text == value)
     }
 
+    @Test("an object with a name twice is reported by get and export")
+    func repeatedNames() async throws {
+        let machine = try await Machine()
+        try machine.client.command("FLUSHDB")
+        try machine.client.command("SET", "k", #"{"a":1,"a":2}"#)
+        #expect(try machine.run("get", "db0", "k", "--json").errors.contains("name twice"))
+        #expect(try machine.run("export", "db0", "--touch").errors.contains("name twice"))
+        try machine.client.command("SET", "k", #"{"a":{"a":1}}"#)
+        #expect(try !machine.run("get", "db0", "k", "--json").errors.contains("name twice"))
+        #expect(try !machine.run("export", "db0", "--touch").errors.contains("name twice"))
+    }
+
     @Test("a server behind a tunnel is changed only with --write")
     func tunnels() async throws {
         let machine = try await Machine()
