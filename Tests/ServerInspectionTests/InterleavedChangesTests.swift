@@ -104,12 +104,15 @@ struct InterleavedChangesTests {
         }
     }
 
-    @Test("a value that no longer meets the condition that chose it is left alone", arguments: actions)
-    func writesBesideACondition(action: PlannedAction) async throws {
+    @Test(
+        "a value that no longer meets the condition that chose it is left alone", arguments: actions,
+        [false, true])
+    func writesBesideACondition(action: PlannedAction, expires: Bool) async throws {
         let served = try await Served()
         let reader = try served.server.client()
         try interleave(served) { _ in
-            try served.ask("SET", "k", "former", "PX", "1000000")
+            try served.ask("SET", "k", "former")
+            if expires { try served.ask("PEXPIRE", "k", "1000000") }
             try served.ask("SET", "l", "former", "PX", "1000000")
         } change: { changes in
             let targets = ["k", "l"].map { Target(key: $0, sequence: 0, size: 60) }
@@ -125,6 +128,35 @@ struct InterleavedChangesTests {
         } then: { step, _ in
             try expectOther(served, step)
         }
+    }
+
+    @Test("an idle key that is stored before it is copied isn't expired", arguments: [["k"], ["k", "l"]])
+    func writesToIdleKeys(keys: [String]) async throws {
+        let served = try await Served()
+        try served.ask("SET", "k", "former")
+        guard case .bytes(let dump) = try served.ask("DUMP", "k") else { throw CocoaError(.fileReadUnknown) }
+        for key in keys {
+            try served.ask("DEL", key)
+            let idle = RESPCommand("RESTORE") + key + "0" + dump + "IDLETIME" + "1000"
+            _ = try served.client.command(idle)
+        }
+        let (port, isStored) = (served.server.port, Guarded(false))
+        let proxy = try Interposer(
+            to: port,
+            before: { command in
+                guard command == ["DUMP", "k"], !isStored.withLock({ $0 }) else { return }
+                isStored.withLock { $0 = true }
+                _ = try? PlainClient(port: port).command("SET", "k", "other")
+            })
+        let address = try ServerAddress("valkey://127.0.0.1:\(proxy.port)")
+        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        let before = Timestamp.now().adding(seconds: -500)
+        let carried = try changes.carryOut(.expireIdle(before: before), on: try served.targets(keys))
+        #expect(carried.outcome.entries == keys.count - 1)
+        #expect(carried.outcome.skips.map(\.key) == ["k"])
+        #expect(carried.outcome.skips.map(\.reason) == [.used])
+        #expect(isStored.withLock { $0 })
+        try expectOther(served, 0)
     }
 
     @Test("undo gives no former expiry time to a value that was stored since")

@@ -272,6 +272,32 @@ struct ServerCommandTests {
         #expect(read.errors.contains("2 values have byte strings") && read.errors.contains("first \"b\""))
     }
 
+    @Test("JSON of a server is exported and imported unchanged")
+    func textsThatLookLikeBytes() async throws {
+        let machine = try await Machine()
+        try machine.client.command("FLUSHDB")
+        let value = #"{"a":"h'00'","h'01'":["\\h'02'"]}"#
+        try machine.client.command("SET", "k", value)
+        let file = machine.folder.path + "/bytes.ndjson"
+        #expect(try machine.run("export", "db0", file, "--with-keys", "--touch").status == 0)
+        let read = try machine.run("import", "db1", file, "--key", "key", "--value", "value")
+        #expect(read.status == 0 && !read.errors.contains("byte strings"))
+        try machine.client.command("SELECT", "1")
+        #expect(try machine.client.command("GET", "k").text == value)
+    }
+
+    @Test("an object with a name twice is reported by get and export")
+    func repeatedNames() async throws {
+        let machine = try await Machine()
+        try machine.client.command("FLUSHDB")
+        try machine.client.command("SET", "k", #"{"a":1,"a":2}"#)
+        #expect(try machine.run("get", "db0", "k", "--json").errors.contains("name twice"))
+        #expect(try machine.run("export", "db0", "--touch").errors.contains("name twice"))
+        try machine.client.command("SET", "k", #"{"a":{"a":1}}"#)
+        #expect(try !machine.run("get", "db0", "k", "--json").errors.contains("name twice"))
+        #expect(try !machine.run("export", "db0", "--touch").errors.contains("name twice"))
+    }
+
     @Test("a server behind a tunnel is changed only with --write")
     func tunnels() async throws {
         let machine = try await Machine()

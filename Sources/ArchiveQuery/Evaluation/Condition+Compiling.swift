@@ -47,7 +47,8 @@ extension QueryPredicate {
                 areNumbers ? shape.numericAccess(to: other) : shape.access(to: other), sight,
                 counting: pairs, ignored: ignored)
         case .between(let property, let low, let high):
-            let (access, sight) = asked(property, low.kind.union(high.kind))
+            let (access, sight) = asked(
+                property, low.kind.union(high.kind), numbers: low.kind == high.kind ? nil : false)
             // Counts a value that fits neither end only once.
             let ignored = answers.sight(property, wanting: [], description, .silent)
             guard access.isMany || low.kind != high.kind else {
@@ -59,10 +60,14 @@ extension QueryPredicate {
             // A single element must lie between both, not one above and another below.
             let (first, last) = (LiteralValue(low), LiteralValue(high))
             let readsDates = low.kind.union(high.kind).contains(.date)
+            let readsNumbers = shape.readsNumbers(in: property)
             return PropertyCondition(access, sight) { item in
+                let number = readsNumbers ? item.orNumber : item
                 if readsDates, item.isText, item.date != nil { sight.note(.date) }
-                let truth = Truth.joined(first.test(.greaterOrEqual, item, ignored), isConjunction: true) {
-                    last.test(.lessOrEqual, item, ignored)
+                let bounds = (low.kind == .number ? number : item, high.kind == .number ? number : item)
+                let truth = Truth.joined(first.test(.greaterOrEqual, bounds.0, ignored), isConjunction: true)
+                {
+                    last.test(.lessOrEqual, bounds.1, ignored)
                 }
                 return truth == .unknown ? sight.unknown(item) : truth
             }

@@ -24,6 +24,8 @@ public struct JSONPrinter {
     let sink: ((UnsafeRawBufferPointer) -> Bool)?
     /// Whether strings get neither quotes nor escapes.
     var isBare = false
+    /// Whether texts that look like bytes get a backslash.
+    private var escapesTexts = true
     private(set) var isStopped = false
     /// Whether a map's key is being printed, which must become a string.
     private var isInKey = false
@@ -45,7 +47,7 @@ public struct JSONPrinter {
     public static func print(
         _ cbor: UnsafeRawBufferPointer, layout: JSONLayout = .compact, into output: inout [UInt8]
     ) throws(CBORError) {
-        try print(cbor, layout: layout, maximumDepth: CBORReader.defaultMaximumDepth, into: &output)
+        try print(cbor, layout: layout, escapingTexts: true, into: &output)
     }
 
     /// Converts `cbor`, which must be exactly one item, into JSON. Cost: O(length).
@@ -56,17 +58,21 @@ public struct JSONPrinter {
     static func text(of cbor: [UInt8], layout: JSONLayout, maximumDepth: Int) throws(CBORError) -> String {
         var output: [UInt8] = []
         try cbor.withRawBytes { content throws(CBORError) in
-            try print(content, layout: layout, maximumDepth: maximumDepth, into: &output)
+            try print(
+                content, layout: layout, maximumDepth: maximumDepth, escapingTexts: true, into: &output)
         }
         return String(decoding: output, as: UTF8.self)
     }
 
-    private static func print(
-        _ cbor: UnsafeRawBufferPointer, layout: JSONLayout, maximumDepth: Int, into output: inout [UInt8]
+    /// - Parameter escapingTexts: whether texts that look like bytes get a backslash.
+    package static func print(
+        _ cbor: UnsafeRawBufferPointer, layout: JSONLayout = .compact,
+        maximumDepth: Int = CBORReader.defaultMaximumDepth, escapingTexts: Bool, into output: inout [UInt8]
     ) throws(CBORError) {
         let length = output.count
         let reader = CBORReader(cbor, maximumDepth: maximumDepth)
         var printer = JSONPrinter(reader: reader, layout: layout, output: output)
+        printer.escapesTexts = escapingTexts
         // The printer now holds the only reference, so that appending doesn't copy the array.
         output = []
         defer { output = printer.output }
@@ -245,7 +251,7 @@ public struct JSONPrinter {
 
     /// Begins the spelling of a text that looks like bytes.
     mutating func appendEscape(of text: UnsafeRawBufferPointer) {
-        if !isBare, ByteText.needsEscape(text) { append("\\\\") }
+        if !isBare, escapesTexts, ByteText.needsEscape(text) { append("\\\\") }
     }
 
     /// Appends the content of a string, which is valid UTF-8.

@@ -64,7 +64,7 @@ struct JSONScanner {
         writer.endDeferred(.map, at: head, count: count)
     }
 
-    private func repeatedName(from start: Int) -> JSONError {
+    func repeatedName(from start: Int) -> JSONError {
         let name = String(decoding: text[start..<place], as: UTF8.self)
         let most = 60
         return JSONError(

@@ -80,16 +80,28 @@ extension UnsafeRawBufferPointer {
         do throws(JSONError) { try relayout.run() } catch { return error }
         return nil
     }
+
+    /// Whether an object of the JSON text has a name twice. O(length), with a copy of the names.
+    package var repeatsJSONName: Bool {
+        var relayout = JSONRelayout(self, nil)
+        relayout.scanner.names = ObjectNames()
+        do throws(JSONError) { try relayout.run() } catch {
+            if case .repeatedName = error.reason { return true }
+        }
+        return false
+    }
 }
 
 /// Reads JSON text and prints it as `JSONPrinter` would print the CBOR that `JSONTranscoder` makes of it. Not thread-safe.
 private struct JSONRelayout {
-    private var scanner: JSONScanner
+    var scanner: JSONScanner
     var printer: JSONPrinter
     /// Whether it only checks the text.
     private let isQuiet: Bool
     /// One number or word, or what an escape stands for.
     private var scratch = CBORWriter()
+    /// The names of the enclosing objects, if the scanner checks them.
+    private var names = CBORWriter()
 
     init(_ text: UnsafeRawBufferPointer, _ printer: JSONPrinter?) {
         scanner = JSONScanner(text, at: 0)
@@ -128,6 +140,8 @@ private struct JSONRelayout {
         try scanner.enter(depth: depth)
         try print { (printer, _) throws(CBORError) in printer.output.append(open) }
         var count = 0
+        let known = names.bytes.count
+        if open == UInt8(ascii: "{") { scanner.names?.beginObject() }
         if !scanner.skip(close) {
             repeat {
                 let isFirst = count == 0
@@ -142,6 +156,8 @@ private struct JSONRelayout {
                 throw scanner.unexpected(open == UInt8(ascii: "{") ? .commaOrObjectEnd : .commaOrArrayEnd)
             }
         }
+        if open == UInt8(ascii: "{") { scanner.names?.endObject() }
+        names.bytes.removeSubrange(known...)
         let isEmpty = count == 0
         try print { (printer, _) throws(CBORError) in
             printer.endElements(isEmpty: isEmpty, indent: depth + 1)
@@ -153,6 +169,13 @@ private struct JSONRelayout {
         scanner.skipWhitespace()
         guard scanner.place < scanner.text.count, scanner.text[scanner.place] == UInt8(ascii: "\"") else {
             throw scanner.unexpected(isFirst ? .keyOrEnd : .key)
+        }
+        if scanner.names != nil {
+            let (start, known) = (scanner.place, names.bytes.count)
+            try scanner.string(into: &names)
+            let isNew = names.bytes.withUnsafeBytes { scanner.names?.add(known..<$0.count, of: $0) }
+            if isNew == false { throw scanner.repeatedName(from: start) }
+            scanner.place = start
         }
         try string()
         guard scanner.skip(UInt8(ascii: ":")) else { throw scanner.unexpected(.colon) }

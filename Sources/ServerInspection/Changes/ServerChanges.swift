@@ -84,14 +84,15 @@ package struct ServerChanges {
         if action.needsCopies, let first = targets.first {
             try requireUndoRights(for: KeyName.bytes(first.key))
         }
-        let isClustered = try connection.traits().isClustered
+        let traits = try connection.traits()
         // A duration: a later step of this machine's clock must not make keys idle.
         var idle: Double?
         if case .expireIdle(let before) = action { idle = Timestamp.now().seconds(since: before) }
-        let present = try connection.traits().run
+        // Where a copy counts as an access, a failed transaction of several keys hides which of them were used.
+        let isSingle = traits.isClustered || idle != nil && !traits.keepsIdleTimes
         var work = Work(
             action: action, idle: idle, isStillMeant: isStillMeant, undo: undo,
-            record: try undo.begin(action.kind, in: run ?? present, at: .now()))
+            record: try undo.begin(action.kind, in: run ?? traits.run, at: .now()))
         let lock = try undo.lock(of: work.record)
         defer { lock.release() }
         var stopped: String?
@@ -101,7 +102,7 @@ package struct ServerChanges {
                 stopped = "Stopped after \(Figures.count(place)) of \(Figures.count(targets.count))"
                 break
             }
-            let block = block(of: targets, from: place, atMost: isClustered ? 1 : ServerChanges.block)
+            let block = block(of: targets, from: place, atMost: isSingle ? 1 : ServerChanges.block)
             do throws(SourceError) {
                 if block[place].size > ServerChanges.largest {
                     work.leave(KeyName.bytes(block[place].key), ServerChanges.tooLarge)
@@ -206,7 +207,9 @@ package struct ServerChanges {
             for copy in copies where earlier[copy.key] == nil { earlier[copy.key] = copy }
             try work.undo.forget(work.number..<work.number + copies.count, of: work.record)
             tries += 1
-            if copies.count > 1 || tries < ServerChanges.tries + ServerChanges.block {
+            if keys.count == 1, work.idle != nil {
+                work.outcome.skips.append(PlanSkip(key: KeyName.text(keys[0]), reason: .used))
+            } else if copies.count > 1 || tries < ServerChanges.tries + ServerChanges.block {
                 again += copies.reversed().map { [$0.key] }
             } else {
                 work.outcome.skips.append(PlanSkip(key: KeyName.text(copies[0].key), reason: .changed))
@@ -240,7 +243,7 @@ package struct ServerChanges {
     }
 
     /// Watches keys, and copies those that are to be changed.
-    /// - Parameter earlier: copies of earlier attempts, for idle times.
+    /// - Parameter earlier: copies of earlier attempts, for the idle times in undo records.
     private func read(
         _ keys: [[UInt8]], _ work: inout Work, knowing earlier: [[UInt8]: UndoArchive.Copy]
     ) throws(SourceError) -> [UndoArchive.Copy] {
@@ -254,7 +257,7 @@ package struct ServerChanges {
         }
         // Expiry times first: a copy takes time.
         let deadlines = try deadlines(of: keys, behind: ServerChanges.watch(keys), in: work.record.run)
-        let meant = try work.isStillMeant?(keys.filter { earlier[$0] == nil }.map { KeyName.text($0) })
+        let meant = try work.isStillMeant?(keys.map { KeyName.text($0) })
         let answers = try asked(commands)
         var found = PlanOutcome()
         var copies: [UndoArchive.Copy] = []
@@ -271,7 +274,7 @@ package struct ServerChanges {
                 found.unchanged += 1
                 continue
             }
-            if let meant, earlier[key] == nil, !meant.contains(ExactText(KeyName.text(key))) {
+            if let meant, !meant.contains(ExactText(KeyName.text(key))) {
                 skip(.changed)
                 continue
             }
@@ -281,7 +284,7 @@ package struct ServerChanges {
                 size: KeyFacts.size(size))
             (copy.deadline, copy.time) = (deadline, deadlines.now)
             copy.newDeadline = work.action.milliseconds.map { deadlines.now + $0 }
-            if earlier[key] == nil, !ServerChanges.isIdle(copy, work.idle) {
+            if let least = work.idle, copy.idle.map({ Double($0) <= least }) ?? true {
                 skip(.used)
             } else if copy.size > ServerChanges.largest {
                 work.leave(key, ServerChanges.tooLarge)
@@ -291,39 +294,21 @@ package struct ServerChanges {
         }
         try dump(&copies)
         var sound: [UndoArchive.Copy] = []
-        for copy in copies {
-            if let copy = try checked(copy, work, knowing: earlier[copy.key], &found) { sound.append(copy) }
+        for var copy in copies {
+            guard !copy.dump.isEmpty else {
+                found.skips.append(PlanSkip(key: KeyName.text(copy.key), reason: .absent))
+                continue
+            }
+            copy.digest = ValueDigest(dump: copy.dump)
+            if let before = earlier[copy.key], before.digest == copy.digest, before.deadline == copy.deadline
+            {
+                copy.idle = before.idle
+            }
+            sound.append(copy)
         }
         work.outcome.skips += found.skips
         work.outcome.unchanged += found.unchanged
         return sound
-    }
-
-    /// Returns the copy with its digest; nil: the key is skipped.
-    private func checked(
-        _ copy: UndoArchive.Copy, _ work: Work, knowing before: UndoArchive.Copy?,
-        _ outcome: inout PlanOutcome
-    ) throws(SourceError) -> UndoArchive.Copy? {
-        var copy = copy
-        copy.digest = ValueDigest(dump: copy.dump)
-        let name = KeyName.text(copy.key)
-        var reason: PlanSkip.Reason?
-        if copy.dump.isEmpty {
-            reason = .absent
-        } else if let before, before.digest == copy.digest, before.deadline == copy.deadline {
-            copy.idle = before.idle
-        } else if before != nil, let meant = try work.isStillMeant?([name]), meant.isEmpty {
-            reason = .changed
-        }
-        if reason == nil, !ServerChanges.isIdle(copy, work.idle) { reason = .used }
-        guard let reason else { return copy }
-        outcome.skips.append(PlanSkip(key: name, reason: reason))
-        return nil
-    }
-
-    private static func isIdle(_ copy: UndoArchive.Copy, _ least: Double?) -> Bool {
-        guard let least else { return true }
-        return copy.idle.map { Double($0) > least } ?? false
     }
 }
 

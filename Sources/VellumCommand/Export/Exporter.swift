@@ -166,11 +166,7 @@ struct Exporter {
         }
         progress?.finish()
         Self.complain(ofChanged: changed, keptBy: "dump and backup preserve")
-        if repeating > 0 {
-            let them = Figures.count(repeating, "value has", "values have")
-            Narration.complain(
-                "\(them) an object with a name twice; import skips such records, dump and backup keep them")
-        }
+        Self.complain(ofRepeating: repeating, keptBy: "dump and backup keep")
         if !isSilent, elsewhere > 0 {
             let them = Figures.count(elsewhere, "entry is", "entries are")
             Narration.complain("\(them) only in a process's memory, and left out")
@@ -191,6 +187,13 @@ struct Exporter {
             "\(Figures.count(count, "value has", "values have")) dates or non-finite numbers, or are plain "
                 + "bytes: an import stores numbers, null and CBOR instead, which a typed program may not read; "
                 + "\(keepers) them")
+    }
+
+    static func complain(ofRepeating count: Int, keptBy keepers: String) {
+        guard count > 0 else { return }
+        let them = Figures.count(count, "value has", "values have")
+        Narration.complain(
+            "\(them) an object with a name twice; import skips such records, \(keepers) them")
     }
 
     /// Bytes of the longest value converted for a table.

@@ -13,9 +13,15 @@ extension RecognizedBytes {
         }
     }
 
-    /// Whether a map in it has a name twice, which JSON readers refuse or reduce to one.
+    /// Whether a map or object in it has a name twice, which JSON readers refuse or reduce to one.
     var repeatsName: Bool {
-        withSource { if case .cbor(let item) = $0 { CBORReader.repeatsName(item) } else { false } }
+        withSource { source in
+            switch source {
+            case .cbor(let item): CBORReader.repeatsName(item)
+            case .json(let text): text.repeatsJSONName
+            case .text, .bytes: false
+            }
+        }
     }
 }
 

@@ -20,7 +20,7 @@ struct ServerExport {
         let stages = try condition.map { try QueryProblem.condition($0).stages } ?? []
         let plan = QueryPlan(QueryPipeline(stages + [.select([])]))
         var outcome = Exporter.Outcome()
-        var changed = 0
+        var losses: Losses = (0, 0)
         if isArray { try output.write("[") }
         var options = QueryOptions()
         options.progress = { _ in !Interruption.isRequested }
@@ -28,7 +28,7 @@ struct ServerExport {
             let report = try plan.run(over: database.query(plan, touches: touches), options: options) { row in
                 guard let key = row.entry?.key else { return true }
                 do {
-                    guard let record = try record(of: key, &changed) else { return true }
+                    guard let record = try record(of: key, &losses) else { return true }
                     if isArray { try output.write(outcome.exported == 0 ? "\n" : ",\n") }
                     try isArray ? record.write(to: output) : record.writeLine(to: output)
                     outcome.exported += 1
@@ -45,12 +45,16 @@ struct ServerExport {
             throw CommandFailure.interrupted
         }
         if isArray { try output.write(outcome.exported == 0 ? "]\n" : "\n]\n") }
-        Exporter.complain(ofChanged: changed, keptBy: "export --lossless keeps")
+        Exporter.complain(ofChanged: losses.changed, keptBy: "export --lossless keeps")
+        Exporter.complain(ofRepeating: losses.repeating, keptBy: "export --lossless keeps")
         return outcome
     }
 
-    /// Nil: the key is absent. `changed` counts the values that an import reads as something else.
-    private func record(of key: String, _ changed: inout Int) throws -> JSONTree? {
+    /// Values that an import reads as something else, and those that have a name twice.
+    private typealias Losses = (changed: Int, repeating: Int)
+
+    /// Nil: the key is absent.
+    private func record(of key: String, _ losses: inout Losses) throws -> JSONTree? {
         if isLossless {
             guard let dump = try database.connection.dumped(KeyName.bytes(key), in: database.number) else {
                 return nil
@@ -67,7 +71,10 @@ struct ServerExport {
         }
         if let doubt = value.doubt { Narration.complain("\(TerminalSafe.quoted(key)): \(doubt)") }
         let item = RecognizedValue(value.bytes, encoding: value.encoding).item
-        if value.encoding == .cbor, item.withUnsafeBytes({ JSONForms(of: $0).isChanged }) { changed += 1 }
+        if value.encoding == .cbor, item.withUnsafeBytes({ JSONForms(of: $0).isChanged }) {
+            losses.changed += 1
+        }
+        if item.withUnsafeBytes(CBORReader.repeatsName) { losses.repeating += 1 }
         let json = JSONTree.cell(.item(item))
         return wrapsKeys ? .object([(Exporter.keyName, .text(key)), (Exporter.valueName, json)]) : json
     }
@@ -148,7 +155,7 @@ final class ServerImport {
             spelled.count += 1
         }
         var json: [UInt8] = []
-        try JSONPrinter.print(item, into: &json)
+        try JSONPrinter.print(item, escapingTexts: false, into: &json)
         return json
     }
 

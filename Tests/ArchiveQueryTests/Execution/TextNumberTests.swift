@@ -18,6 +18,16 @@ import Testing
         #expect(try source.keys(#"find text(n) in ["12"]"#) == ["0"])
     }
 
+    @Test("a range between a number and a text is both comparisons") func mixedRanges() throws {
+        let source = try server(
+            #"{"a":"5","l":["0","7"]}"#, #"{"a":"0","l":["0","x"]}"#, #"{"a":"x","l":[]}"#, #"{"a":"100"}"#)
+        #expect(try source.keys(#"find a >= 1 and a <= "99""#) == ["0", "3"])
+        #expect(try source.keys(#"find a between 1 and "99""#) == ["0", "3"])
+        #expect(try source.keys(#"find a between "1" and 9"#) == ["0"])
+        #expect(try source.keys(#"find l[] between 1 and "99""#) == ["0"])
+        #expect(try source.keys("find a between 1 and 99") == ["0"])
+    }
+
     @Test("a property compared with a text of the metadata or text(x) is a text")
     func textsAndProperties() throws {
         let source = try server(#"{"n":"0","m":"0.0"}"#, #"{"n":"1.0","m":"1"}"#)

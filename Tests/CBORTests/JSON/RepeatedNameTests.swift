@@ -23,6 +23,17 @@ import Testing
         ] as [[UInt8]])
     func absent(item: [UInt8]) { #expect(!repeats(item)) }
 
+    @Test(
+        "are found in JSON text, also if they are escaped differently",
+        arguments: [
+            (#"{"a":1,"a":2}"#, true), (#"[{"b":{"a":1,"\u0061":2}}]"#, true),
+            (#"{"b":{"c":1},"a":[{"a":1},{"a":2}],"b":3}"#, true), (#"{"a":{"a":1},"b":{"a":1}}"#, false),
+            (#"[{"a":1},{"a":1}]"#, false), (#"{"a":1,"a"#, false), (#""a""#, false), ("", false),
+        ])
+    func foundInJSON(text: String, repeats: Bool) {
+        #expect(Array(text.utf8).withUnsafeBytes { $0.repeatsJSONName } == repeats)
+    }
+
     @Test("are found among thousands of names") func many() {
         let names = (0..<5000).map { "name \($0)" }
         func map(_ names: [String]) -> [UInt8] {
