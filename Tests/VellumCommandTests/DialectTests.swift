@@ -99,6 +99,13 @@ struct DialectTests {
         }
     }
 
+    @Test("a number in quotes is a text beside decimal commas")
+    func quotedDecimalComma() throws {
+        let found = try objects("a.csv", "id;a\n1;1,5\n2;\"2,5\"\n3;\"null\"\n")
+        #expect(found.lines == [#"{"id":1,"a":1.5}"#, #"{"id":2,"a":"2,5"}"#, #"{"id":3,"a":"null"}"#])
+        #expect(found.errors.contains("column \"a\" is mixed"), "\(found.errors)")
+    }
+
     @Test("refuses a file without a header that two delimiters divide evenly")
     func refusesAmbiguousDelimiter() throws {
         let content = "1;2,5\n2;3,5\n"

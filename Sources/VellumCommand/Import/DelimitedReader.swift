@@ -246,6 +246,7 @@ struct DelimitedReader: RecordReader {
             return true
         }
         switch (kind, FieldKind(field)) {
+        case (.localNumber, _) where isQuoted: try FieldValue.readText(field, of: table, into: &writer)
         case (.text, _): writer.write(utf8: field)
         case (.mixedText, _): try FieldValue.readText(field, of: table, into: &writer)
         case (.spelled, _): try FieldValue.read(field, isQuoted: isQuoted, of: table, into: &writer)
