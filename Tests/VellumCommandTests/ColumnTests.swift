@@ -175,6 +175,16 @@ struct ColumnTests {
                 "\"v\", \"w\", which have both"))
     }
 
+    @Test("a column of long numbers has no texts")
+    func longNumbersAreNumbers() throws {
+        let line = "{\"id\":1,\"v\":123456789012345678901234567890,\"w\":0.1234567890123456789012}"
+        try store.done("import", "A", "-", "--key", "id", input: line)
+        let file = store.folder / "a.tsv"
+        #expect(try store.done("export", "A", file).errors.contains("which have both") == false)
+        try store.done("import", "B", file, "--key", "id")
+        #expect(try store.done("diff", "A", "B").status == 0)
+    }
+
     @Test func tsvEscapesSurvive() throws {
         let texts = [
             "", "1", "true", "null", "a\\tb", "a\\nb", "\\\"quoted\\\"", "\\\"1\\\"", "[1]", "\\\"[1]\\\"",

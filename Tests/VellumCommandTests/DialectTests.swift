@@ -99,6 +99,50 @@ struct DialectTests {
         }
     }
 
+    @Test("an entry that equals the header comes back where quotes can't make it differ")
+    func entryLikeHeaderWithoutQuotes() throws {
+        for names in [("id", "name"), ("1", "2")] {
+            let lines = [
+                #"{"\#(names.0)":"\#(names.0)","\#(names.1)":"\#(names.1)"}"#,
+                #"{"\#(names.0)":"x","\#(names.1)":"y"}"#,
+            ]
+            try store.done("import", "A", "-", "--key", names.0, input: lines.joined(separator: "\n"))
+            for format in ["csv", "tsv"] {
+                let table = try store.done("export", "A", "--format", format).text
+                // The header of the second file is skipped.
+                try store.done("import", "B", "-", "--format", format, "--key", names.0, input: table + table)
+                #expect(try store.done("export", "B").lines.sorted() == lines.sorted(), "\(format) \(table)")
+                try store.done("drop", "B", "--yes")
+            }
+            try store.done("drop", "A", "--yes")
+        }
+    }
+
+    @Test("an empty line before a repeated header makes no entry where quotes distinguish entries")
+    func repeatedHeaderBehindEmptyLine() throws {
+        #expect(try objects("a.csv", "id,name\n1,Jakarta\n\nid,name\n2,Bogor\n").lines == Self.two)
+    }
+
+    @Test(
+        "skips a repeated header behind a byte order mark or a line sep=",
+        arguments: [
+            "\u{feff}id;name\r\n", "sep=;\r\nid;name\r\n", "\u{feff}\"sep=;\"\r\nid;name\r\n",
+            "\u{feff}\"id\";\"na;me\"\r\n",
+        ])
+    func repeatedHeaderOfFile(header: String) throws {
+        let name = header.contains("na;me") ? "na;me" : "name"
+        let found = try objects("a.csv", header + "1;Jakarta\r\n" + header + "2;Bogor\r\n")
+        #expect(found.lines == Self.two.map { $0.replacing("name", with: name) })
+        #expect(found.errors.contains("equal to the header"), "\(found.errors)")
+    }
+
+    @Test("a number in quotes is a text beside decimal commas")
+    func quotedDecimalComma() throws {
+        let found = try objects("a.csv", "id;a\n1;1,5\n2;\"2,5\"\n3;\"null\"\n")
+        #expect(found.lines == [#"{"id":1,"a":1.5}"#, #"{"id":2,"a":"2,5"}"#, #"{"id":3,"a":"null"}"#])
+        #expect(found.errors.contains("column \"a\" is mixed"), "\(found.errors)")
+    }
+
     @Test("refuses a file without a header that two delimiters divide evenly")
     func refusesAmbiguousDelimiter() throws {
         let content = "1;2,5\n2;3,5\n"

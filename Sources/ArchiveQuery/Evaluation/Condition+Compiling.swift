@@ -30,11 +30,19 @@ extension QueryPredicate {
                 answers.sight(property, wanting: readsDates ? kinds.union(.text) : kinds, description)
             )
         }
+        /// A text that is compared with dates becomes a date, so that the report names its moment.
+        func bound(_ literal: QueryLiteral, of property: QueryProperty) -> QueryLiteral {
+            guard case .text(let text) = literal, shape.isDate(property), TextValue(text).date != nil else {
+                return literal
+            }
+            return .localDate(QueryDate(written: text))
+        }
         switch self {
         case .and(let predicates): return Pair.all(try parts(predicates))
         case .or(let predicates): return Pair.any(try parts(predicates))
         case .not(let predicate): return Negation(try predicate.condition(shape, answers))
         case .compare(let property, let relation, let literal):
+            let literal = bound(literal, of: property)
             let (access, sight) = asked(property, literal.kind)
             return Condition.comparison(access, relation, literal, sight)
         case .relate(let property, let relation, let other):
@@ -47,6 +55,7 @@ extension QueryPredicate {
                 areNumbers ? shape.numericAccess(to: other) : shape.access(to: other), sight,
                 counting: pairs, ignored: ignored)
         case .between(let property, let low, let high):
+            let (low, high) = (bound(low, of: property), bound(high, of: property))
             let (access, sight) = asked(
                 property, low.kind.union(high.kind), numbers: low.kind == high.kind ? nil : false)
             // Counts a value that fits neither end only once.
@@ -80,6 +89,7 @@ extension QueryPredicate {
                 return Truth(relation.holds(count < number ? -1 : count > number ? 1 : 0))
             }
         case .isIn(let property, let literals):
+            let literals = literals.map { bound($0, of: property) }
             let values = LiteralSet(literals, readsNumbers: shape.readsNumbers(in: property))
             let (access, sight) = asked(
                 property, literals.contains(.null) ? [] : values.kinds, numbers: false)

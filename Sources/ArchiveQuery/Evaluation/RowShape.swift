@@ -106,6 +106,15 @@ struct RowShape {
         }
     }
 
+    /// Whether the property is a date wherever it is present: of the metadata, or `date(x)`.
+    func isDate(_ property: QueryProperty) -> Bool {
+        switch property {
+        case .metadata(let metadata): metadata.kind == .date
+        case .converted(.date, _): true
+        default: false
+        }
+    }
+
     /// Whether texts that are numbers as a whole count as numbers in the property.
     func readsNumbers(in property: QueryProperty) -> Bool { storesNumbersAsText && !isText(property) }
 

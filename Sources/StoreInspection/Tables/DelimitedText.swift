@@ -48,7 +48,8 @@ package struct DelimitedText: Sendable {
     /// Writes a row of CBOR items in pieces; nil for absent ones. Unreadable items stay empty.
     /// - Parameters:
     ///   - mixed: columns that also have numbers or words, in which texts need quotes.
-    ///   - header: the first row. An import skips its repetitions, so a row that equals it gets quotes.
+    ///   - header: the first row. An import skips its repetitions, so a row that equals it gets quotes, or an empty line before
+    ///     it if quotes can't make it differ.
     package func write(
         _ items: [UnsafeRawBufferPointer?], mixed: Set<Int> = [], unlike header: [UInt8] = [],
         to output: OutputWriter
@@ -58,7 +59,8 @@ package struct DelimitedText: Sendable {
             if index > 0 { line.append(separator) }
             guard let item else { continue }
             let isQuoted = hasQuotes && mixed.contains(index)
-            if item.count > DelimitedText.longBytes, let source = longSource(item) {
+            // A row that may equal the header is compared as a whole.
+            if item.count > max(DelimitedText.longBytes, header.count), let source = longSource(item) {
                 try TerminalSafe.write(line, to: output)
                 line = []
                 try write(source, isQuoted: isQuoted, to: output)
@@ -67,8 +69,11 @@ package struct DelimitedText: Sendable {
             }
         }
         line.append(UInt8(ascii: "\n"))
-        if line == header, mixed.count < items.count {
-            return try write(items, mixed: Set(items.indices), unlike: header, to: output)
+        if line == header, !items.isEmpty {
+            guard !hasQuotes || mixed.count == items.count else {
+                return try write(items, mixed: Set(items.indices), unlike: header, to: output)
+            }
+            line.insert(UInt8(ascii: "\n"), at: 0)
         }
         try TerminalSafe.write(line, to: output)
     }

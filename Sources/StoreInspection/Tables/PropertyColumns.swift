@@ -73,10 +73,13 @@ package struct PropertyColumns {
         case 0x40..<0x80: withTexts.insert(place)
         case 0x80..<0xc0: break
         case 0x00..<0x40, 0xf4...0xf6, 0xf9...0xfb: withOthers.insert(place)
-        // Printed as a text, a number or null.
         default:
-            withTexts.insert(place)
-            withOthers.insert(place)
+            // Tags decide what is printed.
+            switch (try? JSONPrinter.text(of: Array(item)))?.utf8.first {
+            case nil, UInt8(ascii: "["), UInt8(ascii: "{"): break
+            case UInt8(ascii: "\""): withTexts.insert(place)
+            default: withOthers.insert(place)
+            }
         }
     }
 

@@ -234,6 +234,7 @@ struct ColumnSurvey {
             if column.word != nil || column.container != nil {
                 return "\(name) is mixed and stays text: \(said) is a number, unlike other fields"
             }
+            if let note = noteOfQuotes(column, name) { return note }
             let separator = decimal == Self.comma ? "comma" : "point"
             return column.local == nil && decimal == Self.point
                 ? nil : "\(name) is numbers with a decimal \(separator), such as \(said)"
@@ -249,7 +250,8 @@ struct ColumnSurvey {
 
     private func noteOfQuotes(_ column: Column, _ name: String) -> String? {
         guard let number = column.quotedNumber else {
-            guard let text = column.quotedText, let other = column.number ?? column.word else { return nil }
+            guard let text = column.quotedText, let other = column.number ?? column.word ?? column.local
+            else { return nil }
             return "\(name) is mixed: \(other.said), and texts in quotes such as \(text.said)"
         }
         if let other = column.number ?? column.word ?? column.local {

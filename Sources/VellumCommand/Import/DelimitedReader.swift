@@ -18,7 +18,8 @@ struct DelimitedReader: RecordReader {
     private var hasRow = false
     /// The fields of the first row, if it names the columns.
     private var header: [(name: [UInt8], isQuoted: Bool)] = []
-    /// Rows after the first that equal it, which are skipped.
+    private let hasSeparatorLine: Bool
+    /// Skipped rows that equal the header or the line `sep=` before it.
     private(set) var repeatedHeaders = 0
     /// A TSV field whose leading quote was kept.
     private(set) var keptQuote: ColumnSurvey.Example?
@@ -37,6 +38,7 @@ struct DelimitedReader: RecordReader {
         self.isTextOnly = isTextOnly
         dialect = detection.dialect
         table = dialect.table
+        hasSeparatorLine = detection.firstLine > 1
         scanner = DelimitedScanner(input, dialect, line: detection.firstLine)
         var remarks = detection.remarks
         switch options.header {
@@ -132,7 +134,7 @@ struct DelimitedReader: RecordReader {
             return .fields
         }
         while let row = try scanner.next() {
-            guard row.fault == nil, repeatsHeader else { return row }
+            guard row.fault == nil, repeatsHeader || repeatsSeparatorLine else { return row }
             repeatedHeaders += 1
         }
         return nil
@@ -142,7 +144,19 @@ struct DelimitedReader: RecordReader {
         scanner.fields.count == header.count
             && zip(scanner.fields, header).allSatisfy {
                 $0.isQuoted == $1.isQuoted && scanner.text[$0.range].elementsEqual($1.name)
-            }
+            } && !(scanner.isBehindEmptyLine && mayEntryEqualHeader)
+    }
+
+    /// Whether `export` writes an empty line before an entry that equals the header, because quotes can't make it differ.
+    private var mayEntryEqualHeader: Bool {
+        guard case .enclosing = dialect.quoting else { return true }
+        return header.allSatisfy { $0.name.withUnsafeBytes { FieldValue.needsQuotes($0, in: table) } }
+    }
+
+    private var repeatsSeparatorLine: Bool {
+        guard hasSeparatorLine, scanner.text.starts(with: "sep=".utf8) else { return false }
+        return scanner.fields.count == 1
+            ? scanner.text.count == 5 : scanner.fields.map(\.range.count) == [4, 0]
     }
 
     /// Ignores rows that can't be imported.
@@ -246,6 +260,7 @@ struct DelimitedReader: RecordReader {
             return true
         }
         switch (kind, FieldKind(field)) {
+        case (.localNumber, _) where isQuoted: try FieldValue.readText(field, of: table, into: &writer)
         case (.text, _): writer.write(utf8: field)
         case (.mixedText, _): try FieldValue.readText(field, of: table, into: &writer)
         case (.spelled, _): try FieldValue.read(field, isQuoted: isQuoted, of: table, into: &writer)

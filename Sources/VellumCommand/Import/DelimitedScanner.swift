@@ -27,6 +27,7 @@ struct DelimitedScanner {
     private(set) var rowLine = 0
     /// Whether the current row ended with a line end, not with the input.
     private(set) var isAtEndOfLine = false
+    private(set) var isBehindEmptyLine = false
     private let input: InputBuffer
     private let delimiter: UInt8
     /// -1: none.
@@ -58,11 +59,13 @@ struct DelimitedScanner {
 
     /// Reads the next row that isn't empty. Nil at the end of the input.
     mutating func next() throws(CommandFailure) -> Row? {
-        repeat {
-            guard let row = try row() else { return nil }
-            if row.fault != nil { return row }
-        } while fields.count == 1 && fields[0].range.isEmpty && !fields[0].isQuoted
-        return .fields
+        isBehindEmptyLine = false
+        while let row = try row() {
+            let isEmpty = fields.count == 1 && fields[0].range.isEmpty && !fields[0].isQuoted
+            if row.fault != nil || !isEmpty { return row }
+            isBehindEmptyLine = true
+        }
+        return nil
     }
 
     private mutating func row() throws(CommandFailure) -> Row? {
@@ -101,6 +104,12 @@ struct DelimitedScanner {
                 }
                 isEmpty = false
                 state = step(byte, state, &fieldStart, &fault)
+                // The byte order mark of an appended file.
+                if byte == 0xbf, state == .plain, fields.isEmpty, text.count == 3, text == [0xef, 0xbb, 0xbf]
+                {
+                    text.removeAll(keepingCapacity: true)
+                    state = .fieldStart
+                }
             }
             input.consume(unread.count)
             guard text.count <= Self.longestRow else { throw tooLong() }

@@ -74,6 +74,20 @@ import Testing
             ])
     }
 
+    @Test("reports the moments of quoted dates that are compared with dates") func reportOfQuoted() throws {
+        var options = QueryOptions()
+        options.timeZone = Self.zone
+        let plan = QueryPlan(
+            try QueryPipeline(
+                #"find @created < "2026-01-31" and date(t) between "2026-02-01" and "2026-02-02""#
+                    + #" and @accessed in ["2026-02-03"] and name = "2026-02-04""#))
+        #expect(
+            Set(try plan.rows(of: ListSource([]), options: options).report.dates) == [
+                "2026-01-31 is 2026-01-31T00:00:00+02:00", "2026-02-01 is 2026-02-01T00:00:00+02:00",
+                "2026-02-02 is 2026-02-02T00:00:00+02:00", "2026-02-03 is 2026-02-03T00:00:00+02:00",
+            ])
+    }
+
     @Test("reports the moments of calculated bounds") func reportOfBounds() throws {
         var options = QueryOptions()
         options.timeZone = Self.zone
