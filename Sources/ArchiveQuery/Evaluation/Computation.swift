@@ -67,8 +67,8 @@ final class Computation: RowFunction {
         case (.absent, _), (_, .absent): return .absent
         case (.number, .number): return failures.note(.quotient, row)
         default:
-            let isRightWrong = left.isNumberOrDate && !(right.isNumberOrDate && left.isNumber)
-            return failures.note(isRightWrong ? right.kind : left.kind, row)
+            let isLeftWrong = !left.isNumberOrDate || left.isDate && right.isNumber
+            return failures.note(isLeftWrong ? left.kind : right.kind, row)
         }
     }
 

@@ -187,6 +187,11 @@ import Testing
                 "v + 0: no result for 1 boolean and 5 texts"
             ])
         #expect(try report("select 1 / v", of: ListSource(json: [#"{"v":0}"#])).kindRemarks.count == 1)
+        let dates = try ListSource(json: [#"{"v":"2026-01-31"}"#])
+        for query in ["v / 2", "2 / v", "date(v) * 1", "1 - v"] {
+            #expect(
+                try report("select \(query)", of: dates).kindRemarks == ["\(query): no result for 1 date"])
+        }
     }
 
     @Test("keys and owners are compared by bytes") func keysAreBytes() throws {
