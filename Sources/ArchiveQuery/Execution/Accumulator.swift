@@ -80,7 +80,7 @@ struct Accumulator {
         case .minimum: try keep(question, row, isGreatest: false)
         case .maximum: try keep(question, row, isGreatest: true)
         }
-        if question.access.isMany { question.sight.count(row.kindsWithoutElements) }
+        if question.access.isMany { question.sight.countEach(row.kindsWithoutElements) }
     }
 
     /// Adds the state of rows that follow all of these, and takes over its memory.
