@@ -67,7 +67,10 @@ final class Computation: RowFunction {
         case (.absent, _), (_, .absent): return .absent
         case (.number, .number): return failures.note(.quotient, row)
         default:
-            let isLeftWrong = !left.isNumberOrDate || left.isDate && right.isNumber
+            // A number plus a date has no result if the number is too large.
+            let isLeftWrong =
+                sign.isProduct
+                ? !left.isNumber : !left.isNumberOrDate || sign == .plus && left.isNumber && right.isDate
             return failures.note(isLeftWrong ? left.kind : right.kind, row)
         }
     }

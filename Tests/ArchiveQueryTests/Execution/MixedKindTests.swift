@@ -206,6 +206,10 @@ import Testing
             #expect(
                 try report("select \(query)", of: dates).kindRemarks == ["\(query): no result for 1 date"])
         }
+        for query in ["v + 9007199254740993", "v - 9007199254740993", "9007199254740993 + v"] {
+            #expect(
+                try report("select \(query)", of: dates).kindRemarks == ["\(query): no result for 1 number"])
+        }
     }
 
     @Test("keys and owners are compared by bytes") func keysAreBytes() throws {
