@@ -67,8 +67,11 @@ final class Computation: RowFunction {
         case (.absent, _), (_, .absent): return .absent
         case (.number, .number): return failures.note(.quotient, row)
         default:
-            let isRightWrong = left.isNumberOrDate && !(right.isNumberOrDate && left.isNumber)
-            return failures.note(isRightWrong ? right.kind : left.kind, row)
+            // A number plus a date has no result if the number is too large.
+            let isLeftWrong =
+                sign.isProduct
+                ? !left.isNumber : !left.isNumberOrDate || sign == .plus && left.isNumber && right.isDate
+            return failures.note(isLeftWrong ? left.kind : right.kind, row)
         }
     }
 

@@ -150,6 +150,11 @@ struct Sight {
         counts[kind.rawValue.trailingZeroBitCount] += times
     }
 
+    func countEach(_ kinds: KindSet) {
+        guard !kinds.isEmpty else { return }
+        for kind in KindSet.each where kinds.contains(kind) { count(kind) }
+    }
+
     fileprivate var kinds: KindSet { KindSet(rawValue: UInt16(truncatingIfNeeded: counts[Self.slots])) }
     fileprivate subscript(kind: KindSet) -> Int { counts[kind.rawValue.trailingZeroBitCount] }
 

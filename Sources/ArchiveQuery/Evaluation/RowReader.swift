@@ -37,7 +37,7 @@ final class RowReader {
     private(set) var kindsWithoutElements = KindSet()
     /// Changes with each row, so that repeated calculations count once.
     private(set) var serial = 0
-    /// Whether failed calculations are counted; false while rows are read again.
+    /// Whether failed calculations and values without elements are counted; false while rows are read again.
     var countsFailures = true
     /// Unreadable values that fail their checksum.
     private(set) var damaged = 0
@@ -390,6 +390,7 @@ final class RowReader {
         var places: [Int?] = []
         kindsWithoutElements = []
         if case .property = elements.start { try loadIfUnread() }
+        defer { if countsFailures { elements.sight?.countEach(kindsWithoutElements) } }
         do throws(CBORError) {
             switch elements.start {
             case .property(let name, let way):

@@ -35,6 +35,8 @@ struct RowShape {
         var start: Start
         var steps: [QueryProperty.Step]
         var readsNumbers = false
+        /// Counts values that are no list.
+        var sight: Sight?
     }
 
     /// Nil if rows are whole entries.
@@ -129,6 +131,13 @@ struct RowShape {
             return .elements(elements)
         case .metadata, .keyColumn, .computed, .nothing: return access
         }
+    }
+
+    /// `access`, with a warning that counts the values without elements that the stage leaves out.
+    func counting(_ access: Access, _ property: QueryProperty, stage: String) -> Access {
+        guard case .elements(var elements) = access else { return access }
+        elements.sight = answers?.sight(property, wanting: [], "\(stage) \(property)", .excluded)
+        return .elements(elements)
     }
 
     private func sight(_ property: QueryProperty) -> Sight? {

@@ -80,7 +80,7 @@ struct Accumulator {
         case .minimum: try keep(question, row, isGreatest: false)
         case .maximum: try keep(question, row, isGreatest: true)
         }
-        if question.access.isMany { question.sight.count(row.kindsWithoutElements) }
+        if question.access.isMany { question.sight.countEach(row.kindsWithoutElements) }
     }
 
     /// Adds the state of rows that follow all of these, and takes over its memory.
@@ -155,22 +155,28 @@ struct KindExtremes {
 
     /// The extreme of the first of these kinds with values.
     var chosen: Extreme? {
-        [KindSet.number, .date, .text, .boolean].lazy.compactMap { kind in all.first { $0.kind == kind } }
-            .first
+        Self.aggregated.lazy.compactMap { kind in all.first { $0.kind == kind } }.first
     }
+
+    private static let aggregated: [KindSet] = [.number, .date, .text, .boolean]
 
     mutating func add(
         _ value: SortValue, _ isGreatest: Bool, _ encoding: () throws -> [UInt8]?
     ) rethrows {
         let kind = value.kind
         guard !kind.isEmpty else { return }
-        guard let place = all.firstIndex(where: { $0.kind == kind }) else {
-            return all.append(Extreme(kind: kind, count: 1, value: value, encoding: try encoding()))
+        let place = all.firstIndex { $0.kind == kind }
+        if let place, SortValue.compare(value, all[place].value, isDescending: isGreatest) >= 0 {
+            all[place].count += 1
+            return
         }
-        all[place].count += 1
-        guard SortValue.compare(value, all[place].value, isDescending: isGreatest) < 0 else { return }
-        all[place].value = value
-        all[place].encoding = try encoding()
+        var extreme = Extreme(kind: kind, count: (place.map { all[$0].count } ?? 0) + 1, value: value)
+        if Self.aggregated.contains(kind) {
+            // Nil if it is too long for the query's memory.
+            guard let encoding = try encoding() else { return }
+            extreme.encoding = encoding
+        }
+        if let place { all[place] = extreme } else { all.append(extreme) }
     }
 
     mutating func absorb(_ other: KindExtremes, isGreatest: Bool) {

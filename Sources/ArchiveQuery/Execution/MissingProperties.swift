@@ -50,8 +50,8 @@ struct MissingProperties {
         if let metadata = QueryMetadata(rawValue: name.lowercased()) {
             return text + "; did you mean @\(metadata.rawValue)?"
         }
-        if let near = NameGuess.nearest(to: name, among: known.names) {
-            return text + "; did you mean \(near)?"
+        if let near = NameGuess.nearest(to: name, among: known.names), let known = known.properties[near] {
+            return text + "; did you mean \(known)?"
         }
         if isCompared(property) { text += "; a text needs quotes: \(QueryText.quoted(name))" }
         return text
@@ -96,7 +96,7 @@ private struct KnownNames {
     private static let deepest = 3
     private static let largest = 1 << 20
     private(set) var names: [String] = []
-    private var seen: Set<String> = []
+    private(set) var properties: [String: QueryProperty] = [:]
 
     mutating func add(_ document: UnsafeRawBufferPointer) {
         guard document.count <= Self.largest, names.count < Self.most,
@@ -114,7 +114,8 @@ private struct KnownNames {
         for entry in value.asMap ?? CBORMap() {
             guard let name = entry.key.asString else { continue }
             let property = path?.appending(.name(name)) ?? .named(name)
-            if seen.insert(property.columnName).inserted { names.append(property.columnName) }
+            let known = properties.updateValue(property, forKey: property.columnName)
+            if known == nil { names.append(property.columnName) }
             add(entry.value, behind: property, depth: depth + 1)
         }
     }

@@ -115,6 +115,9 @@ final class QueryChain {
         let name = stage.description
         var shape = shape
         shape.answers = answers
+        func accesses(_ columns: [QueryColumn], _ stage: String) -> [RowShape.Access] {
+            columns.map { shape.counting(shape.access(to: $0.property), $0.property, stage: stage) }
+        }
         func figures(_ figures: [QueryFigure]) -> [FigureQuestion] {
             figures.map { FigureQuestion($0.aggregate, shape, answers) }
         }
@@ -131,26 +134,27 @@ final class QueryChain {
         case .sort(let keys):
             return SortStage(
                 keys.map {
-                    RowSorter.Key(access: shape.numericAccess(to: $0.property), isDescending: $0.isDescending)
+                    let access = shape.numericAccess(to: $0.property)
+                    return RowSorter.Key(
+                        access: shape.counting(access, $0.property, stage: "sort"),
+                        isDescending: $0.isDescending)
                 },
                 keys.map { answers.sight($0.property, wanting: [], "sort \($0)", .sorted) },
                 most: mostRows(behind: place), isByRecency: comesInAnyOrder(at: place),
                 form: form, room: room, name: name,
                 isTimed: isTimed, next: next)
         case .select(let columns):
-            return SelectStage(
-                columns.map { shape.access(to: $0.property) }, name: name, isTimed: isTimed, next: next)
+            return SelectStage(accesses(columns, "select"), name: name, isTimed: isTimed, next: next)
         case .distinct(let columns):
             return DistinctStage(
-                columns.map { shape.access(to: $0.property) }, room: room, name: name, isTimed: isTimed,
-                next: next)
+                accesses(columns, "distinct"), room: room, name: name, isTimed: isTimed, next: next)
         case .aggregate(let wanted):
             return AggregateStage(
                 figures(wanted), reader: reader, budget: room.memory, name: name, isTimed: isTimed, next: next
             )
         case .group(let columns, let wanted):
             return GroupStage(
-                by: columns.map { shape.access(to: $0.property) }, figures(wanted),
+                by: accesses(columns, "group by"), figures(wanted),
                 form: form, room: room, name: name,
                 isTimed: isTimed, next: next)
         }

@@ -142,14 +142,16 @@ private final class UnseenRows: RowStage {
     private var met = MetValues()
     private let isMany: Bool
 
-    /// Nil for another stage. `answers` counts failed calculations of dropped rows.
+    /// Nil for another stage. `answers` counts failed calculations and values without elements of dropped rows.
     init?(_ plan: QueryPlan, at place: Int, _ answers: QueryAnswers, next: RowSink) {
         guard place < plan.pipeline.stages.count, case .distinct(let columns) = plan.pipeline.stages[place]
         else { return nil }
         var shape = QueryChain.shapes(of: plan.pipeline.stages).shapes[place]
         shape.answers = answers
-        accesses = columns.map { shape.access(to: $0.property) }
-        functions = accesses.filter { if case .computed = $0 { true } else { false } }
+        accesses = columns.map {
+            shape.counting(shape.access(to: $0.property), $0.property, stage: "distinct")
+        }
+        functions = accesses.filter { if case .computed = $0 { true } else { $0.isMany } }
         isMany = accesses.contains(where: \.isMany)
         super.init(name: "", isTimed: false, next: next)
     }
@@ -159,7 +161,7 @@ private final class UnseenRows: RowStage {
         let isNew = try isNew(row)
         row.countsFailures = true
         if isNew { return try next.push(row) }
-        if !functions.isEmpty { _ = try row.look(for: functions, in: &met) }
+        for function in functions { try row.forEachReadable(function) { _ in } }
         return true
     }
 

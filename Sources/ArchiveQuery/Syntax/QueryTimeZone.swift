@@ -27,13 +27,19 @@ public struct QueryTimeZone: Sendable {
     /// Whether ``local`` is UTC, by a setting of the program.
     package static let usesUTC = Atomic<Bool>(false)
 
-    /// Converts local time to UTC, both in seconds since 1970.
-    func seconds(ofWall wall: Int64) -> Int64 {
+    /// Converts local time to UTC, both in seconds since 1970. A skipped midnight of a day is the moment of the clock change.
+    func seconds(ofWall wall: Int64, isDay: Bool) -> Int64 {
         let (before, after) = (offset(wall - 86_400), offset(wall + 86_400))
         for candidate in [before, after] where offset(wall - Int64(candidate)) == candidate {
             return wall - Int64(candidate)
         }
-        return wall - Int64(before)
+        // The clocks change after `low`, and at `high` or earlier.
+        var (low, high) = (wall - Int64(after), wall - Int64(before))
+        while isDay, high - low > 1 {
+            let middle = low + (high - low) / 2
+            if offset(middle) == before { low = middle } else { high = middle }
+        }
+        return high
     }
 }
 

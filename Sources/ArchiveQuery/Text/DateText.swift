@@ -12,7 +12,7 @@ package enum DateText {
         func moment(in zone: @autoclosure () -> QueryTimeZone) -> Int64? {
             let (rest, micros) = DateText.floorDivide(time ?? 0, 1_000_000)
             let wall = Int64(day) * 86_400 + rest
-            let seconds = offset.map { wall - Int64($0) } ?? zone().seconds(ofWall: wall)
+            let seconds = offset.map { wall - Int64($0) } ?? zone().seconds(ofWall: wall, isDay: time == nil)
             let (moment, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000)
             let (sum, isTooLate) = moment.addingReportingOverflow(micros)
             return overflows || isTooLate ? nil : sum

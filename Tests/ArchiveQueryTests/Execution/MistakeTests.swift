@@ -48,6 +48,15 @@ import Testing
         #expect(try warnings(query) == expected)
     }
 
+    @Test("a suggested property is written as in a query") func quotedSuggestions() throws {
+        let source = try ListSource(json: [#"{"m":{"0":5}}"#])
+        #expect(
+            try warnings(#"select "m.0""#, of: source) == [
+                #"no entry has the property "m.0"; did you mean m."0"?"#
+            ])
+        #expect(try source.columns(#"select m."0""#) == [["5"]])
+    }
+
     @Test(arguments: [
         ("find @key = 1642911", [#"@key = 1642911: @key is a text, not a number; texts stand in "…""#]),
         (

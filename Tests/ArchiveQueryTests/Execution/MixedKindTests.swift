@@ -44,6 +44,20 @@ import Testing
         }
     }
 
+    @Test("stages over elements count the values that are no list") func valuesWithoutElements() throws {
+        let source = try ListSource(json: [#"{"l":"t"}"#, #"{"l":[1,2]}"#, #"{"l":5}"#, #"{"l":[]}"#, "{}"])
+        for stage in ["distinct", "group by", "sort", "select", "count distinct"] {
+            let report = try report("\(stage) l[]", of: source)
+            #expect(report.kindRemarks == ["\(stage) l[]: left out 1 number and 1 text"])
+            #expect(!report.isDoubtful)
+        }
+        let nested = try ListSource(json: [#"{"l":[{"m":5},{"m":"x"},{"m":[1]}]}"#])
+        for query in ["distinct l[].m[]", "count distinct l[].m[]"] {
+            #expect(
+                try report(query, of: nested).kindRemarks == ["\(query): left out 1 number and 1 text"])
+        }
+    }
+
     @Test("a sort of several kinds reports how many there are of each") func sortsReportKinds() throws {
         let source = try ListSource(json: [
             #"{"n":"1"}"#, #"{"n":5}"#, #"{"n":[2]}"#, #"{"n":[1]}"#, #"{"n":2}"#,
@@ -187,6 +201,15 @@ import Testing
                 "v + 0: no result for 1 boolean and 5 texts"
             ])
         #expect(try report("select 1 / v", of: ListSource(json: [#"{"v":0}"#])).kindRemarks.count == 1)
+        let dates = try ListSource(json: [#"{"v":"2026-01-31"}"#])
+        for query in ["v / 2", "2 / v", "date(v) * 1", "1 - v"] {
+            #expect(
+                try report("select \(query)", of: dates).kindRemarks == ["\(query): no result for 1 date"])
+        }
+        for query in ["v + 9007199254740993", "v - 9007199254740993", "9007199254740993 + v"] {
+            #expect(
+                try report("select \(query)", of: dates).kindRemarks == ["\(query): no result for 1 number"])
+        }
     }
 
     @Test("keys and owners are compared by bytes") func keysAreBytes() throws {
@@ -226,7 +249,8 @@ import Testing
         }
         for query in [
             "find not n > 2 | count", "max n by g", "sort n | limit 3", "sum n", "distinct n",
-            "select number(n) | count", "median number(n) by n + 0",
+            "select number(n) | count", "median number(n) by n + 0", "distinct g[]", "count by g[]",
+            "sort g[] | limit 3", "select g[]",
         ] {
             var results: [(rows: [QueryRow], report: QueryReport)] = []
             for threads in [1, 4] {

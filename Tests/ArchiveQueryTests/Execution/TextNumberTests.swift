@@ -115,6 +115,25 @@ import Testing
         #expect(try source.columns("select date(d)") == [["0.1"]])
     }
 
+    @Test("a half second of a distant year is exact") func distantFractions() throws {
+        let source = try ListSource(json: [#"{"d":"+012026-01-31T00:00:00.5Z"}"#])
+        #expect(
+            try source.columns("select text(date(d)), date(d) - 1970-01-01Z") == [
+                [#""+012026-01-31T00:00:00.5Z""#, "317339337600.5"]
+            ])
+    }
+
+    @Test("min and max leave out a text that is too long for the memory") func longExtremes() throws {
+        let long = String(repeating: "x", count: 600_000)
+        let source = try ListSource(json: [#"{"s":"b"}"#, "{\"s\":\"\(long)\"}", #"{"s":"a"}"#])
+        var options = QueryOptions()
+        options.memoryLimit = 1 << 20
+        for (query, expected) in [("max s", "b"), ("min s", "a")] {
+            let (rows, _) = try QueryPlan(QueryPipeline(query)).rows(of: source, options: options)
+            #expect(rows.map(\.columns) == [[CBORValue.text(expected).encoded]], "\(query)")
+        }
+    }
+
     @Test("a date has no text beyond 64 bits of microseconds") func distantDates() throws {
         let value = CBORValue.map(["d": .tagged(1, .float(1e300))]).encoded
         let source = ListSource([ListSource.Entry(key: "k", value: value)])

@@ -32,6 +32,21 @@ import Testing
         #expect(try moment(date) == seconds)
     }
 
+    @Test("a day whose midnight is skipped begins at the change of the clocks") func skippedMidnights() throws
+    {
+        // From 23:30 of February 28 to 00:30.
+        let change = 1_772_339_400 as Int64
+        let zone = QueryTimeZone { $0 < change ? -18_000 : -14_400 }
+        let source = try ListSource(json: [#"{"d":"2026-03-01"}"#])
+        for (date, moment) in [
+            ("2026-03-01", change), ("2026-02-28 + 1d", change), ("date(d)", change),
+            ("2026-03-01 00:00", change + 1800), ("2026-03-01 00:30", change),
+        ] {
+            let seconds = try source.columns("select (\(date)) - 1970-01-01Z", zone: zone)
+            #expect(seconds == [["\(moment)"]], "\(date)")
+        }
+    }
+
     @Test("stands in comparisons, lists, ranges and calculations") func places() throws {
         let entries = [0, 30, 3600, 90_000].map { age in
             ListSource.Entry(
