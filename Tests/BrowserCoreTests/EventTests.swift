@@ -428,6 +428,23 @@ struct EventTests {
         #expect(abs(shown - kept * 111 / 1_000) <= 111)
     }
 
+    /// Regression: many events of one archive replaced those of all others.
+    @Test("keeps the events of an archive during many events of another one")
+    func keepsEventsOfEachArchive() throws {
+        for number in 0..<150 { source.happen(.record, "note \(number)", archive: "Blob", at: clock.now) }
+        var browser = try Fixture.browser(source, columns: 120, clock: clock, keys: "E/note 7<enter>gj")
+        let row = browser.lines[22]
+        for _ in 0..<3 {
+            for number in 0..<20_000 {
+                source.happen(.update, "key \(number)", archive: "City", at: clock.now)
+            }
+            clock.advance(0.2)
+            browser.refresh()
+        }
+        #expect(browser.text.contains("11 of 20,"), "\(browser.text)")
+        #expect(browser.lines[22] == row, "the cursor moved")
+    }
+
     /// Regression: the header counted the events of all archives, and decreased when old ones were dropped.
     @Test func countsOfEventsAgree() throws {
         var browser = try Fixture.browser(source, columns: 120, clock: clock, keys: "Eaa")

@@ -242,6 +242,15 @@ struct UpdateTests {
         #expect(test.text.contains("The unfinished paste was dropped."))
     }
 
+    /// Regression: the line end became a space, so that no key matched.
+    @Test("drops line ends after pasted text", arguments: ["jak\n", "jak\r\n\n"])
+    func dropsLineEndAfterPaste(text: String) throws {
+        var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>/")
+        browser.send(.input(.paste(text)))
+        #expect(browser.model.cursorKey == "Jakarta")
+        #expect(browser.text.contains("1 of 16 entries"), "\(browser.text)")
+    }
+
     @Test func showsAndClearsFailures() {
         var test = entries()
         source.with { $0.problem = "there is no store at /none" }

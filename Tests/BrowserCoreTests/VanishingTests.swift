@@ -36,7 +36,7 @@ struct VanishingTests {
         #expect(browser.model.cursorKey == "key 249")
         #expect(text.contains("key 249  JSON,"), "the pane shows another entry")
         #expect(text.contains("250 of 250"))
-        #expect(text.contains("250 entries"))
+        #expect(text.contains("250 entries, 150 removed since"))
         browser.press(try Key.script("<enter>"))
         #expect(browser.text.contains("\"key 249\""))
     }
@@ -54,6 +54,24 @@ struct VanishingTests {
         clock.advance(2)
         browser.refresh()
         #expect(header().contains("REMOVED") && !header().contains("live"), "\(header())")
+    }
+
+    /// Regression: a removed row was evicted next, and stayed marked after its key was recorded again.
+    @Test("removed and restored entries are not evicted next")
+    func restoredEntryIsNotVictim() throws {
+        let source = source(20)
+        var browser = try Fixture.browser(source, columns: 120, rows: 40, clock: clock, keys: "j<enter>G")
+        #expect(browser.text.contains("evicted next"))
+        clock.advance(0.5)
+        source.remove("key 19", archive: "City")
+        browser.press(try Key.script("<pgup><pgdn>"))
+        #expect(browser.model.cursorKey == "key 19" && browser.text.contains("\nx key 19"))
+        #expect(!browser.text.contains("evicted next"), "\(browser.text)")
+        source.record("key 19", Fixture.json("key 19", 19), archive: "City", at: clock.now)
+        clock.advance(1.1)
+        browser.refresh()
+        #expect(browser.paneKey == "key 19" && !browser.text.contains("\nx key 19"), "\(browser.text)")
+        #expect(!browser.text.contains("evicted next"), "\(browser.text)")
     }
 
     /// Without replacements the shown rows stay and are marked.

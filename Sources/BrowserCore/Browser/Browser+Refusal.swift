@@ -2,9 +2,6 @@ import TerminalKit
 
 /// Refused keys, and the text after them, which was meant for another screen and starts no actions.
 extension Browser {
-    /// Seconds without input after which characters are keys again.
-    private static let textPause = 1.0
-
     /// Whether a key starts a destructive action, so that it is refused within text.
     static func isRisky(_ model: Model, _ event: InputEvent?) -> Bool {
         guard case .key(let key)? = event, key != .control("c"), model.overlay == nil, model.prompt == nil,
@@ -19,19 +16,24 @@ extension Browser {
         model.say("\(key) ignored: looks like pasted text. Press it alone.", role: .warning, seconds: 5)
     }
 
-    /// Whether a key is text after a refused one. A pause or another kind of key ends such text.
+    /// Whether a key is text of the same burst as a refused one. Keys that only leave or help end such text.
     static func isRefusedText(_ model: inout Model, _ key: Key) -> Bool {
-        guard let last = model.textRefusedAt else { return false }
-        let isText = key.text != nil || [.enter, .tab, .backspace].contains(key.code)
-        guard isText, abs(model.now.seconds(since: last)) < textPause else {
+        guard let last = model.textRefusedAt, abs(model.now.seconds(since: last)) < TypedInput.gap else {
             model.textRefusedAt = nil
-            guard key == Key(.escape), abs(model.now.seconds(since: last)) < textPause else { return false }
-            model.notice = nil
+            return false
+        }
+        if key == Key(.escape) {
+            (model.textRefusedAt, model.notice) = (nil, nil)
             return true
         }
+        let id = model.keyMap.action(for: key, in: model.screen)?.id
+        let isText = key.text != nil || [.enter, .tab, .backspace].contains(key.code)
+        guard isText, ![.help, .palette, .quit].contains(id) else {
+            model.textRefusedAt = nil
+            return false
+        }
         model.textRefusedAt = model.now
-        model.say(
-            "Ignored: text after a refused key. Esc accepts keys again.", role: .warning, seconds: textPause)
+        model.say("Ignored: looks like pasted text.", role: .warning, seconds: 3)
         return true
     }
 

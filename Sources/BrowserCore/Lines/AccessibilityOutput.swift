@@ -161,25 +161,25 @@ package struct AccessibilityOutput: Sendable {
 
     /// At most one line a second, with the last event.
     private mutating func sayEvents(_ model: Model) -> [String] {
-        let all = model.events.numbers
+        let end = model.events.end
         guard model.screen == .archives || model.screen == .entries, model.archives.showsEvents else {
             return []
         }
         guard let first = nextEvent else {
-            nextEvent = all.upperBound
+            nextEvent = end
             return []
         }
         let isEarly = eventsSaid.map { model.now.seconds(since: $0) < 1 } ?? false
-        guard all.upperBound > first, !isEarly else { return [] }
-        (nextEvent, eventsSaid) = (all.upperBound, model.now)
-        let last = model.events[all.upperBound - 1]
+        guard end > first, !isEarly else { return [] }
+        (nextEvent, eventsSaid) = (end, model.now)
+        let last = model.events[end - 1]
         // Events before the screen was opened aren't spoken.
         guard let arrived, last.time >= arrived else { return [] }
         let words = [
             last.label, EventText.key(last, look: model.look), "in", last.archive,
             last.cause.label(of: last.kind).map { "(\($0))" } ?? "",
         ].filter { !$0.isEmpty }.joined(separator: " ")
-        let count = all.upperBound - max(first, all.lowerBound)
+        let count = end - first
         return [count == 1 ? words : "\(Figures.count(count)) events, the last: \(words)"]
     }
 

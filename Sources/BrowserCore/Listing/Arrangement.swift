@@ -26,6 +26,9 @@ package struct Arrangement: Sendable {
 
     package var count: Int { rows.count }
 
+    /// Whether more than a tenth of the listed entries are known to be removed. Others may have been recorded.
+    var isOutdated: Bool { gone > listing.count / 10 }
+
     var isFiltered: Bool { !filter.isEmpty || group != nil || condition != nil }
 
     /// Counts of entries that could not be read, and remarks about values.

@@ -23,8 +23,17 @@ package struct ListBuilder {
         if !progress(share) { throw Stopped() }
     }
 
+    /// Arranges the entries; lists them again if many entries of the request's base were removed since.
     /// - Returns: nil if it was stopped.
     package func arrange(_ request: ArrangementRequest) throws(SourceError) -> Arranged? {
+        let arranged = try arrangeOnce(request)
+        guard arranged?.arrangement.isOutdated == true, arranged?.isNew == false else { return arranged }
+        var request = request
+        request.base = nil
+        return try arrangeOnce(request)
+    }
+
+    private func arrangeOnce(_ request: ArrangementRequest) throws(SourceError) -> Arranged? {
         let start = clock()
         guard let listing = try listing(for: request) else { return nil }
         let asked =

@@ -353,6 +353,7 @@ extension EntriesScreen {
             model.entries?.preview.isPending = false
             switch result {
             case .success(let load):
+                if let load { model.entries?.restoreRow(load.entry) }
                 model.entries?.preview.load = load
                 model.entries?.preview.problem = load == nil ? goneText : nil
                 model.entries?.preview.failed = load == nil ? model.now : nil

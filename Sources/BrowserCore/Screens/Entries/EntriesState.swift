@@ -74,7 +74,20 @@ struct EntriesState: Sendable {
 
     func isVictim(row: Int) -> Bool {
         guard let arrangement, row < arrangement.count else { return false }
+        // An access since the listing moved the entry to the front.
+        if let entry = rows[row], ghosts.contains(entry.key) || entry.accessed > arrangement.made {
+            return false
+        }
         return arrangement.victims.contains(arrangement.rows.index(atRow: row))
+    }
+
+    /// Updates a removed row whose key was recorded again.
+    mutating func restoreRow(_ entry: EntryMetadata) {
+        guard ghosts.remove(entry.key) != nil,
+            let row = rows.first(where: { $0.value.key == entry.key })?.key
+        else { return }
+        read.entries[row] = entry
+        preview.sequence = entry.sequence
     }
 
     mutating func replaceRows(_ rows: ListedRows) {

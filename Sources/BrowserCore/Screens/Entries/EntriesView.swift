@@ -224,6 +224,7 @@ enum EntriesView {
         // A server's sizes are requested only when a sort needs them.
         let bytes = arrangement.listing.knowsFigures ? "  " + Figures.bytes(arrangement.rowBytes) : ""
         var all = Figures.count(arrangement.listing.count - arrangement.gone, "entry", "entries")
+        if arrangement.gone > 0 { all += ", \(Figures.count(arrangement.gone)) removed since" }
         if arrangement.listing.isCut { all = "first \(all); filter to search the server" }
         guard arrangement.isFiltered else { return "\(all)\(bytes)" }
         let unreadable = max(arrangement.unread.filtered, arrangement.unread.chosen)
@@ -271,7 +272,7 @@ enum EntriesView {
             if entries.group == nil, arrangement.condition == nil, !arrangement.isPart,
                 let limit = summary?.diskLimit, limit > 0
             {
-                let share = Figures.percent(Double(arrangement.listing.valueBytes) / Double(limit))
+                let share = Figures.percent(Double(arrangement.rowBytes) / Double(limit))
                 left.append(Span(" of \(Figures.bytes(limit)) (\(share))", look[.dim]))
             }
         } else {

@@ -2,10 +2,12 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// The last 20,000 events that were read since the store was opened. Each has a permanent number.
+/// At least the last 20,000 events that were read since the store was opened, and the last 2,048 of each archive. Each has a permanent
+/// number; numbers ascend with gaps.
 struct EventLog: Sendable {
-    private var first = 0
-    private var records: [StoreEvent] = []
+    private var records: [(number: Int, event: StoreEvent)] = []
+    /// The number of the next event.
+    private(set) var end = 0
     private(set) var next: [String: UInt64] = [:]
     /// The number of events that were overwritten before they were read, by archive.
     private(set) var missed: [String: UInt64] = [:]
@@ -15,18 +17,29 @@ struct EventLog: Sendable {
     private var returns: [String: EvictedReturns] = [:]
     var isPending = false
 
-    private static let maximum = 20_000
+    private static let least = 20_000
+    private static let leastOfArchive = 2_048
+    /// The count that makes it drop events. A quarter more than the least, so that a new event doesn't move all.
+    private var limit = least + least / 4
 
-    /// More events are kept than shown, so that a new one doesn't move all.
-    var numbers: Range<Int> {
-        let end = first + records.count
-        return max(first, end - EventLog.maximum)..<end
+    var count: Int { records.count }
+
+    func number(at index: Int) -> Int { records[index].number }
+
+    subscript(number: Int) -> StoreEvent { records[index(of: number)].event }
+
+    /// The index of an event, or of the next one.
+    private func index(of number: Int) -> Int {
+        var (low, high) = (0, records.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if records[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 
-    subscript(number: Int) -> StoreEvent { records[number - first] }
-
     /// Merges events of several archives by time.
-    /// - Returns: the number of the first event that is new or was moved.
+    /// - Returns: the number from which events are new, were moved or were dropped.
     mutating func add(_ pages: [(archive: String, batch: EventBatch)]) -> Int {
         var new: [StoreEvent] = []
         for page in pages {
@@ -47,25 +60,36 @@ struct EventLog: Sendable {
     }
 
     private mutating func insert(_ new: [StoreEvent]) -> Int {
-        guard let earliest = new.map(\.time).min() else { return numbers.upperBound }
+        guard let earliest = new.map(\.time).min() else { return end }
         // Archives are read one after the other, so some events come a little late.
         var start = records.count
-        while start > 0, records[start - 1].time > earliest { start -= 1 }
-        let tail = (records[start...] + new).enumerated()
+        while start > 0, records[start - 1].event.time > earliest { start -= 1 }
+        let changed = start < records.count ? records[start].number : end
+        let tail = (records[start...].map(\.event) + new).enumerated()
             .sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
-        records.replaceSubrange(start..., with: tail)
-        let changed = first + start
-        if records.count > EventLog.maximum + EventLog.maximum / 4 {
-            let dropped = records.count - EventLog.maximum
-            records.removeFirst(dropped)
-            first += dropped
+        end += new.count
+        records.replaceSubrange(start..., with: zip(end - tail.count..<end, tail).map { ($0, $1) })
+        guard records.count > limit else { return changed }
+        dropOldest()
+        return 0
+    }
+
+    private mutating func dropOldest() {
+        var counts: [String: Int] = [:]
+        var kept: [(number: Int, event: StoreEvent)] = []
+        for record in records.reversed() {
+            let count = counts[record.event.archive, default: 0]
+            counts[record.event.archive] = count + 1
+            if kept.count < EventLog.least || count < EventLog.leastOfArchive { kept.append(record) }
         }
-        return changed
+        records = kept.reversed()
+        limit = records.count + EventLog.least / 4
     }
 
     private mutating func noteGap(in archive: String, before event: ArchiveEvent?) {
-        guard let end = event?.time, let start = records.last(where: { $0.archive == archive })?.time,
-            let oldest = records.first?.time, start <= end
+        guard let end = event?.time,
+            let start = records.last(where: { $0.event.archive == archive })?.event.time,
+            let oldest = records.first?.event.time, start <= end
         else { return }
         gaps[archive] = (gaps[archive] ?? []).filter { $0.upperBound >= oldest } + [start...end]
     }
@@ -73,26 +97,30 @@ struct EventLog: Sendable {
     func returns(in archive: String) -> EvictedReturns { returns[archive] ?? EvictedReturns() }
 
     func count(of archive: String?) -> Int {
-        guard let archive else { return numbers.count }
-        return numbers.count { self[$0].archive == archive }
+        guard let archive else { return records.count }
+        return records.count { $0.event.archive == archive }
     }
 
     func last(_ count: Int, _ filter: EventFilter) -> [Int] {
         guard count > 0 else { return [] }
-        if filter.isEmpty { return Array(numbers.suffix(count)) }
         var found: [Int] = []
-        for number in numbers.reversed() where filter.lets(self[number]) {
-            found.append(number)
+        for record in records.reversed() where filter.lets(record.event) {
+            found.append(record.number)
             if found.count == count { break }
         }
         return found.reversed()
     }
 
+    /// The numbers of the events that match, from `start` on.
+    func numbers(from start: Int, matching filter: EventFilter) -> [Int] {
+        records[index(of: start)...].filter { filter.lets($0.event) }.map(\.number)
+    }
+
     /// Adds the events of a key that are kept here but no longer in the store, and the gaps between them.
     func completing(_ history: KeyHistory, of key: String, in archive: String) -> KeyHistory {
         // Events before a removal are of another archive.
-        let start = records.lastIndex { $0.archive == archive && $0.removal != nil }.map { $0 + 1 } ?? 0
-        let kept = records[start...].filter { $0.archive == archive }
+        let own = records.map(\.event).filter { $0.archive == archive }
+        let kept = own[(own.lastIndex { $0.removal != nil }.map { $0 + 1 } ?? 0)...]
         guard history.isCutOff, let reach = history.reachesBackTo, let first = kept.first?.time,
             let last = kept.last?.time, first <= reach
         else { return history }

@@ -42,9 +42,9 @@ struct MonitorState: Sendable {
         filter = EventFilter(archive: archive)
     }
 
-    func count(_ log: EventLog) -> Int { matching?.count ?? log.numbers.count }
+    func count(_ log: EventLog) -> Int { matching?.count ?? log.count }
 
-    func number(row: Int, _ log: EventLog) -> Int { matching?[row] ?? log.numbers.lowerBound + row }
+    func number(row: Int, _ log: EventLog) -> Int { matching?[row] ?? log.number(at: row) }
 
     func row(_ log: EventLog) -> Int {
         let count = count(log)
@@ -64,20 +64,14 @@ struct MonitorState: Sendable {
             return
         }
         var numbers = matching ?? []
-        let begin = matching == nil ? log.numbers.lowerBound : max(start, log.numbers.lowerBound)
+        let begin = matching == nil ? 0 : start
         while let last = numbers.last, last >= begin { numbers.removeLast() }
-        if let first = numbers.first, first < log.numbers.lowerBound {
-            numbers.removeAll { $0 < log.numbers.lowerBound }
-        }
-        for number in begin..<max(begin, log.numbers.upperBound) where filter.lets(log[number]) {
-            numbers.append(number)
-        }
-        matching = numbers
+        matching = numbers + log.numbers(from: begin, matching: filter)
     }
 
     mutating func setFilter(_ filter: EventFilter, _ log: EventLog) {
         self.filter = filter
         matching = nil
-        match(log, from: log.numbers.lowerBound)
+        match(log, from: 0)
     }
 }
