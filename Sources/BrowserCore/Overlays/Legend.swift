@@ -40,9 +40,10 @@ enum Legend {
                 Line("hit 1m", "Hit ratio of the last minute; -: no access."),
                 Line("hit <1m", "Hit ratio since the browser opened the store, less than a minute ago."),
                 Line("each second", "Hit ratio of each second, 0 to 100%, latest at the right."),
-                Line("lifetime", "Since the archive was created, or the process attached."),
+                Line("lifetime hit", "Since the archive was created, or the process attached."),
                 Line("disk, memory", "Bytes of values on disk, and of objects in the memory of processes."),
                 Line("footprint", "Bytes of the archive's files; x1.2: 1.2 times their limit."),
+                Line("!", "Damaged, an alarm, or too small; the details name it."),
                 Line("too small", "A tenth of the new keys were evicted within the last ten minutes."),
                 Line("damaged", "Parts of the log can't be read; vellum check lists them."),
             ] + events
