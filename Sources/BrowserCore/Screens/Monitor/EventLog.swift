@@ -132,7 +132,9 @@ struct EventFilter: Sendable, Hashable {
         if let archive, event.archive != archive { return false }
         if let kind, event.kind != kind { return false }
         guard let pattern else { return true }
-        return event.key.map(pattern.matches) ?? false
+        return [event.key, event.label, event.cause.label(of: event.kind)].contains {
+            $0.map(pattern.matches) ?? false
+        } || String(event.pid) == text
     }
 }
 
