@@ -70,6 +70,9 @@ struct EventLog: Sendable {
         gaps[archive] = (gaps[archive] ?? []).filter { $0.upperBound >= oldest } + [start...end]
     }
 
+    /// Whether an archive was dropped while the store was open here.
+    var hasDrop: Bool { records.contains { $0.removal == .dropped } }
+
     func returns(in archive: String) -> EvictedReturns { returns[archive] ?? EvictedReturns() }
 
     func count(of archive: String?) -> Int {
