@@ -196,6 +196,12 @@ struct ActionTests {
         #expect(lines.contains { $0.hasSuffix(" " + key) || $0.contains(" \(key), ") }, "\(lines)")
     }
 
+    @Test("the palette names the screen of an action that is not available here")
+    func paletteNamesOtherScreen() throws {
+        let browser = try Fixture.browser(Fixture.source(), columns: 120, keys: ":ttl")
+        #expect(browser.text.contains("Only on the entries screen: "), "\(browser.text)")
+    }
+
     @Test("V moves to the next entry to be evicted")
     func nextVictim() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>V")

@@ -56,13 +56,16 @@ struct EngineChangeTests {
         browser.press(try Key.script("K<enter>"))
         #expect(browser.model.said == "Nothing was changed.")
         browser.press(try Key.script("Ky"))
-        #expect(browser.model.said?.hasPrefix("City takes ") == true, "\(browser.text)")
+        #expect(browser.model.said?.hasPrefix("Compacted City: ") == true, "\(browser.text)")
         browser.press(try Key.script("NTown<enter>y"))
         #expect(try store.archiveNames() == ["Town"], "\(browser.text)")
         browser.press(try Key.script("DTow<enter>"))
         #expect(try store.archiveNames() == ["Town"])
         browser.press(try Key.script("n<enter>"))
         #expect(try store.archiveNames() == [], "\(browser.text)")
+        browser.refresh()
+        browser.press([.character("u")])
+        #expect(browser.model.said == "A dropped archive can't be restored.", "\(browser.text)")
     }
 
     @Test("a size alone is the disk limit")

@@ -423,7 +423,7 @@ struct EngineSourceTests {
         browser.send(.input(.resize(Size(columns: 60, rows: 12))))
         #expect(
             browser.text.split(separator: "\n").contains {
-                $0.hasPrefix("City") && $0.contains("damaged")
+                $0.hasPrefix("City") && $0.contains(" ! ")
             })
         browser.send(.input(.resize(Size(columns: 100, rows: 30))))
         browser.press(try Key.script("z"))

@@ -358,9 +358,9 @@ struct EventTests {
         #expect(browser.text.contains("1 of 13 events"))
         #expect(browser.text.contains("Jakarta"))
         browser.press(try Key.script("<esc>t"))
-        #expect(browser.text.contains("4 of 13 events  recorded"))
+        #expect(browser.text.contains("recorded  4 of 13 events"))
         browser.press([.character("a")])
-        #expect(browser.text.contains("1 of 2 events  of Blob  recorded"))
+        #expect(browser.text.contains("recorded  1 of 2 events  of Blob"))
         browser.press([Key(.escape)])
         #expect(browser.model.screen == .monitor)
         #expect(browser.text.contains("  2 events  of Blob"))
@@ -464,13 +464,34 @@ struct EventTests {
     @Test func listsProcesses() throws {
         var browser = try Fixture.browser(Fixture.source(), columns: 120, keys: "P")
         let text = browser.text
-        #expect(text.contains("2 processes have the store open"))
+        #expect(text.contains("2 processes, 1 archive open"))
         #expect(text.contains("4121 vellum demo"))
         #expect(text.contains("92.4%") && text.contains("1.8 of 2 kB") && text.contains("1h"))
         browser.press(try Key.script("<esc><enter>P"))
         #expect(browser.text.contains("No process has it open for writing."))
         browser.press([Key(.escape)])
         #expect(browser.model.screen == .entries)
+    }
+
+    @Test("a process with several archives counts once, and narrow screens name the archives")
+    func processOfSeveralArchives() throws {
+        let source = Fixture.source()
+        source.with { $0.summaries["Blob"]?.processes = [$0.processes[0]] }
+        let browser = try Fixture.browser(source, columns: 60, keys: "P")
+        #expect(browser.text.contains("2 processes, 2 archives open"), "\(browser.text)")
+        #expect(browser.lines.contains { $0.contains("pid") && $0.contains("archive") }, "\(browser.text)")
+        #expect(browser.lines.count { $0.contains("4121") } == 2, "\(browser.text)")
+    }
+
+    @Test(
+        "the filter of events finds keys, kinds, causes and process numbers",
+        arguments: ["oslo", "evict", "disk lim", "4133"])
+    func filterFindsKindAndCause(text: String) throws {
+        let source = Fixture.source()
+        source.happen(.eviction, "Oslo", archive: "City", cause: .limit, pid: 4133, at: clock.now)
+        source.happen(.record, "Lima", archive: "City", at: clock.now)
+        let browser = try Fixture.browser(source, columns: 100, clock: clock, keys: "E/\(text)<enter>")
+        #expect(browser.text.contains("1 of 2 events"), "\(browser.text)")
     }
 
     @Test func valueShowsHistory() throws {

@@ -109,7 +109,7 @@ struct LogTests {
         let line = browser.text.split(separator: "\n").first { $0.contains("filter: pan(ic") }
         #expect(line?.contains("expected ')'") == true, "\(browser.text)")
         browser.press([Key(.enter)])
-        #expect(browser.text.contains("Not a pattern: "))
+        #expect(browser.text.contains("Not a regular expression: "))
         #expect(browser.text.contains("60 messages"))
     }
 

@@ -194,10 +194,9 @@ struct PropertyColumnTests {
         _ browser: HeadlessBrowser, of all: [String]
     ) -> (shown: [String], before: Int, behind: Int) {
         let words = browser.lines[2].split(separator: " ").map(String.init)
-        func count(_ sign: Character) -> Int {
-            words.compactMap { $0.first == sign ? Int($0.dropFirst()) : nil }.first ?? 0
-        }
-        return (all.filter(words.contains), count("<"), count("+"))
+        let before = words.compactMap { $0.first == "<" ? Int($0.dropFirst()) : nil }.first ?? 0
+        let behind = browser.lines[2].firstMatch(of: /(\d+)(?: more )?>/).flatMap { Int($0.output.1) } ?? 0
+        return (all.filter(words.contains), before, behind)
     }
 
     /// The title line counts hidden columns; `>` scrolls by one column, and `<` back.

@@ -74,6 +74,19 @@ struct VanishingTests {
         #expect(!browser.text.contains("evicted next"), "\(browser.text)")
     }
 
+    @Test("a removed archive offers no changes, and an empty list says so", arguments: [0, 20])
+    func removedArchiveOffersNoChanges(entries: Int) throws {
+        let source = source(entries)
+        var browser = try Fixture.browser(source, columns: 160, rows: 30, clock: clock, keys: "j<enter>")
+        let footer = browser.lines.count - 1
+        #expect(browser.lines[footer].contains("D Delete") == (entries > 0), "\(browser.text)")
+        source.with { ($0.archives["City"], $0.summaries["City"]) = (nil, nil) }
+        clock.advance(2)
+        browser.refresh()
+        #expect(!browser.lines[footer].contains("D Delete"), "\(browser.text)")
+        if entries == 0 { #expect(browser.text.contains("City was removed; esc goes back.")) }
+    }
+
     /// Without replacements the shown rows stay and are marked.
     @Test func rowsWithoutSuccessorsAreMarked() throws {
         let source = source(30)

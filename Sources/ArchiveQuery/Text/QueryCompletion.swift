@@ -62,6 +62,12 @@ extension QueryPipeline {
         var candidates = parser.expected.flatMap {
             Self.candidates($0, properties: properties, behind: path, values: known)
         }
+        // A stage may be a bare condition. Its properties are offered once a letter of them is typed.
+        if !written.isEmpty, parser.expected.contains(.word("find")) {
+            candidates += Self.names(of: properties, behind: path).map {
+                Candidate(text: $0, kind: .property, isBare: true)
+            }
+        }
         let takesDates =
             known?.contains { $0.kind.contains(.date) } ?? parser.compared.map(\.mayBeDate) ?? false
         if takesDates, parser.expected.contains(where: { $0 == .value || $0 == .orderedValue }) {
@@ -98,16 +104,26 @@ extension QueryPipeline {
     private struct Candidate {
         var text: String
         var kind: QueryCompletion.Kind
+        /// At the start of a stage, behind the stages' names.
+        var isBare = false
 
         var rank: Int {
             switch kind {
             case .value: -1
-            case .property: 0
+            case .property: isBare ? 1 : 0
             case .word where QueryOperator(rawValue: text) != nil: 5
             case .word: text.utf8.first?.isWordStart == true ? 1 : 3
             case .metadata: 2
             case .placeholder: 4
             }
+        }
+    }
+
+    /// The properties that begin with a path, without it.
+    private static func names(of properties: [String], behind path: String) -> [String] {
+        properties.filter { $0.hasPrefix(path) }.map { property in
+            let names = property.dropFirst(path.utf8.count == 0 ? 0 : path.count).split(separator: ".")
+            return names.map { QueryText.name(String($0)) }.joined(separator: ".")
         }
     }
 
@@ -117,11 +133,7 @@ extension QueryPipeline {
         switch expectation {
         case .word(let word): return [Candidate(text: word, kind: .word)]
         case .property:
-            let own = properties.filter { $0.hasPrefix(path) }.map { property in
-                let names = property.dropFirst(path.utf8.count == 0 ? 0 : path.count).split(separator: ".")
-                return Candidate(
-                    text: names.map { QueryText.name(String($0)) }.joined(separator: "."), kind: .property)
-            }
+            let own = names(of: properties, behind: path).map { Candidate(text: $0, kind: .property) }
             guard path.isEmpty else { return own }
             return own + QueryMetadata.allCases.map { Candidate(text: "@" + $0.rawValue, kind: .metadata) }
                 + QueryConversion.allCases.map { Candidate(text: $0.rawValue + "(", kind: .property) }

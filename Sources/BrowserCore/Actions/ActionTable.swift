@@ -111,6 +111,7 @@ package enum ActionTable {
 
     private static let choosingStores: [BrowserAction] =
         [
+            action(.demo, "Demo", "Open a demo store under load.", ["d"], [.stores], .footer),
             action(
                 .favourite, "Favourite", "Add to or remove from the favourites.", ["f"], [.stores], .footer),
             action(.closeStore, "Close", "Close an open store.", ["X"], [.stores]),
@@ -125,7 +126,6 @@ package enum ActionTable {
         }
 
     private static let acting: [BrowserAction] = [
-        action(.demo, "Demo", "Open a demo store under load.", ["d"], [.stores], .footer),
         action(.mark, "Mark", "Mark or unmark the entry.", ["m", Key(.insert)], ofEntries, .footer),
         action(.markAll, "Mark all", "Mark all entries of the list or result.", ["M", "*"], ofEntries),
         action(.unmarkAll, "Unmark all", "Remove all marks.", ["-"], ofEntries),

@@ -52,7 +52,7 @@ enum FooterView {
         case .actions: pairs = [("enter", "Run"), ("esc", "Close"), ("up/down", "Select")]
         case .plan(let plan) where plan.name != nil:
             pairs = [("esc", "Cancel"), ("enter", "Confirm the typed name")]
-        case .plan: pairs = buttonKeys("Cancel")
+        case .plan: pairs = buttonKeys
         case .expire:
             pairs = [
                 ("enter", "Continue"), ("esc", "Cancel"), ("up/down", "Select"), ("tab", "Switch button"),
@@ -66,9 +66,13 @@ enum FooterView {
                     ? [("a", "Add property"), ("shift+j/k", "Move")] : [("*", "All or none")])
                 + [("esc", "Close")]
         case .message: pairs = [("enter", "Close")]
-        case .choice(let choice): pairs = buttonKeys(choice.buttons[0])
+        case .choice(let choice):
+            pairs = [
+                ("esc", choice.buttons[0]), ("y", choice.buttons[1]), ("tab", "Switch button"),
+                ("enter", "Confirm"),
+            ]
         case .copy: pairs = [("enter", "Copy"), ("esc", "Close"), ("up/down", "Select")]
-        case .edit: pairs = buttonKeys("Cancel") + [("e", "Edit again"), ("up/down", "Scroll")]
+        case .edit: pairs = buttonKeys + [("e", "Edit again"), ("up/down", "Scroll")]
         case nil:
             guard let keys = model.prompt?.keys ?? model.parts.typingKeys(model) else { return nil }
             pairs = keys
@@ -77,9 +81,10 @@ enum FooterView {
     }
 
     /// The keys of a dialog with two buttons; Esc takes the first.
-    private static func buttonKeys(_ first: String) -> [(key: String, title: String)] {
-        [("esc", first), ("y", "Yes"), ("n", "No"), ("tab", "Switch button"), ("enter", "Confirm")]
-    }
+    private static let buttonKeys = [
+        (key: "esc", title: "Cancel"), ("y", "Yes"), ("n", "No"), ("tab", "Switch button"),
+        ("enter", "Confirm"),
+    ]
 
     static func draw(_ model: Model, into frame: inout Frame, in rect: Rect) {
         if let hints = overlayHints(model) {

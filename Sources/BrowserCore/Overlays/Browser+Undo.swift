@@ -4,9 +4,13 @@ import TerminalKit
 
 extension Browser {
     static let lostMessages = "Deleted messages can't be restored."
+    private static let lostArchive = "A dropped archive can't be restored."
 
     static func askUndo(_ model: inout Model, choosing: Bool) -> [Effect] {
-        guard let archive = model.archiveInView else { return [] }
+        guard let archive = model.archiveInView else {
+            if model.events.hasDrop { model.say(lostArchive) }
+            return []
+        }
         if model.sample(archive)?.kind == .log {
             model.say(lostMessages)
             return []
@@ -25,6 +29,8 @@ extension Browser {
             case .success(let actions):
                 if let latest = actions.first {
                     model.overlay = .plan(Plan(undoing: latest, archive: archive))
+                } else if model.events.hasDrop {
+                    model.say("Nothing to undo in \(archive.name). \(lostArchive)")
                 } else {
                     model.say(UndoOutcome.nothing(in: archive.name).asSentence)
                 }

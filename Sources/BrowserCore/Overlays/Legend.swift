@@ -43,6 +43,7 @@ enum Legend {
                 Line("overall", "Since the archive was created, or the process attached."),
                 Line("disk, memory", "Bytes of values on disk, and of objects in the memory of processes."),
                 Line("disk usage", "Bytes of the archive's files; x1.2: 1.2 times their limit."),
+                Line("!", "Damaged, an alarm, or too small; the details name it."),
                 Line("too small", "10% or more of the recorded keys were evicted up to 10 minutes before."),
                 Line("damaged", "Parts of the log can't be read; vellum check lists them."),
             ] + events

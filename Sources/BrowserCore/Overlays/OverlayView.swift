@@ -109,6 +109,18 @@ enum OverlayView {
             style: look[.title].over(look[.dialog]), within: line)
     }
 
+    /// Names the action of another screen, if one matches.
+    private static func noMatch(_ list: ActionList, _ model: Model) -> String {
+        for screen in Screen.allCases {
+            if let action = model.keyMap.search(list.field.text, in: screen).first,
+                let key = action.keys.first
+            {
+                return "Only on the \(screen.rawValue) screen: \(key) \(action.title)."
+            }
+        }
+        return "No matching action."
+    }
+
     private static func draw(_ list: ActionList, _ model: Model, into frame: inout Frame) {
         let look = model.look
         let places = OverlayPlaces.actions(list, model)
@@ -131,7 +143,7 @@ enum OverlayView {
             .draw(into: &frame, in: places.list, look: look)
         if items.isEmpty {
             frame.write(
-                "No matching action.", at: places.list.origin, style: look[.dim].over(look[.dialog]),
+                noMatch(list, model), at: places.list.origin, style: look[.dim].over(look[.dialog]),
                 within: places.list)
         }
         if let selected, !places.detail.isEmpty {

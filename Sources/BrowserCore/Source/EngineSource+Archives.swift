@@ -27,12 +27,14 @@ extension EngineSource {
             }
             outcome = "\(name) was resized; \(Figures.count(evicted, "eviction", "evictions"))."
         case .compact:
-            let after = try SourceError.translating { () throws(StorageError) in
+            let (before, after) = try SourceError.translating { () throws(StorageError) in
                 let opened = try store.archive(named: name)
+                let before = try opened.status().footprint
                 try opened.compact { share in clock.step { progress(share) } }
-                return try opened.status().footprint
+                return (before, try opened.status().footprint)
             }
-            outcome = "\(name) takes \(Figures.bytes(after)); before \(Figures.bytes(seen.footprint))."
+            let freed = before > after ? "\(Figures.bytes(before - after)) freed" : "nothing to free"
+            outcome = "Compacted \(name): \(freed) (\(Figures.bytes(after)))."
         case .rename, .drop:
             outcome = try remove(archive, from: store, change, seen: seen, progress)
         }
@@ -71,7 +73,8 @@ extension EngineSource {
             try store.removeArchive(named: name, ifStill: version)
         }
         if case .rename(let new) = change {
-            return isRemoved ? "\(name) is \(new) now." : "\(new) is a copy; \(name) has changed and stays."
+            return isRemoved
+                ? "Renamed \(name) to \(new)." : "\(new) is a copy; \(name) has changed and stays."
         }
         guard isRemoved else { throw SourceError("\(name) has changed since; nothing was dropped.") }
         return "\(name) was dropped: \(ArchivesScreen.amount(seen))."

@@ -139,7 +139,7 @@ package struct Table: Widget {
     private func drawRest(into frame: inout Frame, _ places: TableLayout, look: Look) {
         let behind = columnsBefore == nil ? 0 : places.leftOut
         let short = Table.rest(before: columnsBefore ?? 0, behind: behind)
-        let long = behind > 0 ? "\(short) \(behind == 1 ? "column" : "columns")" : short
+        let long = Table.rest(before: columnsBefore ?? 0, behind: behind, end: " more >")
         let sorted = columns.enumerated().first { index, column in
             column.order != nil && !places.columns.contains { $0.index == index }
         }

@@ -72,9 +72,9 @@ extension Table {
             leftOut: columns.count - places.count, rows: first..<min(rowCount, first + body.rows))
     }
 
-    /// The indicator of hidden columns: `<2 +3`.
-    static func rest(before: Int, behind: Int) -> String {
-        ((before > 0 ? ["<\(before)"] : []) + (behind > 0 ? ["+\(behind)"] : [])).joined(separator: " ")
+    /// The indicator of hidden columns: `<2 3>`.
+    static func rest(before: Int, behind: Int, end: String = ">") -> String {
+        ((before > 0 ? ["<\(before)"] : []) + (behind > 0 ? ["\(behind)\(end)"] : [])).joined(separator: " ")
     }
 
     /// The columns that fit, at least those of priority 0, in the table's order.

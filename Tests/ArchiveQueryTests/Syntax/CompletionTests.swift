@@ -25,6 +25,9 @@ import Testing
         #expect(words("s‸") == ["sort", "skip", "select", "sum"])
         #expect(words("S‸") == ["sort", "skip", "select", "sum"])
         #expect(words("count | di‸ | limit 2") == ["distinct"])
+        // A bare condition is a stage too.
+        #expect(words("pop‸") == ["population"])
+        #expect(words("find a = 1 | na‸") == ["name"])
     }
 
     @Test func names() {

@@ -10,6 +10,8 @@ struct ArchivePane {
     let server: ServerFigures?
     let history: ArchiveHistory?
     let returns: EvictedReturns
+    /// The alarms that ring.
+    let alarms: [Alarm]
     let now: Timestamp
 
     private static let figuresColumns = 60
@@ -52,15 +54,20 @@ struct ArchivePane {
         drawGauge(
             "memory", archive.memoryBytes, archive.memoryLimit, archive.memoryShare, &frame, memoryLine, look)
         var rows = server.map(DatabasesView.facts) ?? archive.facts
-        if returns.isMany { rows.append(("too small", returns.words)) }
-        let isDamaged = archive.damagedPlaces > 0
-        if isDamaged {
+        if returns.isMany { rows.insert(("too small", returns.words), at: 0) }
+        var warnings = alarms.isEmpty ? 0 : 1
+        if !alarms.isEmpty {
+            let words = alarms.map { "\($0.metric.title) \($0.condition)" }
+            rows.insert(("ALARM", words.joined(separator: ", ")), at: 0)
+        }
+        if archive.damagedPlaces > 0 {
             let places = Figures.count(archive.damagedPlaces, "place", "places")
             rows.insert(("damaged", "\(places); vellum check lists them"), at: 0)
+            warnings += 1
         }
         for (index, row) in rows.enumerated() {
             let line = rect.line(index + (rect.rows >= rows.count + 3 ? 3 : 2))
-            let isWarning = isDamaged && index == 0
+            let isWarning = index < warnings
             frame.write(row.name, at: line.origin, style: look[isWarning ? .danger : .dim], within: line)
             let value = line.split(left: 11).rest
             frame.write(

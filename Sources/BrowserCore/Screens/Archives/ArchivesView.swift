@@ -7,14 +7,11 @@ enum ArchivesView {
         if let server = model.archives.figures?.server { return DatabasesView.table(model, server) }
         let archives = model.archives.rows
         let histories = model.archives.shownHistories
-        let kinds = archives.map { kind($0, model) }
-        let kindColumns = kinds.reduce(10) { max($0, TextWidth.width(of: $1.text)) }
         let isOver = archives.contains { $0.problem == nil && $0.footprintExcess != nil }
         var columns = [
-            Table.Column("archive", width: .minimum(12, weight: 1)),
-            // Warnings are shown on narrow screens too.
-            Table.Column(
-                "kind", width: .fixed(kindColumns), priority: kinds.contains { $0.role != .dim } ? 1 : 9),
+            Table.Column("archive", width: .minimum(10, weight: 1)),
+            Table.Column("", width: .fixed(1)),
+            Table.Column("kind", width: .fixed(10), priority: 9),
             Table.Column("entries", width: .fixed(9), alignment: .trailing, priority: 3),
             Table.Column("disk", width: .fixed(15), alignment: .trailing, priority: 4),
             Table.Column("", width: .minimum(10, weight: 1), priority: 5),
@@ -38,35 +35,36 @@ enum ArchivesView {
             emptyText: model.archives.filter.isEmpty
                 ? "" : Browser.noMatch("archive name", model.archives.filter, model)
         ) { row in
-            ArchivesView.row(archives[row], histories[ExactText(archives[row].name)], kinds[row])
+            ArchivesView.row(
+                archives[row], histories[ExactText(archives[row].name)], warning(archives[row], model))
         }
     }
 
     /// The sort column of each table column; nil where it doesn't sort.
     static let bases: [ArchiveColumn?] = [
-        .name, nil, .entries, .disk, nil, .footprint, .memory, nil, .hits, nil, .operations, .evictions,
+        .name, nil, nil, .entries, .disk, nil, .footprint, .memory, nil, .hits, nil, .operations, .evictions,
     ]
 
-    /// The kind of an archive and its warnings, the most urgent first.
-    private static func kind(_ archive: ArchiveSample, _ model: Model) -> Table.Cell {
-        let rings = model.archives.alarms.contains {
+    /// A sign for damage, alarms and an archive that is too small. The details name the reason.
+    private static func warning(_ archive: ArchiveSample, _ model: Model) -> Table.Cell {
+        if archive.damagedPlaces > 0 || !alarms(of: archive, model).isEmpty {
+            return Table.Cell("!", role: .danger)
+        }
+        return model.events.returns(in: archive.name).isMany
+            ? Table.Cell("!", role: .warning) : Table.Cell("")
+    }
+
+    private static func alarms(of archive: ArchiveSample, _ model: Model) -> [Alarm] {
+        model.archives.alarms.filter {
             $0.isRinging && $0.archive.map(ExactText.init) == ExactText(archive.name)
         }
-        let warnings: [(isOn: Bool, text: String, role: Role)] = [
-            (archive.damagedPlaces > 0, "damaged", .danger), (rings, "ALARM", .danger),
-            (model.events.returns(in: archive.name).isMany, "too small", .warning),
-        ]
-        let shown = warnings.filter(\.isOn)
-        guard let first = shown.first else { return Table.Cell("\(archive.kind)", role: .dim) }
-        let text = shown.map(\.text).joined(separator: ", ")
-        return Table.Cell("\(archive.kind) \(text)", role: first.role)
     }
 
     private static func row(
-        _ archive: ArchiveSample, _ history: ArchiveHistory?, _ kind: Table.Cell
+        _ archive: ArchiveSample, _ history: ArchiveHistory?, _ warning: Table.Cell
     ) -> Table.Row {
         guard archive.problem == nil else {
-            let cells = [archive.name, "?", "-", "unreadable"]
+            let cells = [archive.name, "", "?", "-", "unreadable"]
             return Table.Row(cells.map { Table.Cell($0) }, role: .danger)
         }
         let now = history?.now
@@ -74,7 +72,7 @@ enum ArchivesView {
         let ratios = GraphColumn.columns(
             120, step: 1, until: history?.latest ?? .init(seconds: 0), of: histories)
         return Table.Row([
-            Table.Cell(archive.name), kind,
+            Table.Cell(archive.name), warning, Table.Cell("\(archive.kind)", role: .dim),
             Table.Cell(Figures.count(archive.entries)),
             Table.Cell(Figures.share(archive.diskBytes, of: archive.diskLimit)),
             archive.diskShare.map { Table.Cell("", gauge: $0) } ?? Table.Cell("no limit", role: .dim),
@@ -123,7 +121,8 @@ enum ArchivesView {
             ArchivePane(
                 archive: archive, server: figures.server,
                 history: model.archives.shownHistories[ExactText(archive.name)],
-                returns: model.events.returns(in: archive.name), now: model.shownNow
+                returns: model.events.returns(in: archive.name), alarms: alarms(of: archive, model),
+                now: model.shownNow
             )
             .draw(into: &frame, in: layout.pane, look: look)
         }

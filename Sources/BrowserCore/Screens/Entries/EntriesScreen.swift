@@ -161,6 +161,8 @@ enum EntriesScreen: ScreenParts {
 
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
         guard let entries = model.entries, entries.arrangement != nil else { return true }
+        let changes: [ActionID] = [.mark, .markAll, .delete, .expire, .editValue, .newEntry]
+        if changes.contains(id), TitleView.isArchiveRemoved(model) { return false }
         switch id {
         case .open, .mark, .markAll, .delete, .copy, .pager, .pipe, .write, .editValue, .sort, .frequency:
             return entries.count > 0 || !entries.marks.isEmpty

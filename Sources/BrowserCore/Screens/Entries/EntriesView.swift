@@ -130,6 +130,9 @@ enum EntriesView {
 
     private static func emptyText(_ model: Model) -> String {
         guard let entries = model.entries, let arrangement = entries.arrangement else { return "" }
+        if TitleView.isArchiveRemoved(model) {
+            return "\(entries.archive.name) was removed; \(Browser.keyName(model, .clear)) goes back."
+        }
         let filter = arrangement.filter
         guard let condition = arrangement.condition else {
             let new =

@@ -28,12 +28,13 @@ struct PreviewPane {
             frame.fill(head, style: look[.border], character: look.glyphs.horizontal)
         }
         let title = isBeside ? head : head.inset(left: 2, right: 2)
+        let space = isBeside ? "" : " "
         if let awaited {
-            write(title, [Span(awaited, look[.header])], into: &frame, look)
+            write(title, [Span("\(space)\(awaited)\(space)", look[.header])], into: &frame, look)
             return frame.draw(ProblemText(text: "Reading", role: .dim), in: body, look: look)
         }
         if let problem = preview.problem {
-            write(title, [Span(preview.key ?? "", look[.header])], into: &frame, look)
+            write(title, [Span("\(space)\(preview.key ?? "")\(space)", look[.header])], into: &frame, look)
             frame.draw(ProblemText(text: problem), in: body, look: look)
             return
         }
@@ -42,7 +43,6 @@ struct PreviewPane {
         let figures =
             "\(load.name), \(Figures.bytes(UInt64(load.size)))"
             + (isPart ? ", beginning only" : "")
-        let space = isBeside ? "" : " "
         let width = TextWidth.width(of: figures) + 2 + 2 * space.count
         let key = TextWidth.truncate(
             load.entry.key, to: max(4, title.columns - width), ellipsis: look.glyphs.ellipsis)

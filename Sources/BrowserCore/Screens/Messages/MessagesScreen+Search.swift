@@ -32,7 +32,9 @@ extension MessagesScreen {
         guard let log = model.log else { return [] }
         let typed = log[log.typing]
         if isKept, typed.problem == nil { return [] }
-        if isKept, let problem = typed.problem { model.say("Not a pattern: \(problem)", role: .error) }
+        if isKept, let problem = typed.problem {
+            model.say("Not a regular expression: \(problem)", role: .error)
+        }
         // Esc removes a filter but restores the previous search.
         return look(for: log.typing == .filter && !isKept ? "" : prompt.before, log.typing, &model)
     }

@@ -94,6 +94,9 @@ struct EventLog: Sendable {
         gaps[archive] = (gaps[archive] ?? []).filter { $0.upperBound >= oldest } + [start...end]
     }
 
+    /// Whether an archive was dropped while the store was open here.
+    var hasDrop: Bool { records.contains { $0.removal == .dropped } }
+
     func returns(in archive: String) -> EvictedReturns { returns[archive] ?? EvictedReturns() }
 
     func count(of archive: String?) -> Int {
@@ -160,7 +163,9 @@ struct EventFilter: Sendable, Hashable {
         if let archive, event.archive != archive { return false }
         if let kind, event.kind != kind { return false }
         guard let pattern else { return true }
-        return event.key.map(pattern.matches) ?? false
+        return [event.key, event.label, event.cause.label(of: event.kind)].contains {
+            $0.map(pattern.matches) ?? false
+        } || String(event.pid) == text
     }
 }
 

@@ -141,7 +141,8 @@ enum MonitorScreen: ScreenParts {
             setFilter(&model) { $0.archive = names.next(after: $0.archive) }
         case .filter:
             guard monitor.part == .events else { break }
-            model.prompt = .filtering(monitor.filter.text, placeholder: "part of a key")
+            model.prompt = .filtering(
+                monitor.filter.text, placeholder: "part of a key, kind or cause, or a process number")
         default: break
         }
         return []

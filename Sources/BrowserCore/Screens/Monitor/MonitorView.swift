@@ -39,14 +39,15 @@ enum MonitorView {
             columns: [
                 Table.Column("pid", width: .fixed(7), alignment: .trailing),
                 Table.Column("name", width: .minimum(8, weight: 2)),
-                Table.Column("archive", width: .minimum(8, weight: 2), priority: 4),
-                Table.Column("since", width: .fixed(6), alignment: .trailing, priority: 3),
-                Table.Column("hits", width: .fixed(11), alignment: .trailing, priority: 5),
-                Table.Column("misses", width: .fixed(11), alignment: .trailing, priority: 6),
-                Table.Column("lifetime", width: .fixed(8), alignment: .trailing, priority: 1, fraction: 3),
-                Table.Column("memory", width: .fixed(15), alignment: .trailing, priority: 3),
+                Table.Column("archive", width: .minimum(8, weight: 2), priority: 1),
+                Table.Column("since", width: .fixed(6), alignment: .trailing, priority: 7),
+                Table.Column("hits", width: .fixed(11), alignment: .trailing, priority: 4),
+                Table.Column("misses", width: .fixed(11), alignment: .trailing, priority: 5),
+                Table.Column(
+                    "lifetime hit", width: .fixed(12), alignment: .trailing, priority: 2, fraction: 3),
+                Table.Column("memory", width: .fixed(15), alignment: .trailing, priority: 6),
                 Table.Column("", width: .fixed(10), priority: 8),
-                Table.Column("state", width: .fixed(5), priority: 2),
+                Table.Column("state", width: .fixed(5), priority: 3),
             ], rowCount: attachments.count, firstRow: monitor.processTop,
             selectedRow: attachments.isEmpty ? nil : monitor.processRow,
             emptyText: model.archives.figures?.absence ?? ""
@@ -114,18 +115,21 @@ enum MonitorView {
                         : "latest \(Figures.count(count, "command", "commands"))"))
             if let problem = monitor.activityProblem { warnings.append(Span(problem, look[.danger])) }
         case .processes:
-            let count = Figures.count(processes(model).count, "process has", "processes have")
-            facts.append(Span("\(count) \(monitor.filter.archive ?? "the store") open"))
+            let shown = processes(model)
+            let count = Figures.count(Set(shown.map(\.process.pid)).count, "process", "processes")
+            let archives = Figures.count(Set(shown.map(\.archive)).count, "archive", "archives")
+            facts.append(Span("\(count), \(monitor.filter.archive ?? archives) open"))
         case .events:
             let filter = monitor.filter
             let all = Figures.count(model.events.count(of: filter.archive), "event", "events")
             let isPart = filter.kind != nil || !filter.text.isEmpty
+            // On narrow screens the last facts are left out.
+            if let kind = filter.kind { facts.append(Span(kind.label, look[.accent])) }
+            if !filter.text.isEmpty { facts.append(Span("filter \"\(filter.text)\"", look[.accent])) }
             facts.append(
                 Span(isPart ? "\(Figures.count(monitor.count(model.events))) of \(all)" : all))
             if let archive = filter.archive { facts.append(Span("of \(archive)", look[.accent])) }
-            if let kind = filter.kind { facts.append(Span(kind.label, look[.accent])) }
-            if !filter.text.isEmpty { facts.append(Span("key \"\(filter.text)\"", look[.accent])) }
-            right += model.events.missing(of: filter.archive, look)
+            facts += model.events.missing(of: filter.archive, look)
             if monitor.follows { right.append(Span(" newest ", look[.good])) }
         }
         Bar(left: left, warnings: warnings, facts: facts, right: right, role: .text)

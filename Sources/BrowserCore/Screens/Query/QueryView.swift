@@ -146,7 +146,9 @@ enum QueryView {
         }
         if query.isTyping, let remark = unknownNames(query) { return [(remark, .warning)] }
         if query.isTyping, let error = query.errors.first, !query.field.text.isEmpty {
-            let names = error.expected.prefix(12).map(\.name).joined(separator: ", ")
+            // A condition alone is a stage too.
+            let property = error.expected.contains(.word("find")) ? [QueryExpectation.property] : []
+            let names = (property + error.expected.prefix(12)).map(\.name).joined(separator: ", ")
             return [("Expected next: \(names)", .dim)]
         }
         guard let answer = query.answer else { return [] }

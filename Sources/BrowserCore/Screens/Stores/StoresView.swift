@@ -23,7 +23,7 @@ enum StoresView {
         columns.insert(
             contentsOf: Array(repeating: sign, count: (hasNumbers ? 1 : 0) + (hasFavourites ? 1 : 0)), at: 0)
         if wasOpened {
-            columns.append(Table.Column("opened", width: .fixed(7), alignment: .trailing, priority: 5))
+            columns.append(Table.Column("last used", width: .fixed(9), alignment: .trailing, priority: 5))
         }
         columns.append(Table.Column("path", width: .minimum(12, weight: 3), priority: 4))
         return Table(
