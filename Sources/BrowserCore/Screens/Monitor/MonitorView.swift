@@ -44,7 +44,7 @@ enum MonitorView {
                 Table.Column("hits", width: .fixed(11), alignment: .trailing, priority: 4),
                 Table.Column("misses", width: .fixed(11), alignment: .trailing, priority: 5),
                 Table.Column(
-                    "lifetime hit", width: .fixed(12), alignment: .trailing, priority: 2, fraction: 3),
+                    "overall hit", width: .fixed(11), alignment: .trailing, priority: 2, fraction: 3),
                 Table.Column("memory", width: .fixed(15), alignment: .trailing, priority: 6),
                 Table.Column("", width: .fixed(10), priority: 8),
                 Table.Column("state", width: .fixed(5), priority: 3),
