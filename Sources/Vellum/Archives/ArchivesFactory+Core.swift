@@ -112,7 +112,8 @@ extension ArchivesFactory {
                 let store =
                     try opened.store
                     ?? Store.openAnew(at: opened.path) {
-                        logger.warning("vellum: the store's marker file was missing", metadata: ["reason": "\($0)"])
+                        logger.warning(
+                            "vellum: the store's marker file was missing", metadata: ["reason": "\($0)"])
                     }
                 opened.store = store
                 opened.isClosed = false
