@@ -343,7 +343,7 @@ struct WorkspaceTests {
         #expect(stores.map(\.isFavourite) == [true, true, false, false])
         #expect(stores[3].opened == moment && stores[3].entries == 1)
         try FileManager.default.removeItem(atPath: folder.path + "/else/loved")
-        #expect(try source.stores().stores[1].problem?.contains("no store any more") == true)
+        #expect(try source.stores().stores[1].problem?.contains("no store exists") == true)
         try source.setFavourite(false, store: folder.path + "/else/loved")
         #expect(try source.stores().stores.map(\.name) == ["b", "a", "where"])
         // In another session.

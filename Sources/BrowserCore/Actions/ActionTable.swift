@@ -175,7 +175,7 @@ package enum ActionTable {
         action(
             .mouse, "Mouse", "Turn mouse capture on or off.", [.control("t"), Key(.function(2))], all),
         action(
-            .quit, "Quit", "Go back, or quit on the first screen; ctrl+c quits.", ["q", .control("c")], all,
+            .quit, "Quit", "Go back, or quit; ctrl+c always quits.", ["q", .control("c")], all,
             .footer),
     ]
 
