@@ -89,14 +89,14 @@ tour() {
     press 't' '"geonameid":'
     sleep 2
     press 'h' 'evicted next'
-    press 'h' 'footprint'
+    press 'h' 'disk usage'
 
     # Groups by the second part of the key: the first part is the same in all.
     press 'z' 'groups by key'
     sleep 1.5
     picture groups
     sleep 5
-    press 'h' 'footprint'
+    press 'h' 'disk usage'
 
     # A query, its rows and its explanation.
     press 'Q' 'Write a query'
@@ -107,11 +107,11 @@ tour() {
     sleep 0.5
     picture query
     sleep 4
-    press 'X' 'How it was carried out'
+    press 'X' 'Query plan and timing'
     picture explanation
     sleep 6
     press '\033' 'X Explain'
-    press 'h' 'footprint'
+    press 'h' 'disk usage'
 
     # A delete: its plan, and the undo. Nothing else uses this archive.
     press 'j' 'Country: Country'
@@ -131,7 +131,7 @@ tour() {
     sleep 2
     press 'y' '14 of 171 entries'
     sleep 2
-    press 'h' 'footprint'
+    press 'h' 'disk usage'
 
     # The log.
     press 'j' 'Journal:'
@@ -141,7 +141,7 @@ tour() {
     sleep 1
     press ' ' 'PAUSED'
     sleep 3
-    press 'h' 'footprint'
+    press 'h' 'disk usage'
     press ' ' '● live'
 
     # The archives again, once their graphs have something to show, and graphs of minutes.
@@ -158,7 +158,7 @@ tour() {
     press 'T' 'evictions/s'
     sleep 3
     # The first closes the graphs.
-    press 'q' 'footprint'
+    press 'q' 'disk usage'
     printf q >&4
 }
 
