@@ -155,7 +155,7 @@ tour() {
     sleep 2
     picture archives
     sleep 2
-    press 'T' 'evictions/s'
+    press 'T' 'expiries'
     sleep 3
     # The first closes the graphs.
     press 'q' 'disk usage'
