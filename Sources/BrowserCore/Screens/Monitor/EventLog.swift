@@ -95,7 +95,7 @@ struct EventLog: Sendable {
     }
 
     /// Whether an archive was dropped while the store was open here.
-    var hasDrop: Bool { records.contains { $0.removal == .dropped } }
+    var hasDrop: Bool { records.contains { $0.event.removal == .dropped } }
 
     func returns(in archive: String) -> EvictedReturns { returns[archive] ?? EvictedReturns() }
 
