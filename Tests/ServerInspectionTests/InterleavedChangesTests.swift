@@ -130,9 +130,12 @@ struct InterleavedChangesTests {
         }
     }
 
-    @Test("an idle key that is stored before it is copied isn't expired", arguments: [["k"], ["k", "l"]])
-    func writesToIdleKeys(keys: [String]) async throws {
+    @Test(
+        "an idle key that is stored before it is copied isn't deleted", arguments: [["k"], ["k", "l"]],
+        [false, true])
+    func writesToIdleKeys(keys: [String], hasCondition: Bool) async throws {
         let served = try await Served()
+        let reader = try served.server.client()
         try served.ask("SET", "k", "former")
         guard case .bytes(let dump) = try served.ask("DUMP", "k") else { throw CocoaError(.fileReadUnknown) }
         for key in keys {
@@ -150,11 +153,23 @@ struct InterleavedChangesTests {
             })
         let address = try ServerAddress("valkey://127.0.0.1:\(proxy.port)")
         let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        func areIdle(_ keys: [String]) throws(SourceError) -> Set<ExactText> {
+            do {
+                let idle = try keys.filter { try reader.command("OBJECT", "IDLETIME", $0).number ?? 0 > 500 }
+                return Set(idle.map { ExactText($0) })
+            } catch {
+                throw SourceError("\(error)")
+            }
+        }
+        let targets = try served.targets(keys)
         let before = Timestamp.now().adding(seconds: -500)
-        let carried = try changes.carryOut(.expireIdle(before: before), on: try served.targets(keys))
+        let carried =
+            try hasCondition
+            ? changes.carryOut(.delete, on: targets, meeting: areIdle, readsIdleTimes: true)
+            : changes.carryOut(.expireIdle(before: before), on: targets)
         #expect(carried.outcome.entries == keys.count - 1)
         #expect(carried.outcome.skips.map(\.key) == ["k"])
-        #expect(carried.outcome.skips.map(\.reason) == [.used])
+        #expect(carried.outcome.skips.map(\.reason) == [hasCondition ? .changed : .used])
         #expect(isStored.withLock { $0 })
         try expectOther(served, 0)
     }

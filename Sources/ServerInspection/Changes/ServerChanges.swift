@@ -72,9 +72,11 @@ package struct ServerChanges {
     ///   - run: the run of the server where the keys were found; nil: any.
     ///   - checkpoint: gets the number of keys done, and returns whether to continue.
     ///   - isStillMeant: called with watched keys; the others are skipped.
+    ///   - readsIdleTimes: whether that depends on idle times.
     package func carryOut(
         _ action: PlannedAction, on targets: [Target], in run: String? = nil,
-        checkpoint: (Int) -> Bool = { _ in true }, meeting isStillMeant: Condition? = nil
+        checkpoint: (Int) -> Bool = { _ in true }, meeting isStillMeant: Condition? = nil,
+        readsIdleTimes: Bool = false
     ) throws(SourceError) -> Carried<PlanOutcome> {
         guard
             let undo = try UndoArchive(
@@ -89,7 +91,7 @@ package struct ServerChanges {
         var idle: Double?
         if case .expireIdle(let before) = action { idle = Timestamp.now().seconds(since: before) }
         // Where a copy counts as an access, a failed transaction of several keys hides which of them were used.
-        let isSingle = traits.isClustered || idle != nil && !traits.keepsIdleTimes
+        let isSingle = traits.isClustered || (idle != nil || readsIdleTimes) && !traits.keepsIdleTimes
         var work = Work(
             action: action, idle: idle, isStillMeant: isStillMeant, undo: undo,
             record: try undo.begin(action.kind, in: run ?? traits.run, at: .now()))

@@ -42,7 +42,7 @@ struct ServerChange {
         }
         let carried = try database.changes().carryOut(
             action, on: targets, in: try database.run(), checkpoint: { _ in !Interruption.isRequested },
-            meeting: try stillMeant())
+            meeting: try stillMeant(), readsIdleTimes: try readsIdleTimes())
         let outcome = carried.outcome
         for remark in outcome.remarks(listing: 10) { Narration.complain(remark) }
         Narration.say(plan.action.summary(of: outcome))
@@ -67,6 +67,12 @@ struct ServerChange {
     private var action: PlannedAction {
         plan.idle.map { .expireIdle(before: Timestamp.now().adding(seconds: -($0 / .seconds(1)))) }
             ?? plan.action
+    }
+
+    private func readsIdleTimes() throws -> Bool {
+        let stages = try selection.condition.map { try QueryProblem.condition($0).stages } ?? []
+        let properties = stages.flatMap(\.properties)
+        return properties.contains(.metadata(.idle)) || properties.contains(.metadata(.accessed))
     }
 
     /// Rechecks the keys that a condition chose, once no other client can change them unnoticed.
