@@ -213,7 +213,7 @@ struct DeleteTests {
         #expect(text.contains("\"東京都\" was removed already"))
         // The report offers to delete the skipped entries, and the undo.
         #expect(text.contains("[ Delete 1 too ]"))
-        #expect(browser.lines.last?.contains("y Delete 1 too") == true)
+        #expect(text.contains("y Delete 1 too"))
         clock.advance(2)
         browser.press([.character("y")])
         #expect(browser.model.planned?.map(\.key) == ["Bandung"])

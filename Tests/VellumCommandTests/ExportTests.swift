@@ -132,7 +132,7 @@ struct ExportTests {
             let result = try Vellum.run(command + ["--store", store.path])
             #expect(result.status == 2 && result.output.isEmpty, "\(command)")
             #expect(
-                result.errors.contains("3,000 objects with 15,001 different properties"), "\(result.errors)")
+                result.errors.contains("3,000 objects × 15,001 properties"), "\(result.errors)")
         }
         #expect(try store.done("export", "A").lines.count == 3_000)
         #expect(try store.done("query", "A", "select id", "--csv").lines.count == 3_001)

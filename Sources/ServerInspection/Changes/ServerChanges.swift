@@ -186,7 +186,9 @@ package struct ServerChanges {
                 let read = try read(keys, &work, knowing: earlier)
                 try keep(read, work)
                 copies = read
-                done = copies.isEmpty ? [] : try transact(ServerChanges.commands(for: copies, work.action))
+                // An empty transaction ends the watch, which would make the next one fail.
+                done = try transact(copies.isEmpty ? [] : ServerChanges.commands(for: copies, work.action))
+                if copies.isEmpty { done = [] }
             } catch {
                 guard ServerChanges.concernsKeys(error) else {
                     // The keys may be deleted, so the copies stay.
