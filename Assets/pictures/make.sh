@@ -66,7 +66,7 @@ tour() {
 
     # Entries in LRU order: the most recent, then the next to be evicted. If the entry under the cursor
     # is recorded again, the cursor follows it; then the last one is selected again, once the list, which is frozen after keys, is new.
-    press '\r' 'evicted next'
+    press '\r' 'next to be evicted'
     sleep 1.5
     for again in 1 2 3 4 5 6; do
         printf G >&4
@@ -88,7 +88,7 @@ tour() {
     sleep 2
     press 't' '"geonameid":'
     sleep 2
-    press 'h' 'evicted next'
+    press 'h' 'next to be evicted'
     press 'h' 'disk usage'
 
     # Groups by the second part of the key: the first part is the same in all.
@@ -99,7 +99,7 @@ tour() {
     press 'h' 'disk usage'
 
     # A query, its rows and its explanation.
-    press 'Q' 'Write a query'
+    press 'Q' 'Type a query'
     sleep 1
     enter 'find timezone contains "Asia" | sort population desc | select name, population | limit 20'
     sleep 0.5
