@@ -38,14 +38,10 @@ public enum StorageError: Error, Sendable, Hashable {
     case wrongKind(archive: String, kind: ArchiveKind, operation: String)
     /// Bytes on disk don't match the format. Readable content is intact.
     case corrupted(path: String, offset: Int, reason: String)
-    /// Like `corrupted`, for a ring file. The reason states the number of readable messages.
-    case damagedRingFile(path: String, offset: Int, reason: String)
     /// The file was written in a newer format than this program supports.
     case unsupportedVersion(path: String, found: UInt32, supported: UInt32)
     /// Another process holds the archive and didn't release it in time; process 0 means that the holder is unknown.
     case busy(archive: String, process: Int32, reason: String)
-    /// Another process uses the ring file and didn't release it in time.
-    case ringFileInUse(path: String, reason: String)
     /// The archive or the store behind this object was closed or removed.
     case closed(name: String)
     /// The medium rejected a write, so it is unknown which of the latest changes it has. The archive rejects changes until all
@@ -147,15 +143,11 @@ extension StorageError: CustomStringConvertible {
                 + (kind == .log ? "append to it, and read its messages" : "only a log takes messages")
         case .corrupted(let path, let offset, let reason):
             StorageError.damage(path, offset, reason) + "; run a check to find the affected entries"
-        case .damagedRingFile(let path, let offset, let reason):
-            "ring file \(path) is damaged at byte \(offset): \(reason); save its readable messages with vellum tail, and "
-                + "start a new file"
         case .unsupportedVersion(let path, let found, let supported):
             "\(path) has format version \(found), this program reads version \(supported); update the program"
         case .busy(let archive, 0, let reason): "archive \"\(archive)\" is in use: \(reason)"
         case .busy(let archive, let process, let reason):
             "archive \"\(archive)\" is held by process \(process): \(reason)"
-        case .ringFileInUse(let path, let reason): "ring file \(path) is in use: \(reason)"
         case .closed(let name): "\"\(name)\" was closed or removed; open it again"
         case .syncFailed(let path):
             "writing \(path) to the medium failed: the latest changes may be lost at a power failure; check the "

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CBOR
+import CacheAdvance
 import StorageEngine
 import StoreInspection
 
@@ -50,6 +51,16 @@ extension StorageError {
     }
 }
 
+extension RingFileError {
+    var exitStatus: ExitStatus {
+        switch self {
+        case .messageTooLarge: .nothing
+        case .otherSettings, .emptyMessage: .usage
+        default: .storeFailure
+        }
+    }
+}
+
 enum FailureReport {
     static func report(_ error: any Error) -> ExitStatus {
         switch error {
@@ -61,6 +72,9 @@ enum FailureReport {
                 error.description + (error.ringFileHint ?? "")
                     + (Configuration.current.hint(for: error) ?? "")
                     + (Suggestion.archive(for: error) ?? ""))
+            return error.exitStatus
+        case let error as RingFileError:
+            Narration.complain(error.description)
             return error.exitStatus
         case let error as CBORError:
             Narration.complain("a stored value cannot be read: \(error)")
