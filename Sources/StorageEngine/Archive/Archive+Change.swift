@@ -137,7 +137,7 @@ extension Archive {
         _ key: String, _ body: (CurrentEntry?) -> EntryChange
     ) throws(StorageError) -> EntryChange {
         let start = cp_monotonic_time()
-        while cp_monotonic_time() &- start < ArchiveEngine.patienceNanoseconds {
+        while cp_monotonic_time() &- start < ArchiveLock.patienceNanoseconds {
             let present = try current(key)
             let change = body(present)
             switch change {

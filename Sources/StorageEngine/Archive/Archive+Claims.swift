@@ -9,7 +9,7 @@ extension Archive {
     /// Claims the key's hash; `nil` if another has claimed it. Costs two system calls, a descriptor. Succeeds without file locks.
     package func claim(_ key: String) throws(StorageError) -> KeyClaim? {
         let engine = try engine()
-        let file = try engine.folder.file(named: ArchiveOpening.attachedName, writable: true)
+        let file = try engine.folder.file(named: ArchiveFile.attached, writable: true)
         let hash = try withBytes(of: key) { (key) throws(StorageError) in
             try ArchiveEngine.validate(key: key)
             return engine.hash(key)

@@ -10,7 +10,7 @@ extension Archive {
             let section = try engine.acquire()
             section.drainTouches()
             return try section.changeDeadline(
-                of: key, to: ArchiveEngine.deadline(in: lifetime), ifSequence: nil, cause: .request)
+                of: key, to: Deadline.boot(in: lifetime), ifSequence: nil, cause: .request)
                 == .deleted
         }
         try engine.finishChange()

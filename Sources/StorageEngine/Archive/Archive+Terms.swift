@@ -1,13 +1,3 @@
-package struct KeptTerms: OptionSet, Sendable, Hashable {
-    package let rawValue: UInt8
-
-    package init(rawValue: UInt8) { self.rawValue = rawValue }
-
-    package static let lifetime = KeptTerms(rawValue: 1)
-    package static let memoryLifetime = KeptTerms(rawValue: 2)
-    package static let owner = KeptTerms(rawValue: 4)
-}
-
 extension Archive {
     /// Like ``putAndHold(_:forKey:encoding:attributes:keepsCreation:)`` if the entry's sequence is `sequence` (`nil`: absent);
     /// otherwise returns `nil`. Keeps the options in `kept`; copies the expiry time from the index, so it never shifts. Without

@@ -9,7 +9,7 @@ import SystemC
 /// damaged), and, when it changes the archive, `readOnly`, `noSpace`, `busy` and `system`.
 ///
 /// In a forked child, calls on the parent's archives throw `closed`. The child opens its own archives, through any store.
-public final class Archive: Sendable {
+public final class Archive: Sendable, FollowedArchive {
     /// Name of the archive in its store.
     public let name: String
     let mode: AccessMode
@@ -85,7 +85,7 @@ public final class Archive: Sendable {
                     engine.log.releaseSegments(before: engine.index.oldestSegment)
                     return engine
                 }
-                let engine = try openAnew(after: current)
+                let engine = try reopened(after: current)
                 // Skips one event number, so that followers see a gap. If there were no events yet (the archive was being
                 // created), the new index has them from the first on.
                 if let last = current, !last.index.isCut, last.index.isHeaderIntact, last.nextEvent > 0 {
@@ -103,7 +103,7 @@ public final class Archive: Sendable {
     }
 
     /// Opens the archive again for reading. Throws `closed` if it was removed, even if its name is in use again.
-    private func openAnew(after last: ArchiveEngine?) throws(StorageError) -> ArchiveEngine {
+    private func reopened(after last: ArchiveEngine?) throws(StorageError) -> ArchiveEngine {
         let engine: ArchiveEngine
         do throws(StorageError) {
             engine = try Archive.open(name: name, store: store, mode: mode, options: options)
@@ -115,6 +115,11 @@ public final class Archive: Sendable {
         }
         if let last, last.log.identity != engine.log.identity { throw .closed(name: name) }
         return engine
+    }
+
+    /// An observer's engine, opened again.
+    func reopenedEngine() throws(StorageError) -> ArchiveEngine {
+        try reopened(after: current.withLock { $0 })
     }
 
     @inline(__always)
@@ -303,17 +308,6 @@ public final class Archive: Sendable {
 
     // MARK: The whole archive
 
-    /// All present entries; those that others store or remove during the call may be listed or not (``EntryList``).
-    /// Costs some ten nanoseconds an entry, and copies no key or value. Leaves no trace.
-    public func entries(order: RecencyOrder = .mostRecentFirst) throws(StorageError) -> EntryList {
-        try EntryList(engine: try engine(), order: order)
-    }
-
-    /// The most recent entries, shown while ``entries(order:)`` lists a large archive. Costs in proportion to `most`.
-    package func recentEntries(_ most: Int) throws(StorageError) -> EntryList {
-        try EntryList(engine: try engine(), order: .mostRecentFirst, mostRecent: most)
-    }
-
     /// Random bytes that identify this archive, also among earlier and later archives of the name.
     package func identity() throws(StorageError) -> [UInt8] { try engine().log.identity }
 
@@ -333,27 +327,6 @@ public final class Archive: Sendable {
     /// Processes that have the archive open for writing.
     public func processes() throws(StorageError) -> [AttachedProcess] {
         try engine().processes()
-    }
-
-    /// Reads every frame of the log and compares the index with it, without the lock. Leaves no trace. Uses up to 64 MiB of
-    /// memory or a sixteenth of the log's size, if that is more. Costs about as much as reading the archive's files; above some
-    /// 380,000 entries they are read several times, for a part of the entries each time.
-    public func check() throws(StorageError) -> CheckReport { try check(most: nil) }
-
-    /// Like ``check()``, examining at most `most` entries in one reading of the log. `progress` gets the share done, 0 to 1.
-    package func check(
-        most: Int?, progress: (Double) -> Void = { _ in }
-    ) throws(StorageError) -> CheckReport {
-        var report = try engine().check(most: most, progress: progress)
-        guard fixed == nil else { return report }
-        // A writer may have rebuilt the index or reclaimed segments, so damage counts if two checks in a row report the same.
-        for attempt in 0..<20 where !report.clean {
-            if attempt > 2 { usleep(UInt32(attempt) * 2_000) }
-            let again = try openAnew(after: current.withLock { $0 }).check(most: most)
-            defer { report = again }
-            if again.problems == report.problems { break }
-        }
-        return report
     }
 
     /// Rejects another API's archive; one without a type name is accepted. Throws `wrongKind`, or `invalidConfiguration`.
@@ -419,7 +392,11 @@ public final class Archive: Sendable {
     func destroy(
         ifStill old: ArchiveVersion?, removing: () throws(StorageError) -> Void
     ) throws(StorageError) -> Bool {
-        guard try engine().acquire().closeForAll(doorbell, ifStill: old) else { return false }
+        let engine = try engine()
+        let section = try engine.acquire()
+        if let old, try engine.isStill(old) == false { return false }
+        section.closeForAll(doorbell)
+        _ = consume section
         defer { end() }
         try removing()
         return true

@@ -80,14 +80,14 @@ extension ArchiveEngine {
         let least = min(most, max(10_000, entries / 64))
         // Twice, because memory freed by one part may be fragmented for the next.
         return AddressPressure.bearable(
-            most, least: least, bytesEach: 2 * ArchiveEngine.checkedBytes, besides: entries)
+            most, least: least, bytesEach: 2 * EntryLister.checkedBytes, besides: entries)
     }
 
     private func checkOnce(
         _ most: Int, _ progress: (Double) -> Void
     ) throws(StorageError) -> CheckFindings {
         var done = 0.0
-        var parts = [LogAccount.Part()]
+        var parts = [TagRange()]
         var findings = CheckFindings()
         findings.head = index.head
         let totals = (entries: index.entryCount, bytes: index.valueBytes)
@@ -173,7 +173,7 @@ private struct CheckPass {
     private let engine: ArchiveEngine
     private(set) var findings: CheckFindings
     /// Parts that were split off because there were too many entries.
-    private(set) var otherParts: [LogAccount.Part] = []
+    private(set) var otherParts: [TagRange] = []
     private let most: Int
     private var account: LogAccount
     private var sieve: BatchSieve<LoggedFrame>
@@ -201,7 +201,7 @@ private struct CheckPass {
     private var astray: [(key: UInt64, location: Location, problem: String)] = []
 
     init(
-        _ engine: ArchiveEngine, _ part: LogAccount.Part, most: Int, _ findings: CheckFindings
+        _ engine: ArchiveEngine, _ part: TagRange, most: Int, _ findings: CheckFindings
     ) throws(StorageError) {
         self.engine = engine
         self.most = most
@@ -211,13 +211,13 @@ private struct CheckPass {
         oldest = engine.index.oldestSegment
         account = try LogAccount(part, kind: engine.kind, tagHash: engine.hash)
         sieve = BatchSieve(kind: engine.kind)
-        var entries = try engine.liveReferences(allOf: part, most: most)
+        var entries = try EntryLister(engine: engine).liveReferences(allOf: part, most: most)
         while entries == nil, let other = account.halve() {
             otherParts.append(other)
-            entries = try engine.liveReferences(allOf: account.part, most: most)
+            entries = try EntryLister(engine: engine).liveReferences(allOf: account.part, most: most)
         }
         // All entries have one hash, so the part can't be split.
-        if entries == nil { entries = try engine.liveReferences(allOf: account.part) }
+        if entries == nil { entries = try EntryLister(engine: engine).liveReferences(allOf: account.part) }
         for entry in entries ?? [] {
             if entry.tier == .memory {
                 inMemory.append(entry.tag)

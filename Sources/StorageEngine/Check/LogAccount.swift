@@ -1,21 +1,6 @@
 /// The state of each key of a part according to a log: OnDiskFormat, "Reading the log". For one thread. Uses some 100 bytes an
 /// entry. Keys are stored as 64 bits, half a hash with a separate secret, to resist crafted collisions.
 struct LogAccount {
-    /// The keys examined in one reading of a log: those whose hash begins with certain bits. Initially all keys.
-    struct Part {
-        private var depth: UInt32 = 0
-        private var prefix: UInt32 = 0
-
-        @inline(__always)
-        func contains(_ tag: UInt32) -> Bool { tag >> (32 - depth) == prefix }
-
-        mutating func halve() -> Part? {
-            guard depth < 32 else { return nil }
-            (depth, prefix) = (depth + 1, prefix << 1)
-            return Part(depth: depth, prefix: prefix | 1)
-        }
-    }
-
     struct Word {
         var location: Location
         var valueBytes: UInt32
@@ -29,7 +14,7 @@ struct LogAccount {
     private let kind: ArchiveKind
     private let hash: KeyHash
     private let tagHash: KeyHash
-    private(set) var part: Part
+    private(set) var part: TagRange
     /// For a log archive: messages before this location have been dropped.
     private(set) var oldestMessage = Location.none
     /// Messages kept in memory before dropped ones are removed from it.
@@ -52,7 +37,7 @@ struct LogAccount {
     /// Locations of tombstoned entries, to find those that `evict` frames drop.
     private var places: [Location: (key: UInt64, place: Int)] = [:]
 
-    init(_ part: Part, kind: ArchiveKind, tagHash: KeyHash) throws(StorageError) {
+    init(_ part: TagRange, kind: ArchiveKind, tagHash: KeyHash) throws(StorageError) {
         self.part = part
         self.kind = kind
         self.tagHash = tagHash
@@ -96,7 +81,7 @@ struct LogAccount {
     private static let asideWeight = 4
 
     /// Drops half of the part and returns that half, to be examined in another pass; `nil` if it can't be split.
-    mutating func halve() -> Part? {
+    mutating func halve() -> TagRange? {
         guard let other = part.halve() else { return nil }
         let part = part
         func isOther(_ key: UInt64) -> Bool { !part.contains(LogAccount.tag(of: key)) }

@@ -9,35 +9,8 @@ extension ArchiveEngine {
         return known <= index.head ? known : .none
     }
 
-    /// Makes the last change as durable as the archive's level requires, and does the pending compaction. Called by every change
-    /// after it has released the lock. At level `process` it costs four relaxed loads if no entry expires.
-    @inline(__always)
-    func finishChange() throws(StorageError) {
-        // Both words share a cache line with the one read next.
-        if index.hasDeadlines || index.setAsideCount != 0
-            || isCompactionDue.load(ordering: .relaxed)
-        {
-            scheduleMaintenance()
-        }
-        if index.isEverSynced {
-            try finishChangeSlowly()
-        }
-    }
-
-    @inline(never)
-    private func finishChangeSlowly() throws(StorageError) {
-        switch index.durability {
-        case .full: try synchronize(upTo: index.head)
-        case .interval:
-            // The next write retries a failed background sync, and throws its error if it fails again.
-            if syncing.isOverdue.load(ordering: .relaxed) { try synchronizeOverdue() }
-            try beginUpkeep()
-        case .process, nil: break
-        }
-    }
-
     /// Returns when all frames before `target` are on the medium. Concurrent callers share a sync.
-    func synchronize(upTo target: Location, patience: Int64 = ArchiveEngine.patienceNanoseconds)
+    func synchronize(upTo target: Location, patience: Int64 = ArchiveLock.patienceNanoseconds)
         throws(StorageError)
     {
         guard synced < target else { return }
@@ -74,7 +47,7 @@ extension ArchiveEngine {
         crashPoint(.segmentsSynced)
         if start == .none {
             // Nothing was synced since the index was created; perhaps not even the folder's name is on the medium.
-            for above in try ArchiveOpening.foldersToFind(folder) {
+            for above in try folder.foldersToFind {
                 try orStop { () throws(StorageError) in try above.synchronizeNames() }
             }
         } else if start.segment != target.segment {
@@ -95,14 +68,6 @@ extension ArchiveEngine {
         }
     }
 
-    // MARK: Changing the level
-
-    /// Called after the level was changed: syncs earlier acknowledged changes.
-    func applyDurability() throws(StorageError) {
-        if index.durability != .process { try synchronize(upTo: index.head) }
-        try finishChange()
-    }
-
     // MARK: Syncing in the background
 
     private var intervalNanoseconds: Int64 {
@@ -112,7 +77,7 @@ extension ArchiveEngine {
     /// Pause until the task runs again: short enough to notice that another process shortened the interval.
     private var taskNanoseconds: Int64 { min(intervalNanoseconds, 1_000_000_000) }
 
-    private func beginUpkeep() throws(StorageError) {
+    func beginUpkeep() throws(StorageError) {
         // The closure holds a strong reference until ``endSyncing()``; a weak one would slow down the retains of every put.
         try syncing.begin(after: taskNanoseconds) { self.syncIfDue() }
     }
@@ -132,7 +97,7 @@ extension ArchiveEngine {
             // Doesn't wait: other archives of this process need this thread.
             try synchronizeOverdue(patience: 0)
         } catch {
-            if case .busy = error, !syncing.isBusy(since: ArchiveEngine.patienceNanoseconds) {
+            if case .busy = error, !syncing.isBusy(since: ArchiveLock.patienceNanoseconds) {
                 return 20_000_000
             }
             syncing.isOverdue.store(true, ordering: .relaxed)
@@ -142,9 +107,8 @@ extension ArchiveEngine {
     }
 
     /// Waits for `patience` only if no caller has waited that long already.
-    private func synchronizeOverdue(patience: Int64 = ArchiveEngine.patienceNanoseconds) throws(StorageError)
-    {
-        let isKnown = syncing.isBusy(since: ArchiveEngine.patienceNanoseconds)
+    func synchronizeOverdue(patience: Int64 = ArchiveLock.patienceNanoseconds) throws(StorageError) {
+        let isKnown = syncing.isBusy(since: ArchiveLock.patienceNanoseconds)
         try synchronize(upTo: index.head, patience: isKnown ? 0 : patience)
         syncing.isOverdue.store(false, ordering: .relaxed)
     }
@@ -152,5 +116,21 @@ extension ArchiveEngine {
     func endSyncing() {
         syncing.end()
         if index.durability == .interval { try? synchronize(upTo: index.head) }
+    }
+}
+
+extension FileDescriptor {
+    /// The folders whose names lead to an archive's files: this one, the store's, and the one that contains the store.
+    var foldersToFind: [FileDescriptor] {
+        get throws(StorageError) {
+            let store = try parentFolder()
+            do throws(StorageError) {
+                return try [self, store, store.parentFolder()]
+            } catch {
+                // This user may not open the containing folder. The creator of the store's folder could, and synced it.
+                guard case .permissionDenied = error else { throw error }
+                return [self, store]
+            }
+        }
     }
 }

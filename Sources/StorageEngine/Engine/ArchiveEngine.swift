@@ -29,6 +29,7 @@ final class ArchiveEngine: Sendable {
     private let made = cp_monotonic_time()
     /// Value of `drained` at which a look-up last waited for the lock without success.
     let stuckAt = Atomic<UInt64>(.max)
+    let tasks: EngineTasks
     let syncing: Syncing
     let maintenance = Guarded<MaintenanceState>(MaintenanceState())
     /// When the maintenance task runs next, on the boot clock; `.max`: never.
@@ -46,23 +47,22 @@ final class ArchiveEngine: Sendable {
     let holds = HoldCounter()
     #endif
 
-    /// Longest wait for the archive's lock, in nanoseconds.
-    static let patienceNanoseconds: Int64 = 10_000_000_000
-
     init(
-        _ opening: ArchiveOpening, memory: IndexMemory, log: SegmentLog, lock: ArchiveLock, role: ArchiveRole
+        _ descriptor: Descriptor, in folder: FileDescriptor, memory: IndexMemory, log: SegmentLog,
+        lock: ArchiveLock, role: ArchiveRole, tasks: EngineTasks
     ) {
-        name = opening.descriptor.name
-        kind = opening.descriptor.configuration.kind
-        folder = opening.folder
+        name = descriptor.name
+        kind = descriptor.configuration.kind
+        self.folder = folder
         self.memory = memory
         index = IndexView(memory)
-        hash = opening.descriptor.hash(salt: index.salt)
+        hash = descriptor.hash(salt: index.salt)
         self.log = log
         self.lock = lock
         attachment = role.attachment
         processSlot = role.slot
         unusableIndex = role.unusableIndex
+        self.tasks = tasks
         pid = getpid()
         syncing = Syncing(folder: folder)
     }
@@ -80,6 +80,7 @@ final class ArchiveEngine: Sendable {
         attachment = other.attachment
         processSlot = slot
         unusableIndex = other.unusableIndex
+        tasks = other.tasks
         pid = other.pid
         syncing = other.syncing
         // Keeps the pending compaction that the other handle's write lock guard requested.
@@ -95,57 +96,6 @@ final class ArchiveEngine: Sendable {
         withExtendedLifetime(self) { body(index) }
     }
 
-    /// Releases the process slot, adds its counters, and makes the lock throw `closed`: others may use the files. Call it once.
-    func detach() {
-        // In a forked child this would end the parent's registration.
-        guard let attachment, pid == getpid() else { return }
-        gate.closeAndEnter()
-        stopMaintenance()
-        let hasLeft = leaveTable()
-        // A closed handle must not keep disk space that others release.
-        log.unmapReleased()
-        // If the lock wasn't available, earlier waiters have timed out too.
-        let isAlone = gate.isLeft(within: hasLeft ? ArchiveEngine.patienceNanoseconds : 1_000_000)
-        endSyncing()
-        // Otherwise the last thread inside the gate unlocks the file when it leaves.
-        guard isAlone else { return }
-        if hasLeft { markAsClean() }
-        attachment.unlock()
-    }
-
-    /// Requires that the caller is inside the gate. Returns `false` if the lock was not available.
-    private func leaveTable() -> Bool {
-        do throws(StorageError) {
-            let section = try lockedSection(nanoseconds: ArchiveEngine.patienceNanoseconds)
-            if let processSlot, processSlot.pid == UInt32(bitPattern: pid) {
-                section.index.touches.drainAll()
-                section.leave(processSlot)
-                attachment?.unlockByte(processSlot.line)
-                log.releaseSegments(before: .max)
-            }
-            return true
-        } catch {
-            if case .busy = error { return false }
-            return true
-        }
-    }
-
-    /// The last writer sets the index's clean mark, unless another process is opening the archive.
-    private func markAsClean() {
-        guard let attachment, index.isReady,
-            let openLock = try? OpenLock.take(in: folder, archive: name, nanoseconds: 0)
-        else { return }
-        defer { openLock.release() }
-        guard (try? attachment.lock(.exclusive, wait: false)) == true else { return }
-        // A clean mark would certify a damaged header. Without the mark, the next opening rebuilds the index.
-        guard index.isSaltIntact else { return }
-        let section = ArchiveSection(unshared: self)
-        try? section.noteParts()
-        if (try? section.leaveSmallerIndex()) == true { return }
-        // If the mark can't be set, the next opening verifies the totals.
-        try? section.index.cleanMark.set()
-    }
-
     /// Whether an observer must open the archive again: its index was replaced, truncated or overwritten, or its copy is old.
     var isSuperseded: Bool {
         guard attachment == nil else { return false }
@@ -156,18 +106,54 @@ final class ArchiveEngine: Sendable {
     }
 
     private var hasNewIndex: Bool {
-        guard let present = try? folder.status(ofEntry: ArchiveOpening.indexName) else { return false }
+        guard let present = try? folder.status(ofEntry: ArchiveFile.index) else { return false }
         return present.number != unusableIndex
     }
 
     private static let copyNanoseconds: Int64 = 5_000_000_000
-
-    var isGone: Bool { (try? folder.status().links) == 0 }
 
     static func validate(key: UnsafeRawBufferPointer) throws(StorageError) {
         guard key.count > 0 else { throw .invalidKey(reason: "it is empty; use 1 to 1,024 bytes") }
         guard key.count <= Frame.maximumKeyBytes else {
             throw .invalidKey(reason: "\(key.count) bytes; use at most 1,024")
         }
+    }
+
+    @inline(__always)
+    func countHandled(entries: Int = 0, files: Int = 0, chunks: Int = 0) {
+        #if DEBUG
+        holds.add(entries, files, chunks)
+        #endif
+    }
+
+    func requireEntries(to operation: String) throws(StorageError) {
+        guard kind != .log else { throw .wrongKind(archive: name, kind: kind, operation: operation) }
+    }
+}
+
+/// Operations of higher folders that the engine starts.
+struct EngineTasks: Sendable {
+    /// Completes or reverts what a crashed holder of the lock left.
+    let recover: @Sendable (borrowing ArchiveSection) throws(StorageError) -> Void
+    /// Runs background maintenance once. Returns the nanoseconds until the next run; `nil` ends the task.
+    let maintain: @Sendable (ArchiveEngine) -> Int64?
+}
+
+enum ArchiveRole {
+    /// `attachment` is locked as long as it is open; `slot` is the slot in the process table, if the handle has one.
+    case writer(attachment: FileDescriptor, slot: ProcessSlot?)
+    /// Reads the index that the writers share, and writes nothing.
+    case observer
+    /// Has read the log into private memory for lack of a usable index (`beside`), and shows its state at that time.
+    case copy(beside: FileDescriptor.FileNumber?)
+
+    var attachment: FileDescriptor? {
+        if case .writer(let attachment, _) = self { attachment } else { nil }
+    }
+    var slot: ProcessSlot? {
+        if case .writer(_, let slot) = self { slot } else { nil }
+    }
+    var unusableIndex: FileDescriptor.FileNumber? {
+        if case .copy(let index) = self { index } else { nil }
     }
 }

@@ -37,9 +37,9 @@ struct ArchiveSection: ~Copyable {
     }
 
     /// The index for changing, valid as long as the guard.
-    @inline(__always) var index: ChangingIndex { ChangingIndex(self) }
+    @inline(__always) var index: ChangingIndex { ChangingIndex(locked: engine.index) }
     @inline(__always) var log: SegmentLog { engine.log }
-    @inline(__always) var segments: ChangingLog { ChangingLog(self) }
+    @inline(__always) var segments: ChangingLog { ChangingLog(locked: engine.log) }
 
     /// Applies pending touches. Returns a stamp that is later than theirs.
     @discardableResult
@@ -50,21 +50,24 @@ struct ArchiveSection: ~Copyable {
         index.contradiction(at: IndexLayout.valueBytesOffset, "its totals exceed its entries")
     }
 
-    /// Marks the index as removed for all processes, and wakes followers; `false` if the version `old` isn't the present one.
-    @discardableResult
-    func closeForAll(_ doorbell: Doorbell?, ifStill old: ArchiveVersion? = nil) throws(StorageError) -> Bool {
-        if let old, try engine.isStill(old) == false { return false }
-        index.state = .building
-        index.events.callWaiters(doorbell)
-        return true
+    /// Renews the parts after frames were appended to a log with losses, unless other segments changed. Requires no other writer.
+    func noteParts() throws(StorageError) {
+        let (oldest, head) = (index.oldestSegment, index.head)
+        guard let parts = index.parts, head != parts.head else { return }
+        let isOther = try parts.differ(in: engine.log, from: oldest, to: head)
+        guard !isOther else { return }
+        index.parts = try LogParts(of: engine.log, from: oldest, to: head)
     }
 }
 
 extension ArchiveEngine {
+    /// Entries handled under one hold of the lock.
+    static let actionBatch = 256
+
     /// Takes the lock, and first completes or reverts what a crashed holder left. Throws `closed` once ``detach()`` has begun.
     @inline(__always)
     func acquire(
-        nanoseconds: Int64 = ArchiveEngine.patienceNanoseconds
+        nanoseconds: Int64 = ArchiveLock.patienceNanoseconds
     ) throws(StorageError) -> ArchiveSection {
         guard attachment != nil else { throw .readOnly(operation: "change \"\(name)\"") }
         guard gate.enter() else { throw .closed(name: name) }
@@ -146,7 +149,7 @@ extension ArchiveEngine {
     @inline(never)
     private func recoverSection() throws(StorageError) {
         switch index.state {
-        case .ready: try ArchiveSection(unshared: self).recover()
+        case .ready: try tasks.recover(ArchiveSection(unshared: self))
         case .building: throw .closed(name: name)
         case .syncFailed: throw .syncFailed(path: folder.path)
         case .damaged, nil:

@@ -88,7 +88,7 @@ final class Syncing: Sendable {
             defer { duty = Duty(isEnded: true) }
             return duty.ticket
         }
-        if let ended { Upkeep.shared.cancel(ended, within: ArchiveEngine.patienceNanoseconds) }
+        if let ended { Upkeep.shared.cancel(ended, within: ArchiveLock.patienceNanoseconds) }
     }
 }
 

@@ -102,4 +102,34 @@ extension ArchiveEngine {
         guard let section = tryAcquire() else { return }
         section.index.touches.drainAll()
     }
+
+    @inline(__always)
+    func access(_ held: HeldEntry) -> Bool {
+        guard let processSlot, isCurrent(held) else { return false }
+        countUse(held.number, tag: held.tag, processSlot)
+        return true
+    }
+
+    func publishPromotion(of held: HeldEntry, bytes: Int) {
+        index.publish(
+            .promotion, .request, tag: held.tag, bytes: bytes, location: held.location, pid: pid,
+            time: Clock.wall())
+    }
+
+    /// Records an entry that only this process's memory holds, while it runs (S11). Removes the value on disk, not others' objects.
+    func putInMemoryOnly(
+        bytes: UInt64, key: UnsafeRawBufferPointer, tag: UInt32, traits: EntryTraits
+    ) throws(StorageError) -> HeldEntry {
+        let held = try put(requestInMemoryOnly(bytes: bytes, traits), key: key, tag: tag)
+        crashPoint(.residentRecorded)
+        return held
+    }
+
+    func requestInMemoryOnly(bytes: UInt64, _ traits: EntryTraits) throws(StorageError) -> PutRequest {
+        guard processSlot != nil else { throw .readOnly(operation: "record") }
+        var traits = traits
+        traits.residentBytes = max(1, bytes)
+        return PutRequest(
+            value: UnsafeRawBufferPointer(start: nil, count: 0), encoding: .unknown, traits: traits)
+    }
 }

@@ -83,4 +83,21 @@ extension ArchiveSection {
         index.undo.clear()
         index.endStructureChange()
     }
+
+    /// Deletes the memory-only entries of a key, or with `sequence` only that operation's. Requires drained touches.
+    func deleteMemoryOnly(
+        _ key: UnsafeRawBufferPointer, tag: UInt32, ifSequence sequence: UInt64?
+    ) throws(StorageError) -> ConditionalDelete {
+        let numbers = engine.memoryOnlyNumbers(of: key, tag: tag)
+        let meant = try engine.entries(numbers, ofSequence: sequence)
+        let present = meant.filter(engine.isPresent)
+        let gone = meant.filter { !engine.isPresent($0) }
+        if !gone.isEmpty { _ = try removeBatch(gone, .expiry, .processEnded) }
+        guard !present.isEmpty else { return sequence == nil || !gone.isEmpty ? .absent : .changed }
+        // Deletes by location, because other entries have the same key.
+        _ = try removeBatch(present, .delete, .request)
+        reclaim(forAppended: 0)
+        compactIfSparse()
+        return .deleted
+    }
 }

@@ -8,6 +8,22 @@ struct PutRequest {
 }
 
 extension ArchiveEngine {
+    @inline(__always)
+    func putMakingRoom(
+        _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
+    ) throws(StorageError) -> HeldEntry {
+        do throws(StorageError) {
+            return try put(request, key: key, tag: tag)
+        } catch {
+            guard case .noSpace = error else { throw error }
+            let bytes = Frame.bytes(
+                key: key.count, extension: request.traits.bytes, value: request.value.count)
+            return try makingRoom(for: bytes, refusal: error) { () throws(StorageError) in
+                try put(request, key: key, tag: tag)
+            }
+        }
+    }
+
     /// Stores `value` as the entry of `key`, the most recent, and evicts entries until the limit is kept (S1, S3, S5). The frame
     /// names the evicted entries, so both happen or neither. One frame can name 8,127; if more are needed, the first may be
     /// evicted although the put fails. The key must be validated; `tag` is from its hash.
@@ -49,11 +65,6 @@ extension ArchiveEngine {
     ) {
         index.publish(
             kind, cause, tag: tag, bytes: bytes, location: .none, pid: pid, time: Clock.wall(), key: key)
-    }
-
-    /// The index's hash of an owner's name; 0 for no owner.
-    func ownerTag(_ owner: UnsafeRawBufferPointer) -> UInt32 {
-        owner.isEmpty ? 0 : max(1, UInt32(truncatingIfNeeded: hash(owner)))
     }
 }
 

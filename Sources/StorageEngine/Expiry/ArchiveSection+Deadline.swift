@@ -56,10 +56,3 @@ extension ArchiveSection {
         index.table.setLocation(number, slot, slot.location)
     }
 }
-
-extension ArchiveEngine {
-    static func deadline(in lifetime: Duration?) -> Int64 {
-        guard let lifetime else { return Deadline.never }
-        return max(1, Clock.boot().addingSaturating(lifetime.clampedMicroseconds))
-    }
-}

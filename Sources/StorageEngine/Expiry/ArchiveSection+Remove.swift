@@ -186,4 +186,10 @@ extension ArchiveEngine {
             }
         ).removal
     }
+
+    /// Extends the removal reserve, which a full disk may have used up, as far as free space allows.
+    func keepRemovalReserve() {
+        guard index.removalReserve != nil, let section = try? acquire() else { return }
+        try? section.index.removalReserve?.extend(forEntries: Int(index.entryCapacity), partly: true)
+    }
 }

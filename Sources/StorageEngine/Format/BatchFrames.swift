@@ -2,7 +2,7 @@
 struct BatchHeader: Equatable {
     static let bytes = 16
     /// Most bytes of a batch's frames together: all of them begin in the first 64 MiB of one segment.
-    static let maximumFrameBytes = 48 << 20
+    static let maximumFrameBytes = Batch.maximumBytes
 
     var count: UInt32
     var frameBytes: UInt64

@@ -65,3 +65,44 @@ extension Frame {
         return max(0, bytes.loadUnaligned(as: Int64.self))
     }
 }
+
+extension EntryAttributes {
+    /// Calls `body` with the attributes in the engine's form, which are valid during the call.
+    @inline(__always)
+    func withTraits<Value>(
+        _ body: (EntryTraits) throws(StorageError) -> Value
+    ) throws(StorageError) -> Value {
+        if lifetime == nil, memoryLifetime == nil, owner == nil { return try body(EntryTraits()) }
+        return try withSpecialTraits(body)
+    }
+
+    @inline(never)
+    private func withSpecialTraits<Value>(
+        _ body: (EntryTraits) throws(StorageError) -> Value
+    ) throws(StorageError) -> Value {
+        var traits = EntryTraits()
+        traits.deadline = Deadline.boot(in: lifetime)
+        traits.memoryInterval = memoryLifetime.map { max(1, $0.clampedMicroseconds) } ?? 0
+        guard let owner else { return try body(traits) }
+        try EntryAttributes.checkNotEmpty(owner: owner)
+        guard owner.utf8.count <= FrameExtension.maximumOwnerBytes else {
+            throw .invalidOwner(
+                reason: "\(owner.utf8.count) bytes; use at most \(FrameExtension.maximumOwnerBytes)")
+        }
+        return try withBytes(of: owner) { (bytes) throws(StorageError) in
+            traits.owner = bytes
+            return try body(traits)
+        }
+    }
+
+    package func validate() throws(StorageError) {
+        try withTraits { (_) throws(StorageError) in }
+    }
+
+    /// Rejects an empty name, usually an unset variable: it would select all entries without an owner for deletion.
+    static func checkNotEmpty(owner: String) throws(StorageError) {
+        guard owner.isEmpty else { return }
+        throw .invalidOwner(
+            reason: "it is empty; use 1 to \(FrameExtension.maximumOwnerBytes) bytes, or no owner")
+    }
+}

@@ -137,3 +137,12 @@ struct RemovalNote: Equatable {
         buffer.storeBytes(of: time, toByteOffset: 8, as: Int64.self)
     }
 }
+
+extension Frame {
+    var hits: UInt32? {
+        guard extensionBytes > 0, let bytes = FrameExtension.part(.hits, of: self), bytes.count >= 4 else {
+            return nil
+        }
+        return bytes.loadUnaligned(as: UInt32.self)
+    }
+}

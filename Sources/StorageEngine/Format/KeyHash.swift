@@ -102,3 +102,18 @@ extension UnsafeRawBufferPointer {
             << (bits - 8)
     }
 }
+
+/// The keys whose hash begins with certain bits. Initially all keys.
+struct TagRange {
+    private var depth: UInt32 = 0
+    private var prefix: UInt32 = 0
+
+    @inline(__always)
+    func contains(_ tag: UInt32) -> Bool { tag >> (32 - depth) == prefix }
+
+    mutating func halve() -> TagRange? {
+        guard depth < 32 else { return nil }
+        (depth, prefix) = (depth + 1, prefix << 1)
+        return TagRange(depth: depth, prefix: prefix | 1)
+    }
+}

@@ -1,21 +1,5 @@
 /// Drops data on a full disk, so that an archive can still be changed. Rules: OnDiskFormat, "A full disk".
 extension ArchiveEngine {
-    @inline(__always)
-    func putMakingRoom(
-        _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
-    ) throws(StorageError) -> HeldEntry {
-        do throws(StorageError) {
-            return try put(request, key: key, tag: tag)
-        } catch {
-            guard case .noSpace = error else { throw error }
-            let bytes = Frame.bytes(
-                key: key.count, extension: request.traits.bytes, value: request.value.count)
-            return try makingRoom(for: bytes, refusal: error) { () throws(StorageError) in
-                try put(request, key: key, tag: tag)
-            }
-        }
-    }
-
     /// Repeats a failed `change` after dropping undo records, then old segments, up to `bytes` and two segments.
     @inline(never)
     func makingRoom<Result>(
@@ -54,6 +38,18 @@ extension ArchiveEngine {
             return max(1, before - index.segmentBytes)
         }
         return before - index.segmentBytes
+    }
+
+    func appendMessage(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
+        do throws(StorageError) {
+            return try acquire().append(message)
+        } catch {
+            guard case .noSpace = error else { throw error }
+            let bytes = Frame.bytes(key: 0, extension: 0, value: message.count)
+            return try makingRoom(for: bytes, refusal: error) { () throws(StorageError) in
+                try acquire().append(message)
+            }
+        }
     }
 }
 
@@ -119,20 +115,6 @@ extension ArchiveSection {
                 giveUp(number + 1, .noSpace)
             }
         }
-    }
-
-    /// Removes an entry without a frame, and publishes the cause.
-    func giveUp(
-        _ number: UInt32, _ cause: EventCause,
-        key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
-    ) {
-        guard let slot = index.entry(number) else { return }
-        let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
-        remove(number)
-        index.publish(
-            .eviction, cause, tag: tag, bytes: bytes, location: location, pid: engine.pid,
-            time: Clock.wall(), key: key)
-        if cause == .noSpace { index.addLocked(.evictions) }
     }
 
     /// Drops the messages before a segment. If their files can't be removed, restores the messages.

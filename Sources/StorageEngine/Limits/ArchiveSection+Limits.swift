@@ -57,14 +57,6 @@ extension ArchiveSection {
         try? appendBare(.void, inNewSegment: true) { _, _ in }
     }
 
-    /// Whether the newest segment is longer than a new segment may be.
-    var isNewestSegmentLong: Bool {
-        let head = index.head
-        guard head != .none, let pin = try? log.pinIfPresent(head.segment) else { return false }
-        defer { log.unpin(pin) }
-        return log.view(pin).bytes > SegmentLayout.slackBytes(target: engine.segmentTarget)
-    }
-
     /// Applies the descriptor to the index: its last writer may have crashed before doing so. A damaged descriptor changes
     /// nothing. Evicts excess entries if `mayGiveUpEntries`; otherwise the next writer or, on a full disk, the next put does.
     func followDescriptor(mayGiveUpEntries: Bool = true) throws(StorageError) {

@@ -6,51 +6,6 @@ public enum RecencyOrder: Sendable, Hashable {
     case leastRecentFirst
 }
 
-/// One entry of a list: its fields in the index, without its key.
-public struct EntryReference: Sendable, Hashable {
-    /// The stamp, with the tier in the top two bits.
-    private let use: UInt64
-    /// When the entry was last recorded or accessed.
-    public let accessed: Timestamp
-    /// Microseconds since 1970; 0: never. (An `Optional` would make a list of a million entries a third larger.)
-    private let expiry: Int64
-    let location: Location
-    /// Size of the encoded value in bytes.
-    public let valueBytes: UInt32
-    /// Accesses since it was recorded.
-    public let hits: UInt32
-    let number: UInt32
-    let tag: UInt32
-
-    /// Stamps are smaller than 2^62 (``Touch/largestStamp``).
-    private static let tierShift: UInt64 = 62
-
-    /// The stamp of the last access: a later access to any entry has a greater one.
-    public var recency: UInt64 { use & (1 << EntryReference.tierShift - 1) }
-    /// The tiers that have the value.
-    public var tier: Tier {
-        switch use >> EntryReference.tierShift {
-        case 0: .disk
-        case 1: .memory
-        default: .both
-        }
-    }
-    /// When it expires; `nil`: never.
-    public var expires: Timestamp? { expiry == 0 ? nil : Timestamp(microseconds: expiry) }
-
-    init(_ line: EntryLine, tier: Tier, expiry: Int64, use: LastUse) {
-        let above: UInt64 = tier == .disk ? 0 : tier == .memory ? 1 : 2
-        self.use = min(use.recency, Touch.largestStamp - 1) | above << EntryReference.tierShift
-        accessed = Timestamp(microseconds: use.accessed)
-        hits = use.hits
-        self.expiry = expiry
-        location = line.location
-        valueBytes = line.bytes
-        number = line.number
-        tag = line.tag
-    }
-}
-
 /// The entries of an archive, in the order of recency.
 ///
 /// Has each entry that was present throughout the listing, once. It may have some of the entries that others stored or removed
@@ -78,7 +33,9 @@ public struct EntryList: Sendable, RandomAccessCollection {
         renumberings = engine.index.renumberings
         let before = engine.index.settledSequence
         var references =
-            if let most { try engine.recentReferences(most) } else { try engine.liveReferences() }
+            if let most { try EntryLister(engine: engine).recentReferences(most) } else {
+                try EntryLister(engine: engine).liveReferences()
+            }
         NumberSort.sort(&references, descending: order == .mostRecentFirst) { Int64($0.recency) }
         if let most { references.removeLast(Swift.max(0, references.count - most)) }
         totalValueBytes = references.reduce(0) { $0 + UInt64($1.valueBytes) }
@@ -356,5 +313,21 @@ public struct EntryList: Sendable, RandomAccessCollection {
         }) { (line) throws(StorageError) in
             line.isMemoryOnly ? nil : try engine.withSoundFrame(at: line.location, body)
         }
+    }
+}
+
+extension EntryList {
+    /// Whether this process can find the entry at `index`: on disk or in its own memory, but not only in another process's.
+    package func isReachable(at index: Int) -> Bool {
+        guard self[index].tier == .memory else { return true }
+        guard let own = engine.processSlot?.line, let line = (try? line(at: index)) ?? nil else {
+            return false
+        }
+        return engine.index.residency.isMarked(line.number, line: own)
+    }
+
+    /// Process IDs of the live processes that now hold the object of the entry at `index` in memory.
+    public func holders(at index: Int) -> [Int32] {
+        ((try? line(at: index)) ?? nil).map { engine.holders(of: $0.number) } ?? []
     }
 }

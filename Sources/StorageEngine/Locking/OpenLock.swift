@@ -13,7 +13,7 @@ struct OpenLock {
     /// that builds an index. While it is held, the archive can't be removed. Throws `busy`, which names the holder, or `closed`
     /// if the archive was removed during the wait.
     static func take(
-        in folder: FileDescriptor, archive: String, nanoseconds: Int64 = ArchiveEngine.patienceNanoseconds
+        in folder: FileDescriptor, archive: String, nanoseconds: Int64 = ArchiveLock.patienceNanoseconds
     ) throws(StorageError) -> OpenLock {
         while true {
             let file = try folder.fileMakingIfMissing(named: fileName)

@@ -144,4 +144,34 @@ extension ArchiveEngine {
             }
         }
     }
+
+    /// The result of a walk during which no undo restored entries. An undo takes instructions; a stopped one isn't waited for.
+    func undisturbed<Result, Failure: Error>(_ walk: () throws(Failure) -> Result) throws(Failure) -> Result {
+        // More undos in a row than a user can start.
+        for _ in 0..<200 {
+            let isStopped = isReturnStopped
+            let returns = index.returns
+            let result = try walk()
+            if index.returns == returns, isStopped || returns & 1 == 0 { return result }
+        }
+        return try walk()
+    }
+
+    /// Whether an undo is in progress whose process was stopped; waits for a running one.
+    var isReturnStopped: Bool {
+        let returns = index.returns
+        guard returns & 1 != 0 else { return false }
+        let wait = WriterWait(index)
+        while index.returns == returns { guard wait.goesOn() else { return true } }
+        return false
+    }
+
+    func line(
+        _ number: UInt32, ofTag tag: UInt32, uses pending: PendingTouches? = nil
+    ) throws(StorageError) -> EntryLine? {
+        guard let slot = index.entry(number), slot.tag == tag,
+            let line = try line(number, slot, settled: .none, uses: pending), line.tag == tag
+        else { return nil }
+        return line
+    }
 }

@@ -1,18 +1,3 @@
-/// Messages of a log: a ring without keys or slots. At the limit, drops the oldest messages, and segments that have no others.
-extension ArchiveEngine {
-    func appendMessage(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
-        do throws(StorageError) {
-            return try acquire().append(message)
-        } catch {
-            guard case .noSpace = error else { throw error }
-            let bytes = Frame.bytes(key: 0, extension: 0, value: message.count)
-            return try makingRoom(for: bytes, refusal: error) { () throws(StorageError) in
-                try acquire().append(message)
-            }
-        }
-    }
-}
-
 extension ArchiveSection {
     private struct Dropped {
         var first: Location
@@ -21,7 +6,7 @@ extension ArchiveSection {
         var isDoubtful = false
     }
 
-    fileprivate func append(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
+    func append(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
         let limit = min(
             engine.diskLimit ?? UInt64(Frame.maximumValueBytes), ArchiveConfiguration.maximumDiskLimit)
         let now = Clock.wall()

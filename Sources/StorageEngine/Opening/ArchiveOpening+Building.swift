@@ -29,8 +29,8 @@ extension ArchiveOpening {
     private func buildIndexFile(
         attachment: FileDescriptor, evidence: PriorIndexEvidence?, isRoomy: Bool
     ) throws(StorageError) -> IndexMemory {
-        try folder.unlink(ArchiveOpening.newIndexName)
-        let file = try folder.newFile(named: ArchiveOpening.newIndexName)
+        try folder.unlink(ArchiveFile.newIndex)
+        let file = try folder.newFile(named: ArchiveFile.newIndex)
         do throws(StorageError) {
             try file.extend(from: 0, to: IndexLayout.fileBytes(chunks: 1))
             let engine = try fill(
@@ -43,10 +43,10 @@ extension ArchiveOpening {
             }
             section.index.state = .ready
             crashPoint(.indexBuilt)
-            try folder.rename(ArchiveOpening.newIndexName, to: ArchiveOpening.indexName)
+            try folder.rename(ArchiveFile.newIndex, to: ArchiveFile.index)
             crashPoint(.indexRenamed)
         } catch {
-            try? folder.unlink(ArchiveOpening.newIndexName)
+            try? folder.unlink(ArchiveFile.newIndex)
             throw error
         }
         return try mapForWriting(file)
@@ -68,8 +68,8 @@ extension ArchiveOpening {
     private func buildIndexInPlaceOfTheOld(
         attachment: FileDescriptor, evidence: PriorIndexEvidence?
     ) throws(StorageError) -> IndexMemory? {
-        guard try folder.hasEntry(named: ArchiveOpening.indexName) else { return nil }
-        try folder.unlink(ArchiveOpening.indexName)
+        guard try folder.hasEntry(named: ArchiveFile.index) else { return nil }
+        try folder.unlink(ArchiveFile.index)
         crashPoint(.oldIndexRemoved)
         for attempt in 0..<ArchiveOpening.spaceChecks {
             if attempt > 0 { cp_sleep(25_000_000) }
@@ -156,7 +156,7 @@ extension ArchiveOpening {
     }
 
     func hasFailedToSync() throws(StorageError) -> Bool {
-        guard let index = try openIfPresent(ArchiveOpening.indexName, writable: false) else { return false }
+        guard let index = try openIfPresent(ArchiveFile.index, writable: false) else { return false }
         return try IndexHeader(index)?.state == .syncFailed
     }
 

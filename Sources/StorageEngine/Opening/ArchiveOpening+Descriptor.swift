@@ -59,22 +59,6 @@ extension ArchiveOpening {
     }
 }
 
-extension Descriptor {
-    static func read(in folder: FileDescriptor) throws(StorageError) -> Descriptor {
-        guard try folder.hasEntry(named: fileName) else {
-            // Removing an archive renames its folder, and then removes its files one by one.
-            guard try folder.isInItsPlace else {
-                throw .fromErrno(SystemCode.missing, operation: "open", path: folder.path + "/" + fileName)
-            }
-            throw .corrupted(
-                path: folder.path + "/" + fileName, offset: 0,
-                reason: "the archive's descriptor is missing; put it back, or move the folder away")
-        }
-        let file = try folder.file(named: fileName, writable: false)
-        return try decode(file.read(atMost: maximumBytes), path: file.path)
-    }
-}
-
 /// A descriptor that is on the medium and only has to be renamed. Used by one thread, which has the open lock.
 private struct NextDescriptor {
     private static let newName = Descriptor.fileName + ".new"

@@ -77,7 +77,7 @@ extension ArchiveOpening {
         let openLock = try OpenLock.take(
             in: folder, archive: name, nanoseconds: FileDescriptor.startNanoseconds)
         defer { openLock.release() }
-        guard let attachment = try folder.fileIfPresent(named: attachedName, writable: true) else {
+        guard let attachment = try folder.fileIfPresent(named: ArchiveFile.attached, writable: true) else {
             return removeUnused(folder)
         }
         guard try attachment.lock(.exclusive, within: FileDescriptor.startNanoseconds) else { return }
@@ -91,9 +91,10 @@ extension ArchiveOpening {
             let names = try folder.names()
             guard !names.contains(where: { SegmentHeader.number(ofFileName: $0) != nil }) else { return }
             let own = [
-                Descriptor.fileName, Descriptor.spareName, indexName, newIndexName, lockName,
+                Descriptor.fileName, Descriptor.spareName, ArchiveFile.index, ArchiveFile.newIndex,
+                ArchiveFile.lock,
                 Syncing.lockName,
-                RemovalReserve.fileName, attachedName, OpenLock.fileName,
+                RemovalReserve.fileName, ArchiveFile.attached, OpenLock.fileName,
             ]
             for name in own { try folder.unlink(name) }
         } catch {}
@@ -101,18 +102,6 @@ extension ArchiveOpening {
 
     /// Returns when the names of an archive's files, its folder and its store would survive a power loss.
     static func synchronizeNames(of folder: FileDescriptor) throws(StorageError) {
-        for above in try foldersToFind(folder) { try above.synchronizeNames() }
-    }
-
-    /// The folders whose names lead to an archive's files: the archive's, the store's, and the one that contains the store.
-    static func foldersToFind(_ folder: FileDescriptor) throws(StorageError) -> [FileDescriptor] {
-        let store = try folder.parentFolder()
-        do throws(StorageError) {
-            return try [folder, store, store.parentFolder()]
-        } catch {
-            // This user may not open the containing folder. The creator of the store's folder could, and synced it.
-            guard case .permissionDenied = error else { throw error }
-            return [folder, store]
-        }
+        for above in try folder.foldersToFind { try above.synchronizeNames() }
     }
 }

@@ -6,7 +6,7 @@ extension ArchiveOpening {
     /// Other processes may change it, so it is rejected only if its header is the same after the checks.
     func trustedIndex(writable: Bool) throws(StorageError) -> FileDescriptor? {
         for _ in 0..<ArchiveOpening.mostLooksAtIndex {
-            guard let file = try openIfPresent(ArchiveOpening.indexName, writable: writable),
+            guard let file = try openIfPresent(ArchiveFile.index, writable: writable),
                 let header = try IndexHeader(file)
             else { return nil }
             crashPoint(.indexHeaderRead)
@@ -35,7 +35,7 @@ extension ArchiveOpening {
     }
 
     private func ownIndex() throws(StorageError) -> (FileDescriptor, IndexHeader)? {
-        guard let file = try openIfPresent(ArchiveOpening.indexName, writable: false) else { return nil }
+        guard let file = try openIfPresent(ArchiveFile.index, writable: false) else { return nil }
         guard let header = try IndexHeader(file), isOwn(header, of: file, try file.status()) else {
             return nil
         }

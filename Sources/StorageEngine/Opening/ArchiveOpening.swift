@@ -2,11 +2,6 @@ import CPlatform
 
 /// Opens a handle on an archive, as a writer, an observer or a copy: OnDiskFormat, "Opening". Used by one thread.
 struct ArchiveOpening {
-    static let indexName = "index"
-    static let newIndexName = "index.new"
-    static let attachedName = "attached"
-    static let lockName = "lock"
-
     let folder: FileDescriptor
     /// The descriptor, but with the name of its folder, by which the archive is found.
     let descriptor: Descriptor
@@ -20,7 +15,7 @@ struct ArchiveOpening {
         /// Opens for reading. Repairs then wait for no other process, and evict no entry.
         case looking
 
-        fileprivate var nanoseconds: Int64 { self == .writing ? ArchiveEngine.patienceNanoseconds : 0 }
+        fileprivate var nanoseconds: Int64 { self == .writing ? ArchiveLock.patienceNanoseconds : 0 }
     }
 
     init(
@@ -59,7 +54,11 @@ struct ArchiveOpening {
             // Throws if an item with a segment's name isn't a file.
             _ = try log.segmentNumbers()
         }
-        return ArchiveEngine(self, memory: memory, log: log, lock: lock, role: role)
+        return ArchiveEngine(
+            descriptor, in: folder, memory: memory, log: log, lock: lock, role: role,
+            tasks: EngineTasks(
+                recover: { (section) throws(StorageError) in try section.recover() },
+                maintain: { $0.runMaintenance() }))
     }
 
     // MARK: Writers
@@ -87,7 +86,7 @@ struct ArchiveOpening {
 
     /// A handle on a valid index, and whether no other process has the archive open. Requires the open lock.
     private func handle() throws(StorageError) -> (engine: ArchiveEngine, isAlone: Bool) {
-        let attachment = try folder.fileMakingIfMissing(named: ArchiveOpening.attachedName)
+        let attachment = try folder.fileMakingIfMissing(named: ArchiveFile.attached)
         let isAlone = try attachment.lock(.exclusive, wait: false)
         let (memory, log, isShared) = try rightIndex(attachment, isAlone: isAlone)
         try adaptLock(of: memory, isAlone: isAlone)
@@ -141,7 +140,7 @@ struct ArchiveOpening {
 
     func mapForWriting(_ file: FileDescriptor) throws(StorageError) -> IndexMemory {
         try IndexMemory(
-            file, as: .named(ArchiveOpening.indexName, in: folder, file.status()), writable: true)
+            file, as: .named(ArchiveFile.index, in: folder, file.status()), writable: true)
     }
 
     // MARK: Observers and copies
@@ -218,29 +217,10 @@ struct ArchiveOpening {
     private func readOnceIntoMemory() throws(StorageError) -> ArchiveEngine {
         // Created before the log is read: later appends of other processes only make the log longer.
         let evidence = try PriorIndexEvidence(folder, descriptor)
-        let present = try folder.status(ofEntry: ArchiveOpening.indexName)?.number
+        let present = try folder.status(ofEntry: ArchiveFile.index)?.number
         let memory = try memoryForIndex(mayGrow: false)
         let engine = try fill(memory, file: nil, as: .copy(beside: present), evidence: evidence)
         ArchiveSection(unshared: engine).index.state = .ready
         return engine
-    }
-}
-
-enum ArchiveRole {
-    /// `attachment` is locked as long as it is open; `slot` is the slot in the process table, if the handle has one.
-    case writer(attachment: FileDescriptor, slot: ProcessSlot?)
-    /// Reads the index that the writers share, and writes nothing.
-    case observer
-    /// Has read the log into private memory for lack of a usable index (`beside`), and shows its state at that time.
-    case copy(beside: FileDescriptor.FileNumber?)
-
-    var attachment: FileDescriptor? {
-        if case .writer(let attachment, _) = self { attachment } else { nil }
-    }
-    var slot: ProcessSlot? {
-        if case .writer(_, let slot) = self { slot } else { nil }
-    }
-    var unusableIndex: FileDescriptor.FileNumber? {
-        if case .copy(let index) = self { index } else { nil }
     }
 }

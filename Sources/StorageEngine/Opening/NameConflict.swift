@@ -7,8 +7,8 @@ struct NameConflict {
 
     /// Files needed for locking and building. Others that aren't files count as damage of their content.
     private static let names = [
-        OpenLock.fileName, ArchiveOpening.attachedName, ArchiveOpening.indexName,
-        ArchiveOpening.newIndexName, ArchiveOpening.lockName, Syncing.lockName, Descriptor.fileName + ".new",
+        OpenLock.fileName, ArchiveFile.attached, ArchiveFile.index,
+        ArchiveFile.newIndex, ArchiveFile.lock, Syncing.lockName, Descriptor.fileName + ".new",
     ]
 
     static func all(in folder: FileDescriptor) throws(StorageError) -> [NameConflict] {

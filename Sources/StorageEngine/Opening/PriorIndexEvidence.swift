@@ -20,7 +20,7 @@ struct PriorIndexEvidence {
     ) throws(StorageError) {
         let found: FileDescriptor?
         do throws(StorageError) {
-            found = try folder.fileIfPresent(named: ArchiveOpening.indexName, writable: false)
+            found = try folder.fileIfPresent(named: ArchiveFile.index, writable: false)
         } catch {
             guard case .permissionDenied = error else { throw error }
             found = nil

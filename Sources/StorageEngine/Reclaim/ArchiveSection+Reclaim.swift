@@ -333,6 +333,29 @@ extension ArchiveSection {
         crashPoint(.segmentUnlinked)
         return isWhole
     }
+
+    /// Copies or drops a tombstoned entry of a segment that is being reclaimed. `false`: no space for the copy.
+    func carryOn(_ frame: Frame, _ number: UInt32, _ slot: ChangingSlot) -> Bool {
+        if index.marks.unmarkIfBack(number, slot) { return move(frame, number, slot, kept: nil) }
+        let mark = index.marks[number]
+        let line = index.undo[mark.place]
+        // The put that overwrote the entry may no longer be in the log, so the entry must not stay in it either.
+        guard mark.isSet, !mark.isSuperseded, engine.isReversible(line) else {
+            forget(number, slot)
+            return true
+        }
+        let note = RemovalNote(
+            group: line.group, cause: .person, kind: ReversibleAction.Kind(rawValue: line.kind),
+            time: line.time)
+        return move(frame, number, slot, kept: note)
+    }
+
+    /// Recomputes the sum of the files' sizes, which only determines how much is reclaimed.
+    func recountSegments() throws(StorageError) {
+        var bytes = 0
+        for number in try log.segmentNumbers() { bytes += try log.fileBytes(of: number) }
+        index.segmentBytes = bytes
+    }
 }
 
 extension ArchiveEngine {

@@ -234,11 +234,4 @@ extension ArchiveSection {
         // Each frame has been counted already.
         index.adjust(.appendedBytes, by: -batch.bytes)
     }
-
-    /// Recomputes the sum of the files' sizes, which only determines how much is reclaimed.
-    func recountSegments() throws(StorageError) {
-        var bytes = 0
-        for number in try log.segmentNumbers() { bytes += try log.fileBytes(of: number) }
-        index.segmentBytes = bytes
-    }
 }

@@ -24,18 +24,6 @@ extension ArchiveEngine {
         }
     }
 
-    /// The effect of a frame in this archive; `nil` if it has none.
-    func meaning(of frame: Frame) -> FrameKind? {
-        frame.kind.flatMap { $0.isMeant(in: kind, hasKey: frame.keyBytes > 0) ? $0 : nil }
-    }
-
-    func content(of frame: Frame) -> FrameContent {
-        FrameContent(
-            kind: .put, encoding: frame.encoding, sequence: frame.sequence, recency: frame.recency,
-            time: frame.time, created: frame.created, key: frame.key, value: frame.value,
-            extensionBytes: frame.extension)
-    }
-
     fileprivate static let sampleBytes = 4 << 20
 }
 

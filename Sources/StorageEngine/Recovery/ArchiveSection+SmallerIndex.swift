@@ -9,8 +9,8 @@ extension ArchiveSection {
         guard let status = try index.fileStatus(), needed >= IndexLayout.fileBytes(chunks: 1),
             needed <= status.bytes, status.allocatedBytes > needed + ArchiveEngine.leastSurplus
         else { return false }
-        try engine.folder.unlink(ArchiveOpening.newIndexName)
-        let file = try engine.folder.newFile(named: ArchiveOpening.newIndexName)
+        try engine.folder.unlink(ArchiveFile.newIndex)
+        let file = try engine.folder.newFile(named: ArchiveFile.newIndex)
         do throws(StorageError) {
             try file.extend(from: 0, to: needed)
             let memory = try IndexMemory(file, as: .open(file, in: engine.folder), writable: true)
@@ -25,10 +25,10 @@ extension ArchiveSection {
             }
             try copy.cleanMark.set()
             crashPoint(.indexBuilt)
-            try engine.folder.rename(ArchiveOpening.newIndexName, to: ArchiveOpening.indexName)
+            try engine.folder.rename(ArchiveFile.newIndex, to: ArchiveFile.index)
             crashPoint(.indexRenamed)
         } catch {
-            try? engine.folder.unlink(ArchiveOpening.newIndexName)
+            try? engine.folder.unlink(ArchiveFile.newIndex)
             throw error
         }
         return true

@@ -26,7 +26,7 @@ struct ArchiveRepair {
         }
         let openLock = try OpenLock.take(in: folder, archive: name)
         defer { openLock.release() }
-        let attachment = try folder.fileMakingIfMissing(named: ArchiveOpening.attachedName)
+        let attachment = try folder.fileMakingIfMissing(named: ArchiveFile.attached)
         let known = try ArchiveOpening.ifDescribed(folder, options)
         guard try attachment.lock(.exclusive, within: FileDescriptor.startNanoseconds) else {
             throw .busy(
@@ -41,7 +41,7 @@ struct ArchiveRepair {
             knownHead: loss == nil ? try known?.claimedHead : nil,
             evidence: try PriorIndexEvidence(folder, descriptor, keepsIndex: true))
         for conflict in conflicts { repair.report(conflict) }
-        for name in [ArchiveOpening.indexName, ArchiveOpening.newIndexName] { try folder.unlink(name) }
+        for name in [ArchiveFile.index, ArchiveFile.newIndex] { try folder.unlink(name) }
         if let loss {
             try repair.replaceDescriptor(descriptor, loss)
         } else if let other = known?.otherName {
@@ -177,7 +177,7 @@ struct ArchiveIdentities {
             }
             unsure.append(number)
         }
-        for name in [Descriptor.fileName, ArchiveOpening.indexName] {
+        for name in [Descriptor.fileName, ArchiveFile.index] {
             guard let file = try folder.fileIfPresent(named: name, writable: false) else { continue }
             let bytes = try file.read(atMost: 32)
             guard bytes.count == 32 else { continue }
@@ -196,7 +196,7 @@ struct ArchiveIdentities {
             }
         }
         let own = descriptor.flatMap { votes[$0.identity] } ?? 0
-        let index = try folder.fileIfPresent(named: ArchiveOpening.indexName, writable: false)?.read(
+        let index = try folder.fileIfPresent(named: ArchiveFile.index, writable: false)?.read(
             atMost: 32)
         let evidence = index.flatMap { $0.count == 32 ? Array($0[16..<32]) : nil }
         let most = votes.max { $0.value < $1.value }

@@ -84,12 +84,3 @@ extension ArchiveSection {
         try body(frame)
     }
 }
-
-extension Frame {
-    var hits: UInt32? {
-        guard extensionBytes > 0, let bytes = FrameExtension.part(.hits, of: self), bytes.count >= 4 else {
-            return nil
-        }
-        return bytes.loadUnaligned(as: UInt32.self)
-    }
-}

@@ -53,7 +53,7 @@ struct SnapshotBuilder {
 
     private var damagedIndex: StorageError {
         .corrupted(
-            path: engine.folder.path + "/" + ArchiveOpening.indexName, offset: 0,
+            path: engine.folder.path + "/" + ArchiveFile.index, offset: 0,
             reason: "it names frames that the log doesn't have; a check shows which, a repair rebuilds it")
     }
 

@@ -423,24 +423,3 @@ final class OpenedArchives: Sendable {
         }
     }
 }
-
-extension ArchiveConfiguration {
-    func validate() throws(StorageError) {
-        guard kind == .collection || diskLimit != nil else {
-            throw .invalidConfiguration(reason: "a \(kind) needs a disk limit")
-        }
-        if let diskLimit {
-            guard diskLimit > 0, diskLimit <= ArchiveConfiguration.maximumDiskLimit else {
-                throw .invalidConfiguration(
-                    reason: "a disk limit is 1 byte to 200 GiB, not \(diskLimit) bytes")
-            }
-            guard kind != .collection else {
-                throw .invalidConfiguration(reason: "a collection never evicts, so it has no disk limit")
-            }
-        }
-        try durability.validate()
-        guard typeName.utf8.count <= 1024 else {
-            throw .invalidConfiguration(reason: "the type name is longer than 1,024 bytes")
-        }
-    }
-}

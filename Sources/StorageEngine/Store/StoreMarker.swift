@@ -74,3 +74,30 @@ enum StoreMarker {
         for name in (try? folder.names()) ?? [] where isTemporary(name) { try? folder.unlink(name) }
     }
 }
+
+extension Store {
+    /// Whether a file of this path is in a store's folder or a folder below. Other programs' data must not replace it.
+    package static func holdsFile(at path: String) -> Bool {
+        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let folder = slash.map { String(path[...$0]) } ?? "./"
+        return [folder, folder + ".."].contains { folder in
+            (try? FileDescriptor.folder(at: folder).hasEntry(named: StoreMarker.fileName)) ?? false
+        }
+    }
+
+    /// Whether the store's marker exists; `true` also if unknown.
+    package var isPresent: Bool { (try? folder.hasEntry(named: StoreMarker.fileName)) ?? true }
+
+    /// Like ``isPresent``, and its path still leads to this folder and not to another store.
+    package var isInItsPlace: Bool {
+        guard isPresent else { return false }
+        do throws(StorageError) {
+            return try FileDescriptor.folder(at: path).status().number == folder.status().number
+        } catch {
+            switch error {
+            case .system(_, _, SystemCode.missing), .system(_, _, SystemCode.notAFolder): return false
+            default: return true
+            }
+        }
+    }
+}

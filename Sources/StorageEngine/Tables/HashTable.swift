@@ -3,7 +3,6 @@ import CPlatform
 /// 64 bytes with five cells and the first of a chain of entries without a cell, so a look-up reads one cache line of the index
 /// (OnDiskFormat, "Buckets"). Only ``HashTable`` changes it, under the archive's lock; readers load words atomically.
 struct Bucket {
-    static let bytes = 64
     static let cells = 5
 
     private let base: UnsafeMutableRawPointer
@@ -120,6 +119,12 @@ struct HashTable<Right> {
 
 extension MappedIndex {
     @inline(__always) var table: HashTable<Right> { HashTable(self) }
+
+    @inline(__always)
+    func bucket(_ number: UInt32) -> Bucket? {
+        guard let address = memory.bucketAddress(number) else { return nil }
+        return Bucket(address)
+    }
 }
 
 extension HashTable where Right == Changing {

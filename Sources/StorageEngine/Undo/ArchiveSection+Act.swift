@@ -12,7 +12,7 @@ extension ArchiveEngine {
         let entries = planned.filter { seen.insert($0).inserted }
         // All entries of the action get one expiry time that no other action has. It identifies those that expire because of it.
         var deadline = Deadline.never
-        if case .setLifetime(let lifetime) = action { deadline = ArchiveEngine.deadline(in: lifetime) }
+        if case .setLifetime(let lifetime) = action { deadline = Deadline.boot(in: lifetime) }
         // An action without effect isn't recorded: its record would displace one that can be undone.
         guard try isAnyToBeDone(action, entries, &outcome) else { return outcome }
         try clearNextLine()
@@ -68,12 +68,6 @@ extension ArchiveEngine {
         }
         outcome.action = reversibleAction(group)
         return outcome
-    }
-
-    /// Extends the removal reserve, which a full disk may have used up, as far as free space allows.
-    func keepRemovalReserve() {
-        guard index.removalReserve != nil, let section = try? acquire() else { return }
-        try? section.index.removalReserve?.extend(forEntries: Int(index.entryCapacity), partly: true)
     }
 
     /// On a full disk, where a removal needs some bytes: drops earlier undo records, then that of this action, `group`, which can
@@ -145,10 +139,6 @@ extension ArchiveEngine {
             }
             return .present(number)
         }
-    }
-
-    func requireEntries(to operation: String) throws(StorageError) {
-        guard kind != .log else { throw .wrongKind(archive: name, kind: kind, operation: operation) }
     }
 
     /// Deletes in batches every entry that exists when it begins, as one reversible action.
@@ -228,17 +218,5 @@ extension ArchiveSection {
             outcome.entries += 1
             outcome.bytes += UInt64(slot.valueBytes)
         }
-    }
-
-    /// The number for an action's next part: a new one for the first part, or if the record of the former parts was dropped or
-    /// undone. Under the same number, a replay would restore dropped entries.
-    func continued(_ former: UInt32, after entries: Int) -> UInt32 {
-        if former != 0 {
-            let line = index.undo.line(of: former)
-            if line.map({ $0.state != .undone && $0.end != 0 }) ?? (entries == 0) { return former }
-        }
-        let group = index.nextGroup
-        index.nextGroup = group == .max ? 1 : group + 1
-        return group
     }
 }

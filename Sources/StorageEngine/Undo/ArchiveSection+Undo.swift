@@ -2,16 +2,6 @@ import CPlatform
 
 /// Undoing reversible actions (S12): one frame and one word in the index make it visible, and slices complete it.
 extension ArchiveEngine {
-    /// Entries handled under one hold of the lock.
-    static let actionBatch = 256
-
-    /// Whether an action can still be undone. Former expiry times are only in the log.
-    func isReversible<Right>(_ line: UndoLine<Right>) -> Bool {
-        line.group != 0 && (line.state == .reversible || line.state == .returning) && Clock.boot() < line.end
-            && (line.endBytes == .max || index.appendedBytes < line.endBytes)
-            && (!line.isOfDeadlines || line.first.segment >= index.oldestSegment)
-    }
-
     func describe<Right>(_ line: UndoLine<Right>) -> ReversibleAction {
         let appended = index.appendedBytes
         return ReversibleAction(

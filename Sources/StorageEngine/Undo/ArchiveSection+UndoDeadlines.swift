@@ -9,37 +9,6 @@ private struct DeadlineChange {
 
 /// Undoing changes of expiry times (S12). The former expiry times are in the log.
 extension ArchiveEngine {
-    /// The expiry times that reversible actions have set. An entry with one belongs to that action, unless recorded later.
-    func deadlinesOfActions() throws(StorageError) -> [Int64: (group: UInt32, sequence: UInt64)] {
-        var groups: [Int64: (group: UInt32, sequence: UInt64)] = [:]
-        for line in index.undo.lines where line.isOfDeadlines && isReversible(line) {
-            let (deadline, sequence) =
-                try withFrameIfPresent(at: line.first) {
-                    (FrameExtension.deadline(.deadline, of: $0)?.resolved(now: Clock.read()), $0.sequence)
-                } ?? (nil, 0)
-            if let deadline { groups[deadline] = (line.group, sequence) }
-        }
-        return groups
-    }
-
-    /// The action that let an entry expire; 0: none.
-    func action(
-        expiring number: UInt32, among actions: [Int64: (group: UInt32, sequence: UInt64)]
-    ) throws(StorageError) -> UInt32 {
-        guard let slot = index.entry(number), let action = actions[slot.deadline],
-            let sequence = try withFrameIfPresent(at: slot.location, { $0.sequence }),
-            sequence < action.sequence
-        else { return 0 }
-        return action.group
-    }
-
-    /// Whether an undo needs this segment: an action's former expiry times, which are never copied, begin in it or before.
-    func isNeededToUndo(_ segment: UInt32) -> Bool {
-        index.undo.lines.contains { line in
-            line.isOfDeadlines && line.first.segment <= segment && isReversible(line)
-        }
-    }
-
     /// Restores the expiry times that an action changed, unless they or the entries changed again. Releases the lock after every
     /// few hundred entries. If stopped, the action can still be undone. `nil` if it no longer can.
     func undoDeadlines(

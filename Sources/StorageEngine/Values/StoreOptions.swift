@@ -1,3 +1,5 @@
+import CPlatform
+
 /// How this process opens a store.
 public struct StoreOptions: Sendable, Hashable {
     /// The name that other processes see in the process table; by default the executable's.
@@ -23,4 +25,18 @@ public enum AccessMode: Sendable, Hashable {
     case readWrite
     /// An observer: maps the index read-only and never takes the lock. Reading changes no recency and no counter (F6).
     case readOnly
+}
+
+/// Which kind of lock guards an archive. Fixed when the index is built; all processes follow it.
+public enum LockingMode: UInt32, Sendable {
+    /// A robust mutex in the index where the platform has them, else a file lock.
+    case automatic = 0
+    /// Always a process-shared robust mutex.
+    case robustMutex = 1
+    /// An exclusive lock on a file, and a mutex among the threads of each process (F8).
+    case fileLock = 2
+
+    var resolved: LockingMode {
+        self == .automatic ? (cp_mutex_supported() ? .robustMutex : .fileLock) : self
+    }
 }

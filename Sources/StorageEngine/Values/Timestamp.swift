@@ -6,9 +6,6 @@ public struct Timestamp: Sendable, Hashable, Comparable, Codable {
     /// The moment this many microseconds after 1970-01-01 00:00 UTC.
     public init(microseconds: Int64) { self.microseconds = microseconds }
 
-    /// The wall clock, accurate to a few milliseconds. Costs a few nanoseconds.
-    public static func now() -> Timestamp { Timestamp(microseconds: Clock.wall()) }
-
     /// Seconds since 1970-01-01 00:00 UTC. A `Double` is exact to about a microsecond.
     public var secondsSince1970: Double { Double(microseconds) / 1_000_000 }
 

@@ -255,10 +255,12 @@ extension ArchiveSection {
         crashPoint(.bareApplied)
         commit(location, bytes: content.frameBytes)
     }
-}
 
-extension ArchiveEngine {
-    var segmentTarget: Int {
-        SegmentLayout.targetBytes(of: kind, forLimit: diskLimit, orValues: index.valueBytes)
+    /// Whether the newest segment is longer than a new segment may be.
+    var isNewestSegmentLong: Bool {
+        let head = index.head
+        guard head != .none, let pin = try? log.pinIfPresent(head.segment) else { return false }
+        defer { log.unpin(pin) }
+        return log.view(pin).bytes > SegmentLayout.slackBytes(target: engine.segmentTarget)
     }
 }

@@ -86,4 +86,23 @@ extension ArchiveSection {
         index.numbers.free(number, slot)
         index.endStructureChange()
     }
+
+    /// Removes all memory-only entries of `key` except `sparing`. Needs no frame, because no replay restores them.
+    func removeMemoryOnly(of key: UnsafeRawBufferPointer, tag: UInt32, sparing: UInt32) {
+        for number in engine.memoryOnlyNumbers(of: key, tag: tag) where number != sparing { remove(number) }
+    }
+
+    /// Removes an entry without a frame, and publishes the cause.
+    func giveUp(
+        _ number: UInt32, _ cause: EventCause,
+        key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+    ) {
+        guard let slot = index.entry(number) else { return }
+        let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
+        remove(number)
+        index.publish(
+            .eviction, cause, tag: tag, bytes: bytes, location: location, pid: engine.pid,
+            time: Clock.wall(), key: key)
+        if cause == .noSpace { index.addLocked(.evictions) }
+    }
 }

@@ -209,24 +209,58 @@ extension ArchiveSection {
         }
     }
 
-    /// Copies or drops a tombstoned entry of a segment that is being reclaimed. `false`: no space for the copy.
-    func carryOn(_ frame: Frame, _ number: UInt32, _ slot: ChangingSlot) -> Bool {
-        if index.marks.unmarkIfBack(number, slot) { return move(frame, number, slot, kept: nil) }
-        let mark = index.marks[number]
-        let line = index.undo[mark.place]
-        // The put that overwrote the entry may no longer be in the log, so the entry must not stay in it either.
-        guard mark.isSet, !mark.isSuperseded, engine.isReversible(line) else {
-            forget(number, slot)
-            return true
+    /// The number for an action's next part: a new one for the first part, or if the record of the former parts was dropped or
+    /// undone. Under the same number, a replay would restore dropped entries.
+    func continued(_ former: UInt32, after entries: Int) -> UInt32 {
+        if former != 0 {
+            let line = index.undo.line(of: former)
+            if line.map({ $0.state != .undone && $0.end != 0 }) ?? (entries == 0) { return former }
         }
-        let note = RemovalNote(
-            group: line.group, cause: .person, kind: ReversibleAction.Kind(rawValue: line.kind),
-            time: line.time)
-        return move(frame, number, slot, kept: note)
+        let group = index.nextGroup
+        index.nextGroup = group == .max ? 1 : group + 1
+        return group
     }
 }
 
 extension ArchiveEngine {
+    /// Whether an undo needs this segment: an action's former expiry times, which are never copied, begin in it or before.
+    func isNeededToUndo(_ segment: UInt32) -> Bool {
+        index.undo.lines.contains { line in
+            line.isOfDeadlines && line.first.segment <= segment && isReversible(line)
+        }
+    }
+
+    /// The action that let an entry expire; 0: none.
+    func action(
+        expiring number: UInt32, among actions: [Int64: (group: UInt32, sequence: UInt64)]
+    ) throws(StorageError) -> UInt32 {
+        guard let slot = index.entry(number), let action = actions[slot.deadline],
+            let sequence = try withFrameIfPresent(at: slot.location, { $0.sequence }),
+            sequence < action.sequence
+        else { return 0 }
+        return action.group
+    }
+
+    /// The expiry times that reversible actions have set. An entry with one belongs to that action, unless recorded later.
+    func deadlinesOfActions() throws(StorageError) -> [Int64: (group: UInt32, sequence: UInt64)] {
+        var groups: [Int64: (group: UInt32, sequence: UInt64)] = [:]
+        for line in index.undo.lines where line.isOfDeadlines && isReversible(line) {
+            let (deadline, sequence) =
+                try withFrameIfPresent(at: line.first) {
+                    (FrameExtension.deadline(.deadline, of: $0)?.resolved(now: Clock.read()), $0.sequence)
+                } ?? (nil, 0)
+            if let deadline { groups[deadline] = (line.group, sequence) }
+        }
+        return groups
+    }
+
+    /// Whether an action can still be undone. Former expiry times are only in the log.
+    func isReversible<Right>(_ line: UndoLine<Right>) -> Bool {
+        line.group != 0 && (line.state == .reversible || line.state == .returning) && Clock.boot() < line.end
+            && (line.endBytes == .max || index.appendedBytes < line.endBytes)
+            && (!line.isOfDeadlines || line.first.segment >= index.oldestSegment)
+    }
+
     static let graceMicroseconds: Int64 = 600_000_000
     fileprivate static let leastGraceBytes: UInt64 = 64 << 10
     static let setAsideLineBytes: UInt64 = 128

@@ -75,4 +75,8 @@ extension ArchiveEngine {
         let first = index.firstMessage
         return first == .none ? index.entryCount == 0 && index.valueBytes == 0 : oldest < first.segment
     }
+
+    var segmentTarget: Int {
+        SegmentLayout.targetBytes(of: kind, forLimit: diskLimit, orValues: index.valueBytes)
+    }
 }

@@ -227,18 +227,3 @@ extension ArchiveEngine {
         return nil
     }
 }
-
-extension Archive {
-    package func invariantViolations() throws(StorageError) -> [String] {
-        let engine = try engine()
-        let section = try engine.acquire()
-        section.index.touches.drainAll()
-        return IndexChecker(engine).found
-    }
-
-    /// Rows of 32 entries that a search for entries expiring within this time would examine. For tests of its cost.
-    package func rowsDue(within time: Duration) throws(StorageError) -> Int {
-        let due = Clock.boot().addingSaturating(time.clampedMicroseconds)
-        return try engine().withIndex { $0.deadlines.rowsDue(at: due) }
-    }
-}

@@ -5,7 +5,7 @@
 /// change, may take ``maximumBytes``.
 public struct Batch: Sendable {
     /// Most bytes of a batch: values, keys, owners, and up to 120 bytes for each change.
-    public static let maximumBytes = BatchHeader.maximumFrameBytes
+    public static let maximumBytes = 48 << 20
 
     struct Item: Sendable {
         var key: String
@@ -88,4 +88,14 @@ public enum BatchResult: Sendable, Hashable {
     case absent
     /// A later change of the batch has the same key and replaced this one.
     case superseded
+}
+
+package struct KeptTerms: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let lifetime = KeptTerms(rawValue: 1)
+    package static let memoryLifetime = KeptTerms(rawValue: 2)
+    package static let owner = KeptTerms(rawValue: 4)
 }

@@ -44,14 +44,3 @@ struct LogParts: Sendable {
         return bits ^ bits >> 31
     }
 }
-
-extension ArchiveSection {
-    /// Renews the parts after frames were appended to a log with losses, unless other segments changed. Requires no other writer.
-    func noteParts() throws(StorageError) {
-        let (oldest, head) = (index.oldestSegment, index.head)
-        guard let parts = index.parts, head != parts.head else { return }
-        let isOther = try parts.differ(in: engine.log, from: oldest, to: head)
-        guard !isOther else { return }
-        index.parts = try LogParts(of: engine.log, from: oldest, to: head)
-    }
-}

@@ -1,9 +1,4 @@
 extension ArchiveEngine {
-    func ownerName(in frame: Frame) -> String? {
-        let owner = frame.owner
-        return owner.isEmpty ? nil : String(decoding: owner, as: UTF8.self)
-    }
-
     func metadata(of entry: FoundEntry, _ line: EntryLine) -> EntryMetadata {
         EntryMetadata(
             key: String(decoding: entry.frame.key, as: UTF8.self), valueBytes: Int(line.bytes),
