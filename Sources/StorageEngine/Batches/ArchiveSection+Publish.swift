@@ -55,11 +55,7 @@ extension ArchiveSection {
     }
 
     private func content(at step: BatchStep, _ pin: SegmentLog.Pin) -> FrameContent? {
-        guard let frame = log.frame(pin, at: step.location.offset) else { return nil }
-        var content = engine.content(of: frame)
-        let traits = frame.traits
-        content.take(traits, ownerTag: engine.ownerTag(traits.owner))
-        return content
+        log.frame(pin, at: step.location.offset).map(engine.content)
     }
 
     /// Fills slot and cell of a new entry, but doesn't link it into the order of recency.

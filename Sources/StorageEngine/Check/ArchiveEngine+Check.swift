@@ -176,8 +176,8 @@ private struct CheckPass {
     private(set) var otherParts: [TagRange] = []
     private let most: Int
     private var account: LogAccount
-    private var sieve: BatchSieve<LoggedFrame>
-    /// Number of frames with a key of this part that ``sieve`` may be holding.
+    private var filter: BatchFilter<FrameCopy>
+    /// Number of frames with a key of this part that ``filter`` may be holding.
     private var held = 0
     private struct Listed {
         let location: Location
@@ -209,8 +209,8 @@ private struct CheckPass {
         begin = engine.index.head
         listed = []
         oldest = engine.index.oldestSegment
-        account = try LogAccount(part, kind: engine.kind, tagHash: engine.hash)
-        sieve = BatchSieve(kind: engine.kind)
+        account = try LogAccount(part, kind: engine.kind, tagHash: engine.hash, begin: begin)
+        filter = BatchFilter(kind: engine.kind)
         var entries = try EntryLister(engine: engine).liveReferences(allOf: part, most: most)
         while entries == nil, let other = account.halve() {
             otherParts.append(other)
@@ -238,8 +238,8 @@ private struct CheckPass {
             otherParts.append(other)
             let part = account.part
             var held = 0
-            sieve.keep { frame in
-                let concern = account.concern(with: frame)
+            filter.keep { frame, location in
+                let concern = account.concern(with: frame, at: location)
                 if concern == .ofKey { held += 1 }
                 return concern != .none
             }
@@ -279,11 +279,9 @@ private struct CheckPass {
             progress(Double(place) / Double(numbers.count))
             try read(number, next: place + 1 < numbers.count ? numbers[place + 1] : nil)
         }
-        var counting: [LoggedFrame] = []
-        let cut = try sieve.endLog { (frame, _) throws(StorageError) in counting.append(frame) }
-        take(counting)
+        let cut = try filter.endLog { account.add($0, at: $1) }
         // The last batch may just be being written.
-        for batch in sieve.dropped where batch.first != cut && batch.first < end {
+        for batch in filter.dropped where batch.first != cut && batch.first < end {
             add(
                 ofLog:
                     "\(engine.log.path(of: batch.first.segment)): the batch from byte \(batch.first.offset) on never "
@@ -293,7 +291,8 @@ private struct CheckPass {
 
     private mutating func read(_ number: UInt32, next: UInt32?) throws(StorageError) {
         let path = engine.log.path(of: number)
-        guard var reader = try SegmentReader(number, in: engine.folder, archive: engine.log.identity) else {
+        guard let reader = try SegmentFileReader(number, in: engine.folder, archive: engine.log.identity)
+        else {
             return
         }
         if let problem = try headerProblem(reader) { add(ofLog: problem) }
@@ -303,32 +302,16 @@ private struct CheckPass {
         if let next, Int(next - number) < slots {
             add(ofLog: "\(path): \(reader.bytes) bytes, longer than this segment may be")
         }
-        let result = try reader.read { (item) throws(StorageError) in
+        let result = try reader.scan { (item) throws(StorageError) in
             switch item {
-            case .frame(let frame):
-                if frame.location < begin, begin < frame.location.advanced(by: frame.header.bytes) {
-                    add(
-                        ofLog:
-                            "according to the index the log ends inside the entry at \(describe(frame.location))"
-                    )
-                }
-                var counting: [LoggedFrame] = []
-                let concern = account.concern(with: frame)
-                if concern == .ofKey { held += 1 }
-                try sieve.take(
-                    concern == .none ? nil : frame, frame.role, frame.location, bytes: frame.header.bytes
-                ) { (frame, _) throws(StorageError) in counting.append(frame) }
-                if !sieve.isOpen { held = 0 }
-                take(counting)
-                try meet(frame)
-                keepToBounds()
-            case .damage(let range, let search):
-                try sieve.take(damage: range, search.isZero)
+            case .frame(let frame, let location): try take(frame, location, of: reader)
+            case .damage(let range):
+                try filter.take(item, of: reader) { account.add($0, at: $1) }
                 guard Location(segment: number, offset: range.lowerBound) < end else { return }
                 add(ofLog: "\(path): bytes \(range.lowerBound) to \(range.upperBound) hold no valid entry")
             }
         }
-        try sieve.endSegment(number, reader.isZero)
+        try filter.end(reader)
         // Zeros before the log tail replaced frames, which are lost.
         if !result.isBlankBehind || number == end.segment, Location(segment: number, offset: result.end) < end
         {
@@ -349,24 +332,24 @@ private struct CheckPass {
         }
     }
 
-    private func headerProblem(_ reader: SegmentReader) throws(StorageError) -> String? {
+    private func headerProblem(_ reader: SegmentFileReader) throws(StorageError) -> String? {
         let problem: StorageError
         switch reader.header {
         case .success(let header):
-            if header.archive == engine.log.identity, header.segment == reader.number { return nil }
+            if header.archive == engine.log.identity, header.segment == reader.segment { return nil }
             problem = .corrupted(
-                path: engine.log.path(of: reader.number),
+                path: engine.log.path(of: reader.segment),
                 offset: header.archive == engine.log.identity ? 12 : SegmentHeader.archiveOffset,
                 reason: header.archive == engine.log.identity
                     ? "is segment \(header.segment) under another name" : "belongs to another archive")
         case .failure(let error): problem = error
         }
-        guard reader.number > end.segment else { return problem.finding }
+        guard reader.segment > end.segment else { return problem.finding }
         // The segment is being created, or its creator was killed before storing anything, or it was removed since.
         for _ in 0..<100 {
-            if try engine.log.isUnwritten(reader.number) { return nil }
+            if try engine.log.isUnwritten(reader.segment) { return nil }
             do throws(StorageError) {
-                try engine.log.checkHeader(of: reader.number)
+                try engine.log.checkHeader(of: reader.segment)
                 return nil
             } catch {
                 if case .system(_, _, SystemCode.missing) = error { return nil }
@@ -376,25 +359,37 @@ private struct CheckPass {
         return problem.finding
     }
 
-    /// Includes frames after `end`, because the index may already contain their effect.
-    private mutating func take(_ frames: [LoggedFrame]) {
-        for frame in frames { account.add(frame, isNew: frame.location >= begin) }
+    private mutating func take(
+        _ frame: Frame, _ location: Location, of reader: SegmentFileReader
+    ) throws(StorageError) {
+        if location < begin, begin < location.advanced(by: frame.bytes) {
+            add(ofLog: "according to the index the log ends inside the entry at \(describe(location))")
+        }
+        let concern = account.concern(with: frame, at: location)
+        if concern == .ofKey { held += 1 }
+        // Also frames after `end`, because the index may already contain their effect.
+        try filter.take(.frame(frame, location), of: reader, needed: concern != .none) {
+            account.add($0, at: $1)
+        }
+        if !filter.isOpen { held = 0 }
+        try meet(frame, location)
+        keepToBounds()
     }
 
-    private mutating func meet(_ frame: LoggedFrame) throws(StorageError) {
-        while next < listed.count, listed[next].location < frame.location { next += 1 }
-        guard next < listed.count, listed[next].location == frame.location, !frame.key.isEmpty else { return }
-        let key = account.key(of: frame)
+    /// Compares a frame that the index lists with a look-up of its key.
+    private mutating func meet(_ frame: Frame, _ location: Location) throws(StorageError) {
+        while next < listed.count, listed[next].location < location { next += 1 }
+        guard next < listed.count, listed[next].location == location, frame.keyBytes > 0 else { return }
+        let key = account.key(of: frame, at: location)
         listed[next].key = key
-        if let problem = try lookUp(frame), isListed(listed[next]) {
-            astray.append((key, frame.location, problem))
+        if let problem = try lookUp(frame, location), isListed(listed[next]) {
+            astray.append((key, location, problem))
         }
-        if let line = try line(of: listed[next]), line.location == frame.location,
-            line.owner != frame.owner.withUnsafeBytes(engine.ownerTag)
+        if let line = try line(of: listed[next]), line.location == location,
+            line.owner != engine.ownerTag(frame.owner)
         {
-            let problem =
-                "the index has another owner for the entry at \(describe(frame.location)) than the log"
-            astray.append((key, frame.location, problem))
+            let problem = "the index has another owner for the entry at \(describe(location)) than the log"
+            astray.append((key, location, problem))
         }
     }
 
@@ -409,20 +404,17 @@ private struct CheckPass {
         return slot.location == reference.location && engine.index.marks.isVisible(reference.number, slot)
     }
 
-    private func lookUp(_ frame: LoggedFrame) throws(StorageError) -> String? {
-        let place = describe(frame.location)
+    private func lookUp(_ frame: Frame, _ location: Location) throws(StorageError) -> String? {
+        let place = describe(location)
         do throws(StorageError) {
-            let found = try frame.key.withUnsafeBytesTyped { (key) throws(StorageError) -> Location? in
-                guard let entry = try engine.find(key, tag: UInt32(truncatingIfNeeded: engine.hash(key)))
-                else {
-                    return nil
-                }
-                defer { engine.unpin(entry) }
-                return entry.location
-            }
-            if found == frame.location { return nil }
-            guard let found else { return "the index lists the entry at \(place), but no look-up finds it" }
-            return "the index lists the entry at \(place), and a look-up finds the one at \(describe(found))"
+            guard
+                let entry = try engine.find(
+                    frame.key, tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))
+            else { return "the index lists the entry at \(place), but no look-up finds it" }
+            defer { engine.unpin(entry) }
+            guard entry.location != location else { return nil }
+            return
+                "the index lists the entry at \(place), and a look-up finds the one at \(describe(entry.location))"
         } catch {
             guard case .corrupted = error else { throw error }
             return "the entry at \(place) can't be looked up: \(error.finding)"
@@ -500,16 +492,5 @@ extension ArchiveEngine {
             default: throw error
             }
         }
-    }
-}
-
-extension [UInt8] {
-    fileprivate func withUnsafeBytesTyped<Result>(
-        _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Result
-    ) throws(StorageError) -> Result {
-        let result = withUnsafeBytes { bytes in
-            Swift.Result { () throws(StorageError) in try body(bytes) }
-        }
-        return try result.get()
     }
 }

@@ -13,12 +13,8 @@ struct BatchHeader: Equatable {
     }
 
     init?(of frame: Frame) {
-        guard frame.kind == .batch else { return nil }
-        self.init(in: frame.value)
-    }
-
-    init?(in value: UnsafeRawBufferPointer) {
-        guard value.count >= BatchHeader.bytes else { return nil }
+        let value = frame.value
+        guard frame.kind == .batch, value.count >= BatchHeader.bytes else { return nil }
         count = value.loadUnaligned(as: UInt32.self)
         frameBytes = value.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
         guard frameBytes > 0, frameBytes <= UInt64(BatchHeader.maximumFrameBytes), frameBytes & 7 == 0 else {
@@ -59,7 +55,7 @@ struct BatchPart: Equatable {
     }
 }
 
-enum BatchRole: Equatable {
+enum BatchRole {
     case none
     case first(frameBytes: Int)
     case part(of: Location)
@@ -73,24 +69,6 @@ enum BatchRole: Equatable {
             self = .first(frameBytes: Int(header.frameBytes))
         } else if frame.kind != .batch, let part = BatchPart(of: frame) {
             self = .part(of: part.first)
-        }
-    }
-
-    init(of header: FrameHeader, parts: [UInt8], value: [UInt8]) {
-        self = .none
-        if header.kind == .void {
-            self = .void
-        } else if header.kind == .batch {
-            guard let batch = value.withUnsafeBytes(BatchHeader.init(in:)) else { return }
-            self = .first(frameBytes: Int(batch.frameBytes))
-        } else if header.isInBatch {
-            let first = parts.withUnsafeBytes { parts -> Location? in
-                guard let part = FrameExtension.part(.batch, in: parts), part.count >= BatchPart.bytes else {
-                    return nil
-                }
-                return Location(raw: part.loadUnaligned(as: UInt64.self))
-            }
-            if let first { self = .part(of: first) }
         }
     }
 }

@@ -58,6 +58,13 @@ enum FrameExtension {
     }
 }
 
+extension Frame {
+    /// An expiry time on the boot clock.
+    func deadline(_ tag: FrameExtension.Tag) -> Int64 {
+        FrameExtension.deadline(tag, of: self)?.resolved(now: Clock.read()) ?? Deadline.never
+    }
+}
+
 /// Fills a buffer with consecutive parts. A part that doesn't fit is left out: the caller sizes the buffer.
 struct ExtensionWriter {
     private let buffer: UnsafeMutableRawBufferPointer

@@ -11,10 +11,10 @@ final class FrameSearch: @unchecked Sendable {
     /// For a file that is mostly holes, the ranges that had data at the last ``trust(upTo:)``; the rest isn't read.
     private var stretches: [Range<Int>]?
     // One window for each purpose: alternating reads would evict each other's bytes from a shared one.
-    private var candidates: FileWindow
-    private var begins: FileWindow
-    private var ends: FileWindow
-    private var sums: FileWindow
+    private let candidates: FileWindow
+    private let begins: FileWindow
+    private let ends: FileWindow
+    private let sums: FileWindow
     /// The register over all bytes before each multiple of ``FrameSearch/block``.
     private var registers: [UInt32] = [0]
     private static let block = 1024
@@ -44,42 +44,41 @@ final class FrameSearch: @unchecked Sendable {
     private func trust(upTo limit: Int) {
         guard limit > trustedEnd else { return }
         if trustedEnd > 0 {
-            for window in [\FrameSearch.candidates, \.begins, \.ends, \.sums] {
-                self[keyPath: window].forget()
-            }
+            for window in [candidates, begins, ends, sums] { window.forget() }
             // Also re-reads the holes of a sparse file, which may have been filled without making it longer.
             if stretches != nil { stretches = file.data(from: 0, upTo: bytes) }
         }
         trustedEnd = limit
     }
 
-    func frame(at offset: Int, before limit: Int = .max) throws(StorageError) -> FrameHeader? {
+    /// The intact frame at an offset that ends by `limit`. Valid until the next call; its value may be missing.
+    func frame(at offset: Int, before limit: Int = .max) throws(StorageError) -> Frame? {
         let end = min(limit, bytes)
         trust(upTo: end)
         guard offset >= SegmentHeader.bytes, offset <= end - Frame.headerBytes else { return nil }
-        try candidates.show(offset..<offset + Frame.headerBytes)
-        guard candidates.byte(offset + 12) != 0, let header = FrameHeader(candidates, at: offset),
-            header.bytes <= end - offset
+        let header = offset..<offset + Frame.headerBytes
+        try candidates.show(header)
+        guard let frame = Frame(beginning: candidates.view(header)), frame.rawKind != 0,
+            frame.bytes <= end - offset
         else { return nil }
-        let seed = Frame.seed(segmentSeed: segmentSeed, offset: offset)
-        let stretch = offset + 4..<offset + header.bytes
+        let (seed, checksum) = (Frame.seed(segmentSeed: segmentSeed, offset: offset), frame.checksum)
+        let stretch = offset + 4..<offset + frame.bytes
+        let isShort = stretch.count <= FrameSearch.block
+        let shown = offset..<(isShort ? stretch.upperBound : offset + frame.leadingBytes)
+        try candidates.show(shown)
         let register: UInt32
-        if stretch.count <= FrameSearch.block {
-            try candidates.show(offset..<stretch.upperBound)
-            register = candidates.register(~seed, over: stretch)
+        if isShort {
+            register = Checksum.register(~seed, over: candidates.view(stretch))
         } else {
-            let before = try self.register(at: stretch.lowerBound, &begins)
-            let behind = try self.register(at: stretch.upperBound, &ends)
+            let before = try self.register(at: stretch.lowerBound, begins)
+            let behind = try self.register(at: stretch.upperBound, ends)
             register = Checksum.moved(~seed ^ before, overZeros: stretch.count) ^ behind
         }
-        return header.checksum == ~register ? header : nil
-    }
-
-    /// At most ``FileWindow/bytes`` bytes.
-    func copy(_ range: Range<Int>) throws(StorageError) -> [UInt8] {
-        guard !range.isEmpty else { return [] }
-        try begins.show(range)
-        return begins.array(range)
+        // The bytes may have been read twice.
+        guard checksum == ~register, let found = Frame(beginning: candidates.view(shown)),
+            found.leadingBytes <= shown.count
+        else { return nil }
+        return found
     }
 
     /// Whether at most ``FileWindow/bytes`` bytes are all zero. Bytes beyond the end of the file count as zero.
@@ -135,7 +134,7 @@ final class FrameSearch: @unchecked Sendable {
         return max(offset, stretches[low].lowerBound)..<stretches[low].upperBound
     }
 
-    private func register(at offset: Int, _ window: inout FileWindow) throws(StorageError) -> UInt32 {
+    private func register(at offset: Int, _ window: FileWindow) throws(StorageError) -> UInt32 {
         let block = offset / FrameSearch.block
         while registers.count <= block {
             let start = (registers.count - 1) * FrameSearch.block
@@ -144,12 +143,12 @@ final class FrameSearch: @unchecked Sendable {
                 continue
             }
             try sums.show(start..<start + FrameSearch.block)
-            registers.append(
-                sums.register(registers[registers.count - 1], over: start..<start + FrameSearch.block))
+            let content = sums.view(start..<start + FrameSearch.block)
+            registers.append(Checksum.register(registers[registers.count - 1], over: content))
         }
         let start = block * FrameSearch.block
         guard offset > start else { return registers[block] }
         try window.show(start..<offset)
-        return window.register(registers[block], over: start..<offset)
+        return Checksum.register(registers[block], over: window.view(start..<offset))
     }
 }

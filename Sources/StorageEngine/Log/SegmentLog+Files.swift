@@ -181,7 +181,7 @@ extension SegmentLog {
         do throws(StorageError) {
             guard let pin = try pinIfPresent(segment) else { return least }
             defer { unpin(pin) }
-            let end = try scan(pin, from: SegmentHeader.bytes) { (_) throws(StorageError) in }.end
+            let end = try scan(pin) { (_) in }.end
             return max(least, SegmentLayout.slots(forFramesTo: end))
         } catch {
             // An unreadable segment isn't complete.

@@ -84,10 +84,7 @@ extension ArchiveSection {
         return true
     }
 
-    /// Replays a message's frame; its `created` names the oldest message that stayed.
-    func replayMessage(_ frame: Frame, at location: Location) throws(StorageError) {
-        let kept = Location(raw: UInt64(bitPattern: frame.created))
-        let oldest = kept == .none ? location : min(kept, location)
+    func replayMessage(_ frame: Frame, at location: Location, oldest: Location) throws(StorageError) {
         let dropped = try messages(before: oldest, settled: location)
         index.adjust(.valueBytes, by: frame.valueBytes - dropped.bytes)
         index.adjust(.entryCount, by: 1 - dropped.count)
@@ -97,13 +94,11 @@ extension ArchiveSection {
             try engine.message(from: dropped.first, before: location, settled: location)?.place ?? location
     }
 
-    /// Replays the frame of a lowered limit; its `created` names the oldest message that stayed, 0: none.
-    func replayShortening(_ frame: Frame, at location: Location) throws(StorageError) {
-        let kept = Location(raw: UInt64(bitPattern: frame.created))
-        let dropped = try messages(before: kept == .none ? location : min(kept, location), settled: location)
+    /// Replays the frame of a lowered limit.
+    func replayShortening(at location: Location, oldest: Location) throws(StorageError) {
+        let dropped = try messages(before: oldest, settled: location)
         guard dropped.count > 0 else { return }
-        index.adjust(.valueBytes, by: -dropped.bytes)
-        index.adjust(.entryCount, by: -dropped.count)
+        count(dropped, sign: -1)
         index.firstMessage =
             try engine.message(from: dropped.first, before: location, settled: location)?.place ?? .none
     }

@@ -221,13 +221,18 @@ extension ArchiveSection {
             for evicted in FrameExtension.evictions(of: frame) {
                 if let number = try number(at: evicted) { batch.victims.append(number) }
             }
-            guard let kind = engine.meaning(of: frame), kind == .put || kind == .delete else { continue }
+            let isPut: Bool
+            switch frame.change(in: engine.kind, at: location) {
+            case .store(isCopy: false): isPut = true
+            case .remove: isPut = false
+            default: continue
+            }
             let tag = UInt32(truncatingIfNeeded: engine.hash(frame.key))
             let present = try engine.find(frame.key, tag: tag)
             if let present { engine.unpin(present) }
             batch.steps.append(
                 BatchStep(
-                    isPut: frame.kind == .put, tag: tag, number: present?.number ?? 0, location: location))
+                    isPut: isPut, tag: tag, number: present?.number ?? 0, location: location))
         }
         try reserveEntries(batch.steps.count { $0.isPut && $0.number == 0 })
         publish(batch, pin)

@@ -207,12 +207,13 @@ struct SnapshotBuilder {
             let start = number == first.segment ? first.offset : SegmentHeader.bytes
             let limit = number == end.segment ? end.offset : .max
             let rest = try log.scan(pin, from: start, before: limit) { (item) throws(StorageError) in
-                if case .damage(let offset, _) = item {
-                    damaged.append(Location(segment: number, offset: offset))
+                if case .damage(let range) = item {
+                    damaged.append(Location(segment: number, offset: range.lowerBound))
                 }
-                guard case .frame(let frame, let location) = item, frame.kind == .message else { return }
-                let named = Location(raw: UInt64(bitPattern: frame.created))
-                oldest = max(oldest ?? .none, named == .none ? location : min(named, location))
+                guard case .frame(let frame, let location) = item,
+                    case .append(let first) = frame.change(in: .log, at: location)
+                else { return }
+                oldest = max(oldest ?? .none, first)
                 items.append(
                     SnapshotItem(
                         location: location, recency: UInt64(items.count), accessed: frame.time,
@@ -292,24 +293,22 @@ private struct SnapshotOverlay {
     private func tag(of frame: Frame) -> UInt32 { UInt32(truncatingIfNeeded: engine.hash(frame.key)) }
 
     private mutating func apply(_ frame: Frame, at location: Location) -> Bool {
-        guard let kind = engine.meaning(of: frame) else { return frame.kind != nil }
         for evicted in FrameExtension.evictions(of: frame) { remove(at: evicted) }
-        switch kind {
-        case .put, .move: store(frame, at: location)
-        case .delete, .resident: if let place = place(of: frame.key) { removed[place] = true }
-        case .deleteAll: removed = [Bool](repeating: true, count: items.count)
-        case .deadline:
-            guard let place = place(of: frame.key) else { break }
-            let deadline = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: Clock.read())
-            items[place].deadline = deadline ?? Deadline.never
+        switch frame.change(in: engine.kind, at: location) {
+        case .store(let isCopy): store(frame, at: location, isCopy: isCopy)
+        case .remove, .storeInMemory: if let place = place(of: frame.key) { removed[place] = true }
+        case .removeAll: removed = [Bool](repeating: true, count: items.count)
+        case .setDeadline:
+            if let place = place(of: frame.key) { items[place].deadline = frame.deadline(.deadline) }
         // Returns unread, because an undo restores entries that were removed before the walk.
         case .restore: return false
-        case .evict, .kept, .batch, .void, .message: break
+        case .evict, .tombstone, .append, .shorten: break
+        case .none: return frame.kind != nil
         }
         return true
     }
 
-    private mutating func store(_ frame: Frame, at location: Location) {
+    private mutating func store(_ frame: Frame, at location: Location, isCopy: Bool) {
         let tag = tag(of: frame)
         var item = SnapshotItem(
             location: location, recency: frame.recency, accessed: frame.time,
@@ -321,7 +320,7 @@ private struct SnapshotOverlay {
         }
         let found = items[place]
         // Keeps later accesses that the walk found.
-        if found.location == location || (frame.kind == .move && !removed[place]) { item.hits = found.hits }
+        if found.location == location || (isCopy && !removed[place]) { item.hits = found.hits }
         if found.recency > item.recency { (item.recency, item.accessed) = (found.recency, found.accessed) }
         items[place] = item
         removed[place] = false
