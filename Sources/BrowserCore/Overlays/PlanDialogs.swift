@@ -182,8 +182,11 @@ extension OverlayView {
         let sign = isSelected ? String(look.glyphs.pointer) : " "
         let base = look[isSelected ? .accent : isOff ? .dim : .dialog].over(look[.dialog])
         func write(_ label: String, _ field: TextField?, _ rest: String) {
+            let idle = "idle longer than"
+            let isWide = line.columns >= TextWidth.width(of: idle) + 13
+            let label = "\(sign) " + (isWide ? TextWidth.pad(label, to: TextWidth.width(of: idle)) : label)
             var column = line.column
-            column += frame.write("\(sign) \(label)", at: line.origin, style: base, within: line)
+            column += frame.write(label, at: line.origin, style: base, within: line)
             if var field {
                 let place = Rect(column: column + 1, row: line.row, columns: 10, rows: 1).intersection(line)
                 field.isActive = isSelected
