@@ -3,7 +3,7 @@ struct UnkeyedWriter {
     let number: Int
 }
 
-extension UnkeyedWriter: UnkeyedEncodingContainer {
+extension UnkeyedWriter: ScalarWriter, UnkeyedEncodingContainer {
     var codingPath: [any CodingKey] { encoder.codingPath }
 
     /// 0 once the array's scope has ended.
@@ -43,27 +43,11 @@ extension UnkeyedWriter: UnkeyedEncodingContainer {
         return encoder.openPart(IndexKey(count - 1))
     }
 
-    // MARK: Scalars
-
-    mutating func encode(_ value: Bool) throws { try write { $0.write(value) } }
-    mutating func encode(_ value: String) throws { try write { $0.write(value) } }
-    mutating func encode(_ value: Double) throws { try write { $0.write(value) } }
-    mutating func encode(_ value: Float) throws { try write { $0.write(single: value) } }
-    mutating func encode(_ value: Int) throws { try write { $0.write(integer: Int64(value)) } }
-    mutating func encode(_ value: Int8) throws { try write { $0.write(integer: Int64(value)) } }
-    mutating func encode(_ value: Int16) throws { try write { $0.write(integer: Int64(value)) } }
-    mutating func encode(_ value: Int32) throws { try write { $0.write(integer: Int64(value)) } }
-    mutating func encode(_ value: Int64) throws { try write { $0.write(integer: value) } }
-    mutating func encode(_ value: UInt) throws { try write { $0.write(unsigned: UInt64(value)) } }
-    mutating func encode(_ value: UInt8) throws { try write { $0.write(unsigned: UInt64(value)) } }
-    mutating func encode(_ value: UInt16) throws { try write { $0.write(unsigned: UInt64(value)) } }
-    mutating func encode(_ value: UInt32) throws { try write { $0.write(unsigned: UInt64(value)) } }
-    mutating func encode(_ value: UInt64) throws { try write { $0.write(unsigned: value) } }
     mutating func encode(_ value: Int128) throws { try write { $0.write(wide: value) } }
     mutating func encode(_ value: UInt128) throws { try write { $0.write(wide: value) } }
 
     @inline(__always)
-    private func write(_ body: (inout CBORWriter) -> Void) throws {
+    func write(_ body: (inout CBORWriter) -> Void) throws {
         try encoder.beginItem(in: number)
         body(&encoder.writer)
     }
