@@ -23,7 +23,7 @@ enum HintLine {
         guard model.overlay == nil, !takesText else {
             let spans = [
                 Span(beginning, look[.accent]),
-                Span(takesText ? "  You are typing; " : "  The row below shows its keys; "),
+                Span(takesText ? "  You are typing; " : "  The last row shows the keys; "),
                 Span("esc", look[.key]), Span(" cancels", look[.hint]),
             ]
             frame.write(spans, at: rect.inset(left: 1).origin, within: rect)
