@@ -54,7 +54,7 @@ struct ArchivePane {
         drawGauge(
             "memory", archive.memoryBytes, archive.memoryLimit, archive.memoryShare, &frame, memoryLine, look)
         var rows = server.map(DatabasesView.facts) ?? archive.facts
-        if returns.isMany { rows.insert(("too small", returns.words), at: 0) }
+        if returns.isMany { rows = returns.facts + rows }
         var warnings = alarms.isEmpty ? 0 : 1
         if !alarms.isEmpty {
             let words = alarms.map { "\($0.metric.title) \($0.condition)" }

@@ -21,6 +21,7 @@ enum EventText {
         let events = value.ownEvents
         var parts = events.map { sentence($0, model) }
         if parts.isEmpty { parts.append("recorded earlier than the event log reaches") }
+        if value.history?.gaps.isEmpty == false { parts.insert("some events missed", at: 0) }
         let isGone = events.last.map { [.eviction, .expiry, .delete].contains($0.kind) } ?? false
         let hits = "hit \(Figures.count(entry.hits, "time", "times"))"
         parts.insert(hits, at: parts.count - (isGone ? 1 : 0))
