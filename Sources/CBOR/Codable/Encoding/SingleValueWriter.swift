@@ -3,7 +3,7 @@ struct SingleValueWriter {
     let number: Int
 }
 
-extension SingleValueWriter: ScalarWriter, SingleValueEncodingContainer {
+extension SingleValueWriter: SingleValueEncodingContainer {
     var codingPath: [any CodingKey] { encoder.codingPath }
 
     mutating func encode<Value: Encodable>(_ value: Value) throws {
@@ -22,11 +22,20 @@ extension SingleValueWriter: ScalarWriter, SingleValueEncodingContainer {
         encoder.writer.writeNull()
     }
 
-    mutating func encode(_ value: Int128) throws { try write { $0.write(wide: value) } }
-    mutating func encode(_ value: UInt128) throws { try write { $0.write(wide: value) } }
+    // MARK: Scalars
+
+    mutating func encode(_ value: Bool) throws { try write { $0.write(value) } }
+    mutating func encode(_ value: String) throws { try write { $0.write(value) } }
+    mutating func encode(_ value: Double) throws { try write { $0.write(value) } }
+    mutating func encode(_ value: Float) throws { try write { $0.write(single: value) } }
 
     @inline(__always)
-    func write(_ body: (inout CBORWriter) -> Void) throws {
+    mutating func encode<Number: FixedWidthInteger & Encodable>(_ value: Number) throws {
+        try write { $0.write(number: value) }
+    }
+
+    @inline(__always)
+    private func write(_ body: (inout CBORWriter) -> Void) throws {
         try encoder.beginSingle(in: number)
         body(&encoder.writer)
     }

@@ -3,7 +3,7 @@ struct UnkeyedWriter {
     let number: Int
 }
 
-extension UnkeyedWriter: ScalarWriter, UnkeyedEncodingContainer {
+extension UnkeyedWriter: UnkeyedEncodingContainer {
     var codingPath: [any CodingKey] { encoder.codingPath }
 
     /// 0 once the array's scope has ended.
@@ -43,11 +43,20 @@ extension UnkeyedWriter: ScalarWriter, UnkeyedEncodingContainer {
         return encoder.openPart(IndexKey(count - 1))
     }
 
-    mutating func encode(_ value: Int128) throws { try write { $0.write(wide: value) } }
-    mutating func encode(_ value: UInt128) throws { try write { $0.write(wide: value) } }
+    // MARK: Scalars
+
+    mutating func encode(_ value: Bool) throws { try write { $0.write(value) } }
+    mutating func encode(_ value: String) throws { try write { $0.write(value) } }
+    mutating func encode(_ value: Double) throws { try write { $0.write(value) } }
+    mutating func encode(_ value: Float) throws { try write { $0.write(single: value) } }
 
     @inline(__always)
-    func write(_ body: (inout CBORWriter) -> Void) throws {
+    mutating func encode<Number: FixedWidthInteger & Encodable>(_ value: Number) throws {
+        try write { $0.write(number: value) }
+    }
+
+    @inline(__always)
+    private func write(_ body: (inout CBORWriter) -> Void) throws {
         try encoder.beginItem(in: number)
         body(&encoder.writer)
     }
