@@ -84,6 +84,13 @@ struct UndoTests {
         #expect(!browser.model.isPlanOpen)
     }
 
+    @Test(arguments: [("j<enter>gDyu", true), ("<enter>gDyu", false)])
+    func undoPlanStatesTheLimitOfCachesOnly(keys: String, hasLimit: Bool) throws {
+        let browser = try Fixture.browser(source, keys: keys)
+        #expect(browser.text.contains("Undo this?"))
+        #expect(browser.text.contains("within the limit") == hasLimit)
+    }
+
     @Test func listsKeysRecordedSince() throws {
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>mmDy")
         source.record("Bandung", Array("new".utf8), archive: "City", at: clock.now)

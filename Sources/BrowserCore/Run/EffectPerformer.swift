@@ -5,12 +5,18 @@ import StoreInspection
 package struct EffectPerformer: Sendable {
     let source: any StoreSource
     let clock: @Sendable () -> Timestamp
+    private let pause: @Sendable (Double) -> Void
 
     private static let reportInterval = 0.05
 
-    package init(source: any StoreSource, clock: @escaping @Sendable () -> Timestamp) {
+    /// - Parameter pause: waits for that number of seconds.
+    package init(
+        source: any StoreSource, clock: @escaping @Sendable () -> Timestamp,
+        pause: @escaping @Sendable (Double) -> Void = { _ in }
+    ) {
         self.source = source
         self.clock = clock
+        self.pause = pause
     }
 
     /// - Parameter isStopped: polled by long work.
@@ -18,7 +24,7 @@ package struct EffectPerformer: Sendable {
     {
         guard case .question(let question) = effect else { return }
         var last = clock()
-        let context = QuestionContext(source: source, clock: clock) { share in
+        func progress(_ share: Double) -> Bool {
             let now = clock()
             if let ticket = question.ticket, abs(now.seconds(since: last)) >= EffectPerformer.reportInterval {
                 last = now
@@ -26,6 +32,7 @@ package struct EffectPerformer: Sendable {
             }
             return !isStopped()
         }
+        let context = QuestionContext(source: source, clock: clock, progress: progress, pause: pause)
         var answer = question.answer(context)
         answer.workspace = question.workspace
         send(.answer(answer))

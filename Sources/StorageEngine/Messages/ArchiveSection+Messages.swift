@@ -9,13 +9,14 @@ extension ArchiveSection {
     func append(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
         let limit = min(
             engine.diskLimit ?? UInt64(Frame.maximumValueBytes), ArchiveConfiguration.maximumDiskLimit)
+        let most = min(limit, UInt64(Frame.maximumValueBytes))
         let now = Clock.wall()
-        guard message.count <= min(limit, UInt64(Frame.maximumValueBytes)) else {
+        guard message.count <= most else {
             index.add(.rejections)
             index.publish(
                 .rejection, .tooLarge, tag: 0, bytes: message.count, location: .none, pid: engine.pid,
                 time: now)
-            throw .valueTooLarge(bytes: message.count, limit: limit, archive: engine.name)
+            throw .valueTooLarge(bytes: message.count, limit: most, archive: engine.name)
         }
         // Every message's frame contains this location, and a rebuild of the index relies on it.
         guard index.firstMessage <= index.head, index.firstMessage != .none || index.entryCount == 0 else {

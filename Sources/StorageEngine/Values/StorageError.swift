@@ -18,7 +18,7 @@ public enum StorageError: Error, Sendable, Hashable {
     case readOnly(operation: String)
     /// The file system is full, or the user's quota is used up.
     case noSpace(path: String)
-    /// The value alone is larger than the archive's limit. Nothing was evicted.
+    /// The value alone is larger than the archive's limit, or than the 1 GiB that a value can have. Nothing was evicted.
     case valueTooLarge(bytes: Int, limit: UInt64, archive: String)
     /// A batch whose values exceed the archive's limit, or that is larger than allowed. Nothing was changed or evicted.
     case batchTooLarge(bytes: Int, limit: UInt64, archive: String)
@@ -121,6 +121,10 @@ extension StorageError: CustomStringConvertible {
             "cannot \(operation): opened for reading only"
         case .noSpace(let path):
             "no space left for \(path); free some space or inodes, and try again (nothing stored before is lost)"
+        case .valueTooLarge(let bytes, UInt64(Frame.maximumValueBytes), _)
+        where bytes > Frame.maximumValueBytes:
+            "a value of \(bytes) bytes is larger than the \(Frame.maximumValueBytes) that a value can have; "
+                + "store it in parts (nothing was evicted)"
         case .valueTooLarge(let bytes, let limit, let archive):
             "a value of \(bytes) bytes is larger than the limit of archive \"\(archive)\" (\(limit) bytes); "
                 + "raise the limit or store less (nothing was evicted)"

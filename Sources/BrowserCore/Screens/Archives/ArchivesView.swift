@@ -165,10 +165,10 @@ extension Model {
         }.map { "\($0.metric.title) \($0.condition)\($0.metric.window)" }
         let places = Figures.count(archive.damagedPlaces, "place", "places")
         let returns = events.returns(in: archive.name)
+        let facts = returns.isMany ? returns.facts : []
         return [
             archive.damagedPlaces > 0 ? ("damaged", "\(places); vellum check lists them", .danger) : nil,
             alarms.isEmpty ? nil : ("ALARM", alarms.joined(separator: ", "), .danger),
-            returns.isMany ? ("too small", returns.words, .warning) : nil,
-        ].compactMap { $0 }
+        ].compactMap { $0 } + facts.map { ($0.name, $0.value, .warning) }
     }
 }

@@ -18,8 +18,10 @@ enum EventText {
 
     /// `recorded 12:01:07 by api (4121)`, `evicted 12:09:30: disk limit`
     static func parts(_ value: ValueState, _ model: Model) -> [String] {
-        let parts = value.ownEvents.map { sentence($0, model) }
-        return parts.isEmpty ? ["recorded earlier than the event log reaches"] : parts
+        var parts = value.ownEvents.map { sentence($0, model) }
+        if parts.isEmpty { parts.append("recorded earlier than the event log reaches") }
+        if value.history?.gaps.isEmpty == false { parts.insert("some events missed", at: 0) }
+        return parts
     }
 
     /// `Replaced 23:38:22 by api (4121); R shows the new value.`

@@ -102,7 +102,7 @@ enum MonitorScreen: ScreenParts {
         let archive = isOfOne && !model.isOfServer ? model.parts.archive(model)?.name : nil
         model.monitor = MonitorState(part: part, origin: model.origin(opening: .monitor), archive: archive)
         model.monitor?.span = model.archives.span
-        model.monitor?.match(model.events, from: 0)
+        model.monitor?.match(model.events)
         model.screen = .monitor
         return model.isOfServer ? ServerTables.load(&model) : Browser.loadEvents(&model)
     }

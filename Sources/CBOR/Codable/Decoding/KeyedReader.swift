@@ -146,28 +146,16 @@ extension KeyedReader: KeyedDecodingContainerProtocol {
         try scalar(key) { reader throws(ReadFault) in try reader.decodeText() }
     }
 
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try float(type, key) }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try float(type, key) }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try integer(type, key) }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try integer(type, key) }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try integer(type, key) }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try integer(type, key) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try integer(type, key) }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try integer(type, key) }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try integer(type, key) }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try integer(type, key) }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try integer(type, key) }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try integer(type, key) }
-    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try integer(type, key) }
-    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try integer(type, key) }
-
     @inline(__always)
-    private func float<Number: BinaryFloatingPoint>(_ type: Number.Type, _ key: Key) throws -> Number {
+    func decode<Number: BinaryFloatingPoint & Decodable>(_ type: Number.Type, forKey key: Key) throws
+        -> Number
+    {
         try scalar(key) { reader throws(ReadFault) in try reader.decodeFloat(type) }
     }
 
     @inline(__always)
-    private func integer<Number: FixedWidthInteger>(_ type: Number.Type, _ key: Key) throws -> Number {
+    func decode<Number: FixedWidthInteger & Decodable>(_ type: Number.Type, forKey key: Key) throws -> Number
+    {
         try scalar(key) { reader throws(ReadFault) in try reader.decodeInteger(type) }
     }
 
@@ -181,28 +169,17 @@ extension KeyedReader: KeyedDecodingContainerProtocol {
         try scalarIfPresent(key) { reader throws(ReadFault) in try reader.decodeText() }
     }
 
-    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try optional(type, key) }
-    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try optional(type, key) }
-    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try optional(type, key) }
-    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try optional(type, key) }
-    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try optional(type, key) }
-    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try optional(type, key) }
-    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try optional(type, key) }
-    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try optional(type, key) }
-    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try optional(type, key) }
-    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try optional(type, key) }
-    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try optional(type, key) }
-    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try optional(type, key) }
-    func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? { try optional(type, key) }
-    func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? { try optional(type, key) }
-
     @inline(__always)
-    private func optional<Number: BinaryFloatingPoint>(_ type: Number.Type, _ key: Key) throws -> Number? {
+    func decodeIfPresent<Number: BinaryFloatingPoint & Decodable>(_ type: Number.Type, forKey key: Key) throws
+        -> Number?
+    {
         try scalarIfPresent(key) { reader throws(ReadFault) in try reader.decodeFloat(type) }
     }
 
     @inline(__always)
-    private func optional<Number: FixedWidthInteger>(_ type: Number.Type, _ key: Key) throws -> Number? {
+    func decodeIfPresent<Number: FixedWidthInteger & Decodable>(_ type: Number.Type, forKey key: Key) throws
+        -> Number?
+    {
         try scalarIfPresent(key) { reader throws(ReadFault) in try reader.decodeInteger(type) }
     }
 }

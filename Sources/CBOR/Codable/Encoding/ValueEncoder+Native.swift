@@ -89,6 +89,18 @@ extension CBORWriter {
         write(FloatWidths.double(fromSingle: number.bitPattern))
     }
 
+    /// The compiler chooses the branch for each type.
+    @inline(__always)
+    mutating func write<Number: FixedWidthInteger>(number: Number) {
+        if Number.bitWidth > 64 {
+            write(wide: number)
+        } else if Number.isSigned {
+            write(integer: Int64(truncatingIfNeeded: number))
+        } else {
+            write(unsigned: UInt64(truncatingIfNeeded: number))
+        }
+    }
+
     /// Writes an integer item if it can hold the number, otherwise a bignum.
     package mutating func write(wide number: some FixedWidthInteger) {
         // Both negative forms of CBOR store n for -1 - n: the number's inverted bits.
