@@ -91,6 +91,14 @@ struct UndoTests {
         #expect(browser.text.contains("within the limit") == hasLimit)
     }
 
+    @Test("an undo without a restored entry is not titled Undone")
+    func undoOfNothing() throws {
+        var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>Dy")
+        source.record("Jakarta", [1], archive: "City", at: clock.now)
+        browser.press(try Key.script("u<enter>"))
+        #expect(browser.text.contains("Nothing was undone") && !browser.text.contains("Undone"))
+    }
+
     @Test func listsKeysRecordedSince() throws {
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>mmDy")
         source.record("Bandung", Array("new".utf8), archive: "City", at: clock.now)
