@@ -57,7 +57,8 @@ extension Browser {
         if model.screen == .messages, action.id == .undo || action.id == .undoList {
             return model.say(lostMessages, seconds: 4)
         }
-        model.say("\(key) (\(action.title)) works on the \(other.rawValue) screen. \(help)", seconds: 3)
+        let screens = Screen.allCases.filter(action.contexts.contains).map(\.rawValue).joined(separator: ", ")
+        model.say("\(key) doesn't work here. \(action.title): \(screens). \(help)", seconds: 3)
     }
 
     private static func readOnly(_ action: BrowserAction) -> String {
