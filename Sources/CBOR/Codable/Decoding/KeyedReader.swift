@@ -123,15 +123,7 @@ extension KeyedReader: KeyedDecodingContainerProtocol {
     }
 
     func superDecoder() throws -> any Decoder {
-        var name = SuperKey().stringValue
-        guard let place = try decoder.search(&name, SuperKey()) else {
-            throw DecodingError.keyNotFound(
-                SuperKey(),
-                .init(codingPath: codingPath, debugDescription: "The map has no key \"\(name)\"."))
-        }
-        let child = try decoder.child(at: place, .key(SuperKey()))
-        decoder.map?.wait(for: child)
-        return child
+        try KeyedReader<SuperKey>(decoder: decoder).openChild(SuperKey())
     }
 
     func superDecoder(forKey key: Key) throws -> any Decoder { try openChild(key) }
