@@ -45,8 +45,8 @@ extension Browser {
             return model.say(readOnly(action), seconds: 3)
         }
         let near: [Screen] = (model.entries == nil ? [] : [.entries]) + [.archives, .stores]
-        let other = (near + Screen.allCases).first { model.keyMap.action(for: key, in: $0) != nil }
-        guard let other, let action = model.keyMap.action(for: key, in: other) else {
+        let actions = (near + Screen.allCases).compactMap { model.keyMap.action(for: key, in: $0) }
+        guard let action = actions.first else {
             return model.say("\(key) does nothing here. \(help)", seconds: 3)
         }
         if action.id.leadsToText { model.textRefusedAt = model.now }
