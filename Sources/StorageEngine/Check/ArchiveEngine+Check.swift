@@ -176,7 +176,7 @@ private struct CheckPass {
     private(set) var otherParts: [TagRange] = []
     private let most: Int
     private var account: LogAccount
-    private var filter: BatchFilter<FrameCopy>
+    private var filter: BatchFilter
     /// Number of frames with a key of this part that ``filter`` may be holding.
     private var held = 0
     private struct Listed {
@@ -210,7 +210,7 @@ private struct CheckPass {
         listed = []
         oldest = engine.index.oldestSegment
         account = try LogAccount(part, kind: engine.kind, tagHash: engine.hash, begin: begin)
-        filter = BatchFilter(kind: engine.kind)
+        filter = BatchFilter(kind: engine.kind, copiesFrames: true)
         var entries = try EntryLister(engine: engine).liveReferences(allOf: part, most: most)
         while entries == nil, let other = account.halve() {
             otherParts.append(other)
@@ -282,22 +282,19 @@ private struct CheckPass {
         let cut = try filter.endLog { account.add($0, at: $1) }
         // The last batch may just be being written.
         for batch in filter.dropped where batch.first != cut && batch.first < end {
-            add(
-                ofLog:
-                    "\(engine.log.path(of: batch.first.segment)): the batch from byte \(batch.first.offset) on never "
-                    + "reached the medium completely and is left out")
+            add(ofLog: engine.log.problem(batch))
         }
     }
 
     private mutating func read(_ number: UInt32, next: UInt32?) throws(StorageError) {
         let path = engine.log.path(of: number)
-        guard let reader = try SegmentFileReader(number, in: engine.folder, archive: engine.log.identity)
-        else {
-            return
-        }
-        if let problem = try headerProblem(reader) { add(ofLog: problem) }
+        let name = SegmentHeader.fileName(number)
+        // An absent segment may have been reclaimed.
+        guard let file = try engine.folder.fileIfPresent(named: name, writable: false) else { return }
+        if let problem = try headerProblem(number) { add(ofLog: problem) }
         guard number >= oldest else { return }
-        if let problem = reader.lengthProblem { add(ofLog: problem) }
+        if let problem = try engine.log.lengthProblem(of: number) { add(ofLog: problem) }
+        let reader = try FrameSearch(file, archive: engine.log.identity, segment: number)
         let slots = SegmentLayout.slots(forBytes: reader.bytes)
         if let next, Int(next - number) < slots {
             add(ofLog: "\(path): \(reader.bytes) bytes, longer than this segment may be")
@@ -308,7 +305,7 @@ private struct CheckPass {
             case .damage(let range):
                 try filter.take(item, of: reader) { account.add($0, at: $1) }
                 guard Location(segment: number, offset: range.lowerBound) < end else { return }
-                add(ofLog: "\(path): bytes \(range.lowerBound) to \(range.upperBound) hold no valid entry")
+                add(ofLog: engine.log.problem(number, damage: range))
             }
         }
         try filter.end(reader)
@@ -332,35 +329,28 @@ private struct CheckPass {
         }
     }
 
-    private func headerProblem(_ reader: SegmentFileReader) throws(StorageError) -> String? {
-        let problem: StorageError
-        switch reader.header {
-        case .success(let header):
-            if header.archive == engine.log.identity, header.segment == reader.segment { return nil }
-            problem = .corrupted(
-                path: engine.log.path(of: reader.segment),
-                offset: header.archive == engine.log.identity ? 12 : SegmentHeader.archiveOffset,
-                reason: header.archive == engine.log.identity
-                    ? "is segment \(header.segment) under another name" : "belongs to another archive")
-        case .failure(let error): problem = error
-        }
-        guard reader.segment > end.segment else { return problem.finding }
-        // The segment is being created, or its creator was killed before storing anything, or it was removed since.
-        for _ in 0..<100 {
-            if try engine.log.isUnwritten(reader.segment) { return nil }
+    private func headerProblem(_ number: UInt32) throws(StorageError) -> String? {
+        let isNew = number > end.segment
+        var problem: String?
+        for _ in 0..<(isNew ? 100 : 1) {
             do throws(StorageError) {
-                try engine.log.checkHeader(of: reader.segment)
+                try engine.log.checkHeader(of: number)
                 return nil
             } catch {
-                if case .system(_, _, SystemCode.missing) = error { return nil }
-                guard case .corrupted = error else { throw error }
+                switch error {
+                case .corrupted, .unsupportedVersion: problem = error.finding
+                case .system(_, _, SystemCode.missing): return nil
+                default: throw error
+                }
             }
+            // The segment is being created, or its creator was killed before storing anything.
+            if isNew, try engine.log.isUnwritten(number) { return nil }
         }
-        return problem.finding
+        return problem
     }
 
     private mutating func take(
-        _ frame: Frame, _ location: Location, of reader: SegmentFileReader
+        _ frame: Frame, _ location: Location, of reader: FrameSearch
     ) throws(StorageError) {
         if location < begin, begin < location.advanced(by: frame.bytes) {
             add(ofLog: "according to the index the log ends inside the entry at \(describe(location))")
@@ -409,7 +399,7 @@ private struct CheckPass {
         do throws(StorageError) {
             guard
                 let entry = try engine.find(
-                    frame.key, tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))
+                    frame.key, tag: engine.hash.tag(frame.key))
             else { return "the index lists the entry at \(place), but no look-up finds it" }
             defer { engine.unpin(entry) }
             guard entry.location != location else { return nil }

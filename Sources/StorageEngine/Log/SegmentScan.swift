@@ -67,13 +67,15 @@ extension SegmentLog {
         return bytes / Frame.bytes(key: 1, extension: 0, value: 0)
     }
 
-    /// Visits a mapped segment's intact frames and damaged ranges (``SegmentReader/scan(from:before:_:)``).
+    /// Visits the intact frames and damaged ranges of a mapped segment between two locations (``SegmentReader/scan(from:before:_:)``).
     @discardableResult
     func scan(
-        _ pin: Pin, from offset: Int = SegmentHeader.bytes, before limit: Int = .max,
+        _ pin: Pin, from begin: Location = .none, before end: Location = .last,
         _ body: (SegmentItem) throws(StorageError) -> Void
     ) throws(StorageError) -> (end: Int, isBlankBehind: Bool) {
-        try MappedSegmentReader(self, pin).scan(from: offset, before: limit, body)
+        try MappedSegmentReader(self, pin).scan(
+            from: pin.segment == begin.segment ? begin.offset : SegmentHeader.bytes,
+            before: pin.segment == end.segment ? end.offset : .max, body)
     }
 }
 

@@ -68,14 +68,14 @@ extension ArchiveSection {
         if let present { engine.unpin(present) }
         if isCopy, try isOutdated(frame, tag: tag, present: presentSequence) {
             // A copy that names removed entries still removes them, although reclaiming writes none.
-            if FrameExtension.part(.evictions, of: frame) == nil {
+            if frame.part(.evictions) == nil {
                 engine.replayedRemovals.withLock { $0?.outdated.append(location) }
             }
             return
         }
         if present == nil { try index.numbers.reserve() }
         let number = applyPut(engine.content(of: frame), tag: tag, number: present?.number ?? 0, at: location)
-        if let hits = frame.hits { index.entry(number)?.hits = hits }
+        if let hits: UInt32 = frame.number(.hits) { index.entry(number)?.hits = hits }
     }
 
     /// Removes the value on disk. A live process's memory-only entry, others of this key, and moved ones stay.
@@ -116,7 +116,7 @@ extension ArchiveSection {
     private func removeEntries(
         namedIn frame: Frame, undo note: RemovalNote?, _ place: Location
     ) throws(StorageError) {
-        for location in FrameExtension.evictions(of: frame) {
+        for location in frame.evictions {
             try removeEntry(at: location, note, place, by: frame)
         }
     }
@@ -148,7 +148,7 @@ extension ArchiveSection {
         guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.keyBytes > 0 else {
             return nil
         }
-        return index.table.entry(at: location, tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))
+        return index.table.entry(at: location, tag: engine.hash.tag(frame.key))
     }
 
     private func replayDeadline(
@@ -241,7 +241,7 @@ extension ArchiveSection {
             waiting.removeAll(keepingCapacity: true)
         }
         func replaySoon(_ frame: Frame, _ location: Location) throws(StorageError) {
-            let tag = UInt32(truncatingIfNeeded: engine.hash(frame.key))
+            let tag = engine.hash.tag(frame.key)
             index.table.prefetch(tag)
             waiting.append((frame, location, tag))
             if waiting.count == 32 { try replayWaiting() }
@@ -265,7 +265,7 @@ extension ArchiveSection {
             index.head = Location(segment: number, offset: SegmentHeader.bytes)
             func noteDamage(_ range: Range<Int>) {
                 findings.add(
-                    "\(log.path(of: number)): bytes \(range.lowerBound) to \(range.upperBound) hold no valid entry",
+                    log.problem(number, damage: range),
                     at: Location(segment: number, offset: range.lowerBound), isNewest: number == numbers.last)
             }
             guard let result = try reader.read(number, damage: noteDamage, replaySoon) else { continue }
@@ -303,11 +303,7 @@ extension ArchiveSection {
     private func reportDropped(
         _ dropped: [DroppedBatch], cut: Location?, _ findings: inout ArchiveEngine.ReplayFindings
     ) throws(StorageError) {
-        for batch in dropped where batch.first != cut {
-            findings.add(
-                "\(log.path(of: batch.first.segment)): the batch from byte \(batch.first.offset) on never reached the "
-                    + "medium completely and is left out")
-        }
+        for batch in dropped where batch.first != cut { findings.add(log.problem(batch)) }
         guard let cut else { return }
         if cut.segment == index.head.segment { index.head = cut }
         guard engine.attachment != nil, let pin = try log.pinIfPresent(cut.segment) else { return }
