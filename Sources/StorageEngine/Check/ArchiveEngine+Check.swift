@@ -10,19 +10,17 @@ extension ArchiveEngine {
     /// log's size, or fewer if addresses are short. `progress` gets the first pass's fraction, which may decrease.
     func check(most: Int? = nil, progress: (Double) -> Void = { _ in }) throws(StorageError) -> CheckReport {
         let most = if let most { most } else { try bearableEntries() }
-        var report = try checkOnce(most, progress)
-        for _ in 0..<2 where !report.clean && isChanging(since: report.head) {
-            let again = try checkOnce(most) { _ in }
-            report.keep(foundIn: again)
+        var findings = try checkOnce(most, progress)
+        for _ in 0..<2 where !findings.report.clean && isChanging(since: findings.head) {
+            findings.keep(foundIn: try checkOnce(most) { _ in })
         }
-        var result = report.report
-        result.remarks = try gaps() + leftovers()
-        if !report.hasIndex {
-            result.remarks.append(
+        findings.report.remarks = try gaps() + leftovers()
+        if !findings.hasIndex {
+            findings.report.remarks.append(
                 "the index's structure was not checked: it changes continuously, or a process died during a change"
             )
         }
-        return result
+        return findings.report
     }
 
     /// Segments are removed oldest first and created in sequence, so a missing one in between was lost or quarantined.
@@ -103,7 +101,7 @@ extension ArchiveEngine {
             findings = pass.findings
         }
         try finish(&findings, totals)
-        if !findings.clean { try throwIfRemoved() }
+        if !findings.report.clean { try throwIfRemoved() }
         return findings
     }
 
@@ -113,10 +111,12 @@ extension ArchiveEngine {
         let (entries, bytes) = (totals.entries - findings.inMemory, totals.bytes)
         // No process is changing the archive, and none has since the check began: the totals are stable.
         let isQuiet = !isChanging(since: findings.head)
-        if isQuiet, (entries, bytes) != (findings.entries, findings.valueBytes), findings.clean {
+        if isQuiet, (entries, bytes) != (findings.report.entries, findings.report.valueBytes),
+            findings.report.clean
+        {
             findings.add(
-                "the index counts \(entries) entries of \(bytes) bytes, the log \(findings.entries) of "
-                    + "\(findings.valueBytes)")
+                "the index counts \(entries) entries of \(bytes) bytes, the log \(findings.report.entries) of "
+                    + "\(findings.report.valueBytes)")
         }
         if index.state == .damaged {
             findings.add(
@@ -127,44 +127,35 @@ extension ArchiveEngine {
             findings.hasIndex = true
             for violation in violations { findings.add("the index: \(violation)") }
         }
-        if !isQuiet { (findings.entries, findings.valueBytes) = (entries, bytes) }
+        if !isQuiet { (findings.report.entries, findings.report.valueBytes) = (entries, bytes) }
         // Expired entries that are not removed yet are intact, but no displayed total counts them.
         let overdue = index.deadlines.overdue(at: Clock.boot())
-        findings.entries = max(0, findings.entries - overdue.entries)
-        findings.valueBytes -= min(findings.valueBytes, overdue.bytes)
+        findings.report.entries = max(0, findings.report.entries - overdue.entries)
+        findings.report.valueBytes -= min(findings.report.valueBytes, overdue.bytes)
     }
 }
 
 struct CheckFindings {
-    var found = ArchiveEngine.ReplayFindings()
-    var entries = 0
-    var valueBytes: UInt64 = 0
+    var report = CheckReport()
     var inMemory = 0
     var head = Location.none
     /// Whether the log has been read once and its own problems have been reported.
     var hasLog = false
     var hasIndex = false
 
-    var clean: Bool { found.damaged == 0 }
-
-    mutating func add(_ problem: String) { found.add(problem) }
-
-    var report: CheckReport {
-        CheckReport(
-            entries: entries, valueBytes: valueBytes, damaged: found.damaged, salvaged: 0,
-            problems: found.problems)
-    }
+    mutating func add(_ problem: String) { report.add(problem) }
 
     /// Keeps only findings that another pass repeated. If one pass has more findings than it lists, keeps all.
     mutating func keep(foundIn other: CheckFindings) {
-        if other.found.damaged == other.found.problems.count, found.damaged == found.problems.count {
-            let problems = Set(found.problems)
-            found.problems = other.found.problems.filter(problems.contains)
-            found.damaged = found.problems.count
-        } else if other.clean {
-            found = other.found
+        var repeated = other.report
+        if repeated.damaged == repeated.problems.count, report.damaged == report.problems.count {
+            let problems = Set(report.problems)
+            repeated.problems.removeAll { !problems.contains($0) }
+            repeated.damaged = repeated.problems.count
+        } else if !repeated.clean {
+            (repeated.damaged, repeated.problems) = (report.damaged, report.problems)
         }
-        (entries, valueBytes, head) = (other.entries, other.valueBytes, other.head)
+        (report, head) = (repeated, other.head)
         hasIndex = hasIndex || other.hasIndex
     }
 }
@@ -282,7 +273,10 @@ private struct CheckPass {
         let cut = try filter.endLog { account.add($0, at: $1) }
         // The last batch may just be being written.
         for batch in filter.dropped where batch.first != cut && batch.first < end {
-            add(ofLog: engine.log.problem(batch))
+            add(
+                ofLog:
+                    "\(engine.log.path(of: batch.first.segment)): the batch from byte \(batch.first.offset) on never "
+                    + "reached the medium completely and is left out")
         }
     }
 
@@ -305,7 +299,7 @@ private struct CheckPass {
             case .damage(let range):
                 try filter.take(item, of: reader) { account.add($0, at: $1) }
                 guard Location(segment: number, offset: range.lowerBound) < end else { return }
-                add(ofLog: engine.log.problem(number, damage: range))
+                add(ofLog: "\(path): bytes \(range.lowerBound) to \(range.upperBound) hold no valid entry")
             }
         }
         try filter.end(reader)
@@ -353,7 +347,7 @@ private struct CheckPass {
         _ frame: Frame, _ location: Location, of reader: FrameSearch
     ) throws(StorageError) {
         if location < begin, begin < location.advanced(by: frame.bytes) {
-            add(ofLog: "according to the index the log ends inside the entry at \(describe(location))")
+            add(ofLog: "according to the index the log ends inside the entry at \(location)")
         }
         let concern = account.concern(with: frame, at: location)
         if concern == .ofKey { held += 1 }
@@ -378,7 +372,7 @@ private struct CheckPass {
         if let line = try line(of: listed[next]), line.location == location,
             line.owner != engine.ownerTag(frame.owner)
         {
-            let problem = "the index has another owner for the entry at \(describe(location)) than the log"
+            let problem = "the index has another owner for the entry at \(location) than the log"
             astray.append((key, location, problem))
         }
     }
@@ -395,19 +389,17 @@ private struct CheckPass {
     }
 
     private func lookUp(_ frame: Frame, _ location: Location) throws(StorageError) -> String? {
-        let place = describe(location)
         do throws(StorageError) {
-            guard
-                let entry = try engine.find(
-                    frame.key, tag: engine.hash.tag(frame.key))
-            else { return "the index lists the entry at \(place), but no look-up finds it" }
+            guard let entry = try engine.find(frame.key, tag: engine.hash.tag(frame.key)) else {
+                return "the index lists the entry at \(location), but no look-up finds it"
+            }
             defer { engine.unpin(entry) }
             guard entry.location != location else { return nil }
             return
-                "the index lists the entry at \(place), and a look-up finds the one at \(describe(entry.location))"
+                "the index lists the entry at \(location), and a look-up finds the one at \(entry.location)"
         } catch {
             guard case .corrupted = error else { throw error }
-            return "the entry at \(place) can't be looked up: \(error.finding)"
+            return "the entry at \(location) can't be looked up: \(error.finding)"
         }
     }
 
@@ -429,8 +421,8 @@ private struct CheckPass {
             live.bytes += UInt64(word.valueBytes)
         }
         findings.inMemory += inMemory.count
-        findings.entries += live.count
-        findings.valueBytes += live.bytes
+        findings.report.entries += live.count
+        findings.report.valueBytes += live.bytes
     }
 
     private mutating func compareReferences(_ words: inout [UInt64: LogAccount.Word], _ reclaimed: UInt32) {
@@ -442,13 +434,13 @@ private struct CheckPass {
                 if let word = words[key], word.isNew { continue }
                 if key == 0, reference.location.segment < engine.index.oldestSegment { continue }
                 findings.add(
-                    "the index names an entry at \(describe(reference.location)) that the log does not have")
+                    "the index names an entry at \(reference.location) that the log does not have")
                 continue
             }
             words[key]?.isMet = true
             if !word.isNew, word.valueBytes != reference.valueBytes {
                 findings.add(
-                    "the entry at \(describe(reference.location)) has \(reference.valueBytes) bytes in the index, \(word.valueBytes) in the log"
+                    "the entry at \(reference.location) has \(reference.valueBytes) bytes in the index, \(word.valueBytes) in the log"
                 )
             }
         }
@@ -459,12 +451,8 @@ private struct CheckPass {
         }
         for word in words.values
         where !word.isMet && !word.isRemoved && !word.isNew && word.location.segment >= reclaimed {
-            findings.add("the index does not have the entry at \(describe(word.location))")
+            findings.add("the index does not have the entry at \(word.location)")
         }
-    }
-
-    private func describe(_ location: Location) -> String {
-        "byte \(location.offset) of \(SegmentHeader.fileName(location.segment))"
     }
 }
 

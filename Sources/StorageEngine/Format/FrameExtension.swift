@@ -25,7 +25,12 @@ enum FrameExtension {
 
 extension Frame {
     /// The bytes of the first part with this tag; `nil` if absent or shorter than `least`, or if the extension is malformed.
+    @inline(__always)
     func part(_ tag: FrameExtension.Tag, least: Int = 0) -> UnsafeRawBufferPointer? {
+        extensionBytes > 0 ? firstPart(tag, least) : nil
+    }
+
+    private func firstPart(_ tag: FrameExtension.Tag, _ least: Int) -> UnsafeRawBufferPointer? {
         let bytes = self.extension
         var offset = 0
         while offset + FrameExtension.partHeaderBytes <= bytes.count {

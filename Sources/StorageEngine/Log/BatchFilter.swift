@@ -54,7 +54,7 @@ struct BatchFilter {
     private var stretch: (range: Range<Int>, hole: Hole)?
     private(set) var dropped: [DroppedBatch] = []
 
-    /// Without `copiesFrames`, segments must stay pinned until ``isOpen`` is false.
+    /// Without `copiesFrames`, segments must stay pinned until ``BatchFilter/isOpen`` is false.
     init(kind: ArchiveKind, copiesFrames: Bool = false) {
         (isLog, self.copiesFrames) = (kind == .log, copiesFrames)
     }

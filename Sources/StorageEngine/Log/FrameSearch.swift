@@ -96,21 +96,23 @@ final class FrameSearch: SegmentReader, @unchecked Sendable {
         else { return nil }
         let (seed, checksum) = (Frame.seed(segmentSeed: segmentSeed, offset: offset), frame.checksum)
         let stretch = offset + 4..<offset + frame.bytes
-        let isShort = stretch.count <= FrameSearch.block
-        let shown = offset..<(isShort ? stretch.upperBound : offset + frame.leadingBytes)
-        try candidates.show(shown)
         let register: UInt32
-        if isShort {
+        if stretch.count <= FrameSearch.block {
+            try candidates.show(offset..<stretch.upperBound)
             register = Checksum.register(~seed, over: candidates.view(stretch))
         } else {
             let before = try self.register(at: stretch.lowerBound, begins)
             let behind = try self.register(at: stretch.upperBound, ends)
             register = Checksum.moved(~seed ^ before, overZeros: stretch.count) ^ behind
         }
-        // The bytes may have been read twice.
-        guard checksum == ~register, let found = Frame(beginning: candidates.view(shown)),
-            found.leadingBytes <= shown.count
-        else { return nil }
+        guard checksum == ~register else { return nil }
+        let leading = offset..<offset + frame.leadingBytes
+        try candidates.show(leading)
+        // The header may have been read twice.
+        guard let found = Frame(beginning: candidates.view(leading)), found.leadingBytes == leading.count
+        else {
+            return nil
+        }
         return found
     }
 

@@ -93,7 +93,9 @@ extension ArchiveRepair {
         var reader = LogReader(log, kind: kind)
         for (place, number) in numbers.enumerated() {
             progress(Double(place) / Double(numbers.count))
-            _ = try reader.read(number) { (_, _) in }
+            guard let pin = try log.pinIfPresent(number) else { continue }
+            defer { log.unpin(pin) }
+            _ = try reader.read(pin) { (_, _) in }
         }
         let endsDamaged = reader.filter.damagedEnd != nil
         let cut = try reader.filter.endLog { (_, _) in }

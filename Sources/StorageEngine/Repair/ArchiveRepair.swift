@@ -8,7 +8,7 @@ struct ArchiveRepair {
     let kind: ArchiveKind
     let knownHead: Location?
     var evidence: PriorIndexEvidence?
-    private var found = ArchiveEngine.ReplayFindings()
+    private var found = CheckReport()
     /// The offset in each segment from which on entries count as salvaged.
     var salvagedFrom: [UInt32: Int] = [:]
 
