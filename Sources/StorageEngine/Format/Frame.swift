@@ -64,7 +64,7 @@ struct Frame {
         extensionBytes = ext
     }
 
-    /// A frame of which only ``leadingBytes`` may be present, so its value and checksum can't be used.
+    /// A frame of which only ``Frame/leadingBytes`` may be present, so its value and checksum can't be used.
     init?(beginning bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress, bytes.count >= Frame.headerBytes else { return nil }
         self.init(at: base, available: .max)
