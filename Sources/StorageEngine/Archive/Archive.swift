@@ -88,8 +88,9 @@ public final class Archive: Sendable, FollowedArchive {
                 let engine = try reopened(after: current)
                 // Skips one event number, so that followers see a gap. If there were no events yet (the archive was being
                 // created), the new index has them from the first on.
-                if let last = current, !last.index.isCut, last.index.isHeaderIntact, last.nextEvent > 0 {
-                    engine.eventBase.store(last.nextEvent &+ 1, ordering: .relaxed)
+                if let last = current, !last.index.isCut, last.index.isHeaderIntact {
+                    let next = EventReader(engine: last).nextEvent
+                    if next > 0 { engine.eventBase.store(next &+ 1, ordering: .relaxed) }
                 }
                 current = engine
                 return engine
@@ -312,7 +313,7 @@ public final class Archive: Sendable, FollowedArchive {
     package func identity() throws(StorageError) -> [UInt8] { try engine().log.identity }
 
     /// Identifies the archive's content; it changes with every change by any process.
-    package func version() throws(StorageError) -> ArchiveVersion { try engine().version() }
+    package func version() throws(StorageError) -> ArchiveVersion { try ArchiveVersion(of: engine()) }
 
     /// Totals, counters and limits. Leaves no trace. While a batch is applied, the totals may count a part of it. Reads
     /// the header of the index, the process table and the descriptor.
@@ -394,7 +395,7 @@ public final class Archive: Sendable, FollowedArchive {
     ) throws(StorageError) -> Bool {
         let engine = try engine()
         let section = try engine.acquire()
-        if let old, try engine.isStill(old) == false { return false }
+        if let old, try old.isCurrent(in: engine) == false { return false }
         section.closeForAll(doorbell)
         _ = consume section
         defer { end() }
