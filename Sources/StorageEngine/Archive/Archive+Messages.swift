@@ -17,7 +17,7 @@ extension Archive {
         guard engine.kind == .log else {
             throw .wrongKind(archive: name, kind: engine.kind, operation: "append")
         }
-        let number = try engine.appendMessage(bytes)
+        let number = try FullDisk(engine: engine).appendMessage(bytes)
         try engine.finishChange()
         return number
     }

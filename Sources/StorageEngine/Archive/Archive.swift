@@ -59,7 +59,7 @@ public final class Archive: Sendable, FollowedArchive {
                 engine.scheduleReclaimIfNeeded()
                 try engine.finishChange()
             } catch {
-                engine.detach()
+                ArchiveClosing(engine: engine).close()
                 throw error
             }
             engine.startMaintenancePolling()
@@ -143,7 +143,7 @@ public final class Archive: Sendable, FollowedArchive {
         // In a forked child this would end the parent's registration.
         guard !isInherited else { return true }
         follower.end(self)
-        fixed?.detach()
+        if let fixed { ArchiveClosing(engine: fixed).close() }
         current.withLock { $0 = nil }
         return true
     }
@@ -272,7 +272,7 @@ public final class Archive: Sendable, FollowedArchive {
 
     /// All metadata of an entry, from one version of it; `rank` is `nil`. Leaves no trace.
     public func metadata(_ key: String) throws(StorageError) -> EntryMetadata? {
-        try engine().metadata(of: key)
+        try StatusReader(engine: engine()).metadata(of: key)
     }
 
     // MARK: Deleting
@@ -282,7 +282,7 @@ public final class Archive: Sendable, FollowedArchive {
     public func delete(_ key: String) throws(StorageError) -> Bool {
         let engine = try engine()
         let isDeleted = try withBytes(of: key) { (key) throws(StorageError) in
-            try engine.delete(key, ifSequence: nil) == .deleted
+            try EntryRemover(engine: engine).delete(key, ifSequence: nil) == .deleted
         }
         try engine.finishChange()
         return isDeleted
@@ -292,7 +292,7 @@ public final class Archive: Sendable, FollowedArchive {
     public func delete(_ key: String, ifSequence sequence: UInt64) throws(StorageError) -> ConditionalDelete {
         let engine = try engine()
         let outcome = try withBytes(of: key) { (key) throws(StorageError) in
-            try engine.delete(key, ifSequence: sequence)
+            try EntryRemover(engine: engine).delete(key, ifSequence: sequence)
         }
         try engine.finishChange()
         return outcome
@@ -302,7 +302,7 @@ public final class Archive: Sendable, FollowedArchive {
     @discardableResult
     public func deleteAll() throws(StorageError) -> Removal {
         let engine = try engine()
-        let removal = try engine.deleteAll()
+        let removal = try EntryRemover(engine: engine).deleteAll()
         try engine.finishChange()
         return removal
     }
@@ -318,16 +318,16 @@ public final class Archive: Sendable, FollowedArchive {
     /// Totals, counters and limits. Leaves no trace. While a batch is applied, the totals may count a part of it. Reads
     /// the header of the index, the process table and the descriptor.
     public func status() throws(StorageError) -> ArchiveStatus {
-        try engine().status(configuration: configuration())
+        try StatusReader(engine: engine()).status(configuration: configuration())
     }
 
     package func problem() throws(StorageError) -> String? {
-        ArchiveStatus.problem(damagedPlaces: try engine().damagedPlaces)
+        ArchiveStatus.problem(damagedPlaces: try StatusReader(engine: engine()).damagedPlaces)
     }
 
     /// Processes that have the archive open for writing.
     public func processes() throws(StorageError) -> [AttachedProcess] {
-        try engine().processes()
+        try StatusReader(engine: engine()).processes()
     }
 
     /// Rejects another API's archive; one without a type name is accepted. Throws `wrongKind`, or `invalidConfiguration`.

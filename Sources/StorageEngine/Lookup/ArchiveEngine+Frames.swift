@@ -66,11 +66,6 @@ extension ArchiveEngine {
         owner.isEmpty ? 0 : max(1, UInt32(truncatingIfNeeded: hash(owner)))
     }
 
-    func ownerName(in frame: Frame) -> String? {
-        let owner = frame.owner
-        return owner.isEmpty ? nil : String(decoding: owner, as: UTF8.self)
-    }
-
     /// The effect of a frame in this archive; `nil` if it has none.
     func meaning(of frame: Frame) -> FrameKind? {
         frame.kind.flatMap { $0.isMeant(in: kind, hasKey: frame.keyBytes > 0) ? $0 : nil }

@@ -8,7 +8,7 @@ struct Compaction: ArchiveOperation {
         givingUpUndo: Bool, progress: (Double) -> Bool
     ) throws(StorageError) {
         guard engine.kind != .log else { return try dropDeadMessages() }
-        _ = try engine.removeExpired()
+        _ = try EntryRemover(engine: engine).removeExpired()
         if givingUpUndo { try giveUpUndo() }
         let first = index.oldestSegment
         // Segments that are created from now on aren't reclaimed.

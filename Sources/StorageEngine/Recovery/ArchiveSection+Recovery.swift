@@ -230,7 +230,7 @@ extension ArchiveSection {
                     isPut: frame.kind == .put, tag: tag, number: present?.number ?? 0, location: location))
         }
         try reserveEntries(batch.steps.count { $0.isPut && $0.number == 0 })
-        publish(batch, pin)
+        batch.publish(self, pin)
         // Each frame has been counted already.
         index.adjust(.appendedBytes, by: -batch.bytes)
     }
