@@ -123,7 +123,7 @@ extension ArchiveEngine {
                 "the index is inconsistent; it is rebuilt when all processes have closed the archive")
         }
         try index.catchUp()
-        if let violations = undisturbedViolations() {
+        if let violations = IndexChecker.undisturbedViolations(of: self) {
             findings.hasIndex = true
             for violation in violations { findings.add("the index: \(violation)") }
         }

@@ -184,3 +184,8 @@ struct Frame {
         base.storeBytes(of: sum, as: UInt32.self)
     }
 }
+
+extension Frame {
+    /// `nil`: the entry has no owner.
+    var ownerName: String? { owner.isEmpty ? nil : String(decoding: owner, as: UTF8.self) }
+}

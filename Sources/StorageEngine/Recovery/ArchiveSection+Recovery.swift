@@ -235,7 +235,7 @@ extension ArchiveSection {
                     isPut: isPut, tag: tag, number: present?.number ?? 0, location: location))
         }
         try reserveEntries(batch.steps.count { $0.isPut && $0.number == 0 })
-        publish(batch, pin)
+        batch.publish(self, pin)
         // Each frame has been counted already.
         index.adjust(.appendedBytes, by: -batch.bytes)
     }
