@@ -2,7 +2,7 @@ import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
-/// Finds similar names. Safe from any thread.
+/// Finds similar names.
 enum Suggestion {
     static func command(for arguments: [String]) -> String? {
         guard let word = arguments.first, word.utf8.first != UInt8(ascii: "-") else { return nil }
