@@ -45,6 +45,7 @@ extension EntriesScreen {
     static func conditionTyped(_ model: inout Model, _ text: String) -> [Effect] {
         model.touched = model.now
         model.entries?.mistake = nil
+        model.prompt?.note = nil
         model.prompt?.field.highlights = []
         guard !text.allSatisfy(\.isWhitespace) else { return demand(&model, nil) }
         do throws(EntryCondition.Mistake) {
@@ -52,7 +53,12 @@ extension EntriesScreen {
         } catch {
             model.entries?.mistake = error
             // Typing may continue at the end of the text.
-            if error.toCome == nil, let range = error.range, let field = model.prompt?.field {
+            if let words = error.toCome {
+                model.prompt?.note = "  \(words)"
+                return []
+            }
+            model.prompt?.said = error.words
+            if let range = error.range, let field = model.prompt?.field {
                 let start = field.place(ofByte: range.lowerBound)
                 let end = max(start + 1, field.place(ofByte: range.upperBound))
                 model.prompt?.field.highlights = [(start..<end, .error)]
@@ -65,7 +71,7 @@ extension EntriesScreen {
         model.touched = model.now
         guard model.entries?.condition != condition else { return [] }
         model.entries?.condition = condition
-        return rearrange(&model, takingListing: false, isForced: true)
+        return rearrange(&model, takingListing: isOutdated(model), isForced: true)
     }
 
     /// Keeps a valid condition; a mistake is shown and stays to be edited.
@@ -74,14 +80,12 @@ extension EntriesScreen {
             model.entries?.mistake = nil
             return demand(&model, nil)
         }
-        guard var mistake = model.entries?.mistake else { return [] }
-        mistake.toCome = nil
-        model.entries?.mistake = mistake
+        guard let mistake = model.entries?.mistake else { return [] }
         var prompt = prompt
         if let range = mistake.range {
             prompt.field.moveCursor(to: prompt.field.place(ofByte: range.lowerBound))
         }
-        if model.layout.info.isEmpty { prompt.said = mistake.words }
+        prompt.said = mistake.words
         model.prompt = prompt
         return []
     }

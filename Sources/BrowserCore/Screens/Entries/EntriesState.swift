@@ -49,10 +49,7 @@ struct EntriesState: Sendable {
     /// The request after which the cursor moves to the next victim.
     var victimTicket: Int?
     /// Whether a listing with another filter or condition is being loaded.
-    var isReplaced: Bool {
-        guard ticket != nil, let arrangement else { return false }
-        return arrangement.filter != filter || arrangement.condition != condition
-    }
+    var isReplaced: Bool { ticket != nil && arrangement != nil && !showsWhatIsAsked }
     /// The archive's figures when the listing was requested. While they are equal, the listing is current.
     var listedFigures: ArchiveSample?
     var shownFigures: ArchiveSample?
