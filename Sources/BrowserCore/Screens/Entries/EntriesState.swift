@@ -8,7 +8,6 @@ struct EntriesState: Sendable {
     var order = EntryOrder.recency
     var filter = ""
     var condition: EntryCondition?
-    var mistake: EntryCondition.Mistake?
     var cycle: QueryState.Cycle?
     /// The group that is listed; `nil`: all entries.
     var group: GroupMembership?
