@@ -93,6 +93,29 @@ struct EngineSourceTests {
         #expect(browser.model.cursorKey == "city 0")
     }
 
+    /// Regression: a filter left out entries that were stored again since the list was frozen.
+    @Test("a filter finds entries stored since the listing", arguments: ["j", "<space>"])
+    func filterFindsStoredAgain(keys: String) throws {
+        let (store, archive) = try fill(path)
+        defer { store.close() }
+        var browser = try browser(store: path, keys: "<enter>" + keys)
+        for number in 0..<50 { try archive.put([1], forKey: "city \(number)") }
+        browser.refresh()
+        browser.press(try Key.script("/city 4"))
+        #expect(browser.lines[1].contains("11 of 50 entries"), "\(browser.text)")
+    }
+
+    @Test("marked rows that were stored again aren't hidden by the filter")
+    func storedAgainIsNotHidden() throws {
+        let (store, archive) = try fill(path)
+        defer { store.close() }
+        var browser = try browser(store: path, keys: "<enter>/city 4<enter>M")
+        for number in 40..<50 { try archive.put([1], forKey: "city \(number)") }
+        browser.press([.character("D")])
+        #expect(browser.model.planned?.count == 11)
+        #expect(!browser.text.contains("hidden"), "\(browser.text)")
+    }
+
     @Test func deletesAndShowsCost() throws {
         let (store, archive) = try fill(path)
         defer { store.close() }

@@ -87,7 +87,10 @@ struct ServerKeysTests {
         #expect((900...1001).contains(left))
         #expect(facts[0]?.expires == nil)
         let listing = try #require(try ServerListing(served.connection, database: 0, isPaced: false))
-        #expect(try listing.learnFigures { _ in true })
+        let first = try #require(listing.index(ofKey: "text"))
+        #expect(try listing.learnFigures(of: .some([Int32(first)])) { _ in true })
+        #expect(!listing.knowsFigures && Int(listing.figures(at: first).size) == facts[0]?.memory)
+        #expect(try listing.learnFigures { _ in true } && listing.knowsFigures)
         for name in names.dropLast() {
             #expect(try (served.ask("OBJECT", "IDLETIME", name).number ?? 0) >= 2)
         }

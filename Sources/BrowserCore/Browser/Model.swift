@@ -211,7 +211,8 @@ package struct Model: Sendable {
     mutating func noteHold() { heldSince = isHeld ? heldSince ?? now : nil }
 
     private var isHeld: Bool {
-        if prompt != nil || overlay != nil { return true }
+        // A list stays live below its filter, so that the filter's count is true.
+        if overlay != nil || prompt?.isOfScreen == false { return true }
         guard let touched, !parts.follows(self) else { return false }
         return now.seconds(since: touched) < Model.freeze
     }

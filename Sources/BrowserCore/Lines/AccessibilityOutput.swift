@@ -200,14 +200,9 @@ package struct AccessibilityOutput: Sendable {
             (note, typed) = ("", nil)
             return []
         }
-        var words = prompt.said ?? prompt.remark(model)
-        var isRefused = false
-        if case .condition = prompt.purpose, let mistake = model.entries?.mistake {
-            words = mistake.toCome ?? mistake.words
-            isRefused =
-                mistake.toCome == nil && before?.text == typing.text && before?.behind != typing.behind
-        }
-        let now = String(words.trimmingSpaces())
+        let now = String((prompt.said ?? prompt.remark(model)).trimmingSpaces())
+        let isRefused =
+            prompt.said != nil && before?.text == typing.text && before?.behind != typing.behind
         if before?.text != typing.text || typed == nil { typed = model.now }
         guard !now.isEmpty, isRefused || now != note else { return [] }
         guard isRefused || typed.map({ model.now.seconds(since: $0) >= 1 }) ?? true else {

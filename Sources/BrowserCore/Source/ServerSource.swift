@@ -229,6 +229,7 @@ package final class ServerSource: QueriedSource {
 
     func plan(_ request: QueryRequest) throws(SourceError) -> QueryPlan {
         let plan = QueryPlan(request.pipeline)
+        if request.allowsAccesses { return plan }
         var shown = plan.pipeline.stages.flatMap(\.properties)
         shown += [.metadata(.type), .metadata(.size)]
         var columns = [QueryColumn(.metadata(.key), as: "key")]
@@ -239,7 +240,8 @@ package final class ServerSource: QueriedSource {
         if let plan = try connection.traits().withoutAccesses(plan, showing: columns) { return plan }
         let reason = try objectionToReading() ?? ""
         throw SourceError(
-            "\(reason), and the conditions read every value; use @key, @size and other metadata")
+            "\(reason), and the conditions read every value; use @key, @size and other metadata",
+            isOfAccesses: true)
     }
 
     func run(

@@ -3,7 +3,7 @@ import StorageEngine
 import StoreInspection
 
 /// The keys of a database in the order of a scan. Facts of keys are requested when they are shown, or for all keys by
-/// ``learnFigures(_:)``. Safe from any thread.
+/// ``learnFigures(of:_:)``. Safe from any thread.
 package final class ServerListing: EntryListing {
     private let connection: ServerConnection
     private let database: Int
@@ -14,16 +14,24 @@ package final class ServerListing: EntryListing {
     private struct State {
         var recent: [Int: KeyFacts?] = [:]
         var asked = Timestamp.now()
-        /// Facts of all keys; nil before ``learnFigures(_:)``.
+        /// Nil before ``learnFigures(of:_:)``.
         var learnt: Learnt?
+
+        func known(_ index: Int) -> Learnt.Facts? { learnt?.facts[index] }
     }
 
     private struct Learnt {
-        var sizes: [UInt32] = []
-        var hits: [UInt8] = []
-        var used: [Timestamp] = []
-        var expires: [Timestamp] = []
-        var types: [UInt8] = []
+        struct Facts {
+            var used: Timestamp
+            /// 0 since 1970: never.
+            var expires: Timestamp
+            var size: UInt32
+            var hits: UInt8
+            var type: UInt8
+        }
+
+        var facts: [Facts?]
+        var unknown: Int
         var names: [(type: String, layout: String?)] = []
         var total: UInt64 = 0
 
@@ -73,11 +81,11 @@ package final class ServerListing: EntryListing {
     package var isByRecency: Bool { false }
     package var count: Int { keys.count }
     package var valueBytes: UInt64 { state.withLock { $0.learnt?.total ?? 0 } }
-    package var knowsFigures: Bool { state.withLock { $0.learnt != nil } }
+    package var knowsFigures: Bool { state.withLock { $0.learnt?.unknown == 0 } }
 
     package func figures(at index: Int) -> (size: UInt32, hits: UInt32) {
         state.withLock { state in
-            if let learnt = state.learnt { return (learnt.sizes[index], UInt32(learnt.hits[index])) }
+            if let known = state.known(index) { return (known.size, UInt32(known.hits)) }
             let facts = state.recent[index] ?? nil
             return (UInt32(clamping: facts?.memory ?? 0), UInt32(facts?.frequency ?? 0))
         }
@@ -85,22 +93,24 @@ package final class ServerListing: EntryListing {
 
     package func terms(at index: Int) -> (expires: Timestamp?, tier: Tier) {
         state.withLock { state in
-            guard let learnt = state.learnt else { return ((state.recent[index] ?? nil)?.expires, .disk) }
-            return (learnt.expires[index].microseconds == 0 ? nil : learnt.expires[index], .disk)
+            let known = state.known(index)?.expires
+            return (
+                (known ?? (state.recent[index] ?? nil)?.expires).flatMap { $0.microseconds == 0 ? nil : $0 },
+                .disk
+            )
         }
     }
 
     package func accessed(at index: Int) -> Timestamp {
         state.withLock { state in
-            state.learnt?.used[index] ?? (state.recent[index] ?? nil)?.used ?? .now()
+            state.known(index)?.used ?? (state.recent[index] ?? nil)?.used ?? .now()
         }
     }
 
     package func traits(at index: Int) -> (type: String, layout: String?)? {
         state.withLock { state in
-            if let learnt = state.learnt {
-                let number = Int(learnt.types[index])
-                return number < learnt.names.count ? learnt.names[number] : nil
+            if let learnt = state.learnt, let known = learnt.facts[index] {
+                return Int(known.type) < learnt.names.count ? learnt.names[Int(known.type)] : nil
             }
             return (state.recent[index] ?? nil).map { ($0.type, $0.layout) }
         }
@@ -156,26 +166,30 @@ package final class ServerListing: EntryListing {
         }
     }
 
-    package func learnFigures(_ goesOn: (Double) -> Bool) throws(SourceError) -> Bool {
-        if knowsFigures { return true }
-        var learnt = Learnt()
+    package func learnFigures(
+        of entries: Positions, _ goesOn: (Double) -> Bool
+    ) throws(SourceError) -> Bool {
+        let none = Learnt(facts: Array(repeating: nil, count: count), unknown: count)
+        var learnt = state.withLock { $0.learnt } ?? none
+        let all = (0..<entries.count).lazy.map { entries.index(atRow: $0) }
+        let unknown = Array(all.filter { learnt.facts[$0] == nil })
         let pace = ScanPace(connection)
-        for start in stride(from: 0, to: count, by: ServerListing.smallBlock) {
-            guard goesOn(Double(start) / Double(count)) else { return false }
-            let block = (start..<min(start + ServerListing.smallBlock, count)).map { Array(keys[$0]) }
+        for start in stride(from: 0, to: unknown.count, by: ServerListing.smallBlock) {
+            guard goesOn(Double(start) / Double(unknown.count)) else { return false }
+            let block = unknown[start..<min(start + ServerListing.smallBlock, unknown.count)]
             let found = try pace.paced { () throws(SourceError) in
-                try connection.facts(of: block, in: database)
+                try connection.facts(of: block.map { Array(keys[$0]) }, in: database)
             }
             let now = Timestamp.now()
-            for facts in found {
-                learnt.sizes.append(UInt32(clamping: facts?.memory ?? 0))
+            for (index, facts) in zip(block, found) {
                 learnt.total += UInt64(clamping: facts?.memory ?? 0)
-                learnt.hits.append(facts?.frequency ?? 0)
-                learnt.used.append(facts?.used ?? now)
-                learnt.expires.append(facts?.expires ?? Timestamp(microseconds: 0))
-                learnt.types.append(facts.map { learnt.number(of: $0) } ?? .max)
+                learnt.facts[index] = Learnt.Facts(
+                    used: facts?.used ?? now, expires: facts?.expires ?? Timestamp(microseconds: 0),
+                    size: UInt32(clamping: facts?.memory ?? 0), hits: facts?.frequency ?? 0,
+                    type: facts.map { learnt.number(of: $0) } ?? .max)
             }
         }
+        learnt.unknown -= unknown.count
         state.withLock { $0.learnt = learnt }
         return true
     }

@@ -41,7 +41,11 @@ package enum ArchiveChange: Sendable, Hashable {
 
     /// Limits as ``init(limits:of:)`` parses them, exactly.
     static func text(disk: UInt64?, memory: UInt64?) -> String {
-        "disk \(disk.map(SizeText.text) ?? "none") memory \(memory.map(SizeText.text) ?? "none")"
+        func exact(_ bytes: UInt64) -> String {
+            let text = Figures.bytes(bytes)
+            return SizeText.bytes(text) == bytes ? text : SizeText.text(bytes)
+        }
+        return "disk \(disk.map(exact) ?? "none") memory \(memory.map(exact) ?? "none")"
     }
 
     /// Bytes of values beyond the new disk limit.
@@ -71,13 +75,13 @@ package enum ArchiveChange: Sendable, Hashable {
                 ]
             )
         case .compact:
-            return (
-                ("Compact \(name)?", "Compact"),
-                [
-                    "Its files take \(Figures.bytes(sample.footprint)) for \(Figures.bytes(sample.diskBytes)) of values. "
-                        + "Releases the space of deleted entries. Undo still works."
-                ]
-            )
+            let most = Figures.bytes(sample.footprint - min(sample.footprint, sample.diskBytes))
+            let effect =
+                sample.records == UInt64(max(0, sample.entries))
+                ? "Nothing was deleted or replaced, so there is nothing to release."
+                : "Releases the space of deleted and replaced entries, at most \(most). Undo still works."
+            let size = "\(Figures.bytes(sample.footprint)) for \(Figures.bytes(sample.diskBytes)) of values"
+            return (("Compact \(name)?", "Compact"), ["Its files take \(size). \(effect)"])
         case .drop:
             return (
                 ("Drop \(name)?", "Drop"),

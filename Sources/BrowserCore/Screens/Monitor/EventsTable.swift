@@ -19,7 +19,7 @@ enum EventsTable {
             Table.Column("key", width: .minimum(16, weight: 4), priority: 0),
             Table.Column("size", width: .fixed(8), alignment: .trailing, priority: 2),
             Table.Column("cause", width: .fixed(17), priority: 1),
-            Table.Column("process", width: .minimum(7, weight: 1), priority: 6),
+            Table.Column("process", width: .minimum(7, weight: 3), priority: 6),
         ]
         if !showsArchive { columns.remove(at: 1) }
         return Table(
