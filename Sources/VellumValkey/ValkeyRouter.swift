@@ -20,7 +20,7 @@ final class ValkeyRouter: @unchecked Sendable {
     private let address: ValkeyAddress
     private let options: ValkeyTier.Options
     private let loop: any EventLoop
-    private let figures = ValkeyFigures()
+    private let figures = Guarded(RemoteHealth())
     /// Pending requests and their bytes. Safe from any thread.
     private let waiting = Atomic(0)
     private let waitingBytes = Atomic(0)
@@ -102,9 +102,7 @@ final class ValkeyRouter: @unchecked Sendable {
             let all = whole.enumerated().flatMap { place, command in
                 asking && (place == 0 || !isAtomic) ? [RESPCommand("ASKING"), command] : [command]
             }
-            var bytes: [UInt8] = []
-            for command in all { command.encode(into: &bytes) }
-            return (bytes, all.count)
+            return (all.encoded, all.count)
         }
 
         func replies(_ all: [RESPValue], asking: Bool, _ tier: String) -> Result<[RESPValue], RemoteError> {
@@ -115,7 +113,7 @@ final class ValkeyRouter: @unchecked Sendable {
                 return .failure(.refused(tier: tier, message: "invalid answer to EXEC"))
             }
             // The last command is the change. The others may fail for a value of another program.
-            if case .error(let message)? = replies.last {
+            if let message = replies.last?.error {
                 return .failure(.refused(tier: tier, message: message))
             }
             return .success(replies)

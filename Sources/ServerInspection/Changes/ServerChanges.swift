@@ -153,7 +153,7 @@ package struct ServerChanges {
     private func requireUndoRights(for key: [UInt8]) throws(SourceError) {
         let other = key + Array(" \(UInt64.random(in: 0...(.max)))".utf8)
         let answer = try connection.change([RESPCommand("RESTORE") + other + "0" + ""], in: database)[0]
-        guard case .error(let message) = answer,
+        guard let message = answer.error,
             // The user may have no rights to the test's key.
             message.hasPrefix("NOPERM") && !message.contains("key") || message.hasPrefix("READONLY")
         else { return }
@@ -236,7 +236,7 @@ package struct ServerChanges {
 
     private static func commands(for copies: [UndoArchive.Copy], _ action: PlannedAction) -> [RESPCommand] {
         action.removes
-            ? [RESPCommand(words: [Array("UNLINK".utf8)] + copies.map(\.key))]
+            ? [RESPCommand("UNLINK") + copies.map(\.key)]
             : copies.map { expiring($0.key, at: $0.newDeadline) }
     }
 

@@ -18,21 +18,31 @@ package final class ServerListing: EntryListing {
         var learnt: Learnt?
     }
 
+    /// Facts of keys in little memory.
     private struct Learnt {
-        var sizes: [UInt32] = []
-        var hits: [UInt8] = []
-        var used: [Timestamp] = []
-        var expires: [Timestamp] = []
-        var types: [UInt8] = []
-        var names: [(type: String, layout: String?)] = []
-        var total: UInt64 = 0
+        private var rows: [(size: UInt32, hits: UInt8, type: UInt8, used: Timestamp, expires: Timestamp?)] =
+            []
+        private var types: [(type: String, layout: String?)] = []
+        private(set) var total: UInt64 = 0
 
-        mutating func number(of facts: KeyFacts) -> UInt8 {
-            if let known = names.firstIndex(where: { $0.type == facts.type && $0.layout == facts.layout }) {
-                return UInt8(clamping: known)
-            }
-            names.append((facts.type, facts.layout))
-            return UInt8(clamping: names.count - 1)
+        mutating func append(_ facts: KeyFacts?, at now: Timestamp) {
+            let type = (facts?.type ?? "", facts?.layout)
+            let known = types.firstIndex { $0 == type }
+            if known == nil, types.count <= UInt8.max { types.append(type) }
+            let size = UInt32(clamping: facts?.memory ?? 0)
+            total += UInt64(clamping: facts?.memory ?? 0)
+            rows.append(
+                (
+                    size, facts?.frequency ?? 0, UInt8(clamping: known ?? types.count - 1),
+                    facts?.used ?? now, facts?.expires
+                ))
+        }
+
+        func facts(at index: Int) -> KeyFacts {
+            let (row, type) = (rows[index], types[Int(rows[index].type)])
+            return KeyFacts(
+                type: type.type, layout: type.layout, memory: Int(row.size), expires: row.expires,
+                used: row.used, frequency: row.hits)
         }
     }
 
@@ -75,35 +85,23 @@ package final class ServerListing: EntryListing {
     package var valueBytes: UInt64 { state.withLock { $0.learnt?.total ?? 0 } }
     package var knowsFigures: Bool { state.withLock { $0.learnt != nil } }
 
+    private func known(at index: Int) -> KeyFacts? {
+        state.withLock { $0.learnt?.facts(at: index) ?? $0.recent[index] ?? nil }
+    }
+
     package func figures(at index: Int) -> (size: UInt32, hits: UInt32) {
-        state.withLock { state in
-            if let learnt = state.learnt { return (learnt.sizes[index], UInt32(learnt.hits[index])) }
-            let facts = state.recent[index] ?? nil
-            return (UInt32(clamping: facts?.memory ?? 0), UInt32(facts?.frequency ?? 0))
-        }
+        let facts = known(at: index)
+        return (UInt32(clamping: facts?.memory ?? 0), UInt32(facts?.frequency ?? 0))
     }
 
     package func terms(at index: Int) -> (expires: Timestamp?, tier: Tier) {
-        state.withLock { state in
-            guard let learnt = state.learnt else { return ((state.recent[index] ?? nil)?.expires, .disk) }
-            return (learnt.expires[index].microseconds == 0 ? nil : learnt.expires[index], .disk)
-        }
+        (known(at: index)?.expires, .disk)
     }
 
-    package func accessed(at index: Int) -> Timestamp {
-        state.withLock { state in
-            state.learnt?.used[index] ?? (state.recent[index] ?? nil)?.used ?? .now()
-        }
-    }
+    package func accessed(at index: Int) -> Timestamp { known(at: index)?.used ?? .now() }
 
     package func traits(at index: Int) -> (type: String, layout: String?)? {
-        state.withLock { state in
-            if let learnt = state.learnt {
-                let number = Int(learnt.types[index])
-                return number < learnt.names.count ? learnt.names[number] : nil
-            }
-            return (state.recent[index] ?? nil).map { ($0.type, $0.layout) }
-        }
+        known(at: index).flatMap { $0.type.isEmpty ? nil : ($0.type, $0.layout) }
     }
 
     package func objection(to properties: [QueryProperty]) throws(SourceError) -> String? {
@@ -167,14 +165,7 @@ package final class ServerListing: EntryListing {
                 try connection.facts(of: block, in: database)
             }
             let now = Timestamp.now()
-            for facts in found {
-                learnt.sizes.append(UInt32(clamping: facts?.memory ?? 0))
-                learnt.total += UInt64(clamping: facts?.memory ?? 0)
-                learnt.hits.append(facts?.frequency ?? 0)
-                learnt.used.append(facts?.used ?? now)
-                learnt.expires.append(facts?.expires ?? Timestamp(microseconds: 0))
-                learnt.types.append(facts.map { learnt.number(of: $0) } ?? .max)
-            }
+            for facts in found { learnt.append(facts, at: now) }
         }
         state.withLock { $0.learnt = learnt }
         return true

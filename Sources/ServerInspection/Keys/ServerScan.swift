@@ -50,7 +50,7 @@ package struct ServerScan {
         guard let cursor else { return nil }
         var command = RESPCommand("SCAN") + cursor
         if let pattern { command = command + "MATCH" + pattern }
-        let parts = try connection.ask(command + "COUNT" + ServerScan.step, in: database).elements ?? []
+        let answer = try connection.ask(command + "COUNT" + ServerScan.step, in: database)
         // A cursor is only valid on its server.
         let answerer = try connection.answerer()
         guard answerer == self.answerer ?? answerer else {
@@ -59,37 +59,27 @@ package struct ServerScan {
             )
         }
         self.answerer = answerer
-        guard parts.count == 2, case .bytes(let next) = parts[0], let keys = parts[1].elements else {
+        guard let (next, keys) = answer.scanned else {
             throw SourceError("\(connection.address) sent an invalid answer to SCAN")
         }
         self.cursor = next == Array("0".utf8) ? nil : next
-        return keys.compactMap { if case .bytes(let key) = $0 { key } else { nil } }
+        return keys.compactMap(\.blob)
     }
 
     /// The pattern of keys that contain a text, in upper or lower case, or the bytes that it spells.
     package static func pattern(holding text: String) -> [UInt8] {
+        let wildcard = Array("*".utf8)
         if case .bytes(let bytes) = ByteText.value(of: text) {
-            let escaped = bytes.flatMap { wildcards.utf8.contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] }
-            return Array("*".utf8) + escaped + Array("*".utf8)
+            return wildcard + KeyPattern.escaped(bytes) + wildcard
         }
-        var pattern = "*"
-        for scalar in text.unicodeScalars {
+        return text.unicodeScalars.reduce(into: wildcard) { pattern, scalar in
             let (lower, upper) = (scalar.properties.lowercaseMapping, scalar.properties.uppercaseMapping)
             let isEither = lower != upper && lower.utf8.count == 1 && upper.utf8.count == 1
-            pattern += isEither ? "[\(lower)\(upper)]" : ServerScan.escaped(String(scalar))
-        }
-        return Array((pattern + "*").utf8)
+            pattern += isEither ? Array("[\(lower)\(upper)]".utf8) : KeyPattern.escaped("\(scalar)".utf8)
+        } + wildcard
     }
 
-    private static let wildcards = "*?[]\\^"
-
-    /// The pattern of a text. Escapes scalars: a wildcard with a combining mark is another character.
     package static func escaped(_ text: String) -> String {
-        var pattern = ""
-        for scalar in text.unicodeScalars {
-            if wildcards.unicodeScalars.contains(scalar) { pattern += "\\" }
-            pattern.unicodeScalars.append(scalar)
-        }
-        return pattern
+        String(decoding: KeyPattern.escaped(text.utf8), as: UTF8.self)
     }
 }

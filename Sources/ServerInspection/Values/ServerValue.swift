@@ -125,18 +125,15 @@ private struct ValueReading {
         guard watching == connection.linkNumber else { return true }
         let answers = try connection.change(
             [RESPCommand("MULTI"), RESPCommand("EXEC")], in: database, isContinued: true)
-        if case .error = answers[1] { return nil }
-        return answers[1] == .null
+        return answers[1].error == nil ? answers[1] == .null : nil
     }
 
     private mutating func watch() throws(SourceError) {
-        if case .error = try connection.ask([RESPCommand("WATCH") + key], in: database)[0] {
-            isUnwatched = true
-        }
+        isUnwatched = try connection.ask([RESPCommand("WATCH") + key], in: database)[0].error != nil
         watching = connection.linkNumber
     }
 
-    private mutating func nextStep(_ name: String, _ words: String...) throws(SourceError) -> RESPValue {
+    private mutating func nextStep(_ name: String, _ words: [String]) throws(SourceError) -> RESPValue {
         let command = words.reduce(RESPCommand(name) + key) { $0 + $1 }
         steps += 1
         guard steps > 1 else { return try connection.ask(command, in: database) }
@@ -149,8 +146,8 @@ private struct ValueReading {
         return min(max(1, fitting), 8 * count, ValueReading.elements)
     }
 
-    private func ask(_ name: String, _ words: String...) throws(SourceError) -> RESPValue {
-        try connection.ask(words.reduce(RESPCommand(name) + key) { $0 + $1 }, in: database)
+    private func ask(_ name: String) throws(SourceError) -> RESPValue {
+        try connection.ask(RESPCommand(name) + key, in: database)
     }
 
     /// Returns the number of elements; nil: absent. Watches a key that takes several steps.
@@ -176,9 +173,7 @@ private struct ValueReading {
         var bytes: [UInt8] = []
         while bytes.count < min(total, most) {
             let last = min(most, bytes.count + ValueReading.pieceBytes) - 1
-            guard case .bytes(let piece) = try nextStep("GETRANGE", "\(bytes.count)", "\(last)") else {
-                return nil
-            }
+            guard let piece = try nextStep("GETRANGE", ["\(bytes.count)", "\(last)"]).blob else { return nil }
             if piece.isEmpty { break }
             bytes += piece
         }
@@ -206,7 +201,7 @@ private struct ValueReading {
         var names = KeyTable()
         try step("HSCAN") { answers, items in
             for place in stride(from: 0, to: answers.count - 1, by: 2) {
-                guard case .bytes(let name) = answers[place], names.insert(name) else { continue }
+                guard let name = answers[place].blob, names.insert(name) else { continue }
                 items += ValueReading.item(name).encoded + ValueReading.item(answers[place + 1]).encoded
             }
             return names.count
@@ -220,44 +215,49 @@ private struct ValueReading {
     ) throws(SourceError) {
         var (cursor, count) = ("0", 0)
         repeat {
-            let answer = try nextStep(scan, cursor, "COUNT", "\(next(after: count))")
-            guard let parts = answer.elements, parts.count == 2, let next = parts[0].text,
-                let elements = parts[1].elements
-            else { throw SourceError("\(connection.address) sent an invalid answer to \(scan)") }
-            cursor = next
+            let answer = try nextStep(scan, [cursor, "COUNT", "\(next(after: count))"])
+            guard let (next, elements) = answer.scanned else {
+                throw SourceError("\(connection.address) sent an invalid answer to \(scan)")
+            }
+            cursor = String(decoding: next, as: UTF8.self)
             count = take(elements, &items)
-            if isEnough { return }
-        } while cursor != "0"
+        } while cursor != "0" && !isEnough
+    }
+
+    /// Reads ranges up to the limit. `take` returns the number of elements in an answer.
+    private mutating func ranges(
+        _ name: String, of total: Int, _ option: String?, _ take: ([RESPValue], inout [UInt8]) -> Int
+    ) throws(SourceError) -> Int {
+        var count = 0
+        while count < total, !isEnough {
+            let last = min(total, count + next(after: count)) - 1
+            let words = ["\(count)", "\(last)"] + [option].compactMap { $0 }
+            let taken = take(try nextStep(name, words).elements ?? [], &items)
+            if taken == 0 { break }
+            count += taken
+        }
+        return count
     }
 
     mutating func list() throws(SourceError) -> ServerValue? {
         guard let total = try length("LLEN") else { return nil }
-        var count = 0
-        while count < total, !isEnough {
-            let last = min(total, count + next(after: count)) - 1
-            let answer = try nextStep("LRANGE", "\(count)", "\(last)").elements ?? []
-            if answer.isEmpty { break }
+        let count = try ranges("LRANGE", of: total, nil) { answer, items in
             for element in answer { items += ValueReading.item(element).encoded }
-            count += answer.count
+            return answer.count
         }
         return value(.array([]), of: total, shown: count)
     }
 
     mutating func sortedSet() throws(SourceError) -> ServerValue? {
         guard let total = try length("ZCARD") else { return nil }
-        var count = 0
-        while count < total, !isEnough {
-            let last = min(total, count + next(after: count)) - 1
-            let answer = try nextStep("ZRANGE", "\(count)", "\(last)", "WITHSCORES").elements ?? []
-            if answer.isEmpty { break }
+        let count = try ranges("ZRANGE", of: total, "WITHSCORES") { answer, items in
             // Protocol 3 has an array for each member.
-            for pairs in answer.first?.elements == nil ? [answer] : answer.compactMap(\.elements) {
-                for place in stride(from: 0, to: pairs.count - 1, by: 2) {
-                    items += ValueReading.item(pairs[place]).encoded
-                    items += ValueReading.score(pairs[place + 1]).encoded
-                    count += 1
-                }
+            let pairs = answer.first?.elements == nil ? answer : answer.flatMap { $0.elements ?? [] }
+            for place in stride(from: 0, to: pairs.count - 1, by: 2) {
+                items += ValueReading.item(pairs[place]).encoded
+                items += ValueReading.score(pairs[place + 1]).encoded
             }
+            return pairs.count / 2
         }
         return value(.map(CBORMap()), of: total, shown: count)
     }
@@ -270,9 +270,8 @@ private struct ValueReading {
         }
         var (shown, start) = (0, "-")
         reading: while !isEnough {
-            let count = next(after: shown)
-            let answer = try nextStep("XRANGE", start, "+", "COUNT", "\(count)").elements ?? []
-            if answer.isEmpty { break }
+            let (before, count) = (shown, next(after: shown))
+            let answer = try nextStep("XRANGE", [start, "+", "COUNT", "\(count)"]).elements ?? []
             for entry in answer {
                 guard let parts = entry.elements, parts.count == 2, let id = parts[0].text else { continue }
                 items += CBORValue.text(id).encoded + ValueReading.fields(parts[1].elements ?? [])
@@ -280,7 +279,7 @@ private struct ValueReading {
                 guard let next = ValueReading.id(after: id) else { break reading }
                 start = next
             }
-            if answer.count < count { break }
+            if answer.count < count || shown == before { break }
         }
         return value(.map(CBORMap()), of: total, shown: shown)
     }
