@@ -394,6 +394,32 @@ struct ServerKeysTests {
         #expect(problem?.description.contains("another server") == true)
     }
 
+    @Test("a query fails if another server answers a part of it")
+    func restartDuringAQuery() async throws {
+        let served = try await Served()
+        let source = try ServerQuery(served.connection, database: 0, for: QueryPipeline([]))
+        served.server.stop()
+        try await served.server.start()
+        try PlainClient(port: served.server.port).command("SET", "key", "0")
+        let cursor = try source.only(["key"]).cursor(in: .storage)
+        #expect(try cursor.advance())
+        let problem = #expect(throws: SourceError.self) { try cursor.load() }
+        #expect(problem?.description.contains("another server") == true)
+    }
+
+    @Test("a connection that stays with its server uses no other one")
+    func restartedServer() async throws {
+        let served = try await Served()
+        let connection = ServerConnection(served.address, staysWithServer: true)
+        let run = try connection.traits().run
+        served.server.stop()
+        try await served.server.start()
+        for _ in 0..<2 {
+            #expect(throws: SourceError.self) { try connection.ask(RESPCommand("DBSIZE"), in: 0) }
+        }
+        #expect(try connection.traits().run == run)
+    }
+
     @Test("a changed eviction policy is noticed")
     func changedPolicy() async throws {
         let served = try await Served()

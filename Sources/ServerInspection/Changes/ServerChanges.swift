@@ -26,7 +26,7 @@ package struct ServerChanges {
     /// - Parameter folder: the folder of the undo store, created on demand.
     package init(_ address: ServerAddress, database: Int, undoFolder folder: String) {
         // A separate connection: other requests could end its watches.
-        connection = ServerConnection(address, seconds: 30)
+        connection = ServerConnection(address, seconds: 30, staysWithServer: true)
         pace = ScanPace(connection)
         (self.database, self.folder) = (database, folder)
     }
@@ -72,11 +72,11 @@ package struct ServerChanges {
     ///   - run: the run of the server where the keys were found; nil: any.
     ///   - checkpoint: gets the number of keys done, and returns whether to continue.
     ///   - isStillMeant: called with watched keys; the others are skipped.
-    ///   - readsIdleTimes: whether that depends on idle times.
+    ///   - readsAccesses: whether that depends on idle times or access frequencies.
     package func carryOut(
         _ action: PlannedAction, on targets: [Target], in run: String? = nil,
         checkpoint: (Int) -> Bool = { _ in true }, meeting isStillMeant: Condition? = nil,
-        readsIdleTimes: Bool = false
+        readsAccesses: Bool = false
     ) throws(SourceError) -> Carried<PlanOutcome> {
         guard
             let undo = try UndoArchive(
@@ -91,7 +91,7 @@ package struct ServerChanges {
         var idle: Double?
         if case .expireIdle(let before) = action { idle = Timestamp.now().seconds(since: before) }
         // Where a copy counts as an access, a failed transaction of several keys hides which of them were used.
-        let isSingle = traits.isClustered || (idle != nil || readsIdleTimes) && !traits.keepsIdleTimes
+        let isSingle = traits.isClustered || (idle != nil || readsAccesses) && !traits.keepsIdleTimes
         var work = Work(
             action: action, idle: idle, isStillMeant: isStillMeant, undo: undo,
             record: try undo.begin(action.kind, in: run ?? traits.run, at: .now()))

@@ -7,6 +7,7 @@ import ValkeyWire
 package final class ServerConnection: Sendable {
     package let address: ServerAddress
     private let seconds: Int
+    private let staysWithServer: Bool
     private let state = Guarded(State())
     let values = Guarded(())
 
@@ -17,6 +18,8 @@ package final class ServerConnection: Sendable {
         var waited = 0.0
         var sent = 0
         var links = 0
+        /// Number of changes to another server.
+        var switches = 0
         var load: Load?
     }
 
@@ -47,8 +50,9 @@ package final class ServerConnection: Sendable {
     /// Total seconds of waiting for answers, about the server's time for them.
     var waited: Double { state.withLock { $0.waited } }
 
-    package init(_ address: ServerAddress, seconds: Int = 5) {
-        (self.address, self.seconds) = (address, seconds)
+    /// - Parameter staysWithServer: fails instead of continuing with another server at the same address, such as after a failover.
+    package init(_ address: ServerAddress, seconds: Int = 5, staysWithServer: Bool = false) {
+        (self.address, self.seconds, self.staysWithServer) = (address, seconds, staysWithServer)
     }
 
     /// Updates the traits: a server's policy may have changed.
@@ -69,22 +73,27 @@ package final class ServerConnection: Sendable {
 
     var linkNumber: Int { state.withLock { $0.links } }
 
-    /// Identifies the server that answers; without a run ID, the connection.
-    func answerer() throws(SourceError) -> String {
-        let run = try traits().run
-        return run.isEmpty ? "connection \(linkNumber)" : run
+    /// Identifies the server that answers by the number of changes to another one. Connects if necessary.
+    func serverNumber() throws(SourceError) -> Int {
+        try state.withLock { (state) throws(SourceError) in
+            _ = try link(&state)
+            return state.switches
+        }
     }
 
-    /// - Throws: if two servers at the same address answered parts of it, among others.
-    func fromOneServer<Answer>(_ body: () throws(SourceError) -> Answer) throws(SourceError) -> Answer {
-        let before = try answerer()
+    /// - Parameter number: of the expected server; nil: the one that is connected.
+    /// - Throws: if another server at the same address answered a part of it, among others.
+    func fromOneServer<Answer>(
+        _ number: Int? = nil, _ body: () throws(SourceError) -> Answer
+    ) throws(SourceError) -> Answer {
+        let before = try number ?? serverNumber()
         let answer = try body()
-        guard try answerer() == before else {
-            throw SourceError(
-                "another server answered at \(address) during the read, so the result is incomplete; run it again"
-            )
-        }
+        guard try serverNumber() == before else { throw isAnotherServer }
         return answer
+    }
+
+    var isAnotherServer: SourceError {
+        SourceError("another server answered at \(address), so the result is incomplete; run it again")
     }
 
     /// Returns the answers to read-only commands, in their order, with the server's errors among them.
@@ -171,15 +180,20 @@ package final class ServerConnection: Sendable {
 
     private func link(_ state: inout sending State) throws(SourceError) -> Link {
         if let link = state.link { return link }
+        let link: Link
         do throws(RESPError) {
-            let link = try Link(address, seconds: seconds)
-            state.link = link
-            state.links += 1
-            state.traits = link.traits
-            return link
+            link = try Link(address, seconds: seconds)
         } catch {
             throw SourceError("\(address) can't be reached: \(error)")
         }
+        // Without a run ID, each connection may be to another server.
+        if let run = state.traits?.run, run.isEmpty || run != link.traits.run {
+            if staysWithServer { throw isAnotherServer }
+            state.switches += 1
+        }
+        (state.link, state.traits) = (link, link.traits)
+        state.links += 1
+        return link
     }
 }
 

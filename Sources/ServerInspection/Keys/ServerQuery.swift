@@ -10,6 +10,7 @@ package struct ServerQuery: QuerySource {
     private let database: Int
     private let goesOn: () -> Bool
     private let count: Int
+    private let server: Int
     private var only: [String]?
 
     /// - Parameter goesOn: called at each step of the scan; returns whether to continue.
@@ -22,6 +23,7 @@ package struct ServerQuery: QuerySource {
         let asked = pipeline.stages.flatMap(\.properties)
         if let objection = try connection.traits().objection(to: asked) { throw SourceError(objection) }
         count = Int(clamping: try connection.ask(RESPCommand("DBSIZE"), in: database).number ?? 0)
+        server = try connection.serverNumber()
     }
 
     package func only(_ keys: [String]) -> ServerQuery {
@@ -31,14 +33,14 @@ package struct ServerQuery: QuerySource {
     }
 
     package func cursor(in order: QueryScanOrder) throws -> any QueryCursor {
-        if let only { return ServerCursor(connection, database, keys: only.map(KeyName.bytes)) }
-        return ServerCursor(connection, database, count: count, while: goesOn)
+        if let only { return ServerCursor(connection, server, database, keys: only.map(KeyName.bytes)) }
+        return ServerCursor(connection, server, database, count: count, while: goesOn)
     }
 
     package func cursor(forKeys keys: [String]) throws -> any QueryCursor {
         let meant = only.map { Set($0.map(ExactText.init)) }
         return ServerCursor(
-            connection, database,
+            connection, server, database,
             keys: keys.filter { meant?.contains(ExactText($0)) ?? true }.map(KeyName.bytes))
     }
 }
@@ -84,6 +86,8 @@ final class ServerCursor: QueryCursor {
     private static let block = 16
 
     private let connection: ServerConnection
+    /// Number of the server that all answers must be from.
+    private let server: Int
     private let database: Int
     private var scan: ServerScan?
     private var seen = KeyTable()
@@ -107,15 +111,18 @@ final class ServerCursor: QueryCursor {
     private var failure: (any Error)?
 
     init(
-        _ connection: ServerConnection, _ database: Int, count: Int, while goesOn: @escaping () -> Bool
+        _ connection: ServerConnection, _ server: Int, _ database: Int, count: Int,
+        while goesOn: @escaping () -> Bool
     ) {
-        (self.connection, self.database, self.count, self.goesOn) = (connection, database, count, goesOn)
+        (self.connection, self.server, self.database) = (connection, server, database)
+        (self.count, self.goesOn) = (count, goesOn)
         pace = ScanPace(connection)
         scan = ServerScan(connection, database: database)
     }
 
-    init(_ connection: ServerConnection, _ database: Int, keys: [[UInt8]]) {
-        (self.connection, self.database, count, goesOn) = (connection, database, keys.count, { true })
+    init(_ connection: ServerConnection, _ server: Int, _ database: Int, keys: [[UInt8]]) {
+        (self.connection, self.server, self.database) = (connection, server, database)
+        (count, goesOn) = (keys.count, { true })
         pace = ScanPace(connection)
         waiting = keys
     }
@@ -131,9 +138,7 @@ final class ServerCursor: QueryCursor {
                 break
             }
             if !goesOn() { throw QueryError.cancelled }
-            guard let found = try pace.paced({ () throws(SourceError) in try scan?.next() }) else {
-                return false
-            }
+            guard let found = try read({ () throws(SourceError) in try scan?.next() }) else { return false }
             waiting = found.filter { seen.insert($0) }
         }
         present = block.removeFirst()
@@ -141,11 +146,17 @@ final class ServerCursor: QueryCursor {
         return true
     }
 
+    private func read<Answer>(
+        _ request: () throws(SourceError) -> Answer
+    ) throws(SourceError) -> Answer {
+        try pace.paced { () throws(SourceError) in try connection.fromOneServer(server, request) }
+    }
+
     func load() throws -> QueryCursorReading {
         if let reading { return reading }
         if facts[present] == nil {
             let keys = [present] + block
-            let found = try pace.paced { () throws(SourceError) in
+            let found = try read { () throws(SourceError) in
                 try connection.facts(of: keys, in: database)
             }
             for (key, facts) in zip(keys, found) { self.facts[key] = .some(facts) }
@@ -160,7 +171,7 @@ final class ServerCursor: QueryCursor {
             return QueryCursorValue(reading: .gone, content: nil, encoding: .unknown)
         }
         do throws(SourceError) {
-            let value = try pace.paced { () throws(SourceError) in
+            let value = try read { () throws(SourceError) in
                 try connection.value(
                     of: present, type: known.type, in: database, most: ServerValue.mostWorkedOn)
             }

@@ -36,7 +36,7 @@ package struct ServerScan {
     private let database: Int
     private let pattern: [UInt8]?
     private var cursor: [UInt8]? = Array("0".utf8)
-    private var answerer: String?
+    private var server: Int?
 
     /// - Parameter pattern: a pattern as for `MATCH`; nil: all keys.
     package init(_ connection: ServerConnection, database: Int, matching pattern: [UInt8]? = nil) {
@@ -52,13 +52,9 @@ package struct ServerScan {
         if let pattern { command = command + "MATCH" + pattern }
         let answer = try connection.ask(command + "COUNT" + ServerScan.step, in: database)
         // A cursor is only valid on its server.
-        let answerer = try connection.answerer()
-        guard answerer == self.answerer ?? answerer else {
-            throw SourceError(
-                "another server answered at \(connection.address) during the scan, so the list is incomplete; run it again"
-            )
-        }
-        self.answerer = answerer
+        let server = try connection.serverNumber()
+        guard server == self.server ?? server else { throw connection.isAnotherServer }
+        self.server = server
         guard let (next, keys) = answer.scanned else {
             throw SourceError("\(connection.address) sent an invalid answer to SCAN")
         }

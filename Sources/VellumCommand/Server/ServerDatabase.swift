@@ -17,7 +17,7 @@ struct ServerDatabase {
             )
         }
         (self.server, self.number) = (server, number)
-        connection = ServerConnection(server)
+        connection = ServerConnection(server, staysWithServer: true)
         if let only = server.database, only != number {
             throw CommandFailure("the address names the database \(only), not \(number)", status: .usage)
         }
