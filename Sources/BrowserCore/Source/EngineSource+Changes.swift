@@ -65,7 +65,7 @@ extension EngineSource {
         try SourceError.translating { () throws(StorageError) in
             try Store.open(
                 at: path, mode: .readWrite, createIfMissing: false,
-                options: StoreOptions(processName: "vellum browse"))
+                options: .forChanging(as: "vellum browse"))
         }
     }
 }
