@@ -48,6 +48,30 @@ struct EngineSourceTests {
         return browser
     }
 
+    @Test(
+        "an archive that was removed or replaced keeps no disk space",
+        .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")), arguments: [false, true])
+    func removedArchiveIsClosed(isReplaced: Bool) throws {
+        let (store, _) = try fill(path)
+        var browser = try browser(store: path, keys: "<enter><esc>")
+        #expect(browser.model.screen == .archives)
+        try store.removeArchive(named: "City")
+        if isReplaced { _ = try fill(path, count: 1) }
+        #expect(try !removedFiles().isEmpty)
+        browser.refresh()
+        #expect(try removedFiles() == [])
+    }
+
+    /// Removed files of the archive that this process has open or mapped.
+    private func removedFiles() throws -> [String] {
+        let (files, place) = (FileManager.default, folder.path.split(separator: "/").last ?? "")
+        let open = try files.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
+            try? files.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)
+        }
+        let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).split(separator: "\n")
+        return (open + maps.map(String.init)).filter { $0.contains(place) && $0.hasSuffix("(deleted)") }
+    }
+
     /// Order, hits and counters, as other processes see them.
     private func traces(_ archive: StorageEngine.Archive) throws -> [String] {
         let list = try archive.entries()
