@@ -30,7 +30,17 @@ extension ServerChanges {
         let found = try UndoArchive(in: folder, for: connection.address, database: database, creating: false)
         guard let undo = found else { return nil }
         defer { undo.close() }
-        guard let record = try undo.records().first(where: { $0.id == id }) else { return nil }
+        guard let known = try undo.records().first(where: { $0.id == id }) else { return nil }
+        // Later changes of the action could not be undone.
+        guard let lock = try undo.lock(of: known) else {
+            throw SourceError(
+                known.isOver
+                    ? "action \(id) is being undone by another process"
+                    : "action \(id) is still running in process \(known.pid); stop it, or wait for its end")
+        }
+        defer { lock.release() }
+        // Another process may have undone it since.
+        guard let record = try undo.records().first(where: { $0.token == known.token }) else { return nil }
         let run = try connection.traits().run
         guard run == record.run || isOfOtherRun else {
             let doubt =
@@ -38,12 +48,6 @@ extension ServerChanges {
                 ? "the server at \(connection.address) may be another one (the user has no right to INFO)"
                 : "the server at \(connection.address) was started since, and may be another one"
             throw SourceError("\(doubt); vellum undo with --restarted restores the keys there")
-        }
-        // Later changes of the action could not be undone.
-        guard try undo.isOver(record) else {
-            throw SourceError(
-                "action \(id) is still running in process \(record.pid); stop it, or wait for its end"
-            )
         }
         var restoration = Restoration(
             changes: self, undo: undo, record: record, run: run, numbers: try undo.numbers(of: record))

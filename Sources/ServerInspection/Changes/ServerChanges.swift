@@ -95,7 +95,9 @@ package struct ServerChanges {
         var work = Work(
             action: action, idle: idle, isStillMeant: isStillMeant, undo: undo,
             record: try undo.begin(action.kind, in: run ?? traits.run, at: .now()))
-        let lock = try undo.lock(of: work.record)
+        guard let lock = try undo.lock(of: work.record) else {
+            throw SourceError("another action has its number")
+        }
         defer { lock.release() }
         var stopped: String?
         var place = 0

@@ -137,20 +137,8 @@ struct UndoArchive {
 
     private func place(of record: Record) -> String { "\(folder)-\(record.token)" }
 
-    func lock(of record: Record) throws(SourceError) -> ActionLock {
-        guard let lock = try ActionLock(place(of: record)) else {
-            throw SourceError("another action has its number")
-        }
-        return lock
-    }
-
-    /// Whether the action has ended, normally or with its process.
-    func isOver(_ record: Record) throws(SourceError) -> Bool {
-        if record.isOver { return true }
-        guard let lock = try ActionLock(place(of: record)) else { return false }
-        lock.release()
-        return true
-    }
+    /// Nil: another process carries the action out or undoes it.
+    func lock(of record: Record) throws(SourceError) -> ActionLock? { try ActionLock(place(of: record)) }
 
     private static func key(_ id: UInt32) -> String { "action \(id)" }
 
@@ -272,7 +260,7 @@ struct UndoArchive {
     }
 }
 
-/// A file lock held by the process of a running action. Process IDs would mean nothing between containers and after a restart. For
+/// A file lock held by the process that carries an action out or undoes it. Process IDs would mean nothing between containers and after a restart. For
 /// one thread.
 final class ActionLock {
     private let path: String

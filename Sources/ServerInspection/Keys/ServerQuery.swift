@@ -84,6 +84,8 @@ extension ServerTraits {
 /// Visits keys one by one. For one thread. Bytes of a key or a value are valid until the cursor moves.
 final class ServerCursor: QueryCursor {
     private static let block = 16
+    /// Repetitions of a read during which the key's type changed.
+    private static let tries = 8
 
     private let connection: ServerConnection
     /// Number of the server that all answers must be from.
@@ -167,6 +169,18 @@ final class ServerCursor: QueryCursor {
     }
 
     func loadValue() throws -> QueryCursorValue {
+        var tries = 0
+        while true {
+            let value = try loadValueOnce(isLast: tries == ServerCursor.tries)
+            if let value { return value }
+            // The type was changed between the commands.
+            (facts[present], reading) = (nil, nil)
+            tries += 1
+        }
+    }
+
+    /// Nil: the key's type was changed.
+    private func loadValueOnce(isLast: Bool) throws -> QueryCursorValue? {
         guard try load() == .present, let known else {
             return QueryCursorValue(reading: .gone, content: nil, encoding: .unknown)
         }
@@ -185,6 +199,7 @@ final class ServerCursor: QueryCursor {
             hasContent = true
             return QueryCursorValue(reading: .present, content: content.bytes, encoding: encoding)
         } catch {
+            if !isLast, error.description.contains(": WRONGTYPE ") { return nil }
             return damaged(error.description)
         }
     }
