@@ -197,10 +197,10 @@ extension Browser {
             // Undoing a removal is a single step.
             job.isStoppable = action.kind == .deadline
             return [undo(action, in: plan.archive, ticket)]
-        case .clearLog:
+        case .clearLog(let log):
             job.title = "deleting"
             job.isStoppable = false
-            return [MessagesScreen.clearLog(plan.archive, ticket)]
+            return [MessagesScreen.clear(log, plan.archive, ticket)]
         case .archive(let change, let sample, _):
             job.title = "changing \(plan.archive.name)"
             return [ArchivesScreen.carryOut(change, sample, plan.archive, ticket)]

@@ -57,7 +57,7 @@ struct Plan: Sendable {
     enum Act: Sendable, Hashable {
         case change(PlannedAction)
         case undo(ReversibleAction)
-        case clearLog(Int)
+        case clearLog(ArchiveSample)
         /// Replaces a file by the value of an entry; nil: by the result of the query.
         case replaceFile(String, EntryAddress?)
         case archive(ArchiveChange, ArchiveSample, Evictions)
@@ -104,7 +104,7 @@ struct Plan: Sendable {
     }
 
     init(clearing log: ArchiveSample, at archive: ArchiveAddress) {
-        act = .clearLog(log.entries)
+        act = .clearLog(log)
         name = TextField(placeholder: "type \(archive.name)")
         self.archive = archive
         bytes = log.diskBytes

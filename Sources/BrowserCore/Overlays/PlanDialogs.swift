@@ -33,10 +33,10 @@ extension OverlayPlaces {
         case .replaceFile(let path, _):
             words = ("Replace the file?", "Replace")
             body = ["\(TerminalText.sanitized(path)) exists. Its contents will be lost."]
-        case .clearLog(let count):
+        case .clearLog(let log):
             words = ("Delete all messages?", "Delete")
             body = [
-                "\(Figures.count(count, "message", "messages")), \(Figures.bytes(plan.bytes)), of "
+                "\(Figures.count(log.entries, "message", "messages")), \(Figures.bytes(plan.bytes)), of "
                     + "\(TitleView.name(of: plan.archive, model)), and any that arrive before you confirm. "
                     + "This can't be undone."
             ]

@@ -11,16 +11,10 @@ extension EngineSource {
         var clock = StepClock()
         let outcome: String
         let name = archive.name
-        let identity = try SourceError.translating { () throws(StorageError) in
-            try store.archive(named: name).identity()
-        }
-        guard identity == seen.identity else {
-            throw SourceError("\(name) was replaced since it was shown; nothing was changed.")
-        }
+        let opened = try require(seen, at: archive, in: store)
         switch change {
         case .resize(let disk, let memory):
             let evicted = try SourceError.translating { () throws(StorageError) in
-                let opened = try store.archive(named: name)
                 let before = try opened.status().evictions
                 try opened.setLimits(disk: disk, memory: memory)
                 return try opened.status().evictions &- before
@@ -28,7 +22,6 @@ extension EngineSource {
             outcome = "\(name) was resized; \(Figures.count(evicted, "eviction", "evictions"))."
         case .compact:
             let (before, after) = try SourceError.translating { () throws(StorageError) in
-                let opened = try store.archive(named: name)
                 let before = try opened.status().footprint
                 try opened.compact { share in clock.step { progress(share) } }
                 return (before, try opened.status().footprint)

@@ -34,21 +34,42 @@ extension EngineSource {
     }
 
     package func undo(
-        _ id: UInt32, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
+        _ action: ReversibleAction, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
     ) throws(SourceError) -> Carried<UndoOutcome>? {
         try writing(to: archive) { (archive) throws(StorageError) in
+            let present = try archive.reversibleActions().first { $0.id == action.id }
+            guard present?.time == action.time else { return nil }
             var clock = StepClock()
-            let undone = try archive.undo(id) { share in clock.step { checkpoint(share) } }
+            let undone = try archive.undo(action.id) { share in clock.step { checkpoint(share) } }
             return undone.map { Carried($0, longestCall: clock.longestStep()) }
         }
     }
 
-    package func clearLog(in archive: ArchiveAddress) throws(SourceError) -> Carried<Removal> {
-        try writing(to: archive) { (archive) throws(StorageError) in
+    package func clearLog(
+        in archive: ArchiveAddress, seen: ArchiveSample
+    ) throws(SourceError) -> Carried<Removal> {
+        let store = try openForWriting(archive.store)
+        defer { store.close() }
+        let log = try require(seen, at: archive, in: store)
+        return try SourceError.translating { () throws(StorageError) in
             var clock = StepClock()
-            let removal = try archive.deleteAll()
+            let removal = try log.deleteAll()
             return Carried(removal, longestCall: clock.longestStep())
         }
+    }
+
+    /// The archive of that sample. Another one may have its name now.
+    func require(
+        _ seen: ArchiveSample, at archive: ArchiveAddress, in store: Store
+    ) throws(SourceError) -> Archive {
+        let (present, identity) = try SourceError.translating { () throws(StorageError) in
+            let present = try store.archive(named: archive.name)
+            return (present, try present.identity())
+        }
+        guard identity == seen.identity else {
+            throw SourceError("\(archive.name) was replaced since it was shown; nothing was changed.")
+        }
+        return present
     }
 
     private func writing<Result>(

@@ -303,10 +303,10 @@ package final class ServerSource: QueriedSource {
     }
 
     package func undo(
-        _ id: UInt32, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
+        _ action: ReversibleAction, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
     ) throws(SourceError) -> Carried<UndoOutcome>? {
         defer { state.withLock { $0.figures = nil } }
-        return try changes(in: archive).undo(id, checkpoint: checkpoint)
+        return try changes(in: archive).undo(action.id, begun: action.time, checkpoint: checkpoint)
     }
 
     package func reversible(in archive: ArchiveAddress) throws(SourceError) -> [ReversibleAction] {

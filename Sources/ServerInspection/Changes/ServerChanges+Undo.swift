@@ -22,15 +22,18 @@ extension ServerChanges {
 
     /// Undoes an action; nil: it can no longer be undone. Keys that were stored again stay unchanged.
     /// - Parameters:
+    ///   - time: of the action; nil: any. Numbers are reused after the undo window.
     ///   - isOfOtherRun: allows a server that was started after the action, which may be another server.
     ///   - checkpoint: gets the share done, and returns whether to continue.
     package func undo(
-        _ id: UInt32, evenIfRestarted isOfOtherRun: Bool = false, checkpoint: (Double) -> Bool = { _ in true }
+        _ id: UInt32, begun time: Timestamp? = nil, evenIfRestarted isOfOtherRun: Bool = false,
+        checkpoint: (Double) -> Bool = { _ in true }
     ) throws(SourceError) -> Carried<UndoOutcome>? {
         let found = try UndoArchive(in: folder, for: connection.address, database: database, creating: false)
         guard let undo = found else { return nil }
         defer { undo.close() }
-        guard let known = try undo.records().first(where: { $0.id == id }) else { return nil }
+        let known = try undo.records().first { $0.id == id && $0.time == time ?? $0.time }
+        guard let known else { return nil }
         // Later changes of the action could not be undone.
         guard let lock = try undo.lock(of: known) else {
             throw SourceError(

@@ -129,7 +129,7 @@ extension MockSource {
     }
 
     func undo(
-        _ id: UInt32, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
+        _ action: ReversibleAction, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
     ) throws(SourceError) -> Carried<UndoOutcome>? {
         try check()
         guard checkpoint(0.5) else {
@@ -139,7 +139,7 @@ extension MockSource {
         }
         return with { state in
             state.writeCalls += 1
-            guard let place = state.undoable[archive.name]?.firstIndex(where: { $0.action.id == id }),
+            guard let place = state.undoable[archive.name]?.firstIndex(where: { $0.action.id == action.id }),
                 let undoable = state.undoable[archive.name]?.remove(at: place)
             else { return nil }
             var report = UndoOutcome.nothing
@@ -167,7 +167,9 @@ extension MockSource {
         }
     }
 
-    func clearLog(in archive: ArchiveAddress) throws(SourceError) -> Carried<Removal> {
+    func clearLog(
+        in archive: ArchiveAddress, seen: ArchiveSample
+    ) throws(SourceError) -> Carried<Removal> {
         try check()
         return with { state in
             state.writeCalls += 1

@@ -214,9 +214,9 @@ enum MessagesScreen: ScreenParts {
         model.overlay = .plan(Plan(clearing: sample, at: archive))
     }
 
-    static func clearLog(_ archive: ArchiveAddress, _ ticket: Int) -> Effect {
+    static func clear(_ log: ArchiveSample, _ archive: ArchiveAddress, _ ticket: Int) -> Effect {
         .ask("clear \(archive.name)", ticket: ticket) { (context) throws(SourceError) in
-            try context.source.clearLog(in: archive)
+            try context.source.clearLog(in: archive, seen: log)
         } then: { model, result in
             model.ends(ticket)
             switch result {
