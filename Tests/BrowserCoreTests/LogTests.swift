@@ -1,6 +1,5 @@
 import BrowserCore
 import StorageEngine
-import StoreInspection
 import TerminalKit
 import Testing
 
@@ -176,23 +175,6 @@ struct LogTests {
         #expect(source.with { $0.messages["Trace"]?.isEmpty } == true)
         #expect(browser.text.contains("No messages yet."))
         #expect(!browser.text.contains("undoes"))
-    }
-
-    @Test("a log that was replaced since it was shown keeps its messages")
-    func replacedLogIsNotCleared() throws {
-        let folder = try EngineSourceTests.Folder()
-        let path = folder.path + "/store"
-        let store = try Store.open(at: path)
-        defer { store.close() }
-        let configuration = ArchiveConfiguration(kind: .log, diskLimit: 1_000_000, memoryLimit: nil)
-        let seen = try ArchiveSample(try store.archive(named: "Trace", orCreate: configuration))
-        try store.removeArchive(named: "Trace")
-        let log = try store.archive(named: "Trace", orCreate: configuration)
-        try log.append([1])
-        #expect(throws: SourceError.self) {
-            try EngineSource(folder: folder.path).clearLog(in: ArchiveAddress("Trace", in: path), seen: seen)
-        }
-        #expect(try log.status().entries == 1)
     }
 
     /// A real log larger than one read: old and new messages are matched.

@@ -11,7 +11,13 @@ extension EngineSource {
         var clock = StepClock()
         let outcome: String
         let name = archive.name
-        let opened = try require(seen, at: archive, in: store)
+        let (opened, identity) = try SourceError.translating { () throws(StorageError) in
+            let opened = try store.archive(named: name)
+            return (opened, try opened.identity())
+        }
+        guard identity == seen.identity else {
+            throw SourceError("\(name) was replaced since it was shown; nothing was changed.")
+        }
         switch change {
         case .resize(let disk, let memory):
             let evicted = try SourceError.translating { () throws(StorageError) in
@@ -28,6 +34,10 @@ extension EngineSource {
             }
             let freed = before > after ? "\(Figures.bytes(before - after)) freed" : "nothing to free"
             outcome = "Compacted \(name): \(freed) (\(Figures.bytes(after)))."
+        case .clear:
+            let removal = try SourceError.translating { () throws(StorageError) in try opened.deleteAll() }
+            let messages = Figures.count(removal.entries, "message", "messages")
+            outcome = "Deleted \(messages), \(Figures.bytes(removal.bytes))."
         case .rename, .drop:
             outcome = try remove(archive, from: store, change, seen: seen, progress)
         }

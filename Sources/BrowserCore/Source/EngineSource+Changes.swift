@@ -45,33 +45,6 @@ extension EngineSource {
         }
     }
 
-    package func clearLog(
-        in archive: ArchiveAddress, seen: ArchiveSample
-    ) throws(SourceError) -> Carried<Removal> {
-        let store = try openForWriting(archive.store)
-        defer { store.close() }
-        let log = try require(seen, at: archive, in: store)
-        return try SourceError.translating { () throws(StorageError) in
-            var clock = StepClock()
-            let removal = try log.deleteAll()
-            return Carried(removal, longestCall: clock.longestStep())
-        }
-    }
-
-    /// The archive of that sample. Another one may have its name now.
-    func require(
-        _ seen: ArchiveSample, at archive: ArchiveAddress, in store: Store
-    ) throws(SourceError) -> Archive {
-        let (present, identity) = try SourceError.translating { () throws(StorageError) in
-            let present = try store.archive(named: archive.name)
-            return (present, try present.identity())
-        }
-        guard identity == seen.identity else {
-            throw SourceError("\(archive.name) was replaced since it was shown; nothing was changed.")
-        }
-        return present
-    }
-
     private func writing<Result>(
         to archive: ArchiveAddress, _ body: (Archive) throws(StorageError) -> Result
     ) throws(SourceError) -> Result {

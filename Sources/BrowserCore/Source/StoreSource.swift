@@ -3,7 +3,7 @@ import StorageEngine
 import StoreInspection
 
 /// Data source of the browser. Calls may block, so never call them on the drawing thread. Only ``store(_:in:)``,
-/// ``carryOut(_:on:in:checkpoint:)``, ``undo(_:in:checkpoint:)``, ``change(_:_:seen:progress:)`` and ``clearLog(in:seen:)`` write.
+/// ``carryOut(_:on:in:checkpoint:)``, ``undo(_:in:checkpoint:)``, and ``change(_:_:seen:progress:)`` write.
 package protocol StoreSource: Sendable {
     var folder: String { get }
 
@@ -122,8 +122,6 @@ package protocol StoreSource: Sendable {
     func change(
         _ archive: ArchiveAddress, _ change: ArchiveChange, seen: ArchiveSample, progress: (Double) -> Bool
     ) throws(SourceError) -> Carried<String>
-
-    func clearLog(in archive: ArchiveAddress, seen: ArchiveSample) throws(SourceError) -> Carried<Removal>
 }
 
 /// Defaults of sources that aren't servers.
@@ -192,9 +190,6 @@ extension StoreSource {
     package func undo(
         _ action: ReversibleAction, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
     ) throws(SourceError) -> Carried<UndoOutcome>? { throw .isOnlyLookedAt }
-    package func clearLog(
-        in archive: ArchiveAddress, seen: ArchiveSample
-    ) throws(SourceError) -> Carried<Removal> { throw .isOnlyLookedAt }
 }
 
 extension SourceError {

@@ -167,16 +167,16 @@ extension MockSource {
         }
     }
 
-    func clearLog(
-        in archive: ArchiveAddress, seen: ArchiveSample
-    ) throws(SourceError) -> Carried<Removal> {
+    func change(
+        _ archive: ArchiveAddress, _ change: ArchiveChange, seen: ArchiveSample, progress: (Double) -> Bool
+    ) throws(SourceError) -> Carried<String> {
         try check()
+        guard change == .clear else { throw SourceError("This source only clears logs.") }
         return with { state in
             state.writeCalls += 1
             let messages = state.messages.updateValue([], forKey: archive.name) ?? []
             state.summaries[archive.name]?.entries = 0
-            return Carried(
-                Removal(entries: messages.count, bytes: messages.reduce(0) { $0 + UInt64($1.size) }))
+            return Carried("Deleted \(messages.count) messages.")
         }
     }
 
