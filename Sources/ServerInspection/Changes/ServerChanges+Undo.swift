@@ -53,7 +53,7 @@ extension ServerChanges {
             throw SourceError("\(doubt); vellum undo with --restarted restores the keys there")
         }
         var restoration = Restoration(
-            changes: self, undo: undo, record: record, run: run, numbers: try undo.numbers(of: record))
+            changes: self, undo: undo, record: record, numbers: try undo.numbers(of: record))
         return try restoration.restoreAll(checkpoint)
     }
 }
@@ -66,8 +66,6 @@ private struct Restoration {
     private var connection: ServerConnection { changes.connection }
     private let undo: UndoArchive
     private var record: UndoArchive.Record
-    /// The run of the server at the start.
-    private let run: String
     private let numbers: [Int]
     private var outcome = UndoOutcome.nothing
     /// Numbers of the copies of a block that are restored or skipped.
@@ -81,10 +79,8 @@ private struct Restoration {
     /// Why the restored copies couldn't be removed from the undo record.
     private var unrecorded: String?
 
-    init(
-        changes: ServerChanges, undo: UndoArchive, record: UndoArchive.Record, run: String, numbers: [Int]
-    ) {
-        (self.changes, self.undo, self.record, self.run, self.numbers) = (changes, undo, record, run, numbers)
+    init(changes: ServerChanges, undo: UndoArchive, record: UndoArchive.Record, numbers: [Int]) {
+        (self.changes, self.undo, self.record, self.numbers) = (changes, undo, record, numbers)
         outcome.action = record.action
         if record.isOver { lost = max(0, Int(record.entries) - Int(record.undone) - numbers.count) }
     }
@@ -191,7 +187,7 @@ private struct Restoration {
         let keys = copies.map(\.copy.key)
         let start = ContinuousClock.now
         let times = try changes.deadlines(
-            of: keys, behind: isOfDeadlines ? ServerChanges.watch(keys) : [], in: run)
+            of: keys, behind: isOfDeadlines ? ServerChanges.watch(keys) : [])
         let sizes = try changes.asked(keys.map { RESPCommand("MEMORY", "USAGE") + $0 })
         var (changed, absent): ([Numbered], [Numbered]) = ([], [])
         for (place, var one) in copies.enumerated() {
@@ -275,9 +271,7 @@ private struct Restoration {
             }
             return answer
         } catch {
-            guard (try? connection.ask(RESPCommand("PING"))) != nil, try connection.traits().run == run else {
-                throw error
-            }
+            guard (try? connection.ask(RESPCommand("PING"))) != nil else { throw error }
             refuse(copy, error.description)
             return nil
         }

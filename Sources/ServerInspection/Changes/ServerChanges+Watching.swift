@@ -22,12 +22,8 @@ extension ServerChanges {
         [RESPCommand("UNWATCH"), RESPCommand("WATCH") + keys]
     }
 
-    /// - Parameters:
-    ///   - first: commands sent before, such as `WATCH`.
-    ///   - run: the expected run of the server.
-    func deadlines(
-        of keys: [[UInt8]], behind first: [RESPCommand], in run: String
-    ) throws(SourceError) -> ExpiryTimes {
+    /// - Parameter first: commands sent before, such as `WATCH`.
+    func deadlines(of keys: [[UInt8]], behind first: [RESPCommand]) throws(SourceError) -> ExpiryTimes {
         let (traits, time) = (try connection.traits(), RESPCommand("TIME"))
         let commands = first + [time] + keys.map(traits.expiry) + [time]
         let answers = try connection.ask(commands, in: database)
@@ -35,9 +31,6 @@ extension ServerChanges {
         let times = answers[first.count...]
         guard let now = times.first?.milliseconds, let end = times.last?.milliseconds else {
             throw SourceError("\(connection.address) sent an invalid answer to TIME")
-        }
-        guard try connection.traits().run == run else {
-            throw SourceError("another server answered at \(connection.address); run it again")
         }
         let error = traits.reportsExpiryTimes ? 0 : UInt64(clamping: min(2000, end - now + 2))
         return ExpiryTimes(

@@ -87,6 +87,7 @@ package struct ServerChanges {
             try requireUndoRights(for: KeyName.bytes(first.key))
         }
         let traits = try connection.traits()
+        guard run == nil || run == traits.run else { throw connection.isAnotherServer }
         // A duration: a later step of this machine's clock must not make keys idle.
         var idle: Double?
         if case .expireIdle(let before) = action { idle = Timestamp.now().seconds(since: before) }
@@ -94,7 +95,7 @@ package struct ServerChanges {
         let isSingle = traits.isClustered || (idle != nil || readsAccesses) && !traits.keepsIdleTimes
         var work = Work(
             action: action, idle: idle, isStillMeant: isStillMeant, undo: undo,
-            record: try undo.begin(action.kind, in: run ?? traits.run, at: .now()))
+            record: try undo.begin(action.kind, in: traits.run, at: .now()))
         guard let lock = try undo.lock(of: work.record) else {
             throw SourceError("another action has its number")
         }
@@ -260,7 +261,7 @@ package struct ServerChanges {
             ]
         }
         // Expiry times first: a copy takes time.
-        let deadlines = try deadlines(of: keys, behind: ServerChanges.watch(keys), in: work.record.run)
+        let deadlines = try deadlines(of: keys, behind: ServerChanges.watch(keys))
         let meant = try work.isStillMeant?(keys.map { KeyName.text($0) })
         let answers = try asked(commands)
         var found = PlanOutcome()

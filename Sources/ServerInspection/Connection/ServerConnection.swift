@@ -93,7 +93,7 @@ package final class ServerConnection: Sendable {
     }
 
     var isAnotherServer: SourceError {
-        SourceError("another server answered at \(address), so the result is incomplete; run it again")
+        SourceError("another server answered at \(address); run it again")
     }
 
     /// Returns the answers to read-only commands, in their order, with the server's errors among them.
