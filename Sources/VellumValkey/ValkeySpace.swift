@@ -191,10 +191,6 @@ final class ValkeySpace: RemoteSpace {
     }
 }
 
-extension RESPValue {
-    var blob: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
-}
-
 extension Result<Void, RemoteError> {
     /// Makes a failure uncertain, after a part of the change was executed.
     fileprivate func begun(at tier: String) -> Self { mapError { $0.begun(at: tier) } }

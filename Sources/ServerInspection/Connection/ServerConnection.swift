@@ -75,16 +75,13 @@ package final class ServerConnection: Sendable {
         return run.isEmpty ? "connection \(linkNumber)" : run
     }
 
-    /// - Throws: if two servers at the same address answered parts of it, among others.
-    func fromOneServer<Answer>(_ body: () throws(SourceError) -> Answer) throws(SourceError) -> Answer {
-        let before = try answerer()
-        let answer = try body()
+    /// Throws if another server answers at the same address than before.
+    func requireServer(_ before: String, during action: String) throws(SourceError) {
         guard try answerer() == before else {
             throw SourceError(
-                "another server answered at \(address) during the read, so the result is incomplete; run it again"
+                "another server answered at \(address) during the \(action), so the result is incomplete; run it again"
             )
         }
-        return answer
     }
 
     /// Returns the answers to read-only commands, in their order, with the server's errors among them.

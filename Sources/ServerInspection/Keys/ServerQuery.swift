@@ -87,8 +87,7 @@ final class ServerCursor: QueryCursor {
     private let database: Int
     private var scan: ServerScan?
     private var seen = KeyTable()
-    private var waiting: [[UInt8]] = []
-    private var block: ArraySlice<[UInt8]> = []
+    private var waiting: ArraySlice<[UInt8]> = []
     private var facts: [[UInt8]: KeyFacts?] = [:]
     private let pace: ScanPace
     private let goesOn: () -> Bool
@@ -117,26 +116,20 @@ final class ServerCursor: QueryCursor {
     init(_ connection: ServerConnection, _ database: Int, keys: [[UInt8]]) {
         (self.connection, self.database, count, goesOn) = (connection, database, keys.count, { true })
         pace = ScanPace(connection)
-        waiting = keys
+        waiting = keys[...]
     }
 
     func advance() throws -> Bool {
         if let failure { throw failure }
         (known, reading, hasContent, encoding) = (nil, nil, false, .unknown)
-        while block.isEmpty {
-            guard waiting.isEmpty else {
-                block = waiting.prefix(ServerCursor.block)
-                waiting.removeFirst(block.count)
-                facts = [:]
-                break
-            }
+        while waiting.isEmpty {
             if !goesOn() { throw QueryError.cancelled }
             guard let found = try pace.paced({ () throws(SourceError) in try scan?.next() }) else {
                 return false
             }
-            waiting = found.filter { seen.insert($0) }
+            waiting = found.filter { seen.insert($0) }[...]
         }
-        present = block.removeFirst()
+        present = waiting.removeFirst()
         visited += 1
         return true
     }
@@ -144,11 +137,11 @@ final class ServerCursor: QueryCursor {
     func load() throws -> QueryCursorReading {
         if let reading { return reading }
         if facts[present] == nil {
-            let keys = [present] + block
+            let keys = [present] + waiting.prefix(ServerCursor.block - 1)
             let found = try pace.paced { () throws(SourceError) in
                 try connection.facts(of: keys, in: database)
             }
-            for (key, facts) in zip(keys, found) { self.facts[key] = .some(facts) }
+            facts = Dictionary(zip(keys, found)) { first, _ in first }
         }
         known = facts[present] ?? nil
         reading = known == nil ? .gone : .present
@@ -156,15 +149,14 @@ final class ServerCursor: QueryCursor {
     }
 
     func loadValue() throws -> QueryCursorValue {
-        guard try load() == .present, let known else {
-            return QueryCursorValue(reading: .gone, content: nil, encoding: .unknown)
-        }
+        let gone = QueryCursorValue(reading: .gone, content: nil, encoding: .unknown)
+        guard try load() == .present, let known else { return gone }
         do throws(SourceError) {
             let value = try pace.paced { () throws(SourceError) in
                 try connection.value(
                     of: present, type: known.type, in: database, most: ServerValue.mostWorkedOn)
             }
-            guard let value else { return QueryCursorValue(reading: .gone, content: nil, encoding: .unknown) }
+            guard let value else { return gone }
             // A part of a value would give wrong results.
             if let problem = value.shortage ?? (value.isUnreadable ? value.origin : nil) {
                 return damaged(problem)

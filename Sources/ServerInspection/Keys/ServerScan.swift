@@ -52,13 +52,11 @@ package struct ServerScan {
         if let pattern { command = command + "MATCH" + pattern }
         let answer = try connection.ask(command + "COUNT" + ServerScan.step, in: database)
         // A cursor is only valid on its server.
-        let answerer = try connection.answerer()
-        guard answerer == self.answerer ?? answerer else {
-            throw SourceError(
-                "another server answered at \(connection.address) during the scan, so the list is incomplete; run it again"
-            )
+        if let answerer {
+            try connection.requireServer(answerer, during: "scan")
+        } else {
+            answerer = try connection.answerer()
         }
-        self.answerer = answerer
         guard let (next, keys) = answer.scanned else {
             throw SourceError("\(connection.address) sent an invalid answer to SCAN")
         }

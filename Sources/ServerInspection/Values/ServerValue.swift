@@ -67,7 +67,9 @@ extension ServerConnection {
             var value: ServerValue?
             for _ in 0..<ServerConnection.tries {
                 var reading = ValueReading(connection: self, key: key, database: database, most: most)
-                value = try fromOneServer { () throws(SourceError) in try reading.value(of: type) }
+                let server = try answerer()
+                value = try reading.value(of: type)
+                try requireServer(server, during: "read")
                 guard let isChanged = try reading.isChanged() else {
                     value?.doubt =
                         "it was read in steps, and the user has no right to check for changes between them (WATCH, MULTI)"
@@ -107,8 +109,8 @@ private struct ValueReading {
     mutating func value(of type: String) throws(SourceError) -> ServerValue? {
         switch type {
         case "string": return try string()
-        case "hash": return try hash()
-        case "set": return try elements("SCARD", scan: "SSCAN")
+        case "hash": return try elements("HLEN", scan: "HSCAN", of: 2)
+        case "set": return try elements("SCARD", scan: "SSCAN", of: 1)
         case "list": return try list()
         case "zset": return try sortedSet()
         case "stream": return try stream()
@@ -183,45 +185,25 @@ private struct ValueReading {
         return StoredObject.isBegun(by: bytes) && value.shortage == nil ? value.unwrapped : value
     }
 
-    mutating func elements(_ length: String, scan: String) throws(SourceError) -> ServerValue? {
+    /// Reads a set, or a hash with two answers for each element.
+    mutating func elements(
+        _ length: String, scan: String, of width: Int
+    ) throws(SourceError) -> ServerValue? {
         guard let total = try self.length(length) else { return nil }
-        // SSCAN may return an element twice.
-        var found = KeyTable()
-        try step(scan) { answers, items in
-            for case .bytes(let element) in answers where found.insert(element) {
-                items += ValueReading.item(element).encoded
-            }
-            return found.count
-        }
-        return value(.array([]), of: total, shown: found.count)
-    }
-
-    mutating func hash() throws(SourceError) -> ServerValue? {
-        guard let total = try length("HLEN") else { return nil }
-        var names = KeyTable()
-        try step("HSCAN") { answers, items in
-            for place in stride(from: 0, to: answers.count - 1, by: 2) {
-                guard let name = answers[place].blob, names.insert(name) else { continue }
-                items += ValueReading.item(name).encoded + ValueReading.item(answers[place + 1]).encoded
-            }
-            return names.count
-        }
-        return value(.map(CBORMap()), of: total, shown: names.count)
-    }
-
-    /// Scans up to the limit. `take` returns the number of elements so far.
-    private mutating func step(
-        _ scan: String, _ take: ([RESPValue], inout [UInt8]) -> Int
-    ) throws(SourceError) {
-        var (cursor, count) = ("0", 0)
+        // A scan may return an element twice.
+        var (found, cursor) = (KeyTable(), "0")
         repeat {
-            let answer = try nextStep(scan, [cursor, "COUNT", "\(next(after: count))"])
-            guard let (next, elements) = answer.scanned else {
+            let answer = try nextStep(scan, [cursor, "COUNT", "\(next(after: found.count))"])
+            guard let (next, answers) = answer.scanned else {
                 throw SourceError("\(connection.address) sent an invalid answer to \(scan)")
             }
             cursor = String(decoding: next, as: UTF8.self)
-            count = take(elements, &items)
+            for place in stride(from: 0, through: answers.count - width, by: width) {
+                guard let name = answers[place].blob, found.insert(name) else { continue }
+                for answer in answers[place..<place + width] { items += ValueReading.item(answer).encoded }
+            }
         } while cursor != "0" && !isEnough
+        return value(width == 1 ? .array([]) : .map(CBORMap()), of: total, shown: found.count)
     }
 
     /// Reads ranges up to the limit. `take` returns the number of elements in an answer.
