@@ -46,10 +46,7 @@ final class ValkeyRouter: @unchecked Sendable {
     }
 
     init(_ address: ValkeyAddress, _ name: String, _ options: ValkeyTier.Options, on loop: any EventLoop) {
-        self.address = address
-        self.name = name
-        self.options = options
-        self.loop = loop
+        (self.address, self.name, self.options, self.loop) = (address, name, options, loop)
     }
 
     // MARK: For any thread

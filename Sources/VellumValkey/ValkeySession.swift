@@ -94,12 +94,8 @@ final class ValkeySession: @unchecked Sendable {
         _ address: ValkeyAddress, _ name: String, _ options: ValkeyTier.Options, on loop: any EventLoop,
         _ figures: Guarded<RemoteHealth>, report: @escaping (ValkeySession, Event) -> Void
     ) {
-        self.address = address
-        self.name = name
-        self.options = options
-        self.loop = loop
-        self.figures = figures
-        self.report = report
+        (self.address, self.name, self.options, self.loop) = (address, name, options, loop)
+        (self.figures, self.report) = (figures, report)
     }
 
     func start() {

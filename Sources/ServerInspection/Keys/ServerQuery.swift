@@ -4,7 +4,7 @@ import StoreInspection
 import ValkeyWire
 
 /// The keys of a database for a query, streamed by `SCAN`. Metadata, five commands a key, and values are only read if needed, at the
-/// pace of ``ScanPace``. For one thread.
+/// pace of ``ServerConnection/paced(_:)``. For one thread.
 package struct ServerQuery: QuerySource {
     private let connection: ServerConnection
     private let database: Int
@@ -89,7 +89,6 @@ final class ServerCursor: QueryCursor {
     private var seen = KeyTable()
     private var waiting: ArraySlice<[UInt8]> = []
     private var facts: [[UInt8]: KeyFacts?] = [:]
-    private let pace: ScanPace
     private let goesOn: () -> Bool
     let count: Int
     private(set) var visited = 0
@@ -109,13 +108,11 @@ final class ServerCursor: QueryCursor {
         _ connection: ServerConnection, _ database: Int, count: Int, while goesOn: @escaping () -> Bool
     ) {
         (self.connection, self.database, self.count, self.goesOn) = (connection, database, count, goesOn)
-        pace = ScanPace(connection)
         scan = ServerScan(connection, database: database)
     }
 
     init(_ connection: ServerConnection, _ database: Int, keys: [[UInt8]]) {
         (self.connection, self.database, count, goesOn) = (connection, database, keys.count, { true })
-        pace = ScanPace(connection)
         waiting = keys[...]
     }
 
@@ -124,9 +121,7 @@ final class ServerCursor: QueryCursor {
         (known, reading, hasContent, encoding) = (nil, nil, false, .unknown)
         while waiting.isEmpty {
             if !goesOn() { throw QueryError.cancelled }
-            guard let found = try pace.paced({ () throws(SourceError) in try scan?.next() }) else {
-                return false
-            }
+            guard let found = try connection.paced(try scan?.next()) else { return false }
             waiting = found.filter { seen.insert($0) }[...]
         }
         present = waiting.removeFirst()
@@ -138,9 +133,7 @@ final class ServerCursor: QueryCursor {
         if let reading { return reading }
         if facts[present] == nil {
             let keys = [present] + waiting.prefix(ServerCursor.block - 1)
-            let found = try pace.paced { () throws(SourceError) in
-                try connection.facts(of: keys, in: database)
-            }
+            let found = try connection.paced(try connection.facts(of: keys, in: database))
             facts = Dictionary(zip(keys, found)) { first, _ in first }
         }
         known = facts[present] ?? nil
@@ -152,10 +145,9 @@ final class ServerCursor: QueryCursor {
         let gone = QueryCursorValue(reading: .gone, content: nil, encoding: .unknown)
         guard try load() == .present, let known else { return gone }
         do throws(SourceError) {
-            let value = try pace.paced { () throws(SourceError) in
+            let value = try connection.paced(
                 try connection.value(
-                    of: present, type: known.type, in: database, most: ServerValue.mostWorkedOn)
-            }
+                    of: present, type: known.type, in: database, most: ServerValue.mostWorkedOn))
             guard let value else { return gone }
             // A part of a value would give wrong results.
             if let problem = value.shortage ?? (value.isUnreadable ? value.origin : nil) {

@@ -89,22 +89,16 @@ private struct ValueReading {
     let database: Int
     let most: Int
     /// The document's encoded items. Nothing else is kept of an element, so that bytes limit the memory.
-    private var items: [UInt8] = []
-    private var watching: Int?
-    private var isUnwatched = false
-    private var steps = 0
-    private let pace: ScanPace
+    var items: [UInt8] = []
+    var watching: Int?
+    var isUnwatched = false
+    var steps = 0
 
     /// Maximum elements of a step, and of the first one.
     private static let (elements, first) = (2000, 8)
     /// Approximate maximum bytes of a step: a full server may evict keys for an answer.
     private static let stepBytes = 256 << 10
     private static let pieceBytes = 1 << 20
-
-    init(connection: ServerConnection, key: [UInt8], database: Int, most: Int) {
-        (self.connection, self.key, self.database, self.most) = (connection, key, database, most)
-        pace = ScanPace(connection)
-    }
 
     mutating func value(of type: String) throws(SourceError) -> ServerValue? {
         switch type {
@@ -139,7 +133,7 @@ private struct ValueReading {
         let command = words.reduce(RESPCommand(name) + key) { $0 + $1 }
         steps += 1
         guard steps > 1 else { return try connection.ask(command, in: database) }
-        return try pace.paced { () throws(SourceError) in try connection.ask(command, in: database) }
+        return try connection.paced(try connection.ask(command, in: database))
     }
 
     private func next(after count: Int) -> Int {
