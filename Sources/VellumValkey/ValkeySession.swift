@@ -7,11 +7,14 @@ import VellumRemote
 
 /// The connection to a server, reopened after a loss. For one event loop.
 final class ValkeySession: @unchecked Sendable {
-    enum Event {
+    enum Event: Equatable {
         case connected
         case lost
-        /// ``ValkeySession/isSound`` and ``ValkeySession/epoch`` are known.
+        /// ``ValkeySession/isSound``, ``ValkeySession/epoch`` or ``ValkeySession/covered`` may have changed.
         case heard
+        /// Others changed a key with a watched prefix.
+        case changed([UInt8], key: String)
+        case changedAll
     }
 
     let name: String
@@ -54,17 +57,14 @@ final class ValkeySession: @unchecked Sendable {
         }
     }
 
-    private struct Watch {
-        let prefix: [UInt8]
-        let listener: any RemoteListener
-        var isCovered = false
-    }
-
     private var state = State.connecting
     /// The requests of the open channel.
     private var connection = RESPConnection<Request>()
     private var queued: [Request] = []
-    private var watches: [ObjectIdentifier: Watch] = [:]
+    /// Prefixes of the keys whose changes are to be reported.
+    private var watched: Set<[UInt8]> = []
+    /// Watched prefixes all of whose later changes are reported.
+    private(set) var covered: Set<[UInt8]> = []
     /// Prefixes that the server tracks for this connection. A single one can't be removed.
     private var tracked: Set<[UInt8]> = []
     private var failedAttempts = 0
@@ -94,12 +94,8 @@ final class ValkeySession: @unchecked Sendable {
         _ address: ValkeyAddress, _ name: String, _ options: ValkeyTier.Options, on loop: any EventLoop,
         _ figures: Guarded<RemoteHealth>, report: @escaping (ValkeySession, Event) -> Void
     ) {
-        self.address = address
-        self.name = name
-        self.options = options
-        self.loop = loop
-        self.figures = figures
-        self.report = report
+        (self.address, self.name, self.options, self.loop) = (address, name, options, loop)
+        (self.figures, self.report) = (figures, report)
     }
 
     func start() {
@@ -121,15 +117,14 @@ final class ValkeySession: @unchecked Sendable {
         for request in unsent { refuse(request) }
     }
 
-    /// Reports changes of keys with this prefix to the listener.
-    func watch(_ prefix: [UInt8], _ listener: any RemoteListener) {
-        watches[ObjectIdentifier(listener)] = Watch(prefix: prefix, listener: listener)
-        if case .connected(let channel) = state { track([prefix], channel) }
-    }
-
-    func unwatch(_ listener: any RemoteListener) {
-        watches[ObjectIdentifier(listener)] = nil
-        guard watches.isEmpty, case .connected(let channel) = state else { return }
+    /// Reports changes of keys with these prefixes, and of no others.
+    func watch(_ prefixes: Set<[UInt8]>) {
+        let new = prefixes.subtracting(watched)
+        watched = prefixes
+        covered.formIntersection(prefixes)
+        guard case .connected(let channel) = state else { return }
+        if !new.isEmpty { track(new, channel) }
+        guard prefixes.isEmpty, !tracked.isEmpty else { return }
         tracked = []
         ask([RESPCommand("CLIENT", "TRACKING", "OFF")], channel) { _ in }
     }
@@ -285,16 +280,16 @@ final class ValkeySession: @unchecked Sendable {
     private func invalidate(_ parts: [RESPValue]) {
         guard parts.first?.text == "invalidate", parts.count >= 2 else { return }
         guard let keys = parts[1].elements else {
-            for watch in watches.values { watch.listener.changedAll() }
+            if !watched.isEmpty { report(self, .changedAll) }
             return
         }
         figures.withLock { $0.invalidations += keys.count }
         for case .bytes(let key) in keys {
-            for watch in watches.values where key.starts(with: watch.prefix) {
+            for prefix in watched where key.starts(with: prefix) {
                 // Keys of this library are UTF-8.
-                guard let name = String(validating: key.dropFirst(watch.prefix.count), as: UTF8.self)
+                guard let name = String(validating: key.dropFirst(prefix.count), as: UTF8.self)
                 else { continue }
-                watch.listener.changed(name)
+                report(self, .changed(prefix, key: name))
             }
         }
     }
@@ -309,10 +304,8 @@ final class ValkeySession: @unchecked Sendable {
             if let message = replies.firstError {
                 return lose("it doesn't report changes: \(message)")
             }
-            for (place, watch) in watches where prefixes.contains(watch.prefix) && !watch.isCovered {
-                watches[place]?.isCovered = true
-                watch.listener.isCovered()
-            }
+            covered.formUnion(prefixes.intersection(watched))
+            report(self, .heard)
         }
     }
 
@@ -381,7 +374,7 @@ final class ValkeySession: @unchecked Sendable {
             figures.withLock { $0.connections += 1 }
             let waiting = queued
             queued = []
-            track(Set(watches.values.map(\.prefix)), channel)
+            track(watched, channel)
             for request in waiting { write(request, channel) }
             report(self, .connected)
             if isClustered { sendHeartbeat(channel) } else { heard(nil) }
@@ -408,10 +401,7 @@ final class ValkeySession: @unchecked Sendable {
         isSound = false
         epoch = 0
         figures.withLock { $0.failures += 1 }
-        for (place, watch) in watches where watch.isCovered {
-            watches[place]?.isCovered = false
-            watch.listener.isUncovered()
-        }
+        covered = []
         tracked = []
         let (unanswered, unsent) = (connection.requests, queued)
         connection = RESPConnection()
@@ -423,9 +413,10 @@ final class ValkeySession: @unchecked Sendable {
             _ = (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
             channel.close(promise: nil)
         }
+        // Listeners must know of the loss before the requests fail.
+        report(self, .lost)
         for request in unanswered { request.then?(.failure(.unanswered(tier: name, reason: reason))) }
         for request in unsent { refuse(request) }
-        report(self, .lost)
         guard case .paused = next else { return }
         loop.scheduleTask(in: pause()) { [weak self] in self?.connect() }
     }

@@ -40,9 +40,8 @@ extension ServerChanges {
 
     /// Returns the answers to commands whose keys may be absent, on the connection that watches them.
     func asked(_ commands: [RESPCommand]) throws(SourceError) -> [RESPValue] {
-        let answers = try pace.paced { () throws(SourceError) in
-            try connection.change(commands, in: database, isContinued: true)
-        }
+        let answers = try connection.paced(
+            try connection.change(commands, in: database, isContinued: true))
         try connection.accept(answers, to: commands) { $0.contains("no such key") }
         return answers
     }
@@ -71,9 +70,7 @@ extension ServerChanges {
         let begin = [RESPCommand("MULTI")]
         try connection.accept(connection.change(begin, in: database, isContinued: true), to: begin)
         let all = commands + [RESPCommand("EXEC")]
-        let answers = try pace.paced { () throws(SourceError) in
-            try connection.change(all, in: database, isContinued: true)
-        }
+        let answers = try connection.paced(try connection.change(all, in: database, isContinued: true))
         try connection.accept(answers, to: all)
         let answer = answers[commands.count]
         if let message = answer.elements?.lazy.compactMap(\.error).first {

@@ -21,13 +21,11 @@ package struct ServerChanges {
     let connection: ServerConnection
     let database: Int
     let folder: String
-    let pace: ScanPace
 
     /// - Parameter folder: the folder of the undo store, created on demand.
     package init(_ address: ServerAddress, database: Int, undoFolder folder: String) {
         // A separate connection: other requests could end its watches.
         connection = ServerConnection(address, seconds: 30, staysWithServer: true)
-        pace = ScanPace(connection)
         (self.database, self.folder) = (database, folder)
     }
 

@@ -1,5 +1,6 @@
 import StorageEngine
 import StoreInspection
+import SystemC
 import ValkeyWire
 
 /// A connection to a Valkey or Redis server for one request at a time. Calls wait at most ``seconds`` for a byte, and ten times that
@@ -15,6 +16,7 @@ package final class ServerConnection: Sendable {
         var link: Link?
         /// Nil until the first connection.
         var traits: ServerTraits?
+        /// Total seconds of waiting for answers, about the server's time for them.
         var waited = 0.0
         var sent = 0
         var links = 0
@@ -33,7 +35,7 @@ package final class ServerConnection: Sendable {
     private static let busy = 50.0
 
     /// Whether other clients send more than ``busy`` commands a second, or that is unknown. Cached for a second.
-    func isUsedByOthers() -> Bool {
+    private func isUsedByOthers() -> Bool {
         let now = ContinuousClock.now
         let (known, sent) = state.withLock { ($0.load, $0.sent) }
         if let known, now - known.moment < .seconds(1) { return known.isBusy }
@@ -47,8 +49,18 @@ package final class ServerConnection: Sendable {
         return isBusy
     }
 
-    /// Total seconds of waiting for answers, about the server's time for them.
-    var waited: Double { state.withLock { $0.waited } }
+    /// Performs one of many requests, and limits the share of the server's time that they take: afterwards it waits nine times as long
+    /// as the answer took, a hundred times while other clients use the server, and at most 20 ms, because long answers are due to a slow
+    /// network or a stopped server.
+    package func paced<Answer>(
+        _ request: @autoclosure () throws(SourceError) -> Answer
+    ) throws(SourceError) -> Answer {
+        let before = state.withLock { $0.waited }
+        let answer = try request()
+        let seconds = (state.withLock { $0.waited } - before) * (isUsedByOthers() ? 100 : 9)
+        usleep(UInt32(min(0.02, seconds) * 1_000_000))
+        return answer
+    }
 
     /// - Parameter staysWithServer: fails instead of continuing with another server at the same address, such as after a failover.
     package init(_ address: ServerAddress, seconds: Int = 5, staysWithServer: Bool = false) {
@@ -81,15 +93,9 @@ package final class ServerConnection: Sendable {
         }
     }
 
-    /// - Parameter number: of the expected server; nil: the one that is connected.
-    /// - Throws: if another server at the same address answered a part of it, among others.
-    func fromOneServer<Answer>(
-        _ number: Int? = nil, _ body: () throws(SourceError) -> Answer
-    ) throws(SourceError) -> Answer {
-        let before = try number ?? serverNumber()
-        let answer = try body()
-        guard try serverNumber() == before else { throw isAnotherServer }
-        return answer
+    /// Throws if another server at the same address has answered since ``serverNumber()`` was `number`.
+    func requireServer(_ number: Int) throws(SourceError) {
+        guard try serverNumber() == number else { throw isAnotherServer }
     }
 
     var isAnotherServer: SourceError {

@@ -67,11 +67,8 @@ package final class ServerListing: EntryListing {
         (self.connection, self.database) = (connection, database)
         var scan = ServerScan(connection, database: database, matching: pattern)
         var keys = KeyTable()
-        let pace = ScanPace(connection)
         while keys.count < most, goesOn(keys.count) {
-            let found =
-                isPaced
-                ? try pace.paced { () throws(SourceError) in try scan.next() } : try scan.next()
+            let found = isPaced ? try connection.paced(try scan.next()) : try scan.next()
             guard let found else { break }
             for key in found where keys.count < most { keys.insert(key) }
         }
@@ -141,7 +138,7 @@ package final class ServerListing: EntryListing {
         }
         if let known { return known }
         let block = Array(index..<min(index + ServerListing.smallBlock, count))
-        try ScanPace(connection).paced { () throws(SourceError) in try learn(block) }
+        try connection.paced(try learn(block))
         return state.withLock { $0.recent[index] ?? nil }
     }
 
@@ -157,13 +154,10 @@ package final class ServerListing: EntryListing {
     package func learnFigures(_ goesOn: (Double) -> Bool) throws(SourceError) -> Bool {
         if knowsFigures { return true }
         var learnt = Learnt()
-        let pace = ScanPace(connection)
         for start in stride(from: 0, to: count, by: ServerListing.smallBlock) {
             guard goesOn(Double(start) / Double(count)) else { return false }
             let block = (start..<min(start + ServerListing.smallBlock, count)).map { Array(keys[$0]) }
-            let found = try pace.paced { () throws(SourceError) in
-                try connection.facts(of: block, in: database)
-            }
+            let found = try connection.paced(try connection.facts(of: block, in: database))
             let now = Timestamp.now()
             for facts in found { learnt.append(facts, at: now) }
         }

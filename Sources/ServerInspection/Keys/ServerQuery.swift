@@ -4,7 +4,7 @@ import StoreInspection
 import ValkeyWire
 
 /// The keys of a database for a query, streamed by `SCAN`. Metadata, five commands a key, and values are only read if needed, at the
-/// pace of ``ScanPace``. For one thread.
+/// pace of ``ServerConnection/paced(_:)``. For one thread.
 package struct ServerQuery: QuerySource {
     private let connection: ServerConnection
     private let database: Int
@@ -33,15 +33,17 @@ package struct ServerQuery: QuerySource {
     }
 
     package func cursor(in order: QueryScanOrder) throws -> any QueryCursor {
-        if let only { return ServerCursor(connection, server, database, keys: only.map(KeyName.bytes)) }
-        return ServerCursor(connection, server, database, count: count, while: goesOn)
+        cursor(over: only)
     }
 
     package func cursor(forKeys keys: [String]) throws -> any QueryCursor {
         let meant = only.map { Set($0.map(ExactText.init)) }
-        return ServerCursor(
-            connection, server, database,
-            keys: keys.filter { meant?.contains(ExactText($0)) ?? true }.map(KeyName.bytes))
+        return cursor(over: keys.filter { meant?.contains(ExactText($0)) ?? true })
+    }
+
+    private func cursor(over keys: [String]?) -> ServerCursor {
+        ServerCursor(
+            connection, server, database, keys: keys?.map(KeyName.bytes), count: count, while: goesOn)
     }
 }
 
@@ -84,8 +86,8 @@ extension ServerTraits {
 /// Visits keys one by one. For one thread. Bytes of a key or a value are valid until the cursor moves.
 final class ServerCursor: QueryCursor {
     private static let block = 16
-    /// Repetitions of a read during which the key's type changed.
-    private static let tries = 8
+    /// Maximum repetitions of reading a value during which the key's type changed.
+    private static let mostRereads = 8
 
     private let connection: ServerConnection
     /// Number of the server that all answers must be from.
@@ -93,10 +95,8 @@ final class ServerCursor: QueryCursor {
     private let database: Int
     private var scan: ServerScan?
     private var seen = KeyTable()
-    private var waiting: [[UInt8]] = []
-    private var block: ArraySlice<[UInt8]> = []
+    private var waiting: ArraySlice<[UInt8]> = []
     private var facts: [[UInt8]: KeyFacts?] = [:]
-    private let pace: ScanPace
     private let goesOn: () -> Bool
     let count: Int
     private(set) var visited = 0
@@ -108,60 +108,49 @@ final class ServerCursor: QueryCursor {
     private var present: [UInt8] = []
     private var known: KeyFacts?
     private var reading: QueryCursorReading?
+    private var rereads = 0
     private var damage = ""
     /// An error of a getter, which the next ``advance()`` throws.
     private var failure: (any Error)?
 
+    /// - Parameter keys: the keys to visit; nil: all.
     init(
-        _ connection: ServerConnection, _ server: Int, _ database: Int, count: Int,
+        _ connection: ServerConnection, _ server: Int, _ database: Int, keys: [[UInt8]]?, count: Int,
         while goesOn: @escaping () -> Bool
     ) {
         (self.connection, self.server, self.database) = (connection, server, database)
-        (self.count, self.goesOn) = (count, goesOn)
-        pace = ScanPace(connection)
-        scan = ServerScan(connection, database: database)
-    }
-
-    init(_ connection: ServerConnection, _ server: Int, _ database: Int, keys: [[UInt8]]) {
-        (self.connection, self.server, self.database) = (connection, server, database)
-        (count, goesOn) = (keys.count, { true })
-        pace = ScanPace(connection)
-        waiting = keys
+        (self.count, self.goesOn) = (keys?.count ?? count, keys == nil ? goesOn : { true })
+        waiting = (keys ?? [])[...]
+        scan = keys == nil ? ServerScan(connection, database: database) : nil
     }
 
     func advance() throws -> Bool {
         if let failure { throw failure }
-        (known, reading, hasContent, encoding) = (nil, nil, false, .unknown)
-        while block.isEmpty {
-            guard waiting.isEmpty else {
-                block = waiting.prefix(ServerCursor.block)
-                waiting.removeFirst(block.count)
-                facts = [:]
-                break
-            }
+        (known, reading, rereads, hasContent, encoding) = (nil, nil, 0, false, .unknown)
+        while waiting.isEmpty {
             if !goesOn() { throw QueryError.cancelled }
-            guard let found = try read({ () throws(SourceError) in try scan?.next() }) else { return false }
-            waiting = found.filter { seen.insert($0) }
+            guard let found = try read(try scan?.next()) else { return false }
+            waiting = found.filter { seen.insert($0) }[...]
         }
-        present = block.removeFirst()
+        present = waiting.removeFirst()
         visited += 1
         return true
     }
 
     private func read<Answer>(
-        _ request: () throws(SourceError) -> Answer
+        _ request: @autoclosure () throws(SourceError) -> Answer
     ) throws(SourceError) -> Answer {
-        try pace.paced { () throws(SourceError) in try connection.fromOneServer(server, request) }
+        let answer = try connection.paced(try request())
+        try connection.requireServer(server)
+        return answer
     }
 
     func load() throws -> QueryCursorReading {
         if let reading { return reading }
         if facts[present] == nil {
-            let keys = [present] + block
-            let found = try read { () throws(SourceError) in
-                try connection.facts(of: keys, in: database)
-            }
-            for (key, facts) in zip(keys, found) { self.facts[key] = .some(facts) }
+            let keys = [present] + waiting.prefix(ServerCursor.block - 1)
+            let found = try read(try connection.facts(of: keys, in: database))
+            facts = Dictionary(zip(keys, found)) { first, _ in first }
         }
         known = facts[present] ?? nil
         reading = known == nil ? .gone : .present
@@ -169,27 +158,13 @@ final class ServerCursor: QueryCursor {
     }
 
     func loadValue() throws -> QueryCursorValue {
-        var tries = 0
-        while true {
-            let value = try loadValueOnce(isLast: tries == ServerCursor.tries)
-            if let value { return value }
-            // The type was changed between the commands.
-            (facts[present], reading) = (nil, nil)
-            tries += 1
-        }
-    }
-
-    /// Nil: the key's type was changed.
-    private func loadValueOnce(isLast: Bool) throws -> QueryCursorValue? {
-        guard try load() == .present, let known else {
-            return QueryCursorValue(reading: .gone, content: nil, encoding: .unknown)
-        }
+        let gone = QueryCursorValue(reading: .gone, content: nil, encoding: .unknown)
+        guard try load() == .present, let known else { return gone }
         do throws(SourceError) {
-            let value = try read { () throws(SourceError) in
+            let value = try read(
                 try connection.value(
-                    of: present, type: known.type, in: database, most: ServerValue.mostWorkedOn)
-            }
-            guard let value else { return QueryCursorValue(reading: .gone, content: nil, encoding: .unknown) }
+                    of: present, type: known.type, in: database, most: ServerValue.mostWorkedOn))
+            guard let value else { return gone }
             // A part of a value would give wrong results.
             if let problem = value.shortage ?? (value.isUnreadable ? value.origin : nil) {
                 return damaged(problem)
@@ -199,7 +174,11 @@ final class ServerCursor: QueryCursor {
             hasContent = true
             return QueryCursorValue(reading: .present, content: content.bytes, encoding: encoding)
         } catch {
-            if !isLast, error.description.contains(": WRONGTYPE ") { return nil }
+            if error.description.contains(": WRONGTYPE "), rereads < ServerCursor.mostRereads {
+                // The type was changed between the commands.
+                (facts[present], reading, rereads) = (nil, nil, rereads + 1)
+                return try loadValue()
+            }
             return damaged(error.description)
         }
     }

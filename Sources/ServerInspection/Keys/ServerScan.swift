@@ -1,30 +1,6 @@
 import CBOR
 import StoreInspection
-import SystemC
 import ValkeyWire
-
-/// Limits the share of a server's time that many requests take. After each request it waits nine times as long as the answer took,
-/// a hundred times while other clients use the server, and at most 20 ms.
-package struct ScanPace: Sendable {
-    private static let pauses = 9.0
-    private static let pausesBesideOthers = 100.0
-    /// Maximum seconds of a pause: long answers are due to a slow network or a stopped server.
-    private static let longest = 0.02
-
-    private let connection: ServerConnection
-
-    package init(_ connection: ServerConnection) { self.connection = connection }
-
-    package func paced<Answer>(_ request: () throws(SourceError) -> Answer) throws(SourceError) -> Answer {
-        let before = connection.waited
-        let answer = try request()
-        let waited = connection.waited - before
-        let pauses = connection.isUsedByOthers() ? ScanPace.pausesBesideOthers : ScanPace.pauses
-        let seconds = min(ScanPace.longest, pauses * waited)
-        usleep(UInt32(seconds * 1_000_000))
-        return answer
-    }
-}
 
 /// Iterates over a database's keys with `SCAN`. Finds each key that exists during the whole scan, perhaps twice; may find
 /// or miss keys that are added or deleted during it. For one thread.

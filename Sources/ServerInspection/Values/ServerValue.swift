@@ -67,7 +67,9 @@ extension ServerConnection {
             var value: ServerValue?
             for _ in 0..<ServerConnection.tries {
                 var reading = ValueReading(connection: self, key: key, database: database, most: most)
-                value = try fromOneServer { () throws(SourceError) in try reading.value(of: type) }
+                let server = try serverNumber()
+                value = try reading.value(of: type)
+                try requireServer(server)
                 guard let isChanged = try reading.isChanged() else {
                     value?.doubt =
                         "it was read in steps, and the user has no right to check for changes between them (WATCH, MULTI)"
@@ -87,11 +89,10 @@ private struct ValueReading {
     let database: Int
     let most: Int
     /// The document's encoded items. Nothing else is kept of an element, so that bytes limit the memory.
-    private var items: [UInt8] = []
-    private var watching: Int?
-    private var isUnwatched = false
-    private var steps = 0
-    private let pace: ScanPace
+    var items: [UInt8] = []
+    var watching: Int?
+    var isUnwatched = false
+    var steps = 0
 
     /// Maximum elements of a step, and of the first one.
     private static let (elements, first) = (2000, 8)
@@ -99,16 +100,11 @@ private struct ValueReading {
     private static let stepBytes = 256 << 10
     private static let pieceBytes = 1 << 20
 
-    init(connection: ServerConnection, key: [UInt8], database: Int, most: Int) {
-        (self.connection, self.key, self.database, self.most) = (connection, key, database, most)
-        pace = ScanPace(connection)
-    }
-
     mutating func value(of type: String) throws(SourceError) -> ServerValue? {
         switch type {
         case "string": return try string()
-        case "hash": return try hash()
-        case "set": return try elements("SCARD", scan: "SSCAN")
+        case "hash": return try elements("HLEN", scan: "HSCAN", of: 2)
+        case "set": return try elements("SCARD", scan: "SSCAN", of: 1)
         case "list": return try list()
         case "zset": return try sortedSet()
         case "stream": return try stream()
@@ -137,7 +133,7 @@ private struct ValueReading {
         let command = words.reduce(RESPCommand(name) + key) { $0 + $1 }
         steps += 1
         guard steps > 1 else { return try connection.ask(command, in: database) }
-        return try pace.paced { () throws(SourceError) in try connection.ask(command, in: database) }
+        return try connection.paced(try connection.ask(command, in: database))
     }
 
     private func next(after count: Int) -> Int {
@@ -183,45 +179,25 @@ private struct ValueReading {
         return StoredObject.isBegun(by: bytes) && value.shortage == nil ? value.unwrapped : value
     }
 
-    mutating func elements(_ length: String, scan: String) throws(SourceError) -> ServerValue? {
+    /// Reads a set, or a hash with two answers for each element.
+    mutating func elements(
+        _ length: String, scan: String, of width: Int
+    ) throws(SourceError) -> ServerValue? {
         guard let total = try self.length(length) else { return nil }
-        // SSCAN may return an element twice.
-        var found = KeyTable()
-        try step(scan) { answers, items in
-            for case .bytes(let element) in answers where found.insert(element) {
-                items += ValueReading.item(element).encoded
-            }
-            return found.count
-        }
-        return value(.array([]), of: total, shown: found.count)
-    }
-
-    mutating func hash() throws(SourceError) -> ServerValue? {
-        guard let total = try length("HLEN") else { return nil }
-        var names = KeyTable()
-        try step("HSCAN") { answers, items in
-            for place in stride(from: 0, to: answers.count - 1, by: 2) {
-                guard let name = answers[place].blob, names.insert(name) else { continue }
-                items += ValueReading.item(name).encoded + ValueReading.item(answers[place + 1]).encoded
-            }
-            return names.count
-        }
-        return value(.map(CBORMap()), of: total, shown: names.count)
-    }
-
-    /// Scans up to the limit. `take` returns the number of elements so far.
-    private mutating func step(
-        _ scan: String, _ take: ([RESPValue], inout [UInt8]) -> Int
-    ) throws(SourceError) {
-        var (cursor, count) = ("0", 0)
+        // A scan may return an element twice.
+        var (found, cursor) = (KeyTable(), "0")
         repeat {
-            let answer = try nextStep(scan, [cursor, "COUNT", "\(next(after: count))"])
-            guard let (next, elements) = answer.scanned else {
+            let answer = try nextStep(scan, [cursor, "COUNT", "\(next(after: found.count))"])
+            guard let (next, answers) = answer.scanned else {
                 throw SourceError("\(connection.address) sent an invalid answer to \(scan)")
             }
             cursor = String(decoding: next, as: UTF8.self)
-            count = take(elements, &items)
+            for place in stride(from: 0, through: answers.count - width, by: width) {
+                guard let name = answers[place].blob, found.insert(name) else { continue }
+                for answer in answers[place..<place + width] { items += ValueReading.item(answer).encoded }
+            }
         } while cursor != "0" && !isEnough
+        return value(width == 1 ? .array([]) : .map(CBORMap()), of: total, shown: found.count)
     }
 
     /// Reads ranges up to the limit. `take` returns the number of elements in an answer.
