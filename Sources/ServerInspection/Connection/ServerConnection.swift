@@ -70,7 +70,8 @@ package final class ServerConnection: Sendable {
     /// Updates the traits: a server's policy may have changed.
     func note(_ info: RESPFields) {
         state.withLock { state in
-            guard let known = state.traits else { return }
+            // Another request may have connected to another server since.
+            guard let known = state.traits, known.run == info["run_id"] ?? "" else { return }
             state.traits = ServerTraits(info: info, keepsIdleTimes: known.keepsIdleTimes)
         }
     }
