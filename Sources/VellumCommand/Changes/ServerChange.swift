@@ -35,7 +35,7 @@ struct ServerChange {
             return
         }
         guard !targets.isEmpty else {
-            if case .expireIdle = action, try database.countsUses() {
+            if case .expireIdle = plan.timedAction, try database.countsUses() {
                 throw CommandFailure(
                     "\(database.server) has an LFU policy and so no idle times; \(plan.action.refusal)",
                     status: .usage)
@@ -48,7 +48,7 @@ struct ServerChange {
             throw CommandFailure(plan.action.refusal, status: .nothing)
         }
         let carried = try database.changes().carryOut(
-            action, on: targets, in: try database.run(), checkpoint: { _ in !Interruption.isRequested },
+            plan.timedAction, on: targets, in: try database.run(), checkpoint: { _ in !Interruption.isRequested },
             meeting: try stillMeant(), readsAccesses: try readsAccesses())
         let outcome = carried.outcome
         for remark in outcome.remarks(listing: 10) { Narration.complain(remark) }
@@ -69,11 +69,6 @@ struct ServerChange {
             throw CommandFailure(stopped, status: .storeFailure)
         }
         if outcome.entries == 0 { throw CommandFailure(nil, status: .nothing) }
-    }
-
-    private var action: PlannedAction {
-        plan.idle.map { .expireIdle(before: Timestamp.now().adding(seconds: -($0 / .seconds(1)))) }
-            ?? plan.action
     }
 
     /// The condition's query. An empty selection yields the keys without their values.
@@ -161,7 +156,7 @@ struct ServerChange {
     }
 
     private func add(_ key: String, _ size: Int, _ used: Timestamp?, to targets: inout [Target]) {
-        if case .expireIdle(let before) = action, used.map({ $0 >= before }) ?? true { return }
+        if case .expireIdle(let before) = plan.timedAction, used.map({ $0 >= before }) ?? true { return }
         targets.append(Target(key: key, sequence: 0, size: size))
     }
 }

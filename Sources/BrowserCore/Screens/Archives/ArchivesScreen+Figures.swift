@@ -50,7 +50,8 @@ extension ArchivesScreen {
                 listed.identity != sample.identity
             else { return }
         }
-        (model.entries?.arrangement, model.entries?.read) = (nil, ListedRows())
+        model.entries?.arrangement = nil
+        model.entries?.read = ListedRows()
     }
 
     private static func note(
