@@ -10,16 +10,10 @@ struct DialectDetection {
     let dialect: DelimitedDialect
     /// Differences from the format, for a message.
     private(set) var remarks: [String] = []
-    /// A line `sep=;` as spreadsheets write it, before the rows.
+    /// A line `sep=;` as spreadsheets write it; `length` includes the line end.
+    typealias SeparatorLine = (delimiter: UInt8, text: String, isQuoted: Bool, length: Int)
+    /// The one before the rows.
     private(set) var separatorLine: SeparatorLine?
-
-    struct SeparatorLine {
-        let delimiter: UInt8
-        let text: String
-        let isQuoted: Bool
-        /// Bytes with the line end.
-        fileprivate let length: Int
-    }
 
     private typealias Candidate = (dialect: DelimitedDialect, rows: Rows)
 
@@ -115,9 +109,7 @@ struct DialectDetection {
         var length = line.count
         if length < text.count, text[length] == 0x0d { length += 1 }
         if length < text.count, text[length] == 0x0a { length += 1 }
-        return SeparatorLine(
-            delimiter: content[4], text: String(decoding: content, as: UTF8.self), isQuoted: isQuoted,
-            length: length)
+        return (content[4], String(decoding: content, as: UTF8.self), isQuoted, length)
     }
 
     /// Quotes enclose TSV fields only if that reads the rows and `export` didn't write them.
