@@ -174,6 +174,8 @@ final class ServerCursor: QueryCursor {
             hasContent = true
             return QueryCursorValue(reading: .present, content: content.bytes, encoding: encoding)
         } catch {
+            // Without that server, no value can be read.
+            try connection.requireServer(server)
             if error.description.contains(": WRONGTYPE "), rereads < ServerCursor.mostRereads {
                 // The type was changed between the commands.
                 (facts[present], reading, rereads) = (nil, nil, rereads + 1)
