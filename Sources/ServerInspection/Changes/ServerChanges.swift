@@ -85,7 +85,7 @@ package struct ServerChanges {
             try requireUndoRights(for: KeyName.bytes(first.key))
         }
         let traits = try connection.traits()
-        guard run == nil || run == traits.run else { throw connection.isAnotherServer }
+        guard run == nil || run == traits.run else { throw connection.anotherServer }
         // A duration: a later step of this machine's clock must not make keys idle.
         var idle: Double?
         if case .expireIdle(let before) = action { idle = Timestamp.now().seconds(since: before) }

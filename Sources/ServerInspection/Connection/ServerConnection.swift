@@ -96,10 +96,10 @@ package final class ServerConnection: Sendable {
 
     /// Throws if another server at the same address has answered since ``serverNumber()`` was `number`.
     func requireServer(_ number: Int) throws(SourceError) {
-        guard try serverNumber() == number else { throw isAnotherServer }
+        guard try serverNumber() == number else { throw anotherServer }
     }
 
-    var isAnotherServer: SourceError {
+    var anotherServer: SourceError {
         SourceError("another server answered at \(address); run it again")
     }
 
@@ -195,7 +195,7 @@ package final class ServerConnection: Sendable {
         }
         // Without a run ID, each connection may be to another server.
         if let run = state.traits?.run, run.isEmpty || run != link.traits.run {
-            if staysWithServer { throw isAnotherServer }
+            if staysWithServer { throw anotherServer }
             state.switches += 1
         }
         (state.link, state.traits) = (link, link.traits)

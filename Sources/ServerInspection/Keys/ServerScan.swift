@@ -29,7 +29,7 @@ package struct ServerScan {
         let answer = try connection.ask(command + "COUNT" + ServerScan.step, in: database)
         // A cursor is only valid on its server.
         let server = try connection.serverNumber()
-        guard server == self.server ?? server else { throw connection.isAnotherServer }
+        guard server == self.server ?? server else { throw connection.anotherServer }
         self.server = server
         guard let (next, keys) = answer.scanned else {
             throw SourceError("\(connection.address) sent an invalid answer to SCAN")
