@@ -35,11 +35,12 @@ package enum ActionTable {
             all.subtracting([.stores])),
         action(
             .filter, "Filter", "Show only rows that contain a text.", ["/"],
-            [.stores, .archives, .entries, .query, .monitor, .messages], .footer),
+            opening, .footer),
         action(.condition, "Where", "Filter entries by a condition.", ["W"], [.entries]),
         action(.find, "Find", "Find text or bytes in the whole value.", ["/"], [.value], .footer),
-        action(.search, "Find", "Find a pattern; ! before it inverts.", ["f"], [.messages], .footer),
-        action(.findNext, "Next match", "Go to the next match.", ["n"], [.value, .messages]),
+        action(.search, "Find", "Find a pattern upwards; ! inverts it.", ["f"], [.messages], .footer),
+        action(
+            .findNext, "Next match", "Go to the next match; upwards in a log.", ["n"], [.value, .messages]),
         action(.findPrevious, "Previous match", "Go to the previous match.", ["N"], [.value, .messages]),
         action(.nextVictim, "Next victim", "Go to the next entry to be evicted.", ["V"], [.entries]),
         action(

@@ -31,10 +31,10 @@ package struct Question: Sendable {
 struct QuestionContext {
     let source: any StoreSource
     let clock: @Sendable () -> Timestamp
-    /// Reports the completed share, 0 to 1; false: stop.
-    let progress: (Double) -> Bool
     /// Waits for that number of seconds.
     let pause: (Double) -> Void
+    /// Reports the completed share, 0 to 1; false: stop.
+    let progress: (Double) -> Bool
 }
 
 /// The update that a response causes. The model may have changed since the request.

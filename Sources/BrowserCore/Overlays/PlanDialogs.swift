@@ -28,7 +28,7 @@ extension OverlayPlaces {
             body = [
                 "Restores \(restored)\(amount), in \(TitleView.name(of: plan.archive, model))",
                 UndoText.story(action, model),
-                exceptions(toUndoing: action.kind, plan, model),
+                exceptions(action, plan, model),
             ]
         case .replaceFile(let path, _):
             words = ("Replace the file?", "Replace")
@@ -43,13 +43,11 @@ extension OverlayPlaces {
     }
 
     /// Entries that an undo leaves unchanged. A server's undo has copies of the keys that expired because of the change.
-    private static func exceptions(
-        toUndoing kind: ReversibleAction.Kind, _ plan: Plan, _ model: Model
-    ) -> String {
+    private static func exceptions(_ action: ReversibleAction, _ plan: Plan, _ model: Model) -> String {
         // Collections evict nothing.
         let evicts = model.sample(plan.archive)?.kind != .collection
         let other: String? =
-            switch (kind, model.isOfServer) {
+            switch (action.kind, model.isOfServer) {
             case (.deadline, true): "Keys that have expired since are restored."
             case (.deadline, false): "Keys that have expired since aren't restored."
             case (_, true): "Keys whose own expiry time has passed aren't restored."

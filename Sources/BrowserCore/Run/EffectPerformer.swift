@@ -24,7 +24,7 @@ package struct EffectPerformer: Sendable {
     {
         guard case .question(let question) = effect else { return }
         var last = clock()
-        func progress(_ share: Double) -> Bool {
+        let context = QuestionContext(source: source, clock: clock, pause: pause) { share in
             let now = clock()
             if let ticket = question.ticket, abs(now.seconds(since: last)) >= EffectPerformer.reportInterval {
                 last = now
@@ -32,7 +32,6 @@ package struct EffectPerformer: Sendable {
             }
             return !isStopped()
         }
-        let context = QuestionContext(source: source, clock: clock, progress: progress, pause: pause)
         var answer = question.answer(context)
         answer.workspace = question.workspace
         send(.answer(answer))

@@ -36,22 +36,17 @@ package final class EffectRunner: Sendable {
 
     package func run(_ effect: Effect) {
         if case .stop(let ticket) = effect { return stopped.withLock { _ = $0.insert(ticket) } }
-        if case .question(let question) = effect, question.waits {
-            return waiting.async { [self] in
-                performer.perform(
-                    effect, isStopped: { self.isEnding.load(ordering: .relaxed) }, send: deliver)
-            }
-        }
-        guard let ticket = effect.ticket else {
-            return quick.async { [self] in performer.perform(effect, isStopped: { false }, send: deliver) }
-        }
-        long.async { [self] in
+        guard case .question(let question) = effect else { return }
+        let ticket = question.ticket
+        let isQuick = ticket == nil && !question.waits
+        (isQuick ? quick : question.waits ? waiting : long).async { [self] in
             performer.perform(
-                effect,
-                isStopped: {
-                    self.isEnding.load(ordering: .relaxed) || self.stopped.withLock { $0.contains(ticket) }
-                }, send: deliver)
-            stopped.withLock { _ = $0.remove(ticket) }
+                effect, isStopped: { !isQuick && self.isStopped(ticket) }, send: deliver)
+            if let ticket { stopped.withLock { _ = $0.remove(ticket) } }
         }
+    }
+
+    private func isStopped(_ ticket: Int?) -> Bool {
+        isEnding.load(ordering: .relaxed) || stopped.withLock { $0.contains(ticket ?? 0) }
     }
 }

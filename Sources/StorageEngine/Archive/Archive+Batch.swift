@@ -19,7 +19,7 @@ extension Archive {
     public func apply(_ batch: Batch, ifUnchanged seen: [SeenEntry]) throws(StorageError) -> [BatchResult]? {
         let engine = try engine()
         let prepared = try PreparedBatch(batch, ifUnchanged: seen, engine)
-        guard let results = try engine.applyMakingRoom(prepared) else { return nil }
+        guard let results = try BatchWriter(engine: engine).apply(prepared) else { return nil }
         if prepared.hasDeadlines { try engine.startMaintenance() }
         try engine.finishChange()
         return results

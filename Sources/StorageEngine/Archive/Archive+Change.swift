@@ -41,7 +41,7 @@ extension Archive {
         var current: CurrentEntry?
         try withBytes(of: key) { (key) throws(StorageError) in
             try engine.withPeek(key) { entry in
-                current = engine.currentEntry(entry.frame)
+                current = CurrentEntry(entry.frame)
             }
         }
         return current
@@ -57,7 +57,7 @@ extension Archive {
             try ArchiveEngine.validate(key: key)
             try engine.withPresentLine(of: key, tag: UInt32(truncatingIfNeeded: engine.hash(key))) {
                 entry, line in
-                if !line.isMemoryOnly { found = (engine.currentEntry(entry.frame), line.expires) }
+                if !line.isMemoryOnly { found = (CurrentEntry(entry.frame), line.expires) }
             }
         }
         return found
@@ -178,11 +178,10 @@ extension Archive {
     }
 }
 
-extension ArchiveEngine {
-    func currentEntry(_ frame: Frame) -> CurrentEntry {
-        CurrentEntry(
+extension CurrentEntry {
+    init(_ frame: Frame) {
+        self.init(
             value: Array(frame.value), encoding: frame.encoding,
-            created: Timestamp(microseconds: frame.created),
-            owner: ownerName(in: frame), sequence: frame.sequence)
+            created: Timestamp(microseconds: frame.created), owner: frame.ownerName, sequence: frame.sequence)
     }
 }

@@ -10,7 +10,7 @@ extension Archive {
         givingUpUndo: Bool = false, progress: (Double) -> Bool = { _ in true }
     ) throws(StorageError) {
         try finishingChange { (engine) throws(StorageError) in
-            try engine.compactNow(givingUpUndo: givingUpUndo, progress: progress)
+            try Compaction(engine: engine).compact(givingUpUndo: givingUpUndo, progress: progress)
         }
     }
 
@@ -21,7 +21,7 @@ extension Archive {
             guard engine.kind == .log else {
                 throw .wrongKind(archive: name, kind: engine.kind, operation: "delete all messages")
             }
-            return try engine.emptyLog()
+            return try Compaction(engine: engine).emptyLog()
         }
     }
 }

@@ -21,20 +21,25 @@ extension Archive {
     /// evictions remove them too. Free if no entry has expired, otherwise a walk over the index.
     @discardableResult
     public func removeExpired() throws(StorageError) -> Removal {
-        try finishingChange { (engine) throws(StorageError) in try engine.removeExpired() }
+        try finishingChange { (engine) throws(StorageError) in
+            try EntryRemover(engine: engine).removeExpired()
+        }
     }
 
     /// Deletes the entries whose last access was longer ago than `interval` (S6). Costs a walk over the index.
     @discardableResult
     public func deleteIdle(longerThan interval: Duration) throws(StorageError) -> Removal {
-        try finishingChange { (engine) throws(StorageError) in try engine.removeIdle(longerThan: interval) }
+        try finishingChange { (engine) throws(StorageError) in
+            try EntryRemover(engine: engine).removeIdle(longerThan: interval)
+        }
     }
 
     /// Deletes an owner's entries, including damaged ones. Costs a walk over the index. Throws also `invalidOwner`.
     @discardableResult
     public func deleteEntries(ofOwner owner: String) throws(StorageError) -> Removal {
         try EntryAttributes.checkNotEmpty(owner: owner)
-        return try finishingChange { (engine) throws(StorageError) in try engine.removeEntries(ofOwner: owner)
+        return try finishingChange { (engine) throws(StorageError) in
+            try EntryRemover(engine: engine).removeEntries(ofOwner: owner)
         }
     }
 

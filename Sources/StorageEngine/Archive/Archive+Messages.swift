@@ -17,7 +17,7 @@ extension Archive {
         guard engine.kind == .log else {
             throw .wrongKind(archive: name, kind: engine.kind, operation: "append")
         }
-        let number = try engine.appendMessage(bytes)
+        let number = try FullDisk(engine: engine).appendMessage(bytes)
         try engine.finishChange()
         return number
     }
@@ -34,7 +34,7 @@ extension Archive {
     ) throws(StorageError) -> MessageBatch {
         while true {
             let engine = try logEngine()
-            let batch = try engine.messages(
+            let batch = try MessageReader(engine: engine).messages(
                 from: cursor, before: end, most: max(0, most), mostBytes: max(1, mostBytes))
             // An overwritten header doesn't describe the log. An observer opens it again.
             if engine.attachment != nil || engine.index.isHeaderIntact { return batch }
@@ -46,7 +46,7 @@ extension Archive {
     public func cursor(
         beforeLast count: Int, of end: MessageCursor? = nil
     ) throws(StorageError) -> MessageCursor {
-        try logEngine().cursor(beforeLast: count, of: end)
+        try MessageReader(engine: logEngine()).cursor(beforeLast: count, of: end)
     }
 
     private func logEngine() throws(StorageError) -> ArchiveEngine {

@@ -7,7 +7,7 @@ extension Archive {
         attributes: EntryAttributes, keeping kept: KeptTerms, ifSequence sequence: UInt64?
     ) throws(StorageError) -> HeldEntry? {
         let engine = try engine()
-        let held = try engine.withTraits(attributes, keeping: kept, of: key) {
+        let held = try withTraits(attributes, keeping: kept, of: key, in: engine) {
             (traits) throws(StorageError) in
             let request =
                 if let value {
@@ -21,25 +21,23 @@ extension Archive {
         try engine.finishChange()
         return held
     }
-}
 
-extension ArchiveEngine {
-    fileprivate func withTraits<Value>(
-        _ attributes: EntryAttributes, keeping kept: KeptTerms, of key: HashedKey,
+    private func withTraits<Value>(
+        _ attributes: EntryAttributes, keeping kept: KeptTerms, of key: HashedKey, in engine: ArchiveEngine,
         _ body: (EntryTraits) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
         var attributes = attributes
         var deadline: Int64?
         var memoryInterval: Int64?
         if !kept.isEmpty {
-            try withPresentLine(of: key.bytes, tag: key.tag) { entry, line in
+            try engine.withPresentLine(of: key.bytes, tag: key.tag) { entry, line in
                 if kept.contains(.lifetime) { deadline = line.deadline }
                 if kept.contains(.memoryLifetime) { memoryInterval = entry.frame.memoryInterval }
-                if kept.contains(.owner) { attributes.owner = ownerName(in: entry.frame) }
+                if kept.contains(.owner) { attributes.owner = entry.frame.ownerName }
             }
         }
         if attributes.lifetime != nil || deadline ?? Deadline.never != Deadline.never {
-            try startMaintenance()
+            try engine.startMaintenance()
         }
         return try attributes.withTraits { (traits) throws(StorageError) in
             var traits = traits

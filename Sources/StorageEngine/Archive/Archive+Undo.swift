@@ -32,7 +32,7 @@ extension Archive {
                 return try engine.deleteAllReversibly(progress: progress)
             } catch {
                 guard case .noSpace = error else { throw error }
-                _ = try engine.deleteAll()
+                _ = try EntryRemover(engine: engine).deleteAll()
                 var outcome = PlanOutcome()
                 (outcome.entries, outcome.bytes, outcome.isFinal) = (before.entries, before.bytes, true)
                 return outcome

@@ -59,7 +59,7 @@ public final class Archive: Sendable, FollowedArchive {
                 engine.scheduleReclaimIfNeeded()
                 try engine.finishChange()
             } catch {
-                engine.detach()
+                ArchiveClosing(engine: engine).close()
                 throw error
             }
             engine.startMaintenancePolling()
@@ -88,8 +88,9 @@ public final class Archive: Sendable, FollowedArchive {
                 let engine = try reopened(after: current)
                 // Skips one event number, so that followers see a gap. If there were no events yet (the archive was being
                 // created), the new index has them from the first on.
-                if let last = current, !last.index.isCut, last.index.isHeaderIntact, last.nextEvent > 0 {
-                    engine.eventBase.store(last.nextEvent &+ 1, ordering: .relaxed)
+                if let last = current, !last.index.isCut, last.index.isHeaderIntact {
+                    let next = EventReader(engine: last).nextEvent
+                    if next > 0 { engine.eventBase.store(next &+ 1, ordering: .relaxed) }
                 }
                 current = engine
                 return engine
@@ -142,7 +143,7 @@ public final class Archive: Sendable, FollowedArchive {
         // In a forked child this would end the parent's registration.
         guard !isInherited else { return true }
         follower.end(self)
-        fixed?.detach()
+        if let fixed { ArchiveClosing(engine: fixed).close() }
         current.withLock { $0 = nil }
         return true
     }
@@ -271,7 +272,7 @@ public final class Archive: Sendable, FollowedArchive {
 
     /// All metadata of an entry, from one version of it; `rank` is `nil`. Leaves no trace.
     public func metadata(_ key: String) throws(StorageError) -> EntryMetadata? {
-        try engine().metadata(of: key)
+        try StatusReader(engine: engine()).metadata(of: key)
     }
 
     // MARK: Deleting
@@ -281,7 +282,7 @@ public final class Archive: Sendable, FollowedArchive {
     public func delete(_ key: String) throws(StorageError) -> Bool {
         let engine = try engine()
         let isDeleted = try withBytes(of: key) { (key) throws(StorageError) in
-            try engine.delete(key, ifSequence: nil) == .deleted
+            try EntryRemover(engine: engine).delete(key, ifSequence: nil) == .deleted
         }
         try engine.finishChange()
         return isDeleted
@@ -291,7 +292,7 @@ public final class Archive: Sendable, FollowedArchive {
     public func delete(_ key: String, ifSequence sequence: UInt64) throws(StorageError) -> ConditionalDelete {
         let engine = try engine()
         let outcome = try withBytes(of: key) { (key) throws(StorageError) in
-            try engine.delete(key, ifSequence: sequence)
+            try EntryRemover(engine: engine).delete(key, ifSequence: sequence)
         }
         try engine.finishChange()
         return outcome
@@ -301,7 +302,7 @@ public final class Archive: Sendable, FollowedArchive {
     @discardableResult
     public func deleteAll() throws(StorageError) -> Removal {
         let engine = try engine()
-        let removal = try engine.deleteAll()
+        let removal = try EntryRemover(engine: engine).deleteAll()
         try engine.finishChange()
         return removal
     }
@@ -312,21 +313,21 @@ public final class Archive: Sendable, FollowedArchive {
     package func identity() throws(StorageError) -> [UInt8] { try engine().log.identity }
 
     /// Identifies the archive's content; it changes with every change by any process.
-    package func version() throws(StorageError) -> ArchiveVersion { try engine().version() }
+    package func version() throws(StorageError) -> ArchiveVersion { try ArchiveVersion(of: engine()) }
 
     /// Totals, counters and limits. Leaves no trace. While a batch is applied, the totals may count a part of it. Reads
     /// the header of the index, the process table and the descriptor.
     public func status() throws(StorageError) -> ArchiveStatus {
-        try engine().status(configuration: configuration())
+        try StatusReader(engine: engine()).status(configuration: configuration())
     }
 
     package func problem() throws(StorageError) -> String? {
-        ArchiveStatus.problem(damagedPlaces: try engine().damagedPlaces)
+        ArchiveStatus.problem(damagedPlaces: try StatusReader(engine: engine()).damagedPlaces)
     }
 
     /// Processes that have the archive open for writing.
     public func processes() throws(StorageError) -> [AttachedProcess] {
-        try engine().processes()
+        try StatusReader(engine: engine()).processes()
     }
 
     /// Rejects another API's archive; one without a type name is accepted. Throws `wrongKind`, or `invalidConfiguration`.
@@ -394,7 +395,7 @@ public final class Archive: Sendable, FollowedArchive {
     ) throws(StorageError) -> Bool {
         let engine = try engine()
         let section = try engine.acquire()
-        if let old, try engine.isStill(old) == false { return false }
+        if let old, try old.isCurrent(in: engine) == false { return false }
         section.closeForAll(doorbell)
         _ = consume section
         defer { end() }

@@ -7,23 +7,20 @@ package struct ArchiveVersion: Sendable, Hashable {
     /// Events of a rebuilt index are renumbered; operations never are.
     let sequence: UInt64
     let configuration: ArchiveConfiguration
-}
 
-extension ArchiveEngine {
-    func version() throws(StorageError) -> ArchiveVersion {
-        let configuration = try Descriptor.read(in: folder).configuration
-        return ArchiveVersion(
-            identity: log.identity, nextEvent: index.events.head, sequence: index.sequence,
-            configuration: configuration)
+    init(of engine: ArchiveEngine) throws(StorageError) {
+        configuration = try Descriptor.read(in: engine.folder).configuration
+        identity = engine.log.identity
+        nextEvent = engine.index.events.head
+        sequence = engine.index.sequence
     }
 
-    func isStill(_ old: ArchiveVersion) throws(StorageError) -> Bool {
-        let present = try version()
-        guard present.identity == old.identity, present.configuration == old.configuration else {
-            return false
-        }
-        guard present.nextEvent != old.nextEvent else { return present.sequence == old.sequence }
-        let since = events(from: old.nextEvent)
+    /// Whether the archive still has this version.
+    func isCurrent(in engine: ArchiveEngine) throws(StorageError) -> Bool {
+        let present = try ArchiveVersion(of: engine)
+        guard present.identity == identity, present.configuration == configuration else { return false }
+        guard present.nextEvent != nextEvent else { return present.sequence == sequence }
+        let since = EventReader(engine: engine).events(from: nextEvent)
         return since.lost == 0 && since.next == present.nextEvent
             && since.events.allSatisfy { $0.kind == .expiry && $0.cause == .deadline }
     }

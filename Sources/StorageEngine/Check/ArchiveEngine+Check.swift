@@ -10,19 +10,17 @@ extension ArchiveEngine {
     /// log's size, or fewer if addresses are short. `progress` gets the first pass's fraction, which may decrease.
     func check(most: Int? = nil, progress: (Double) -> Void = { _ in }) throws(StorageError) -> CheckReport {
         let most = if let most { most } else { try bearableEntries() }
-        var report = try checkOnce(most, progress)
-        for _ in 0..<2 where !report.clean && isChanging(since: report.head) {
-            let again = try checkOnce(most) { _ in }
-            report.keep(foundIn: again)
+        var findings = try checkOnce(most, progress)
+        for _ in 0..<2 where !findings.report.clean && isChanging(since: findings.head) {
+            findings.keep(foundIn: try checkOnce(most) { _ in })
         }
-        var result = report.report
-        result.remarks = try gaps() + leftovers()
-        if !report.hasIndex {
-            result.remarks.append(
+        findings.report.remarks = try gaps() + leftovers()
+        if !findings.hasIndex {
+            findings.report.remarks.append(
                 "the index's structure was not checked: it changes continuously, or a process died during a change"
             )
         }
-        return result
+        return findings.report
     }
 
     /// Segments are removed oldest first and created in sequence, so a missing one in between was lost or quarantined.
@@ -103,7 +101,7 @@ extension ArchiveEngine {
             findings = pass.findings
         }
         try finish(&findings, totals)
-        if !findings.clean { try throwIfRemoved() }
+        if !findings.report.clean { try throwIfRemoved() }
         return findings
     }
 
@@ -113,58 +111,51 @@ extension ArchiveEngine {
         let (entries, bytes) = (totals.entries - findings.inMemory, totals.bytes)
         // No process is changing the archive, and none has since the check began: the totals are stable.
         let isQuiet = !isChanging(since: findings.head)
-        if isQuiet, (entries, bytes) != (findings.entries, findings.valueBytes), findings.clean {
+        if isQuiet, (entries, bytes) != (findings.report.entries, findings.report.valueBytes),
+            findings.report.clean
+        {
             findings.add(
-                "the index counts \(entries) entries of \(bytes) bytes, the log \(findings.entries) of "
-                    + "\(findings.valueBytes)")
+                "the index counts \(entries) entries of \(bytes) bytes, the log \(findings.report.entries) of "
+                    + "\(findings.report.valueBytes)")
         }
         if index.state == .damaged {
             findings.add(
                 "the index is inconsistent; it is rebuilt when all processes have closed the archive")
         }
         try index.catchUp()
-        if let violations = undisturbedViolations() {
+        if let violations = IndexChecker.undisturbedViolations(of: self) {
             findings.hasIndex = true
             for violation in violations { findings.add("the index: \(violation)") }
         }
-        if !isQuiet { (findings.entries, findings.valueBytes) = (entries, bytes) }
+        if !isQuiet { (findings.report.entries, findings.report.valueBytes) = (entries, bytes) }
         // Expired entries that are not removed yet are intact, but no displayed total counts them.
         let overdue = index.deadlines.overdue(at: Clock.boot())
-        findings.entries = max(0, findings.entries - overdue.entries)
-        findings.valueBytes -= min(findings.valueBytes, overdue.bytes)
+        findings.report.entries = max(0, findings.report.entries - overdue.entries)
+        findings.report.valueBytes -= min(findings.report.valueBytes, overdue.bytes)
     }
 }
 
 struct CheckFindings {
-    var found = ArchiveEngine.ReplayFindings()
-    var entries = 0
-    var valueBytes: UInt64 = 0
+    var report = CheckReport()
     var inMemory = 0
     var head = Location.none
     /// Whether the log has been read once and its own problems have been reported.
     var hasLog = false
     var hasIndex = false
 
-    var clean: Bool { found.damaged == 0 }
-
-    mutating func add(_ problem: String) { found.add(problem) }
-
-    var report: CheckReport {
-        CheckReport(
-            entries: entries, valueBytes: valueBytes, damaged: found.damaged, salvaged: 0,
-            problems: found.problems)
-    }
+    mutating func add(_ problem: String) { report.add(problem) }
 
     /// Keeps only findings that another pass repeated. If one pass has more findings than it lists, keeps all.
     mutating func keep(foundIn other: CheckFindings) {
-        if other.found.damaged == other.found.problems.count, found.damaged == found.problems.count {
-            let problems = Set(found.problems)
-            found.problems = other.found.problems.filter(problems.contains)
-            found.damaged = found.problems.count
-        } else if other.clean {
-            found = other.found
+        var repeated = other.report
+        if repeated.damaged == repeated.problems.count, report.damaged == report.problems.count {
+            let problems = Set(report.problems)
+            repeated.problems.removeAll { !problems.contains($0) }
+            repeated.damaged = repeated.problems.count
+        } else if !repeated.clean {
+            (repeated.damaged, repeated.problems) = (report.damaged, report.problems)
         }
-        (entries, valueBytes, head) = (other.entries, other.valueBytes, other.head)
+        (report, head) = (repeated, other.head)
         hasIndex = hasIndex || other.hasIndex
     }
 }
@@ -176,7 +167,7 @@ private struct CheckPass {
     private(set) var otherParts: [TagRange] = []
     private let most: Int
     private var account: LogAccount
-    private var filter: BatchFilter<FrameCopy>
+    private var filter: BatchFilter
     /// Number of frames with a key of this part that ``filter`` may be holding.
     private var held = 0
     private struct Listed {
@@ -210,7 +201,7 @@ private struct CheckPass {
         listed = []
         oldest = engine.index.oldestSegment
         account = try LogAccount(part, kind: engine.kind, tagHash: engine.hash, begin: begin)
-        filter = BatchFilter(kind: engine.kind)
+        filter = BatchFilter(kind: engine.kind, copiesFrames: true)
         var entries = try EntryLister(engine: engine).liveReferences(allOf: part, most: most)
         while entries == nil, let other = account.halve() {
             otherParts.append(other)
@@ -291,13 +282,13 @@ private struct CheckPass {
 
     private mutating func read(_ number: UInt32, next: UInt32?) throws(StorageError) {
         let path = engine.log.path(of: number)
-        guard let reader = try SegmentFileReader(number, in: engine.folder, archive: engine.log.identity)
-        else {
-            return
-        }
-        if let problem = try headerProblem(reader) { add(ofLog: problem) }
+        let name = SegmentHeader.fileName(number)
+        // An absent segment may have been reclaimed.
+        guard let file = try engine.folder.fileIfPresent(named: name, writable: false) else { return }
+        if let problem = try headerProblem(number) { add(ofLog: problem) }
         guard number >= oldest else { return }
-        if let problem = reader.lengthProblem { add(ofLog: problem) }
+        if let problem = try engine.log.lengthProblem(of: number) { add(ofLog: problem) }
+        let reader = try FrameSearch(file, archive: engine.log.identity, segment: number)
         let slots = SegmentLayout.slots(forBytes: reader.bytes)
         if let next, Int(next - number) < slots {
             add(ofLog: "\(path): \(reader.bytes) bytes, longer than this segment may be")
@@ -332,38 +323,31 @@ private struct CheckPass {
         }
     }
 
-    private func headerProblem(_ reader: SegmentFileReader) throws(StorageError) -> String? {
-        let problem: StorageError
-        switch reader.header {
-        case .success(let header):
-            if header.archive == engine.log.identity, header.segment == reader.segment { return nil }
-            problem = .corrupted(
-                path: engine.log.path(of: reader.segment),
-                offset: header.archive == engine.log.identity ? 12 : SegmentHeader.archiveOffset,
-                reason: header.archive == engine.log.identity
-                    ? "is segment \(header.segment) under another name" : "belongs to another archive")
-        case .failure(let error): problem = error
-        }
-        guard reader.segment > end.segment else { return problem.finding }
-        // The segment is being created, or its creator was killed before storing anything, or it was removed since.
-        for _ in 0..<100 {
-            if try engine.log.isUnwritten(reader.segment) { return nil }
+    private func headerProblem(_ number: UInt32) throws(StorageError) -> String? {
+        let isNew = number > end.segment
+        var problem: String?
+        for _ in 0..<(isNew ? 100 : 1) {
             do throws(StorageError) {
-                try engine.log.checkHeader(of: reader.segment)
+                try engine.log.checkHeader(of: number)
                 return nil
             } catch {
-                if case .system(_, _, SystemCode.missing) = error { return nil }
-                guard case .corrupted = error else { throw error }
+                switch error {
+                case .corrupted, .unsupportedVersion: problem = error.finding
+                case .system(_, _, SystemCode.missing): return nil
+                default: throw error
+                }
             }
+            // The segment is being created, or its creator was killed before storing anything.
+            if isNew, try engine.log.isUnwritten(number) { return nil }
         }
-        return problem.finding
+        return problem
     }
 
     private mutating func take(
-        _ frame: Frame, _ location: Location, of reader: SegmentFileReader
+        _ frame: Frame, _ location: Location, of reader: FrameSearch
     ) throws(StorageError) {
         if location < begin, begin < location.advanced(by: frame.bytes) {
-            add(ofLog: "according to the index the log ends inside the entry at \(describe(location))")
+            add(ofLog: "according to the index the log ends inside the entry at \(location)")
         }
         let concern = account.concern(with: frame, at: location)
         if concern == .ofKey { held += 1 }
@@ -388,7 +372,7 @@ private struct CheckPass {
         if let line = try line(of: listed[next]), line.location == location,
             line.owner != engine.ownerTag(frame.owner)
         {
-            let problem = "the index has another owner for the entry at \(describe(location)) than the log"
+            let problem = "the index has another owner for the entry at \(location) than the log"
             astray.append((key, location, problem))
         }
     }
@@ -405,19 +389,17 @@ private struct CheckPass {
     }
 
     private func lookUp(_ frame: Frame, _ location: Location) throws(StorageError) -> String? {
-        let place = describe(location)
         do throws(StorageError) {
-            guard
-                let entry = try engine.find(
-                    frame.key, tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))
-            else { return "the index lists the entry at \(place), but no look-up finds it" }
+            guard let entry = try engine.find(frame.key, tag: engine.hash.tag(frame.key)) else {
+                return "the index lists the entry at \(location), but no look-up finds it"
+            }
             defer { engine.unpin(entry) }
             guard entry.location != location else { return nil }
             return
-                "the index lists the entry at \(place), and a look-up finds the one at \(describe(entry.location))"
+                "the index lists the entry at \(location), and a look-up finds the one at \(entry.location)"
         } catch {
             guard case .corrupted = error else { throw error }
-            return "the entry at \(place) can't be looked up: \(error.finding)"
+            return "the entry at \(location) can't be looked up: \(error.finding)"
         }
     }
 
@@ -439,8 +421,8 @@ private struct CheckPass {
             live.bytes += UInt64(word.valueBytes)
         }
         findings.inMemory += inMemory.count
-        findings.entries += live.count
-        findings.valueBytes += live.bytes
+        findings.report.entries += live.count
+        findings.report.valueBytes += live.bytes
     }
 
     private mutating func compareReferences(_ words: inout [UInt64: LogAccount.Word], _ reclaimed: UInt32) {
@@ -452,13 +434,13 @@ private struct CheckPass {
                 if let word = words[key], word.isNew { continue }
                 if key == 0, reference.location.segment < engine.index.oldestSegment { continue }
                 findings.add(
-                    "the index names an entry at \(describe(reference.location)) that the log does not have")
+                    "the index names an entry at \(reference.location) that the log does not have")
                 continue
             }
             words[key]?.isMet = true
             if !word.isNew, word.valueBytes != reference.valueBytes {
                 findings.add(
-                    "the entry at \(describe(reference.location)) has \(reference.valueBytes) bytes in the index, \(word.valueBytes) in the log"
+                    "the entry at \(reference.location) has \(reference.valueBytes) bytes in the index, \(word.valueBytes) in the log"
                 )
             }
         }
@@ -469,12 +451,8 @@ private struct CheckPass {
         }
         for word in words.values
         where !word.isMet && !word.isRemoved && !word.isNew && word.location.segment >= reclaimed {
-            findings.add("the index does not have the entry at \(describe(word.location))")
+            findings.add("the index does not have the entry at \(word.location)")
         }
-    }
-
-    private func describe(_ location: Location) -> String {
-        "byte \(location.offset) of \(SegmentHeader.fileName(location.segment))"
     }
 }
 

@@ -56,9 +56,9 @@ struct LogAccount {
             let key = location.raw &* 0x9E37_79B9_7F4A_7C15
             return part.contains(LogAccount.tag(of: key)) ? key : 0
         }
-        let tag = UInt32(truncatingIfNeeded: tagHash(frame.key))
+        let tag = tagHash.tag(frame.key)
         guard part.contains(tag) else { return 0 }
-        return UInt64(tag) << 32 | UInt64(max(1, UInt32(truncatingIfNeeded: hash(frame.key))))
+        return UInt64(tag) << 32 | UInt64(max(1, hash.tag(frame.key)))
     }
 
     static func tag(of key: UInt64) -> UInt32 { UInt32(key >> 32) }
@@ -72,7 +72,7 @@ struct LogAccount {
     }
 
     func concern(with frame: Frame, at location: Location) -> Concern {
-        guard kind != .log, frame.keyBytes > 0, FrameExtension.evictions(of: frame).isEmpty else {
+        guard kind != .log, frame.keyBytes > 0, frame.evictions.isEmpty else {
             return .always
         }
         return key(of: frame, at: location) == 0 ? .none : .ofKey
@@ -146,7 +146,7 @@ struct LogAccount {
     }
 
     private mutating func removeEntries(namedIn frame: Frame, undo note: RemovalNote?) {
-        for location in FrameExtension.evictions(of: frame) {
+        for location in frame.evictions {
             if note == nil, let found = places[location] { drop(found.key, found.place) }
             guard let key = keys[location], let word = last[key], !word.isRemoved else { continue }
             if let note { setAside(key, word, by: note.group) }

@@ -129,6 +129,16 @@ final class ArchiveEngine: Sendable {
     func requireEntries(to operation: String) throws(StorageError) {
         guard kind != .log else { throw .wrongKind(archive: name, kind: kind, operation: operation) }
     }
+
+    var liveness: Liveness {
+        Liveness(folder: folder, attachment: attachment, ownLine: processSlot?.line)
+    }
+
+    /// One bit for each slot whose process is alive.
+    var livingLines: UInt64 {
+        let liveness = liveness
+        return index.processes.attached.reduce(0) { liveness.isAlive($1) ? $0 | 1 << UInt64($1.line) : $0 }
+    }
 }
 
 /// Operations of higher folders that the engine starts.
@@ -155,5 +165,41 @@ enum ArchiveRole {
     }
     var unusableIndex: FileDescriptor.FileNumber? {
         if case .copy(let index) = self { index } else { nil }
+    }
+}
+
+/// Detects that the archive's files were removed by other means, and closes it for all processes.
+extension ArchiveEngine {
+    var isGone: Bool { (try? folder.status().links) == 0 }
+
+    func closeIfRemoved() {
+        if !index.isRemoved, hasLostItsFiles { _ = closeForAll() }
+    }
+
+    func closedIfRemoved(_ error: StorageError) -> StorageError {
+        hasLostItsFiles ? .closed(name: name) : error
+    }
+
+    /// Called when a file is missing, before damage is reported: throws `closed` if the archive's files were removed.
+    func throwIfRemoved() throws(StorageError) {
+        if hasLostItsFiles { throw .closed(name: name) }
+    }
+
+    func closeForAll() -> Bool {
+        do throws(StorageError) {
+            try acquire().closeForAll(nil)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// `true` only if certain: no opening finds segments that were created during a removal, without descriptor and index.
+    var hasLostItsFiles: Bool {
+        guard (try? folder.hasEntry(named: Descriptor.fileName)) == false else { return false }
+        guard !isGone else { return true }
+        guard let names = try? folder.names() else { return false }
+        return !names.contains(ArchiveFile.index)
+            || !names.contains { SegmentHeader.number(ofFileName: $0) != nil }
     }
 }

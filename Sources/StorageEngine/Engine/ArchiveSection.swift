@@ -157,3 +157,11 @@ extension ArchiveEngine {
         }
     }
 }
+
+extension ArchiveSection {
+    /// Marks the index as removed for all processes, and wakes followers.
+    func closeForAll(_ doorbell: Doorbell?) {
+        index.state = .building
+        index.events.callWaiters(doorbell)
+    }
+}

@@ -25,15 +25,3 @@ struct Liveness: Sendable {
         }
     }
 }
-
-extension ArchiveEngine {
-    var liveness: Liveness {
-        Liveness(folder: folder, attachment: attachment, ownLine: processSlot?.line)
-    }
-
-    /// One bit for each slot whose process is alive.
-    var livingLines: UInt64 {
-        let liveness = liveness
-        return index.processes.attached.reduce(0) { liveness.isAlive($1) ? $0 | 1 << UInt64($1.line) : $0 }
-    }
-}

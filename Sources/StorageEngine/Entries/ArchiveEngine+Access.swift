@@ -43,7 +43,7 @@ extension ArchiveEngine {
         try verify(entry)
         if let standing = entry.standing, standing != .valid {
             processSlot.addMiss()
-            if standing == .expired { removeIfExpired(entry, tag: tag) }
+            if standing == .expired { EntryRemover(engine: self).removeIfExpired(entry, tag: tag) }
             return
         }
         countUse(entry.number, tag: tag, processSlot)
@@ -62,7 +62,7 @@ extension ArchiveEngine {
         defer { unpin(entry) }
         guard !isExpired(entry) else {
             processSlot.addMiss()
-            removeIfExpired(entry, tag: tag)
+            EntryRemover(engine: self).removeIfExpired(entry, tag: tag)
             return false
         }
         countUse(entry.number, tag: tag, processSlot)

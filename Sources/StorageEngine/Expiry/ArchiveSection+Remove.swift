@@ -69,127 +69,61 @@ extension ArchiveSection {
     }
 }
 
-extension ArchiveEngine {
-    /// Slots examined under one hold of the lock; at most `actionBatch` entries are removed.
-    private static let slotsAtOnce: UInt32 = 8192
-
-    /// Removes every entry for which `isChosen` is true, in slices, each under one hold of the lock, from the highest number down,
-    /// because renumbering lowers numbers. Returns the number of the action if `isReversible`. `progress` returns `false` to stop.
-    func removeAll(
-        _ kind: EventKind, _ cause: EventCause, isReversible: Bool = false,
-        progress: (Int) -> Bool = { _ in true }, where isChosen: (ChangingSlot) throws(StorageError) -> Bool
-    ) throws(StorageError) -> (removal: Removal, group: UInt32) {
-        defer { keepRemovalReserve() }
-        var removal = Removal(entries: 0, bytes: 0)
-        var group: UInt32 = 0
-        var next = UInt32.max
-        while next > 0 {
-            let section = try acquire()
-            section.drainTouches()
-            if isReversible { group = section.continued(group, after: removal.entries) }
-            next = min(next, index.usedEntries)
-            let end = next - min(next, ArchiveEngine.slotsAtOnce)
-            var chosen: [UInt32] = []
-            while next > end, chosen.count < ArchiveEngine.actionBatch {
-                if let slot = section.index.entry(next), section.index.marks.isLive(next, slot),
-                    try isChosen(slot)
-                {
-                    chosen.append(next)
-                }
-                next -= 1
-            }
-            let part = try section.removeBatch(chosen, kind, cause, group: group)
-            removal.entries += part.entries
-            removal.bytes += part.bytes
-            section.compactIfSparse(removed: chosen.count)
-            _ = consume section
-            letOthersIn()
-            try reclaimInSlices()
-            if next > 0, !progress(removal.entries) { break }
-        }
-        return (removal, group)
-    }
-
-    func removeExpired() throws(StorageError) -> Removal {
-        var removal = Removal(entries: 0, bytes: 0)
-        while let part = try removeSomeExpired() {
-            removal.entries += part.entries
-            removal.bytes += part.bytes
-            letOthersIn()
-            try reclaimInSlices()
-        }
-        return removal
-    }
-
-    func removeSomeExpired() throws(StorageError) -> Removal? {
-        let now = Clock.boot()
-        let next = index.nextDeadline
-        guard next != Deadline.never, next <= now else { return nil }
-        let section = try acquire()
-        section.drainTouches()
-        let due = section.index.deadlines.due(
-            at: now, most: ArchiveEngine.actionBatch, rows: ArchiveEngine.rowsAtOnce)
-        let removal = try section.expire(due.numbers)
-        section.compactIfSparse(removed: removal.entries)
-        return due.isDone || (!due.numbers.isEmpty && removal.entries == 0) ? nil : removal
-    }
-
-    /// Rows of 32 entries examined under one hold of the lock.
-    static let rowsAtOnce = 512
-
-    /// Removes an entry that a look-up found expired, if the lock is free; otherwise a later call does (F6).
-    @inline(never)
-    func removeIfExpired(_ entry: FoundEntry, tag: UInt32) {
-        guard let section = tryAcquire() else { return }
-        section.drainTouches()
-        // The expiry time may have changed since.
-        guard section.index.marks.isLive(entry.number, section.index.changing(entry.slot)),
-            standing(of: entry.number, entry.slot, at: entry.location) == .expired
-        else { return }
+extension ArchiveSection {
+    /// Changes an entry's expiry time without writing its value (S8). With `sequence`, only if that stored the present entry.
+    func changeDeadline(
+        of key: UnsafeRawBufferPointer, to deadline: Int64, ifSequence sequence: UInt64?, cause: EventCause,
+        group: UInt32 = 0, evenExpired: Bool = false
+    ) throws(StorageError) -> ConditionalDelete {
+        let tag = UInt32(truncatingIfNeeded: engine.hash(key))
+        guard let entry = try findToChange(key, tag: tag) else { return .absent }
+        var isSame = sequence == nil || entry.frame.sequence == sequence
+        let isExpired = engine.isExpired(entry)
+        engine.unpin(entry)
+        var numbers = [entry.number]
         if entry.slot.isMemoryOnly {
-            _ = try? section.removeBatch([entry.number], .expiry, .processEnded)
-        } else {
-            _ = try? section.expire([entry.number])
+            // Each process may have one of this key; without a sequence all of them are changed.
+            numbers = try engine.entries(engine.memoryOnlyNumbers(of: key, tag: tag), ofSequence: sequence)
+            isSame = !numbers.isEmpty
         }
-        section.reclaim(forAppended: 0)
-        _ = consume section
-        // The look-up doesn't wait for the remaining compaction.
-        leaveCompaction()
-    }
-
-    /// Deletes the entries whose last access was longer ago than `interval` (S6).
-    func removeIdle(longerThan interval: Duration) throws(StorageError) -> Removal {
-        let before = Clock.wall().subtractingSaturating(interval.clampedMicroseconds)
-        return try removeAll(.delete, .idle, where: { $0.accessed < before }).removal
-    }
-
-    // MARK: Owners
-
-    func removeEntries(ofOwner owner: String) throws(StorageError) -> Removal {
-        let bytes = Array(owner.utf8)
-        let tag = bytes.withUnsafeBytes { ownerTag($0) }
-        return try removeAll(
-            .delete, .owner,
-            where: { (slot) throws(StorageError) in
-                guard slot.owner == tag else { return false }
-                do throws(StorageError) {
-                    let isOwners = try withFrame(at: slot.location, tag: slot.tag) {
-                        $0.owner.elementsEqual(bytes)
+        guard !isExpired || evenExpired else { return .absent }
+        guard isSame else { return .changed }
+        let now = Clock.read()
+        let old = entry.slot.deadline
+        let size = 2 * FrameExtension.partBytes(Deadline.bytes) + FrameExtension.partBytes(RemovalNote.bytes)
+        try withExtension(bytes: size) { (writer) throws(StorageError) in
+            if deadline != Deadline.never { writer.append(.deadline, Deadline(boot: deadline, now: now)) }
+            if group != 0 {
+                writer.append(RemovalNote(group: group, cause: cause, kind: .deadline, time: now.wall))
+                if old != Deadline.never { writer.append(.previousDeadline, Deadline(boot: old, now: now)) }
+            }
+            try withinGrace(of: group) { () throws(StorageError) in
+                try appendBare(.deadline, key: key, extensionBytes: writer.written) { location, time in
+                    crashPoint(.deadlineWritten)
+                    for number in numbers {
+                        if let slot = index.entry(number) { setDeadline(of: number, slot, to: deadline) }
                     }
-                    if isOwners == true { return true }
-                    // Another owner's name has the same hash, unless the frame is damaged or missing.
-                    return try withSoundFrame(at: slot.location) { _ in () } == nil
-                } catch {
-                    guard case .corrupted = error else { throw error }
-                    return true
+                    if group != 0 {
+                        countRemoval(
+                            RemovalNote(group: group, cause: cause, kind: .deadline, time: now.wall),
+                            first: location,
+                            bytes: UInt64(entry.slot.valueBytes))
+                    }
+                    crashPoint(.deadlineSet)
+                    index.publish(
+                        .deadline, cause, tag: tag, bytes: Int(entry.slot.shownBytes), location: location,
+                        pid: engine.pid, time: time, key: key)
                 }
             }
-        ).removal
+        }
+        reclaim(forAppended: Frame.bytes(key: key.count, extension: size, value: 0))
+        return .deleted
     }
 
-    /// Extends the removal reserve, which a full disk may have used up, as far as free space allows.
-    func keepRemovalReserve() {
-        guard index.removalReserve != nil, let section = try? acquire() else { return }
-        try? section.index.removalReserve?.extend(forEntries: Int(index.entryCapacity), partly: true)
+    func setDeadline(of number: UInt32, _ slot: ChangingSlot, to deadline: Int64) {
+        if deadline != Deadline.never { index.deadlines.expect(deadline, of: number) }
+        slot.deadline = deadline
+        // Updates the cell too, which has the bit that sends look-ups to the slot.
+        index.table.setLocation(number, slot, slot.location)
     }
 }

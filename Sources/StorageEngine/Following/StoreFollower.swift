@@ -231,10 +231,11 @@ final class StoreFollower: Sendable {
                 throw .closed(name: archive.name)
             }
             if engine.processSlot != nil, !numbers.isEmpty { engine.index.events.markAsAwaited() }
-            let head = engine.nextEvent
+            let reader = EventReader(engine: engine)
+            let head = reader.nextEvent
             var findings = Findings()
             for number in numbers where number != head {
-                let batch = engine.events(from: number)
+                let batch = reader.events(from: number)
                 if batch.events.isEmpty, batch.lost == 0, batch.next == number {
                     findings.isPending = true
                 } else {

@@ -41,9 +41,7 @@ struct BatchPart: Equatable {
     }
 
     init?(of frame: Frame) {
-        guard frame.isInBatch, let bytes = FrameExtension.part(.batch, of: frame),
-            bytes.count >= BatchPart.bytes
-        else { return nil }
+        guard frame.isInBatch, let bytes = frame.part(.batch, least: BatchPart.bytes) else { return nil }
         first = Location(raw: bytes.loadUnaligned(as: UInt64.self))
         previous = Location(raw: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
     }
@@ -52,23 +50,5 @@ struct BatchPart: Equatable {
         guard let bytes = writer.part(.batch, bytes: BatchPart.bytes) else { return }
         bytes.storeBytes(of: first.raw, toByteOffset: 0, as: UInt64.self)
         bytes.storeBytes(of: previous.raw, toByteOffset: 8, as: UInt64.self)
-    }
-}
-
-enum BatchRole {
-    case none
-    case first(frameBytes: Int)
-    case part(of: Location)
-    case void
-
-    init(of frame: Frame) {
-        self = .none
-        if frame.kind == .void {
-            self = .void
-        } else if let header = BatchHeader(of: frame) {
-            self = .first(frameBytes: Int(header.frameBytes))
-        } else if frame.kind != .batch, let part = BatchPart(of: frame) {
-            self = .part(of: part.first)
-        }
     }
 }

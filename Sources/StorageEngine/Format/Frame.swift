@@ -64,7 +64,7 @@ struct Frame {
         extensionBytes = ext
     }
 
-    /// A frame of which only ``leadingBytes`` may be present, so its value and checksum can't be used.
+    /// A frame of which only ``Frame/leadingBytes`` may be present, so its value and checksum can't be used.
     init?(beginning bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress, bytes.count >= Frame.headerBytes else { return nil }
         self.init(at: base, available: .max)
@@ -183,4 +183,9 @@ struct Frame {
         let sum = Checksum.crc32c(UnsafeRawBufferPointer(start: base + 4, count: bytes - 4), seed: seed)
         base.storeBytes(of: sum, as: UInt32.self)
     }
+}
+
+extension Frame {
+    /// `nil`: the entry has no owner.
+    var ownerName: String? { owner.isEmpty ? nil : String(decoding: owner, as: UTF8.self) }
 }

@@ -35,15 +35,6 @@ enum FrameKind: UInt8, Sendable {
         }
     }
     var storesEntry: Bool { self == .put || self == .move || self == .resident }
-
-    func isMeant(in archive: ArchiveKind, hasKey: Bool) -> Bool {
-        switch self {
-        case .put, .move, .resident, .kept, .delete, .deadline: archive != .log && hasKey
-        case .restore: archive != .log
-        case .message: archive == .log
-        case .evict, .deleteAll, .batch, .void: true
-        }
-    }
 }
 
 /// The change of an archive's entries or messages by one frame. OnDiskFormat, "Reading the log".
@@ -74,20 +65,19 @@ extension Frame {
     /// Decodes the frame for an archive of this kind. Doesn't allocate.
     @inline(__always)
     func change(in archive: ArchiveKind, at location: Location) -> LogChange {
-        guard let kind, kind.isMeant(in: archive, hasKey: keyBytes > 0) else { return .none }
+        let (isLog, isOfEntry) = (archive == .log, archive != .log && keyBytes > 0)
         switch kind {
-        case .put: return .store(isCopy: false)
-        case .move: return .store(isCopy: true)
-        case .resident: return .storeInMemory
-        case .delete: return .remove
+        case .put: return isOfEntry ? .store(isCopy: false) : .none
+        case .move: return isOfEntry ? .store(isCopy: true) : .none
+        case .resident: return isOfEntry ? .storeInMemory : .none
+        case .delete: return isOfEntry ? .remove : .none
         case .deleteAll: return .removeAll
-        case .evict:
-            return archive == .log ? .shorten(oldest: oldestMessage(at: location)) : .evict(undoableRemoval)
-        case .deadline: return .setDeadline(undoableRemoval)
-        case .kept: return undoableRemoval.map { .tombstone($0) } ?? .none
-        case .restore: return .restore(RemovalNote(of: self))
-        case .message: return .append(oldest: oldestMessage(at: location))
-        case .batch, .void: return .none
+        case .evict: return isLog ? .shorten(oldest: oldestMessage(at: location)) : .evict(undoableRemoval)
+        case .deadline: return isOfEntry ? .setDeadline(undoableRemoval) : .none
+        case .kept: return isOfEntry ? undoableRemoval.map { .tombstone($0) } ?? .none : .none
+        case .restore: return isLog ? .none : .restore(RemovalNote(of: self))
+        case .message: return isLog ? .append(oldest: oldestMessage(at: location)) : .none
+        case .batch, .void, nil: return .none
         }
     }
 

@@ -35,7 +35,7 @@ extension ArchiveSection {
     private static let evictedAtOnce = 256
 
     /// Bytes of the next entries to be evicted: at least one entry with a value, if any.
-    fileprivate func bytesOfNextVictims(_ most: Int = ArchiveSection.evictedAtOnce) -> UInt64 {
+    func bytesOfNextVictims(_ most: Int = ArchiveSection.evictedAtOnce) -> UInt64 {
         var bytes: UInt64 = 0
         var count = 0
         var victims = index.order.victims()
@@ -47,7 +47,7 @@ extension ArchiveSection {
     }
 
     /// Begins a new segment if a larger former limit made one long, so that its dead bytes can be reclaimed (S3).
-    fileprivate func leaveLongSegment() {
+    func leaveLongSegment() {
         guard engine.kind != .log else {
             // As long as the log has messages, their files stay anyway.
             if index.entryCount == 0, (try? dropAllMessages()) != nil { try? dropDeadSegments() }
@@ -79,69 +79,81 @@ extension ArchiveSection {
     }
 }
 
-extension ArchiveEngine {
-    /// Evicts excess entries, calls `publish` to write the descriptor, and updates the index. After a crash that follows
-    /// `publish`, the lock owner stays set, and the next lock holder completes the change
-    /// (``followDescriptor(mayGiveUpEntries:)``). If this throws, only evictions remain.
-    func adopt(
-        _ configuration: ArchiveConfiguration, publish: () throws(StorageError) -> Void
+// MARK: A full disk
+
+extension ArchiveSection {
+    /// Drops the oldest segments of a cache or a log until this many bytes are free. Requires drained touches.
+    func dropOldestSegments(forBytes bytes: Int) throws(StorageError) {
+        let before = index.segmentBytes
+        try dropDeadSegments()
+        while before - index.segmentBytes < bytes, try dropOldestSegment() {}
+    }
+
+    /// Removes the oldest segment with its live entries, the only eviction without a frame; `false` for a collection or the
+    /// newest segment. Requires drained touches. Costs a look-up for each frame. The file is removed before the entries: a
+    /// rebuild must not restore a key that the index no longer has.
+    func dropOldestSegment() throws(StorageError) -> Bool {
+        let segment = index.oldestSegment
+        guard engine.kind != .collection, segment != 0, segment < index.head.segment, mayRemoveSegments()
+        else {
+            return false
+        }
+        let next = try self.segment(behind: segment)
+        // Pinned early, so that the segment stays readable after its file is removed.
+        let pin = try log.pinIfPresent(segment)
+        defer { if let pin { log.unpin(pin) } }
+        var isWhole = true
+        if engine.kind == .log {
+            try dropMessagesOfFiles(before: next) { () throws(StorageError) in
+                isWhole = try removeOldestSegment(next: next)
+            }
+        } else {
+            isWhole = try removeOldestSegment(next: next)
+            crashPoint(.segmentGivenUp)
+            dropEntries(of: segment, pin)
+        }
+        crashPoint(.segmentEmptied)
+        index.setLiveFrames(ofSegment: segment, 0)
+        log.releaseSegments(before: next)
+        // Unmaps at once, because the disk space is needed now.
+        log.unmapReleased()
+        if !isWhole { noteBeginning() }
+        return true
+    }
+
+    /// Removes the entries of a removed segment. After a crash in between, recovery finds the rest.
+    private func dropEntries(of segment: UInt32, _ pin: SegmentLog.Pin?) {
+        if let pin {
+            // The loop below finds entries that can't be read here.
+            _ = try? log.scan(pin) { (item) throws(StorageError) in
+                guard case .frame(let frame, let location) = item, frame.keyBytes > 0,
+                    let number = index.table.entry(
+                        at: location, tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))
+                else { return }
+                giveUp(number, .noSpace, key: frame.key)
+            }
+        }
+        // Remaining entries: tombstoned ones, those that no bucket names, and those with damaged frames.
+        guard index.liveFrames(ofSegment: segment) >> IndexLayout.liveCountShift != 0 else { return }
+        for number in 0..<index.usedEntries {
+            guard let slot = index.entry(number + 1), slot.location.segment == segment else { continue }
+            if slot.isSetAside, !index.marks.unmarkIfBack(number + 1, slot) {
+                forget(number + 1, slot)
+            } else {
+                giveUp(number + 1, .noSpace)
+            }
+        }
+    }
+
+    /// Drops the messages before a segment. If their files can't be removed, restores the messages.
+    private func dropMessagesOfFiles(
+        before segment: UInt32, removing: () throws(StorageError) -> Void
     ) throws(StorageError) {
-        if let limit = configuration.diskLimit { try evictInSlices(downTo: limit) }
-        let section = try acquire()
-        section.drainTouches()
-        let hasOtherLimits =
-            configuration.diskLimit != index.diskLimit
-            || configuration.memoryLimit ?? .max != index.memoryLimit
-        if let limit = configuration.diskLimit { try section.fitMakingRoom(into: limit) }
-        try publish()
-        section.index.setConfiguration(configuration)
-        crashPoint(.limitsSet)
-        if hasOtherLimits {
-            index.publish(
-                .resize, .request, tag: 0, bytes: Int(clamping: configuration.diskLimit ?? 0),
-                location: .none,
-                pid: pid, time: Clock.wall())
-        }
-        section.leaveLongSegment()
-        section.reclaim(forAppended: 0)
-        section.compactIfSparse()
-        scheduleReclaimIfNeeded()
-    }
-
-    /// Evicts most of the excess in parts, each under one hold of the lock. Stops on a full disk (``adopt(_:publish:)``).
-    func evictInSlices(downTo limit: UInt64) throws(StorageError) {
-        guard kind != .log else { return try dropMessagesInSlices(downTo: limit) }
-        while true {
-            let section = try acquire()
-            section.drainTouches()
-            let excess = index.valueBytes - min(index.valueBytes, limit)
-            let next = section.bytesOfNextVictims(4 * ArchiveEngine.actionBatch)
-            guard excess > next, next > 0 else { return }
-            do throws(StorageError) {
-                let evicted = try section.evict(downTo: index.valueBytes - next)
-                section.compactIfSparse(removed: evicted)
-            } catch {
-                guard case .noSpace = error else { throw error }
-                return
-            }
-            _ = consume section
-            letOthersIn()
-            try reclaimInSlices()
-        }
-    }
-
-    /// The same for the messages of a log, before the descriptor is written, which needs disk space.
-    private func dropMessagesInSlices(downTo limit: UInt64) throws(StorageError) {
-        do throws(StorageError) {
-            while index.valueBytes > limit {
-                let before = index.firstMessage
-                try acquire().dropMessages(downTo: limit, most: ArchiveEngine.actionBatch)
-                guard index.firstMessage != before else { break }
-                letOthersIn()
-            }
-        } catch {
-            guard case .noSpace = error else { throw error }
-        }
-        if hasPendingCompaction { finishPendingCompaction() }
+        let (count, bytes) = try dropMessages(
+            before: Location(segment: segment, offset: SegmentHeader.bytes), removing: removing)
+        guard count > 0 else { return }
+        index.addLocked(.evictions, UInt64(count))
+        index.publish(
+            .eviction, .noSpace, tag: 0, bytes: bytes, location: .none, pid: engine.pid, time: Clock.wall())
     }
 }

@@ -164,7 +164,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
                     valueBytes: line.isMemoryOnly ? Int(reference.valueBytes) : Int(frame.valueBytes),
                     encoding: frame.encoding, created: Timestamp(microseconds: frame.created),
                     accessed: reference.accessed, expires: line.expires, hits: reference.hits,
-                    owner: engine.ownerName(in: frame), rank: rank(at: index), recency: reference.recency,
+                    owner: frame.ownerName, rank: rank(at: index), recency: reference.recency,
                     sequence: frame.sequence, tier: reference.tier)
             }
         }
@@ -178,7 +178,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
     private func presentMetadata(at index: Int, wholly: Bool) throws(StorageError) -> EntryMetadata? {
         if let metadata = try metadata(at: index, wholly: wholly) { return metadata }
         guard let key = try presentKey(at: index) else { return nil }
-        return try engine.metadata(of: key)
+        return try StatusReader(engine: engine).metadata(of: key)
     }
 
     /// Like ``presentKey(at:)``, but also `nil` if its bytes are damaged (``isDamaged(at:)``).

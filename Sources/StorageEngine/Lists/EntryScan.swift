@@ -351,7 +351,7 @@ package final class EntryScan {
     }
     package var encoding: ValueEncoding { frame?.encoding ?? .unknown }
     package var created: Timestamp { Timestamp(microseconds: frame?.created ?? 0) }
-    package var owner: String? { frame.flatMap { engine.ownerName(in: $0) } }
+    package var owner: String? { frame?.ownerName }
     package var sequence: UInt64 { frame?.sequence ?? 0 }
 }
 

@@ -4,38 +4,24 @@ struct DroppedBatch {
     var end: Location
 }
 
-/// A frame of a batch that isn't decided yet.
-protocol PendingFrame {
-    init(_ frame: Frame)
-    func withFrame<Result, Failure>(_ body: (Frame) throws(Failure) -> Result) throws(Failure) -> Result
-}
-
-/// A frame of a mapped segment, which must stay pinned until the batch is decided.
-extension Frame: PendingFrame {
-    init(_ frame: Frame) { self = frame }
-
-    func withFrame<Result, Failure>(_ body: (Frame) throws(Failure) -> Result) throws(Failure) -> Result {
-        try body(self)
-    }
-}
-
 /// A copy of a frame without its value.
-struct FrameCopy: PendingFrame {
-    private let bytes: [UInt8]
+private final class FrameCopy {
+    private let bytes: UnsafeMutableRawBufferPointer
 
-    init(_ frame: Frame) { bytes = Array(frame.leading) }
-
-    func withFrame<Result, Failure>(_ body: (Frame) throws(Failure) -> Result) throws(Failure) -> Result {
-        let result = bytes.withUnsafeBytes { bytes in
-            Swift.Result { () throws(Failure) in try body(Frame(beginning: bytes).unsafelyUnwrapped) }
-        }
-        return try result.get()
+    init(_ frame: Frame) {
+        bytes = .allocate(byteCount: frame.leadingBytes, alignment: 8)
+        bytes.copyMemory(from: frame.leading)
     }
+
+    deinit { bytes.deallocate() }
+
+    /// Valid as long as the copy.
+    var frame: Frame { Frame(beginning: UnsafeRawBufferPointer(bytes)).unsafelyUnwrapped }
 }
 
 /// Passes on the frames of a log that count, in order: those of a batch once it is known to count (OnDiskFormat, "Batches").
 /// For one reading, segment by segment.
-struct BatchFilter<Pending: PendingFrame> {
+struct BatchFilter {
     private enum Hole: Comparable {
         case none
         /// A repair has covered this range; frames beside it count.
@@ -56,24 +42,28 @@ struct BatchFilter<Pending: PendingFrame> {
         var framesEnd: Int?
         /// Whether the missing part at the batch's end begins with a checksum, which is written last.
         var endsWritten = false
-        var frames: [(frame: Pending, location: Location)] = []
+        var frames: [(frame: Frame, location: Location, copy: FrameCopy?)] = []
     }
 
     typealias Emit = (Frame, Location) throws(StorageError) -> Void
 
     private let isLog: Bool
+    private let copiesFrames: Bool
     private var open: Open?
     /// The range without frames (other than `void`) directly before the next frame.
     private var stretch: (range: Range<Int>, hole: Hole)?
     private(set) var dropped: [DroppedBatch] = []
 
-    init(kind: ArchiveKind) { isLog = kind == .log }
+    /// Without `copiesFrames`, segments must stay pinned until ``BatchFilter/isOpen`` is false.
+    init(kind: ArchiveKind, copiesFrames: Bool = false) {
+        (isLog, self.copiesFrames) = (kind == .log, copiesFrames)
+    }
 
     var isOpen: Bool { open != nil }
 
-    /// Forgets frames of the undecided batch.
+    /// Drops the frames of the undecided batch that aren't needed.
     mutating func keep(_ isNeeded: (Frame, Location) -> Bool) {
-        open?.frames.removeAll { (frame, location) in !frame.withFrame { isNeeded($0, location) } }
+        open?.frames.removeAll { !isNeeded($0.frame, $0.location) }
     }
 
     /// Takes the next item of a segment. A frame that isn't `needed` isn't passed on, but its batch fields count.
@@ -90,24 +80,28 @@ struct BatchFilter<Pending: PendingFrame> {
         _ frame: Frame, _ location: Location, needed: Bool, _ emit: Emit
     ) throws(StorageError) {
         let end = location.offset + frame.bytes
-        switch isLog ? .none : BatchRole(of: frame) {
-        case .void:
+        if isLog {
+            if needed { try emit(frame, location) }
+        } else if frame.kind == .void {
             return meet(location.offset..<end, .mended, .mended)
-        case .first(let frameBytes):
+        } else if let header = BatchHeader(of: frame) {
             try close(atLogEnd: false, emit)
             open = Open(
-                first: location, segment: location.segment, begin: location.offset, end: end + frameBytes,
-                reached: end, hole: .none)
-        case .part(let first):
-            if open?.first != first {
+                first: location, segment: location.segment, begin: location.offset,
+                end: end + Int(header.frameBytes), reached: end, hole: .none)
+        } else if frame.kind != .batch, let part = BatchPart(of: frame) {
+            if open?.first != part.first {
                 try close(atLogEnd: false, emit)
-                open = headless(first, from: location)
+                open = headless(part.first, from: location)
             }
-            if needed { open?.frames.append((Pending(frame), location)) }
+            if needed {
+                let copy = copiesFrames ? FrameCopy(frame) : nil
+                open?.frames.append((copy?.frame ?? frame, location, copy))
+            }
             open?.reached = end
             open?.framesEnd = end
             if open?.hole == Hole.none, open?.end == end { try close(atLogEnd: false, emit) }
-        case .none:
+        } else {
             try close(atLogEnd: false, emit)
             if needed { try emit(frame, location) }
         }
@@ -194,9 +188,8 @@ struct BatchFilter<Pending: PendingFrame> {
                     first: Location(segment: present.segment, offset: present.begin),
                     end: Location(segment: present.segment, offset: present.reached)))
         }
-        for (frame, location) in present.frames {
-            try frame.withFrame { (frame) throws(StorageError) in try emit(frame, location) }
-        }
+        defer { withExtendedLifetime(present.frames) {} }
+        for pending in present.frames { try emit(pending.frame, pending.location) }
     }
 
     /// Whether a range without a valid frame never completely reached the medium: zeros are in its checksum, which is written
@@ -220,33 +213,5 @@ struct BatchFilter<Pending: PendingFrame> {
             start = end
         }
         return false
-    }
-}
-
-/// Reads the mapped segments of a log one after the other, and passes on the frames that count.
-struct LogReader {
-    private let log: SegmentLog
-    private let segments: PinnedSegments
-    var filter: BatchFilter<Frame>
-
-    init(_ log: SegmentLog, kind: ArchiveKind) {
-        self.log = log
-        segments = PinnedSegments(log)
-        filter = BatchFilter(kind: kind)
-    }
-
-    /// Reads the next segment; `nil` if it can't be mapped. Emitted frames are valid until the next call.
-    mutating func read(
-        _ number: UInt32, damage: (Range<Int>) -> Void = { _ in }, _ emit: BatchFilter<Frame>.Emit
-    ) throws(StorageError) -> (end: Int, isBlankBehind: Bool)? {
-        if !filter.isOpen { segments.keep(only: []) }
-        guard try segments.add(number), let pin = segments.pins[number] else { return nil }
-        let reader = try MappedSegmentReader(log, pin)
-        let result = try reader.scan { (item) throws(StorageError) in
-            if case .damage(let range) = item { damage(range) }
-            try filter.take(item, of: reader, emit)
-        }
-        try filter.end(reader)
-        return result
     }
 }

@@ -1,11 +1,13 @@
-/// Finds all intact frames of a segment's file, in time and memory proportional to its size. Not thread-safe; the bytes
-/// must not change during a search.
+/// Finds all intact frames of a segment's file without mapping it, in time and memory proportional to its size. Not thread-safe;
+/// the bytes must not change during a search.
 ///
 /// After damage, each eighth byte may begin a frame of any claimed length: checking each completely would be quadratic. So the
 /// search keeps the checksum register before every 1,024th byte, and derives each checksum from two of them
 /// (``Checksum/moved(_:overZeros:)``).
-final class FrameSearch: @unchecked Sendable {
-    let bytes: Int
+final class FrameSearch: SegmentReader, @unchecked Sendable {
+    let segment: UInt32
+    /// Size of the part of the file that can be the segment; the rest isn't read.
+    private(set) var bytes: Int
     private let segmentSeed: UInt32
     private let file: FileDescriptor
     /// For a file that is mostly holes, the ranges that had data at the last ``trust(upTo:)``; the rest isn't read.
@@ -25,34 +27,65 @@ final class FrameSearch: @unchecked Sendable {
     /// From this offset on, no frame ends before this limit.
     private var none: (from: Int, limit: Int)?
 
-    init(_ file: FileDescriptor, bytes: Int, segmentSeed: UInt32) {
-        self.file = file
+    private var wasReadAgain = false
+
+    init(_ file: FileDescriptor, segment: UInt32, bytes: Int, segmentSeed: UInt32) {
+        (self.file, self.segment) = (file, segment)
         self.bytes = max(bytes, 0)
         self.segmentSeed = segmentSeed
         let isSparse = (try? file.status().isSparse) ?? false
         stretches = isSparse ? file.data(from: 0, upTo: self.bytes) : nil
-        candidates = FileWindow(file)
-        begins = FileWindow(file)
-        ends = FileWindow(file)
-        sums = FileWindow(file)
+        (candidates, begins) = (FileWindow(file), FileWindow(file))
+        (ends, sums) = (FileWindow(file), FileWindow(file))
     }
+
+    /// Searches a file that may not be this segment, up to a segment's greatest size.
+    convenience init(
+        _ file: FileDescriptor, archive: [UInt8], segment: UInt32
+    ) throws(StorageError) {
+        let seed = SegmentHeader.seed(archive: archive, segment: segment)
+        let bytes = try SegmentLayout.usableBytes(file, file.status().bytes)
+        self.init(file, segment: segment, bytes: bytes, segmentSeed: seed)
+    }
+
+    /// Whether there is an intact frame. Reads up to it.
+    func findsFrame() throws(StorageError) -> Bool { try next(after: SegmentHeader.bytes - 8) != nil }
 
     /// Bytes before this offset could no longer change when they were read.
     private var trustedEnd = 0
 
-    /// Bytes beyond the old limit may have changed since they were read, so drops everything cached.
+    /// Bytes beyond the old limit may have changed since they were read.
     private func trust(upTo limit: Int) {
         guard limit > trustedEnd else { return }
-        if trustedEnd > 0 {
-            for window in [candidates, begins, ends, sums] { window.forget() }
-            // Also re-reads the holes of a sparse file, which may have been filled without making it longer.
-            if stretches != nil { stretches = file.data(from: 0, upTo: bytes) }
-        }
+        if trustedEnd > 0 { forgetBytes() }
         trustedEnd = limit
     }
 
+    private func forgetBytes() {
+        for window in [candidates, begins, ends, sums] { window.forget() }
+        // Also re-reads the holes of a sparse file, which may have been filled without making it longer.
+        if stretches != nil { stretches = file.data(from: 0, upTo: bytes) }
+    }
+
+    func readAgain() throws(StorageError) -> Bool {
+        guard !wasReadAgain else { return false }
+        bytes = try SegmentLayout.usableBytes(file, file.status().bytes)
+        forgetBytes()
+        (registers, known, none) = ([0], [:], nil)
+        wasReadAgain = true
+        return true
+    }
+
+    func frame(at offset: Int) throws(StorageError) -> Frame? {
+        let frame = try frame(at: offset, before: .max)
+        if frame != nil { wasReadAgain = false }
+        return frame
+    }
+
+    func next(after offset: Int) throws(StorageError) -> Int? { try next(after: offset, before: .max) }
+
     /// The intact frame at an offset that ends by `limit`. Valid until the next call; its value may be missing.
-    func frame(at offset: Int, before limit: Int = .max) throws(StorageError) -> Frame? {
+    func frame(at offset: Int, before limit: Int) throws(StorageError) -> Frame? {
         let end = min(limit, bytes)
         trust(upTo: end)
         guard offset >= SegmentHeader.bytes, offset <= end - Frame.headerBytes else { return nil }
@@ -63,21 +96,23 @@ final class FrameSearch: @unchecked Sendable {
         else { return nil }
         let (seed, checksum) = (Frame.seed(segmentSeed: segmentSeed, offset: offset), frame.checksum)
         let stretch = offset + 4..<offset + frame.bytes
-        let isShort = stretch.count <= FrameSearch.block
-        let shown = offset..<(isShort ? stretch.upperBound : offset + frame.leadingBytes)
-        try candidates.show(shown)
         let register: UInt32
-        if isShort {
+        if stretch.count <= FrameSearch.block {
+            try candidates.show(offset..<stretch.upperBound)
             register = Checksum.register(~seed, over: candidates.view(stretch))
         } else {
             let before = try self.register(at: stretch.lowerBound, begins)
             let behind = try self.register(at: stretch.upperBound, ends)
             register = Checksum.moved(~seed ^ before, overZeros: stretch.count) ^ behind
         }
-        // The bytes may have been read twice.
-        guard checksum == ~register, let found = Frame(beginning: candidates.view(shown)),
-            found.leadingBytes <= shown.count
-        else { return nil }
+        guard checksum == ~register else { return nil }
+        let leading = offset..<offset + frame.leadingBytes
+        try candidates.show(leading)
+        // The header may have been read twice.
+        guard let found = Frame(beginning: candidates.view(leading)), found.leadingBytes == leading.count
+        else {
+            return nil
+        }
         return found
     }
 
@@ -92,7 +127,7 @@ final class FrameSearch: @unchecked Sendable {
         try ends.isZero(from: offset, upTo: bytes & ~7)
     }
 
-    func next(after offset: Int, before limit: Int = .max) throws(StorageError) -> Int? {
+    func next(after offset: Int, before limit: Int) throws(StorageError) -> Int? {
         if let known = known[offset], known < limit { return known }
         let limit = min(limit, bytes)
         trust(upTo: limit)

@@ -66,11 +66,6 @@ extension ArchiveEngine {
         owner.isEmpty ? 0 : max(1, UInt32(truncatingIfNeeded: hash(owner)))
     }
 
-    func ownerName(in frame: Frame) -> String? {
-        let owner = frame.owner
-        return owner.isEmpty ? nil : String(decoding: owner, as: UTF8.self)
-    }
-
     func content(of frame: Frame) -> FrameContent {
         var content = FrameContent(
             kind: .put, encoding: frame.encoding, sequence: frame.sequence, recency: frame.recency,

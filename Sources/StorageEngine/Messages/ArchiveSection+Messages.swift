@@ -1,4 +1,6 @@
 extension ArchiveSection {
+    private var reader: MessageReader { MessageReader(engine: engine) }
+
     private struct Dropped {
         var first: Location
         var count = 0
@@ -67,14 +69,14 @@ extension ArchiveSection {
     }
 
     private func dropOldest(_ dropped: inout Dropped) throws(StorageError) -> Bool {
-        guard let oldest = try engine.message(from: dropped.first, before: index.head) else {
+        guard let oldest = try reader.message(from: dropped.first, before: index.head) else {
             dropped.first = .none
             dropped.isDoubtful = true
             return false
         }
         dropped.count += 1
         dropped.bytes += oldest.bytes
-        let next = try engine.message(from: oldest.end, before: index.head)
+        let next = try reader.message(from: oldest.end, before: index.head)
         dropped.first = next?.place ?? .none
         let totals = (count: index.entryCount, bytes: Int(index.valueBytes))
         let addsUp =
@@ -92,7 +94,7 @@ extension ArchiveSection {
         // Searches again only if the location moved; otherwise a large first message would make the replay quadratic.
         guard dropped.count > 0 || index.firstMessage == .none else { return }
         index.firstMessage =
-            try engine.message(from: dropped.first, before: location, settled: location)?.place ?? location
+            try reader.message(from: dropped.first, before: location, settled: location)?.place ?? location
     }
 
     /// Replays the frame of a lowered limit.
@@ -101,12 +103,12 @@ extension ArchiveSection {
         guard dropped.count > 0 else { return }
         count(dropped, sign: -1)
         index.firstMessage =
-            try engine.message(from: dropped.first, before: location, settled: location)?.place ?? .none
+            try reader.message(from: dropped.first, before: location, settled: location)?.place ?? .none
     }
 
     private func messages(before oldest: Location, settled: Location) throws(StorageError) -> Dropped {
         var dropped = Dropped(first: index.firstMessage)
-        while let found = try engine.message(from: dropped.first, before: oldest, settled: settled) {
+        while let found = try reader.message(from: dropped.first, before: oldest, settled: settled) {
             dropped.count += 1
             dropped.bytes += found.bytes
             dropped.first = found.end
@@ -181,7 +183,7 @@ extension ArchiveSection {
 
     /// Recounts all messages: after damage, or a crash during an append, the totals may be wrong. Reads all messages.
     func recountMessages() throws(StorageError) {
-        let (count, bytes) = try engine.countMessages()
+        let (count, bytes) = try reader.countMessages()
         index.entryCount = count
         index.valueBytes = UInt64(bytes)
     }

@@ -114,10 +114,11 @@ extension ArchiveOpening {
         case .automatic, nil: return false
         }
         let engine = try engine(on: memory, as: .writer(attachment: attachment, slot: nil))
-        guard try engine.headerIsSound(wasInterrupted: wasInterrupted) else { return false }
+        let soundness = IndexSoundness(engine: engine)
+        guard try soundness.isHeaderSound(wasInterrupted: wasInterrupted) else { return false }
         // After an interrupted change, recovery recomputes totals and links when the lock is taken.
         guard !wasInterrupted else { return true }
-        guard try engine.addsUp() else { return false }
+        guard try soundness.addsUp() else { return false }
         try ArchiveSection(unshared: engine).recountSegments()
         return true
     }

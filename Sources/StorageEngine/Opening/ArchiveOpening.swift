@@ -58,7 +58,7 @@ struct ArchiveOpening {
             descriptor, in: folder, memory: memory, log: log, lock: lock, role: role,
             tasks: EngineTasks(
                 recover: { (section) throws(StorageError) in try section.recover() },
-                maintain: { $0.runMaintenance() }))
+                maintain: { MaintenanceRun(engine: $0).run() }))
     }
 
     // MARK: Writers
@@ -165,7 +165,7 @@ struct ArchiveOpening {
     private func putIndexRight() throws(StorageError) {
         let engine = try enterToLook()
         // Takes the open lock again, to set the index's clean mark.
-        engine.detach()
+        ArchiveClosing(engine: engine).close()
     }
 
     private func enterToLook() throws(StorageError) -> ArchiveEngine {

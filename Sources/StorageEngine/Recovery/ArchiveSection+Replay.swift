@@ -1,29 +1,24 @@
 import CPlatform
 
-extension ArchiveEngine {
-    struct ReplayFindings {
-        var damaged = 0
-        var problems: [String] = []
-        var isWhole = true
-        /// Findings in the newest segment, with their locations. Those after the beginning of an incomplete last batch don't
-        /// count: it was never acknowledged.
-        private var atEnd: [(place: Location, problem: String)] = []
+/// Damage that a rebuild of the index has found.
+struct ReplayFindings {
+    /// Number of damaged places.
+    var damaged = 0
+    var isWhole = true
+    /// Places in the newest segment. Those after the beginning of an incomplete last batch don't count: it was never acknowledged.
+    private var atEnd: [Location] = []
 
-        mutating func add(_ problem: String) {
-            damaged += 1
-            if problems.count < CheckReport.maximumProblems { problems.append(problem) }
-        }
-
-        mutating func add(_ problem: String, at place: Location, isNewest: Bool) {
-            if isNewest { atEnd.append((place, problem)) } else { add(problem) }
-        }
-
-        mutating func endLog(cut: Location?) {
-            for (place, problem) in atEnd where cut.map({ place < $0 }) ?? true { add(problem) }
-            atEnd = []
-        }
+    mutating func add(at place: Location, isNewest: Bool) {
+        if isNewest { atEnd.append(place) } else { damaged += 1 }
     }
 
+    mutating func endLog(cut: Location?) {
+        damaged += atEnd.count { place in cut.map { place < $0 } ?? true }
+        atEnd = []
+    }
+}
+
+extension ArchiveEngine {
     fileprivate static let sampleBytes = 4 << 20
 }
 
@@ -68,14 +63,14 @@ extension ArchiveSection {
         if let present { engine.unpin(present) }
         if isCopy, try isOutdated(frame, tag: tag, present: presentSequence) {
             // A copy that names removed entries still removes them, although reclaiming writes none.
-            if FrameExtension.part(.evictions, of: frame) == nil {
+            if frame.part(.evictions) == nil {
                 engine.replayedRemovals.withLock { $0?.outdated.append(location) }
             }
             return
         }
         if present == nil { try index.numbers.reserve() }
         let number = applyPut(engine.content(of: frame), tag: tag, number: present?.number ?? 0, at: location)
-        if let hits = frame.hits { index.entry(number)?.hits = hits }
+        if let hits: UInt32 = frame.number(.hits) { index.entry(number)?.hits = hits }
     }
 
     /// Removes the value on disk. A live process's memory-only entry, others of this key, and moved ones stay.
@@ -116,7 +111,7 @@ extension ArchiveSection {
     private func removeEntries(
         namedIn frame: Frame, undo note: RemovalNote?, _ place: Location
     ) throws(StorageError) {
-        for location in FrameExtension.evictions(of: frame) {
+        for location in frame.evictions {
             try removeEntry(at: location, note, place, by: frame)
         }
     }
@@ -148,7 +143,7 @@ extension ArchiveSection {
         guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.keyBytes > 0 else {
             return nil
         }
-        return index.table.entry(at: location, tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))
+        return index.table.entry(at: location, tag: engine.hash.tag(frame.key))
     }
 
     private func replayDeadline(
@@ -222,8 +217,8 @@ extension ArchiveSection {
     }
 
     /// Fills an empty index from all segments, oldest first. `isRoomy` sizes its table in advance; otherwise it grows as needed.
-    func rebuild(isRoomy: Bool = true) throws(StorageError) -> ArchiveEngine.ReplayFindings {
-        var findings = ArchiveEngine.ReplayFindings()
+    func rebuild(isRoomy: Bool = true) throws(StorageError) -> ReplayFindings {
+        var findings = ReplayFindings()
         engine.replayedMarks.withLock { $0 = [[UInt32]](repeating: [], count: IndexLayout.undoLines) }
         engine.replayedRemovals.withLock { $0 = ReplayedRemovals() }
         defer {
@@ -241,7 +236,7 @@ extension ArchiveSection {
             waiting.removeAll(keepingCapacity: true)
         }
         func replaySoon(_ frame: Frame, _ location: Location) throws(StorageError) {
-            let tag = UInt32(truncatingIfNeeded: engine.hash(frame.key))
+            let tag = engine.hash.tag(frame.key)
             index.table.prefetch(tag)
             waiting.append((frame, location, tag))
             if waiting.count == 32 { try replayWaiting() }
@@ -257,29 +252,22 @@ extension ArchiveSection {
                 throw .system(operation: "open", path: log.path(of: number), code: SystemCode.missing)
             }
             defer { log.unpin(pin) }
-            if let problem = try log.lengthProblem(of: number) { findings.add(problem) }
+            if try log.lengthProblem(of: number) != nil { findings.damaged += 1 }
             try log.learnSize(pin)
             segmentBytes += log.view(pin).bytes
             if index.oldestSegment == 0 { index.oldestSegment = number }
             // Cells store only the low bits of a segment's number; the log tail's segment completes them.
             index.head = Location(segment: number, offset: SegmentHeader.bytes)
-            func noteDamage(_ range: Range<Int>) {
-                findings.add(
-                    "\(log.path(of: number)): bytes \(range.lowerBound) to \(range.upperBound) hold no valid entry",
-                    at: Location(segment: number, offset: range.lowerBound), isNewest: number == numbers.last)
-            }
-            guard let result = try reader.read(number, damage: noteDamage, replaySoon) else { continue }
+            let isNewest = number == numbers.last
+            let result = try reader.read(
+                pin, damage: { findings.add(at: $0, isNewest: isNewest) }, replaySoon)
             try replayWaiting()
-            let damagedEnd = number == numbers.last ? reader.filter.damagedEnd : nil
+            let damagedEnd = isNewest ? reader.filter.damagedEnd : nil
             let end = damagedEnd ?? result.end
             if !result.isBlankBehind {
-                if number != numbers.last || damagedEnd != nil {
-                    findings.add("\(log.path(of: number)): no valid entry from byte \(result.end) on")
-                }
-                if number == numbers.last, engine.attachment != nil {
-                    // Leftovers of an operation that was not acknowledged.
-                    try segments.clearRemains(pin, from: end)
-                }
+                if !isNewest || damagedEnd != nil { findings.damaged += 1 }
+                // Leftovers of an operation that was not acknowledged.
+                if isNewest, engine.attachment != nil { try segments.clearRemains(pin, from: end) }
             }
             index.head = Location(segment: number, offset: end)
             crashPoint(.rebuildSegmentDone)
@@ -287,7 +275,9 @@ extension ArchiveSection {
         let cut = try reader.filter.endLog(replaySoon)
         findings.endLog(cut: cut)
         try replayWaiting()
-        try reportDropped(reader.filter.dropped, cut: cut, &findings)
+        // An incomplete batch before the log's end was partly lost, and is left out.
+        findings.damaged += reader.filter.dropped.count { $0.first != cut }
+        if let cut { try clearBatch(from: cut) }
         findings.isWhole = try log.missing(among: numbers).isEmpty
         if engine.attachment != nil, findings.damaged == 0, findings.isWhole { try voidOutdatedCopies() }
         index.segmentBytes = segmentBytes
@@ -299,16 +289,8 @@ extension ArchiveSection {
         return findings
     }
 
-    /// An incomplete batch at the log's end was not acknowledged. An earlier incomplete one was partly lost, and is left out.
-    private func reportDropped(
-        _ dropped: [DroppedBatch], cut: Location?, _ findings: inout ArchiveEngine.ReplayFindings
-    ) throws(StorageError) {
-        for batch in dropped where batch.first != cut {
-            findings.add(
-                "\(log.path(of: batch.first.segment)): the batch from byte \(batch.first.offset) on never reached the "
-                    + "medium completely and is left out")
-        }
-        guard let cut else { return }
+    /// Removes an incomplete batch at the log's end, which was not acknowledged.
+    private func clearBatch(from cut: Location) throws(StorageError) {
         if cut.segment == index.head.segment { index.head = cut }
         guard engine.attachment != nil, let pin = try log.pinIfPresent(cut.segment) else { return }
         defer { log.unpin(pin) }
@@ -342,12 +324,12 @@ extension ArchiveSection {
     }
 
     /// Numbers of the segments that are part of the log, without leftovers of an interrupted removal.
-    private func belongingSegments(_ findings: inout ArchiveEngine.ReplayFindings) throws(StorageError)
+    private func belongingSegments(_ findings: inout ReplayFindings) throws(StorageError)
         -> [UInt32]
     {
         let names = try log.segmentNames()
         let numbers = try names.files(of: log)
-        for stray in names.strays { findings.add(log.strayProblem(stray)) }
+        findings.damaged += names.strays.count
         var oldest: UInt32 = 0
         var readable: [UInt32] = []
         var foreign = 0
@@ -363,9 +345,7 @@ extension ArchiveSection {
                 guard case .corrupted(_, let offset, _) = error else { throw error }
                 // The segment's first page may have been lost together with the batch that began it.
                 let isLost = isLast ? try log.beginsBlank(number) : false
-                findings.add(
-                    error.finding,
-                    at: Location(segment: number, offset: SegmentHeader.bytes), isNewest: isLost)
+                findings.add(at: Location(segment: number, offset: SegmentHeader.bytes), isNewest: isLost)
                 if try log.holdsFrames(number) {
                     readable.append(number)
                 } else if offset == SegmentHeader.archiveOffset {

@@ -1,7 +1,7 @@
 import CPlatform
 
 /// Checks all invariants of an index between two operations, and changes nothing. Findings count only if no process changed it
-/// during the check (``ArchiveEngine/undisturbedViolations()``). One pass, with a byte of memory for each entry; walks end.
+/// during the check (``undisturbedViolations(of:)``). One pass, with a byte of memory for each entry; walks end.
 struct IndexChecker {
     private let index: IndexView
     private let most: Int
@@ -203,11 +203,10 @@ struct IndexChecker {
     private func standing(of number: UInt32) -> Standing? {
         Int(number) < standing.count ? standing[Int(number)] : nil
     }
-}
 
-extension ArchiveEngine {
     /// The violations at a moment without changes; `nil` if there was no such moment in some attempts.
-    func undisturbedViolations() -> [String]? {
+    static func undisturbedViolations(of engine: ArchiveEngine) -> [String]? {
+        let index = engine.index
         func state() -> [UInt64] {
             [
                 index.sectionOwner, index.head.raw,
@@ -221,7 +220,7 @@ extension ArchiveEngine {
             while index.sectionOwner != 0 { guard wait.goesOn() else { return nil } }
             let before = state()
             guard before[0] == 0 else { continue }
-            let found = IndexChecker(self).found
+            let found = IndexChecker(engine).found
             if state() == before { return found }
         }
         return nil

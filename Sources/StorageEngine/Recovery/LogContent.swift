@@ -18,7 +18,7 @@ struct LogContent {
 
     private mutating func count(_ frame: Frame) {
         // An `evict` frame for another reason than a limit has a note with that reason.
-        if !FrameExtension.evictions(of: frame).isEmpty, RemovalNote(of: frame)?.cause ?? .limit == .limit {
+        if !frame.evictions.isEmpty, RemovalNote(of: frame)?.cause ?? .limit == .limit {
             evictions += 1
         }
         guard let kind = frame.kind, kind.storesEntry || kind == .message else { return }

@@ -42,17 +42,22 @@ extension ArchiveRepair {
         var segments: [(number: UInt32, frameBytes: Int)] = []
         var oldest: UInt32 = 0
         for number in named {
-            guard let reader = try SegmentFileReader(number, in: folder, archive: identity) else { continue }
+            let name = SegmentHeader.fileName(number)
+            guard let file = try folder.fileIfPresent(named: name, writable: false) else { continue }
             var frameBytes = 0
-            _ = try reader.scan { (item) throws(StorageError) in
+            _ = try FrameSearch(file, archive: identity, segment: number).scan {
+                (item) throws(StorageError) in
                 if case .frame(let frame, _) = item { frameBytes += frame.bytes }
             }
-            if case .success(let header) = reader.header, header.archive == identity, header.segment == number
-            {
-                oldest = max(oldest, header.oldest)
-            } else if frameBytes == 0 {
+            do throws(StorageError) {
+                oldest = max(oldest, try log.checkHeader(of: number).oldest)
+            } catch {
+                switch error {
+                case .corrupted, .unsupportedVersion: break
+                default: throw error
+                }
                 // The file belongs to no archive, and is moved away for that reason.
-                continue
+                if frameBytes == 0 { continue }
             }
             segments.append((number, frameBytes))
         }
@@ -88,7 +93,9 @@ extension ArchiveRepair {
         var reader = LogReader(log, kind: kind)
         for (place, number) in numbers.enumerated() {
             progress(Double(place) / Double(numbers.count))
-            _ = try reader.read(number) { (_, _) in }
+            guard let pin = try log.pinIfPresent(number) else { continue }
+            defer { log.unpin(pin) }
+            _ = try reader.read(pin) { (_, _) in }
         }
         let endsDamaged = reader.filter.damagedEnd != nil
         let cut = try reader.filter.endLog { (_, _) in }

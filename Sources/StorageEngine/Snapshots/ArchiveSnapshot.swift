@@ -79,7 +79,7 @@ public final class ArchiveSnapshot: Sendable {
             accessed: Timestamp(microseconds: item.accessed),
             expires: item.deadline == Deadline.never
                 ? nil : Timestamp(microseconds: item.deadline.addingSaturating(wallOffset)),
-            hits: item.hits, owner: engine.ownerName(in: frame), rank: number + 1, recency: item.recency,
+            hits: item.hits, owner: frame.ownerName, rank: number + 1, recency: item.recency,
             sequence: frame.sequence, tier: .disk)
     }
 
@@ -165,7 +165,7 @@ public final class ArchiveSnapshot: Sendable {
 
     package func entry(at number: Int) throws(StorageError) -> (key: String, entry: CurrentEntry) {
         let frame = try frame(at: number)
-        return (String(decoding: frame.key, as: UTF8.self), engine.currentEntry(frame))
+        return (String(decoding: frame.key, as: UTF8.self), CurrentEntry(frame))
     }
 
     /// Calls `body` with the key and content of entry `number`, from one read. The value is valid during the call.

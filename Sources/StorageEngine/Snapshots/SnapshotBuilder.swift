@@ -204,9 +204,7 @@ struct SnapshotBuilder {
         var oldest: Location?
         for number in segments.pins.keys.sorted() where number >= first.segment {
             guard let pin = segments.pins[number] else { continue }
-            let start = number == first.segment ? first.offset : SegmentHeader.bytes
-            let limit = number == end.segment ? end.offset : .max
-            let rest = try log.scan(pin, from: start, before: limit) { (item) throws(StorageError) in
+            let rest = try log.scan(pin, from: first, before: end) { (item) throws(StorageError) in
                 if case .damage(let range) = item {
                     damaged.append(Location(segment: number, offset: range.lowerBound))
                 }
@@ -219,7 +217,7 @@ struct SnapshotBuilder {
                         location: location, recency: UInt64(items.count), accessed: frame.time,
                         deadline: Deadline.never, tag: 0, hits: 0))
             }
-            if !rest.isBlankBehind || number == end.segment && rest.end < limit {
+            if !rest.isBlankBehind || number == end.segment && rest.end < end.offset {
                 damaged.append(Location(segment: number, offset: rest.end))
             }
         }
@@ -272,7 +270,7 @@ private struct SnapshotOverlay {
         var tags: Set<UInt32> = []
         for (frame, _) in frames {
             if frame.keyBytes > 0 { tags.insert(tag(of: frame)) }
-            for evicted in FrameExtension.evictions(of: frame) {
+            for evicted in frame.evictions {
                 if let frame = segments.uncheckedFrame(at: evicted) { tags.insert(tag(of: frame)) }
             }
         }
@@ -290,10 +288,10 @@ private struct SnapshotOverlay {
         return true
     }
 
-    private func tag(of frame: Frame) -> UInt32 { UInt32(truncatingIfNeeded: engine.hash(frame.key)) }
+    private func tag(of frame: Frame) -> UInt32 { engine.hash.tag(frame.key) }
 
     private mutating func apply(_ frame: Frame, at location: Location) -> Bool {
-        for evicted in FrameExtension.evictions(of: frame) { remove(at: evicted) }
+        for evicted in frame.evictions { remove(at: evicted) }
         switch frame.change(in: engine.kind, at: location) {
         case .store(let isCopy): store(frame, at: location, isCopy: isCopy)
         case .remove, .storeInMemory: if let place = place(of: frame.key) { removed[place] = true }
@@ -327,7 +325,7 @@ private struct SnapshotOverlay {
     }
 
     private func place(of key: UnsafeRawBufferPointer) -> Int? {
-        let tag = UInt32(truncatingIfNeeded: engine.hash(key))
+        let tag = engine.hash.tag(key)
         return places[tag]?.first { place in
             segments.uncheckedFrame(at: items[place].location)?.key.elementsEqual(key) == true
         }
@@ -349,4 +347,15 @@ private struct SnapshotOverlay {
         }
         return kept
     }
+}
+
+struct SnapshotItem {
+    var location: Location
+    /// Stamp and time of the last access, and the hits, when the slot was read.
+    var recency: UInt64
+    var accessed: Int64
+    /// Expiry time on the boot clock.
+    var deadline: Int64
+    var tag: UInt32
+    var hits: UInt32
 }

@@ -16,7 +16,7 @@ extension ArchiveEngine {
         // An action without effect isn't recorded: its record would displace one that can be undone.
         guard try isAnyToBeDone(action, entries, &outcome) else { return outcome }
         try clearNextLine()
-        defer { keepRemovalReserve() }
+        defer { EntryRemover(engine: self).keepRemovalReserve() }
         let removes = if case .setLifetime = action { false } else { true }
         var (start, most) = (0, ArchiveEngine.actionBatch)
         while start < entries.count {
@@ -149,7 +149,7 @@ extension ArchiveEngine {
         try clearNextLine()
         let stamp = index.touches.taken
         let sequence = index.sequence
-        let (removal, group) = try removeAll(
+        let (removal, group) = try EntryRemover(engine: self).removeAll(
             .delete, .person, isReversible: true, progress: progress,
             where: { (slot) throws(StorageError) in
                 // Accessed since then, and perhaps recorded since.

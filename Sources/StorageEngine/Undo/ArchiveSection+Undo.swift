@@ -23,7 +23,7 @@ extension ArchiveEngine {
         try synchronizeBeforeRestoring()
         let lines = index.undo.lines.filter { isReversible($0) }
         guard let line = lines.first(where: { group == nil || $0.group == group }) else { return nil }
-        defer { keepRemovalReserve() }
+        defer { EntryRemover(engine: self).keepRemovalReserve() }
         let outcome = UndoOutcome(
             action: describe(line), entries: 0, bytes: 0, skipped: [], skippedCount: 0, evicted: 0)
         if line.isOfDeadlines {

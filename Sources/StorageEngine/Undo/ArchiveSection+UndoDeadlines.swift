@@ -76,9 +76,7 @@ extension ArchiveEngine {
         for number in try log.segmentNumbers() where number >= first.segment && number <= end.segment {
             guard let pin = try log.pinIfPresent(number) else { break }
             defer { log.unpin(pin) }
-            let start = number == first.segment ? first.offset : SegmentHeader.bytes
-            let limit = number == end.segment ? end.offset : .max
-            try log.scan(pin, from: start, before: limit) { (item) throws(StorageError) in
+            try log.scan(pin, from: first, before: end) { (item) throws(StorageError) in
                 guard case .frame(let frame, let location) = item,
                     case .setDeadline(let note?) = frame.change(in: kind, at: location),
                     groups.contains(note.group)

@@ -105,4 +105,41 @@ extension ArchiveSection {
             time: Clock.wall(), key: key)
         if cause == .noSpace { index.addLocked(.evictions) }
     }
+
+    func clearEntries() {
+        index.beginStructureChange()
+        engine.countHandled(entries: Int(index.usedEntries))
+        for number in 0..<index.usedEntries {
+            index.entry(number + 1)?.clear()
+            index.residency.forget(number + 1)
+            index.marks.set(number + 1, .none)
+        }
+        index.deadlines.clear()
+        crashPoint(.entriesCleared)
+        index.table.clear()
+        index.entryHighWater = 0
+        index.clearLists()
+        index.setAsideCount = 0
+        index.firstMessage = .none
+        index.bucketCount = IndexLayout.firstBuckets
+        index.entryCount = 0
+        index.valueBytes = 0
+        index.liveFrameBytes = 0
+        index.setAsideBytes = 0
+        for slot in 0..<UInt32(SegmentLayout.slots) { index.setLiveFrames(ofSegment: slot, 0) }
+        index.undo.clear()
+        index.endStructureChange()
+    }
+
+    func reserveEntries(_ count: Int) throws(StorageError) {
+        guard count > 0 else { return }
+        try index.numbers.reserve()
+        let needed = Int(index.entryHighWater) + count
+        // Taking a free slot can't fail, because the free list is in the mapped file; but the list's length isn't stored.
+        if needed > Int(index.entryCapacity),
+            Int(index.usedEntries) - index.entryCount - Int(index.setAsideCount) < count
+        {
+            try index.grow(toHold: needed)
+        }
+    }
 }

@@ -8,23 +8,23 @@ extension Browser {
 
     static func loadEvents(_ model: inout Model) -> [Effect] {
         guard let store = model.store, !model.events.isPending else { return [] }
-        var wanted: [EventReading] = []
-        for archive in watched(model) {
+        let wanted = watched(model).compactMap { archive -> EventReading? in
             let next = model.events.next[archive.name]
             let isBusy = model.events.busy.contains(archive.name)
-            guard isBusy || archive.nextEvent != next ?? 0 else { continue }
-            wanted.append(
-                EventReading(archive: ArchiveAddress(archive.name, in: store), from: next, isBusy: isBusy))
+            guard isBusy || archive.nextEvent != next ?? 0 else { return nil }
+            return EventReading(archive: ArchiveAddress(archive.name, in: store), from: next, isBusy: isBusy)
         }
         guard !wanted.isEmpty else { return [] }
-        let asked = wanted
         model.events.isPending = true
-        let names = asked.map { $0.archive.name + ($0.from.map { " from \($0)" } ?? "") }
+        let pausedSince = model.pausedSince
+        let names = wanted.map { $0.archive.name + ($0.from.map { " from \($0)" } ?? "") }
         let effect = Effect.ask("load events of " + names.joined(separator: ", ")) { context in
-            EventReading.pages(asked, context)
+            EventReading.pages(wanted, context)
         } then: { model, result in
             guard model.store == store, case .success(let pages) = result else { return [] }
             model.events.isPending = false
+            // Since the request, the screen may have been paused.
+            guard model.pausedSince == nil || model.pausedSince == pausedSince else { return [] }
             let change = model.events.add(pages)
             model.monitor?.match(model.events, after: change)
             let isPaused = model.isInBackground || model.pausedSince != nil
@@ -87,11 +87,9 @@ private struct EventReading: Sendable {
             return reading.isBusy ? reading : nil
         }
         var busy = readings.compactMap(read)
-        var rounds = 0
-        while !busy.isEmpty, rounds < mostRounds, count < EventLog.least, context.progress(0) {
+        for _ in 0..<mostRounds where !busy.isEmpty && count < EventLog.least && context.progress(0) {
             context.pause(pause)
             busy = busy.compactMap(read)
-            rounds += 1
         }
         return pages
     }

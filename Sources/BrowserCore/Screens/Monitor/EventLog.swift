@@ -19,7 +19,7 @@ struct EventLog: Sendable {
     private(set) var next: [String: UInt64] = [:]
     /// The number of events that were overwritten before they were read, by archive.
     private(set) var missed: [String: UInt64] = [:]
-    /// The archives of which so many events were read last that they are read more often.
+    /// The archives with many events in the last read.
     private(set) var busy: Set<String> = []
     /// The time of the last event, by archive.
     private var latest: [String: Timestamp] = [:]

@@ -19,13 +19,20 @@ extension SingleValueReader: SingleValueDecodingContainer {
         try decoder.scalar { reader throws(ReadFault) in try reader.decodeText() }
     }
 
+    func decode(_ type: Int128.Type) throws -> Int128 { try integer(type) }
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try integer(type) }
+
     @inline(__always)
     func decode<Number: BinaryFloatingPoint & Decodable>(_ type: Number.Type) throws -> Number {
         try decoder.scalar { reader throws(ReadFault) in try reader.decodeFloat(type) }
     }
 
-    @inline(__always)
     func decode<Number: FixedWidthInteger & Decodable>(_ type: Number.Type) throws -> Number {
+        try integer(type)
+    }
+
+    @inline(__always)
+    private func integer<Number: FixedWidthInteger>(_ type: Number.Type) throws -> Number {
         try decoder.scalar { reader throws(ReadFault) in try reader.decodeInteger(type) }
     }
 }

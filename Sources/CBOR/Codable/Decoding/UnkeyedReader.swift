@@ -107,13 +107,20 @@ extension UnkeyedReader: UnkeyedDecodingContainer {
         try scalar(type) { reader throws(ReadFault) in try reader.decodeText() }
     }
 
+    mutating func decode(_ type: Int128.Type) throws -> Int128 { try integer(type) }
+    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try integer(type) }
+
     @inline(__always)
     mutating func decode<Number: BinaryFloatingPoint & Decodable>(_ type: Number.Type) throws -> Number {
         try scalar(type) { reader throws(ReadFault) in try reader.decodeFloat(type) }
     }
 
-    @inline(__always)
     mutating func decode<Number: FixedWidthInteger & Decodable>(_ type: Number.Type) throws -> Number {
+        try integer(type)
+    }
+
+    @inline(__always)
+    private mutating func integer<Number: FixedWidthInteger>(_ type: Number.Type) throws -> Number {
         try scalar(type) { reader throws(ReadFault) in try reader.decodeInteger(type) }
     }
 }

@@ -53,6 +53,11 @@ extension KeyedWriter: KeyedEncodingContainerProtocol {
         try write(key) { $0.write(single: value) }
     }
 
+    mutating func encode(_ value: Int128, forKey key: Key) throws { try write(key) { $0.write(wide: value) } }
+    mutating func encode(_ value: UInt128, forKey key: Key) throws {
+        try write(key) { $0.write(wide: value) }
+    }
+
     @inline(__always)
     mutating func encode<Number: FixedWidthInteger & Encodable>(_ value: Number, forKey key: Key) throws {
         try write(key) { $0.write(number: value) }

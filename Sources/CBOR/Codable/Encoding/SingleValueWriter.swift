@@ -29,6 +29,9 @@ extension SingleValueWriter: SingleValueEncodingContainer {
     mutating func encode(_ value: Double) throws { try write { $0.write(value) } }
     mutating func encode(_ value: Float) throws { try write { $0.write(single: value) } }
 
+    mutating func encode(_ value: Int128) throws { try write { $0.write(wide: value) } }
+    mutating func encode(_ value: UInt128) throws { try write { $0.write(wide: value) } }
+
     @inline(__always)
     mutating func encode<Number: FixedWidthInteger & Encodable>(_ value: Number) throws {
         try write { $0.write(number: value) }

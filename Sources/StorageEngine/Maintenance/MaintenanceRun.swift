@@ -1,33 +1,34 @@
 import CPlatform
 import Synchronization
 
-/// Background maintenance of an archive that is open for writing: removes expired entries, ends undo windows, clears the marks of
-/// restored entries, and reclaims dead space. Each run does one slice if the lock is free. An idle archive is polled every five
-/// seconds, because another process may have left work and exited.
-extension ArchiveEngine {
+/// One run of the background maintenance.
+struct MaintenanceRun: ArchiveOperation {
+    let engine: ArchiveEngine
+
     /// Pause while other processes' writes may end an undo window, or a busy archive may become quiet.
-    fileprivate static let usualPause: Int64 = 1_000_000_000
+    private static let usualPause: Int64 = 1_000_000_000
     /// An archive counts as quiet if at most this number of bytes is appended in a second.
     private static let quietBytes: UInt64 = 1 << 20
 
     /// Runs the task. Returns the nanoseconds until the next run; `nil` ends the task.
-    func runMaintenance() -> Int64? {
+    func run() -> Int64? {
         checkFiles()
         var pause = runMaintenanceOnce()
         // Unmaps few segments at a time, because all archives of the process share this thread.
         log.unmapReleased(most: 1)
         if log.hasReleased.load(ordering: .relaxed) { pause = ArchiveEngine.shortestPause }
-        return maintenance.withLock { state in
+        return engine.maintenance.withLock { state in
             guard pause == nil else {
-                maintenanceDue.store(Clock.boot().addingSaturating((pause ?? 0) / 1000), ordering: .relaxed)
+                engine.maintenanceDue.store(
+                    Clock.boot().addingSaturating((pause ?? 0) / 1000), ordering: .relaxed)
                 return pause
             }
             // Every change reads `maintenanceDue` after it, so either this run or the change notices new work.
-            maintenanceDue.store(.max, ordering: .sequentiallyConsistent)
+            engine.maintenanceDue.store(.max, ordering: .sequentiallyConsistent)
             guard index.nextDeadline == Deadline.never, index.setAsideCount == 0,
-                !isCompactionDue.load(ordering: .relaxed)
+                !engine.isCompactionDue.load(ordering: .relaxed)
             else {
-                maintenanceDue.store(Clock.boot(), ordering: .relaxed)
+                engine.maintenanceDue.store(Clock.boot(), ordering: .relaxed)
                 return ArchiveEngine.shortestPause
             }
             return ArchiveEngine.idlePause
@@ -36,43 +37,43 @@ extension ArchiveEngine {
 
     /// Checks every five seconds whether the archive's files exist, even without other work.
     private func checkFiles() {
-        let isDue = maintenance.withLock { state in
+        let isDue = engine.maintenance.withLock { state in
             let now = cp_monotonic_time()
             guard now &- state.lookedForFiles >= ArchiveEngine.longestPause / 2 else { return false }
             state.lookedForFiles = now
             return true
         }
-        if isDue { closeIfRemoved() }
+        if isDue { engine.closeIfRemoved() }
     }
 
     private func runMaintenanceOnce() -> Int64? {
         let isQuiet = sampleWriting()
         guard
-            index.nextDeadline != Deadline.never || index.setAsideCount > 0 || isRoomWasted
-                || isCompactionDue.load(ordering: .relaxed)
+            index.nextDeadline != Deadline.never || index.setAsideCount > 0 || engine.isRoomWasted
+                || engine.isCompactionDue.load(ordering: .relaxed)
         else { return nil }
         guard index.isReady else { return ArchiveEngine.longestPause }
         // Doesn't wait for the lock: its holder may be stopped, and other archives need this thread.
-        guard let section = tryAcquire() else { return recoverAfterCrashedHolder() }
+        guard let section = engine.tryAcquire() else { return recoverAfterCrashedHolder() }
         section.drainTouches()
         let before = index.appendedBytes
         let head = index.head
         // Reclaims first: pending compaction of earlier calls, and entries that the last run expired.
-        let hasPendingReclaim = maintenance.withLock { $0.hasPendingReclaim }
+        let hasPendingReclaim = engine.maintenance.withLock { $0.hasPendingReclaim }
         let isReclaimed =
-            section.compactPart() || hasPendingReclaim && section.reclaimSome { isReclaimingDue }
-        let expired = isReclaimed ? 0 : try? section.expireSome()
+            section.compactPart() || hasPendingReclaim && section.reclaimSome { engine.isReclaimingDue }
+        let expired = isReclaimed ? 0 : try? expireSome(section)
         var isBusy = isReclaimed || expired ?? 0 > 0
-        maintenance.withLock { $0.hasPendingReclaim = isBusy }
+        engine.maintenance.withLock { $0.hasPendingReclaim = isBusy }
         if !isBusy { isBusy = section.forgetSetAside(most: ArchiveEngine.actionBatch) }
         if !isBusy, isQuiet { isBusy = section.giveRoomBack() }
         let own = index.appendedBytes &- before
         let hasWritten = index.head != head
-        maintenance.withLock { $0.appended &+= own }
-        let pause = isBusy ? ArchiveEngine.shortestPause : section.untilNext(failed: expired == nil)
+        engine.maintenance.withLock { $0.appended &+= own }
+        let pause = isBusy ? ArchiveEngine.shortestPause : untilNext(section, failed: expired == nil)
         // Releases the lock before waiting for the medium.
         _ = consume section
-        if hasWritten { try? finishChange() }
+        if hasWritten { try? engine.finishChange() }
         return pause
     }
 
@@ -80,7 +81,7 @@ extension ArchiveEngine {
     private func recoverAfterCrashedHolder() -> Int64 {
         guard index.sectionOwner != 0 else { return 10_000_000 }
         do throws(StorageError) {
-            _ = try acquire(nanoseconds: 0)
+            _ = try engine.acquire(nanoseconds: 0)
             return ArchiveEngine.shortestPause
         } catch {
             if case .busy = error { return 10_000_000 }
@@ -90,52 +91,52 @@ extension ArchiveEngine {
 
     /// Clears the flag if dead space is within the allowance. Requires the lock, because compaction becomes pending under it: a
     /// call that added some in between would otherwise end without it.
-    fileprivate func endPendingCompaction() {
-        if compactionOwner.load(ordering: .relaxed) == 0 { isCompactionDue.store(false, ordering: .relaxed) }
+    private func endPendingCompaction() {
+        if engine.compactionOwner.load(ordering: .relaxed) == 0 {
+            engine.isCompactionDue.store(false, ordering: .relaxed)
+        }
     }
 
     private func sampleWriting() -> Bool {
         let appended = index.appendedBytes
-        return maintenance.withLock { state in
+        return engine.maintenance.withLock { state in
             let now = cp_monotonic_time()
-            guard now &- state.second >= ArchiveEngine.usualPause else { return state.isQuiet }
+            guard now &- state.second >= MaintenanceRun.usualPause else { return state.isQuiet }
             state.isQuiet =
-                state.second != 0 && appended &- min(appended, state.appended) < ArchiveEngine.quietBytes
+                state.second != 0 && appended &- min(appended, state.appended) < MaintenanceRun.quietBytes
             state.second = now
             state.appended = appended
             return state.isQuiet
         }
     }
-}
 
-extension ArchiveSection {
     /// Removes expired entries, at most as many as one hold of the lock allows. Returns the number of examined entries.
-    fileprivate func expireSome() throws(StorageError) -> Int {
-        let next = index.nextDeadline
+    private func expireSome(_ section: borrowing ArchiveSection) throws(StorageError) -> Int {
+        let next = section.index.nextDeadline
         guard next != Deadline.never, next <= Clock.boot() else { return 0 }
-        let due = index.deadlines.due(
-            at: Clock.boot(), most: ArchiveEngine.actionBatch, rows: ArchiveEngine.rowsAtOnce)
+        let due = section.index.deadlines.due(
+            at: Clock.boot(), most: ArchiveEngine.actionBatch, rows: EntryRemover.rowsAtOnce)
         guard !due.numbers.isEmpty else { return due.isDone ? 0 : 1 }
-        return try expire(due.numbers).entries
+        return try section.expire(due.numbers).entries
     }
 
-    fileprivate func untilNext(failed: Bool) -> Int64? {
-        if failed { return ArchiveEngine.usualPause }
+    private func untilNext(_ section: borrowing ArchiveSection, failed: Bool) -> Int64? {
+        if failed { return MaintenanceRun.usualPause }
         var left = Int64.max
         if engine.isRoomWasted {
-            left = ArchiveEngine.usualPause
+            left = MaintenanceRun.usualPause
         } else {
-            engine.endPendingCompaction()
+            endPendingCompaction()
         }
         let now = Clock.boot()
         func wait(until moment: Int64) {
             let nanoseconds = moment.subtractingSaturating(now).multipliedReportingOverflow(by: 1000)
             left = min(left, nanoseconds.overflow ? .max : nanoseconds.partialValue)
         }
-        if index.nextDeadline != Deadline.never { wait(until: index.nextDeadline) }
-        for line in index.undo.lines where line.marked > 0 {
+        if section.index.nextDeadline != Deadline.never { wait(until: section.index.nextDeadline) }
+        for line in section.index.undo.lines where line.marked > 0 {
             wait(until: line.end)
-            if line.endBytes != .max { left = min(left, ArchiveEngine.usualPause) }
+            if line.endBytes != .max { left = min(left, MaintenanceRun.usualPause) }
         }
         guard left != .max else { return nil }
         return max(ArchiveEngine.shortestPause, min(left, ArchiveEngine.longestPause))

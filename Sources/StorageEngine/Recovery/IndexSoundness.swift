@@ -1,9 +1,11 @@
 /// Whether an index without a clean mark, which no process has open, is consistent in itself and with the log. An inconsistent
 /// one is rebuilt, which costs recency and counters. Each check prevents an operation from overwriting, removing or evicting
 /// intact entries. Costs one pass over the index and the frame headers of one segment.
-extension ArchiveEngine {
+struct IndexSoundness: ArchiveOperation {
+    let engine: ArchiveEngine
+
     /// Conditions that hold even after a process crashed during a change, so that recovery can rely on them.
-    func headerIsSound(wasInterrupted: Bool) throws(StorageError) -> Bool {
+    func isHeaderSound(wasInterrupted: Bool) throws(StorageError) -> Bool {
         let numbers = try log.segmentNumbers()
         guard try chunksAddUp() else { return false }
         // Valid stamps and sequences never reach this; sums with them must not overflow.
@@ -73,10 +75,10 @@ extension ArchiveEngine {
 
     /// Compares the entries with totals, segments' counts, order of recency, buckets and free list.
     func addsUp() throws(StorageError) -> Bool {
-        if kind == .log {
+        if engine.kind == .log {
             guard index.structureVersion & 1 == 0 else { return false }
-            return try messagesAddUp()
+            return try MessageReader(engine: engine).addUp()
         }
-        return IndexChecker(self, most: 1).found.isEmpty
+        return IndexChecker(engine, most: 1).found.isEmpty
     }
 }

@@ -18,12 +18,13 @@ struct BatchPublication {
 }
 
 /// Publication of a batch by one atomic store. Why readers never see a part of it: OnDiskFormat, "Batches".
-extension ArchiveSection {
+extension BatchPublication {
     /// Makes the frames of a batch part of the archive by one atomic store. Slots for new entries must be reserved.
-    func publish(_ batch: BatchPublication, _ pin: SegmentLog.Pin) {
-        var steps = batch.steps
+    func publish(_ section: borrowing ArchiveSection, _ pin: SegmentLog.Pin) {
+        let index = section.index
+        var steps = steps
         // From here on, readers that meet a frame of the batch use the entry's previous frame.
-        index.batchOpen = batch.first
+        index.batchOpen = first
         crashPoint(.batchMarked)
         for place in steps.indices {
             if let slot = index.entry(steps[place].number) {
@@ -32,39 +33,45 @@ extension ArchiveSection {
                 slot.name(new)
                 index.table.setCell(of: steps[place].number, slot, new, replacing: old)
             } else if steps[place].isPut {
-                steps[place].number = addUnpublished(steps[place], pin)
+                steps[place].number = addUnpublished(section, steps[place], pin)
             }
             crashPoint(.batchEntryChanged)
         }
         // Stored before `batchOpen` is cleared: the batch must not count while slots belong to the previous frames.
-        index.batchDone = batch.first
+        index.batchDone = first
         crashPoint(.batchDecided)
         index.batchOpen = .none
         crashPoint(.batchCommitted)
         for step in steps {
-            fillPublished(step, pin)
+            fillPublished(section, step, pin)
             crashPoint(.batchEntryFilled)
         }
-        for number in batch.victims {
-            remove(number)
+        for number in victims {
+            section.remove(number)
             crashPoint(.batchVictimRemoved)
         }
-        commit(batch.first, bytes: batch.bytes)
+        section.commit(first, bytes: bytes)
         crashPoint(.batchHeadMoved)
         index.batchDone = .none
     }
 
-    private func content(at step: BatchStep, _ pin: SegmentLog.Pin) -> FrameContent? {
-        log.frame(pin, at: step.location.offset).map(engine.content)
+    private func content(
+        _ section: borrowing ArchiveSection, at step: BatchStep, _ pin: SegmentLog.Pin
+    ) -> FrameContent? {
+        let engine = section.engine
+        return engine.log.frame(pin, at: step.location.offset).map(engine.content)
     }
 
     /// Fills slot and cell of a new entry, but doesn't link it into the order of recency.
-    private func addUnpublished(_ step: BatchStep, _ pin: SegmentLog.Pin) -> UInt32 {
-        guard let content = content(at: step, pin) else { return 0 }
+    private func addUnpublished(
+        _ section: borrowing ArchiveSection, _ step: BatchStep, _ pin: SegmentLog.Pin
+    ) -> UInt32 {
+        let index = section.index
+        guard let content = content(section, at: step, pin) else { return 0 }
         index.beginStructureChange()
         let number = index.numbers.allocate()
         if let slot = index.entry(number) {
-            fill(number, slot, content, frameBytes: content.frameBytes)
+            section.fill(number, slot, content, frameBytes: content.frameBytes)
             slot.recency = content.recency
             slot.newer = 0
             slot.older = 0
@@ -77,30 +84,35 @@ extension ArchiveSection {
         return number
     }
 
-    private func fillPublished(_ step: BatchStep, _ pin: SegmentLog.Pin) {
+    private func fillPublished(
+        _ section: borrowing ArchiveSection, _ step: BatchStep, _ pin: SegmentLog.Pin
+    ) {
+        let index = section.index
         guard let slot = index.entry(step.number) else { return }
         if step.old != .none { index.adjustLive(step.old, by: -Int(slot.frameBytes)) }
-        guard let content = content(at: step, pin) else { return index.declareDamaged() }
+        guard let content = content(section, at: step, pin) else { return index.declareDamaged() }
         // A value on disk, or a deletion, replaces the key's memory-only entries.
-        if slot.isMemoryOnly { removeMemoryOnly(of: content.key, tag: step.tag, sparing: step.number) }
+        if slot.isMemoryOnly {
+            section.removeMemoryOnly(of: content.key, tag: step.tag, sparing: step.number)
+        }
         guard step.isPut else {
             index.adjustLive(step.location, by: Int(slot.frameBytes))
-            return remove(step.number)
+            return section.remove(step.number)
         }
-        let bytes = content.frameBytes
+        let frameBytes = content.frameBytes
         if step.old != .none {
             index.adjust(.valueBytes, by: content.value.count - Int(slot.valueBytes))
-            fill(step.number, slot, content, frameBytes: bytes)
+            section.fill(step.number, slot, content, frameBytes: frameBytes)
             index.table.setLocation(step.number, slot, step.location)
             index.residency.forget(step.number)
             index.order.unlink(step.number, slot)
             slot.recency = content.recency
         } else {
-            if index.setAsideCount != 0 { supersede(content.key, tag: step.tag) }
+            if index.setAsideCount != 0 { section.supersede(content.key, tag: step.tag) }
             index.adjust(.valueBytes, by: content.value.count)
             index.adjust(.entryCount, by: 1)
         }
         index.order.linkAsMostRecent(step.number, slot)
-        index.adjustLive(step.location, by: bytes)
+        index.adjustLive(step.location, by: frameBytes)
     }
 }

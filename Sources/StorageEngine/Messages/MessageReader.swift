@@ -7,7 +7,10 @@ struct FoundMessage {
     var end: Location { place.advanced(by: frameBytes) }
 }
 
-extension ArchiveEngine {
+/// Reads the messages of a log without its lock.
+struct MessageReader: ArchiveOperation {
+    let engine: ArchiveEngine
+
     /// The first undamaged message from `place` to `end`. Throws if a segment can't be read now. Bytes before `settled` (the log
     /// tail) no longer change. A frame may extend beyond `end`, and bytes inside its value aren't frames.
     func message(
@@ -72,7 +75,8 @@ extension ArchiveEngine {
         return nil
     }
 
-    func messagesAddUp() throws(StorageError) -> Bool {
+    /// Whether the index counts the messages of the log.
+    func addUp() throws(StorageError) -> Bool {
         let (count, bytes) = try countMessages()
         return count == index.entryCount && bytes == Int(index.valueBytes)
     }

@@ -1,55 +1,60 @@
 import CPlatform
 
-/// Batches (S15): writes all frames in one segment after the log tail, then calls `publish(_:)`. OnDiskFormat, "Batches".
-extension ArchiveEngine {
-    func applyMakingRoom(_ batch: PreparedBatch) throws(StorageError) -> [BatchResult]? {
+/// Applies batches (S15): writes all frames in one segment after the log tail, then publishes them. OnDiskFormat, "Batches".
+struct BatchWriter: ArchiveOperation {
+    let engine: ArchiveEngine
+
+    func apply(_ batch: PreparedBatch) throws(StorageError) -> [BatchResult]? {
         do throws(StorageError) {
-            return try apply(batch)
+            return try applyOnce(batch)
         } catch {
             guard case .noSpace = error else { throw error }
             let bytes = batch.valueBytes + batch.bytes.count + 120 * batch.changes.count
-            return try makingRoom(for: bytes, refusal: error) { () throws(StorageError) in try apply(batch) }
+            return try FullDisk(engine: engine).makingRoom(for: bytes, refusal: error) {
+                () throws(StorageError) in try applyOnce(batch)
+            }
         }
     }
 
-    private func apply(_ batch: PreparedBatch) throws(StorageError) -> [BatchResult]? {
+    private func applyOnce(_ batch: PreparedBatch) throws(StorageError) -> [BatchResult]? {
         let result: Result<[BatchResult]?, StorageError> = batch.bytes.withUnsafeBytes { bytes in
-            Result { () throws(StorageError) in try acquire().apply(batch, bytes) }
+            Result { () throws(StorageError) in try apply(engine.acquire(), batch, bytes) }
         }
         return try result.get()
     }
-}
 
-extension ArchiveSection {
     private static let evictionsInFrame = 4096
 
-    fileprivate func apply(
+    private func apply(
+        _ section: borrowing ArchiveSection,
         _ batch: PreparedBatch, _ bytes: UnsafeRawBufferPointer
     ) throws(StorageError) -> [BatchResult]? {
         for condition in batch.conditions {
-            guard try isMet(condition, bytes) else { return nil }
+            guard try isMet(section, condition, bytes) else { return nil }
         }
         if let limit = engine.diskLimit, batch.valueBytes > limit {
             engine.reportRejection(
                 UnsafeRawBufferPointer(start: nil, count: 0), tag: 0, bytes: batch.valueBytes, .tooLarge)
             throw .batchTooLarge(bytes: batch.valueBytes, limit: limit, archive: engine.name)
         }
-        let stamps = index.touches.takeStampsAndDrain(batch.changes.count)
-        let changes = try lookUp(batch.changes, bytes)
-        let results = results(of: changes, in: batch)
+        let stamps = section.index.touches.takeStampsAndDrain(batch.changes.count)
+        let changes = try lookUp(section, batch.changes, bytes)
+        let results = results(section, of: changes, in: batch)
         let needed = changes.filter(\.isNeeded)
         guard !needed.isEmpty else { return results }
         let plan = BatchPlan(
-            changes: needed, victims: try victims(for: needed), firstStamp: stamps, time: Clock.wall())
-        try carryOut(plan, bytes)
+            changes: needed, victims: try victims(section, for: needed), firstStamp: stamps,
+            time: Clock.wall())
+        try carryOut(section, plan, bytes)
         return results
     }
 
     private func isMet(
+        _ section: borrowing ArchiveSection,
         _ condition: BatchCondition, _ bytes: UnsafeRawBufferPointer
     ) throws(StorageError) -> Bool {
         let key = UnsafeRawBufferPointer(rebasing: bytes[condition.key])
-        guard let present = try findToChange(key, tag: condition.tag) else {
+        guard let present = try section.findToChange(key, tag: condition.tag) else {
             return condition.sequence == nil
         }
         defer { engine.unpin(present) }
@@ -57,12 +62,13 @@ extension ArchiveSection {
     }
 
     private func lookUp(
+        _ section: borrowing ArchiveSection,
         _ changes: [BatchChange], _ bytes: UnsafeRawBufferPointer
     ) throws(StorageError) -> [BatchChange] {
         var changes = changes
         for place in changes.indices {
             let key = UnsafeRawBufferPointer(rebasing: bytes[changes[place].key])
-            guard let present = try findToChange(key, tag: changes[place].tag) else { continue }
+            guard let present = try section.findToChange(key, tag: changes[place].tag) else { continue }
             defer { engine.unpin(present) }
             changes[place].number = present.number
             changes[place].previous = present.location
@@ -75,7 +81,9 @@ extension ArchiveSection {
         return changes
     }
 
-    private func results(of changes: [BatchChange], in batch: PreparedBatch) -> [BatchResult] {
+    private func results(
+        _ section: borrowing ArchiveSection, of changes: [BatchChange], in batch: PreparedBatch
+    ) -> [BatchResult] {
         var results = [BatchResult](repeating: .superseded, count: batch.itemCount)
         for change in changes {
             let isThere = change.number != 0 && !change.isExpired
@@ -86,93 +94,88 @@ extension ArchiveSection {
     }
 
     /// The least recent entries to evict for the limit, except those that the batch changes.
-    private func victims(for changes: [BatchChange]) throws(StorageError) -> [UInt32] {
+    private func victims(_ section: borrowing ArchiveSection, for changes: [BatchChange]) throws(StorageError)
+        -> [UInt32]
+    {
         guard let limit = engine.diskLimit else { return [] }
-        var bytes = Int(index.valueBytes)
+        var bytes = Int(section.index.valueBytes)
         var spared = Set<UInt32>(minimumCapacity: changes.count)
         for change in changes {
             bytes += change.value?.count ?? 0
-            guard let slot = index.entry(change.number) else { continue }
+            guard let slot = section.index.entry(change.number) else { continue }
             bytes -= Int(slot.valueBytes)
             spared.insert(change.number)
         }
         var victims: [UInt32] = []
-        var order = index.order.victims()
-        while bytes > limit, let (number, slot) = index.order.next(&order) {
+        var order = section.index.order.victims()
+        while bytes > limit, let (number, slot) = section.index.order.next(&order) {
             guard !spared.contains(number) else { continue }
             victims.append(number)
             bytes -= Int(slot.valueBytes)
         }
         guard bytes <= limit else {
-            throw miscounted()
+            throw section.miscounted()
         }
         return victims
     }
 
-    private func carryOut(_ plan: BatchPlan, _ bytes: UnsafeRawBufferPointer) throws(StorageError) {
-        let frameBytes = plan.frameBytes(evictionsInFrame: ArchiveSection.evictionsInFrame)
+    private func carryOut(
+        _ section: borrowing ArchiveSection, _ plan: BatchPlan, _ bytes: UnsafeRawBufferPointer
+    ) throws(StorageError) {
+        let frameBytes = plan.frameBytes(evictionsInFrame: BatchWriter.evictionsInFrame)
         let total = Frame.bytes(key: 0, extension: 0, value: BatchHeader.bytes) + frameBytes.sum
         guard total <= BatchHeader.maximumFrameBytes else {
             throw .batchTooLarge(
                 bytes: total, limit: UInt64(BatchHeader.maximumFrameBytes), archive: engine.name)
         }
-        try reserveEntries(plan.changes.count { $0.number == 0 })
-        let (first, pin) = try roomForFrames(bytes: total)
+        try section.reserveEntries(plan.changes.count { $0.number == 0 })
+        let (first, pin) = try section.roomForFrames(bytes: total)
         defer { log.unpin(pin) }
-        let steps = write(plan, bytes, count: frameBytes.count, total: total, at: first, pin)
-        let sizes = plan.victims.map { Int(index.entry($0)?.valueBytes ?? 0) }
-        let places = plan.victims.map { index.entry($0)?.location ?? .none }
-        let tags = plan.victims.map { index.entry($0)?.tag ?? 0 }
-        let deleted = plan.changes.map { Int(index.entry($0.number)?.shownBytes ?? 0) }
-        publish(BatchPublication(first: first, bytes: total, steps: steps, victims: plan.victims), pin)
+        let steps = write(section, plan, bytes, count: frameBytes.count, total: total, at: first, pin)
+        let sizes = plan.victims.map { Int(section.index.entry($0)?.valueBytes ?? 0) }
+        let places = plan.victims.map { section.index.entry($0)?.location ?? .none }
+        let tags = plan.victims.map { section.index.entry($0)?.tag ?? 0 }
+        let deleted = plan.changes.map { Int(section.index.entry($0.number)?.shownBytes ?? 0) }
+        BatchPublication(first: first, bytes: total, steps: steps, victims: plan.victims).publish(
+            section, pin)
         for place in plan.victims.indices {
-            index.publish(
+            section.index.publish(
                 .eviction, .limit, tag: tags[place], bytes: sizes[place], location: places[place],
                 pid: engine.pid,
                 time: plan.time)
         }
         for (place, change) in plan.changes.enumerated() {
             let kind: EventKind = change.value == nil ? .delete : change.keepsCreation ? .update : .record
-            index.publish(
+            section.index.publish(
                 kind, .request, tag: change.tag, bytes: change.value?.count ?? deleted[place],
                 location: steps[place].location, pid: engine.pid, time: plan.time,
                 key: UnsafeRawBufferPointer(rebasing: bytes[change.key]))
         }
         let puts = plan.changes.count { $0.value != nil }
-        index.addLocked(.records, UInt64(puts))
-        index.add(.deletes, UInt64(plan.changes.count - puts))
-        index.addLocked(.evictions, UInt64(plan.victims.count))
-        reclaim(forAppended: total)
-        compactIfSparse(removed: plan.victims.count + plan.changes.count - puts)
-    }
-
-    func reserveEntries(_ count: Int) throws(StorageError) {
-        guard count > 0 else { return }
-        try index.numbers.reserve()
-        let needed = Int(index.entryHighWater) + count
-        // Taking a free slot can't fail, because the free list is in the mapped file; but the list's length isn't stored.
-        if needed > Int(index.entryCapacity),
-            Int(index.usedEntries) - index.entryCount - Int(index.setAsideCount) < count
-        {
-            try index.grow(toHold: needed)
-        }
+        section.index.addLocked(.records, UInt64(puts))
+        section.index.add(.deletes, UInt64(plan.changes.count - puts))
+        section.index.addLocked(.evictions, UInt64(plan.victims.count))
+        section.reclaim(forAppended: total)
+        section.compactIfSparse(removed: plan.victims.count + plan.changes.count - puts)
     }
 
     /// Writes all frames from `first` on. None of them counts before the last is complete.
     private func write(
+        _ section: borrowing ArchiveSection,
         _ plan: BatchPlan, _ bytes: UnsafeRawBufferPointer, count: Int, total: Int, at first: Location,
         _ pin: SegmentLog.Pin
     ) -> [BatchStep] {
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
         var offset = first.offset
         func write(_ content: FrameContent) -> Location {
-            segments.view(pin).write(content, at: offset)
+            section.segments.view(pin).write(content, at: offset)
             defer { offset += content.frameBytes }
             return Location(segment: first.segment, offset: offset)
         }
         func content(_ kind: FrameKind, stamp: UInt64) -> FrameContent {
             FrameContent(
-                kind: kind, sequence: nextSequence(), recency: stamp, time: plan.time, created: plan.time,
+                kind: kind, sequence: section.nextSequence(), recency: stamp, time: plan.time,
+                created: plan.time,
                 key: none, value: none, extensionBytes: none)
         }
         let ownBytes = Frame.bytes(key: 0, extension: 0, value: BatchHeader.bytes)
@@ -182,13 +185,13 @@ extension ArchiveSection {
             _ = write(begin)
         }
         crashPoint(.batchBegun)
-        for start in stride(from: 0, to: plan.victims.count, by: ArchiveSection.evictionsInFrame) {
-            let named = plan.victims[start..<min(start + ArchiveSection.evictionsInFrame, plan.victims.count)]
+        for start in stride(from: 0, to: plan.victims.count, by: BatchWriter.evictionsInFrame) {
+            let named = plan.victims[start..<min(start + BatchWriter.evictionsInFrame, plan.victims.count)]
             var evict = content(.evict, stamp: plan.firstStamp)
             evict.isInBatch = true
-            withBatchExtension(FrameExtension.evictionBytes(named.count)) { writer in
+            withBatchExtension(section, FrameExtension.evictionBytes(named.count)) { writer in
                 BatchPart(first: first, previous: .none).write(to: &writer)
-                writer.append(evictions: named.map { index.entry($0)?.location ?? .none })
+                writer.append(evictions: named.map { section.index.entry($0)?.location ?? .none })
                 evict.extensionBytes = writer.written
                 _ = write(evict)
             }
@@ -203,7 +206,7 @@ extension ArchiveSection {
             frame.created = change.created ?? plan.time
             frame.key = UnsafeRawBufferPointer(rebasing: bytes[change.key])
             let location = change.withTraits { traits in
-                withBatchExtension(traits.bytes) { writer in
+                withBatchExtension(section, traits.bytes) { writer in
                     BatchPart(first: first, previous: change.previous).write(to: &writer)
                     traits.write(to: &writer)
                     frame.extensionBytes = writer.written
@@ -222,6 +225,7 @@ extension ArchiveSection {
     }
 
     private func withBatchExtension<Value>(
+        _ section: borrowing ArchiveSection,
         _ bytes: Int, _ body: (inout ExtensionWriter) -> Value
     ) -> Value {
         let size = FrameExtension.partBytes(BatchPart.bytes) + bytes

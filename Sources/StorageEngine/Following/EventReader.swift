@@ -1,11 +1,13 @@
 import CPlatform
 
-/// Reading the event ring. Requires no lock and writes nothing.
-extension ArchiveEngine {
-    var nextEvent: UInt64 { index.events.head &+ eventBase.load(ordering: .relaxed) }
+/// Reads the event ring. Requires no lock and writes nothing.
+struct EventReader: ArchiveOperation {
+    let engine: ArchiveEngine
+
+    var nextEvent: UInt64 { index.events.head &+ engine.eventBase.load(ordering: .relaxed) }
 
     func events(from first: UInt64?) -> EventBatch {
-        let base = eventBase.load(ordering: .relaxed)
+        let base = engine.eventBase.load(ordering: .relaxed)
         // Numbers before the base belong to events that only a former index had.
         var batch = ringEvents(from: first.map { $0 - min($0, base) })
         if let first, first < base { batch.lost &+= base - first }
@@ -56,7 +58,7 @@ extension ArchiveEngine {
         let product = wait.clampedMicroseconds.multipliedReportingOverflow(by: 1000)
         let nanoseconds = product.overflow ? Int64.max : product.partialValue
         let start = cp_monotonic_time()
-        let bell = processSlot == nil ? nil : try? index.doorbell?.bell()
+        let bell = engine.processSlot == nil ? nil : try? index.doorbell?.bell()
         while true {
             let count = bell?.count ?? 0
             if bell != nil { index.events.markAsAwaited() }
@@ -95,15 +97,17 @@ extension ArchiveEngine {
     }
 
     private func key(at location: Location, tag: UInt32) -> String? {
-        let found: String?? = withFrame(at: location) { frame in
-            guard frame.keyBytes > 0, UInt32(truncatingIfNeeded: hash(frame.key)) == tag else { return nil }
+        let found: String?? = engine.withFrame(at: location) { frame in
+            guard frame.keyBytes > 0, UInt32(truncatingIfNeeded: engine.hash(frame.key)) == tag else {
+                return nil
+            }
             return String(decoding: frame.key, as: UTF8.self)
         }
         return found ?? nil
     }
 
     func history(of key: UnsafeRawBufferPointer) -> KeyHistory {
-        let tag = UInt32(truncatingIfNeeded: hash(key))
+        let tag = UInt32(truncatingIfNeeded: engine.hash(key))
         let name = String(decoding: key, as: UTF8.self)
         let head = index.events.head
         let oldest = head - min(head, UInt64(IndexLayout.events))

@@ -1,4 +1,7 @@
-extension ArchiveEngine {
+/// Copies a snapshot into an empty archive.
+struct SnapshotCopier: ArchiveOperation {
+    let engine: ArchiveEngine
+
     /// Entries or messages copied under one hold of the lock.
     private static let copiedAtOnce = 256
 
@@ -9,10 +12,10 @@ extension ArchiveEngine {
     ) throws(StorageError) -> Bool {
         // The least recently accessed entry first; messages in their order.
         let order = snapshot.kind == .log ? Array(0..<snapshot.count) : Array((0..<snapshot.count).reversed())
-        for start in stride(from: 0, to: order.count, by: ArchiveEngine.copiedAtOnce) {
+        for start in stride(from: 0, to: order.count, by: SnapshotCopier.copiedAtOnce) {
             guard progress(start) else { return false }
-            let section = try acquire()
-            for number in order[start..<min(start + ArchiveEngine.copiedAtOnce, order.count)] {
+            let section = try engine.acquire()
+            for number in order[start..<min(start + SnapshotCopier.copiedAtOnce, order.count)] {
                 let frame: Frame
                 do throws(StorageError) {
                     frame = try snapshot.frame(at: number)
@@ -20,19 +23,19 @@ extension ArchiveEngine {
                     damaged(error)
                     continue
                 }
-                if kind == .log {
-                    try section.copy(message: frame)
+                if engine.kind == .log {
+                    try copy(section, message: frame)
                 } else {
-                    try section.copy(frame, snapshot.item(at: number))
+                    try copy(section, frame, snapshot.item(at: number))
                 }
             }
         }
         return progress(order.count)
     }
-}
 
-extension ArchiveSection {
-    fileprivate func copy(_ frame: Frame, _ item: SnapshotItem) throws(StorageError) {
+    private func copy(_ section: borrowing ArchiveSection, _ frame: Frame, _ item: SnapshotItem)
+        throws(StorageError)
+    {
         var traits = frame.traits
         traits.deadline = item.deadline
         var content = FrameContent(
@@ -40,35 +43,38 @@ extension ArchiveSection {
             time: item.accessed, created: frame.created, key: frame.key, value: frame.value,
             extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
         let size = traits.bytes + FrameExtension.partBytes(item.hits == 0 ? 0 : 4)
-        try withExtension(bytes: size) { (writer) throws(StorageError) in
+        try section.withExtension(bytes: size) { (writer) throws(StorageError) in
             traits.write(to: &writer)
             if item.hits > 0, let room = writer.part(.hits, bytes: 4) {
                 room.storeBytes(of: item.hits, as: UInt32.self)
             }
             content.extensionBytes = writer.written
-            try appendCopy(content)
+            try appendCopy(section, content)
         }
     }
 
-    fileprivate func copy(message frame: Frame) throws(StorageError) {
+    private func copy(_ section: borrowing ArchiveSection, message frame: Frame) throws(StorageError) {
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
         try appendCopy(
+            section,
             FrameContent(
                 kind: .message, sequence: frame.sequence, recency: frame.recency, time: frame.time,
-                created: Int64(bitPattern: index.firstMessage.raw), key: none, value: frame.value,
+                created: Int64(bitPattern: section.index.firstMessage.raw), key: none, value: frame.value,
                 extensionBytes: none))
     }
 
-    private func appendCopy(_ content: FrameContent) throws(StorageError) {
-        if engine.kind != .log { try index.numbers.reserve() }
-        let location = try append(content)
-        try withPinned(location) { (frame) throws(StorageError) in
-            try replay(frame, at: location, tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))
+    private func appendCopy(_ section: borrowing ArchiveSection, _ content: FrameContent) throws(StorageError)
+    {
+        if engine.kind != .log { try section.index.numbers.reserve() }
+        let location = try section.append(content)
+        try withPinned(section, location) { (frame) throws(StorageError) in
+            try section.replay(frame, at: location, tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))
         }
-        commit(location, bytes: content.frameBytes)
+        section.commit(location, bytes: content.frameBytes)
     }
 
     private func withPinned(
+        _ section: borrowing ArchiveSection,
         _ location: Location, _ body: (Frame) throws(StorageError) -> Void
     ) throws(StorageError) {
         guard let pin = try log.pinIfPresent(location.segment) else {
