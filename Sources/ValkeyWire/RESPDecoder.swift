@@ -1,9 +1,3 @@
-/// Bytes against the protocol. The connection can't be used any further.
-package struct RESPError: Error, Hashable, CustomStringConvertible {
-    package var reason: String
-    package var description: String { "the server's reply is not of the protocol: \(reason)" }
-}
-
 /// Decodes values from bytes as they arrive, in linear time. Announced but missing data takes no memory.
 package struct RESPDecoder {
     package struct Limits: Sendable {

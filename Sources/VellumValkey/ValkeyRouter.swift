@@ -20,7 +20,7 @@ final class ValkeyRouter: @unchecked Sendable {
     private let address: ValkeyAddress
     private let options: ValkeyTier.Options
     private let loop: any EventLoop
-    private let figures = ValkeyFigures()
+    private let figures = Guarded(RemoteHealth())
     /// Pending requests and their bytes. Safe from any thread.
     private let waiting = Atomic(0)
     private let waitingBytes = Atomic(0)
@@ -42,15 +42,11 @@ final class ValkeyRouter: @unchecked Sendable {
 
     private struct Space {
         let space: ValkeySpace
-        var watches: [ObjectIdentifier: NodeWatch] = [:]
         var isCovered = false
     }
 
     init(_ address: ValkeyAddress, _ name: String, _ options: ValkeyTier.Options, on loop: any EventLoop) {
-        self.address = address
-        self.name = name
-        self.options = options
-        self.loop = loop
+        (self.address, self.name, self.options, self.loop) = (address, name, options, loop)
     }
 
     // MARK: For any thread
@@ -74,18 +70,13 @@ final class ValkeyRouter: @unchecked Sendable {
     func add(_ space: ValkeySpace) {
         loop.execute { [self] in
             spaces[ObjectIdentifier(space)] = Space(space: space)
-            let used = (isClustered && !slots.isEmpty ? members : []).map { ObjectIdentifier($0) }
-            for session in sessions.values
-            where used.isEmpty || (used + unknown).contains(ObjectIdentifier(session)) {
-                watch(space, session)
-            }
+            updateWatches()
         }
     }
 
     func remove(_ space: ValkeySpace) {
         loop.execute { [self] in
-            guard let known = spaces.removeValue(forKey: ObjectIdentifier(space)) else { return }
-            for watch in known.watches.values { watch.session?.unwatch(watch) }
+            if spaces.removeValue(forKey: ObjectIdentifier(space)) != nil { updateWatches() }
         }
     }
 
@@ -102,9 +93,7 @@ final class ValkeyRouter: @unchecked Sendable {
             let all = whole.enumerated().flatMap { place, command in
                 asking && (place == 0 || !isAtomic) ? [RESPCommand("ASKING"), command] : [command]
             }
-            var bytes: [UInt8] = []
-            for command in all { command.encode(into: &bytes) }
-            return (bytes, all.count)
+            return (all.encoded, all.count)
         }
 
         func replies(_ all: [RESPValue], asking: Bool, _ tier: String) -> Result<[RESPValue], RemoteError> {
@@ -115,7 +104,7 @@ final class ValkeyRouter: @unchecked Sendable {
                 return .failure(.refused(tier: tier, message: "invalid answer to EXEC"))
             }
             // The last command is the change. The others may fail for a value of another program.
-            if case .error(let message)? = replies.last {
+            if let message = replies.last?.error {
                 return .failure(.refused(tier: tier, message: message))
             }
             return .success(replies)
@@ -208,10 +197,8 @@ final class ValkeyRouter: @unchecked Sendable {
     /// Tracks a server that isn't in the layout, because it may answer requests.
     private func meet(_ session: ValkeySession) {
         guard unknown.insert(ObjectIdentifier(session)).inserted else { return }
-        for (place, space) in spaces {
-            if space.watches[ObjectIdentifier(session)] == nil { watch(space.space, session) }
-            judge(place)
-        }
+        session.watch(prefixes)
+        for place in spaces.keys { judge(place) }
     }
 
     private var servers: [ValkeySession] {
@@ -224,6 +211,17 @@ final class ValkeyRouter: @unchecked Sendable {
     }
 
     private func note(_ event: ValkeySession.Event, of session: ValkeySession) {
+        switch event {
+        case .changed(let prefix, let key):
+            for known in spaces.values where known.space.prefix == prefix {
+                known.space.listener.changed(key)
+            }
+            return
+        case .changedAll:
+            for known in spaces.values { known.space.listener.changedAll() }
+            return
+        case .connected, .lost, .heard: break
+        }
         if session.isClustered { isClustered = true }
         if isClustered,
             event != .heard || newestEpoch > epoch || .now() - askedAt > TimeAmount(options.heartbeat)
@@ -344,44 +342,39 @@ final class ValkeyRouter: @unchecked Sendable {
         for (place, session) in sessions
         where !used.contains(ObjectIdentifier(session)) && session !== first && session.isUnreachable {
             sessions[place] = nil
-            for space in spaces.keys { spaces[space]?.watches[ObjectIdentifier(session)] = nil }
             session.stop()
         }
         // A server without slots may have been replaced; then changes of its keys were not reported.
         let isGone = former.contains { !used.contains(ObjectIdentifier($0)) }
-        for (place, space) in spaces {
-            if isGone { say(place, isCovered: false) }
-            // A server without slots may be another name of a tracked one, and would report this process's own changes.
-            for session in sessions.values {
-                if used.contains(ObjectIdentifier(session)) {
-                    if space.watches[ObjectIdentifier(session)] == nil { watch(space.space, session) }
-                } else if let watch = spaces[place]?.watches.removeValue(forKey: ObjectIdentifier(session)) {
-                    session.unwatch(watch)
-                }
-            }
-            judge(place)
-        }
+        if isGone { for place in spaces.keys { say(place, isCovered: false) } }
+        updateWatches()
         // Pending answers may be outdated without a report.
         for session in former where !used.contains(ObjectIdentifier(session)) { session.reconnect() }
     }
 
     // MARK: Tracking
 
-    private func watch(_ space: ValkeySpace, _ session: ValkeySession) {
-        let watch = NodeWatch(self, space, session)
-        spaces[ObjectIdentifier(space)]?.watches[ObjectIdentifier(session)] = watch
-        session.watch(space.prefix, watch)
+    private var prefixes: Set<[UInt8]> { Set(spaces.values.map(\.space.prefix)) }
+
+    private func updateWatches() {
+        let (prefixes, used) = (prefixes, unknown.union(members.map { ObjectIdentifier($0) }))
+        for session in sessions.values {
+            // A server without slots may be another name of a tracked one, and would report this process's own changes.
+            let isUsed = slots.isEmpty || used.contains(ObjectIdentifier(session))
+            session.watch(isUsed ? prefixes : [])
+        }
+        for place in spaces.keys { judge(place) }
     }
 
     /// Determines whether an archive is tracked, and notifies its listener of a change.
-    fileprivate func judge(_ place: ObjectIdentifier) {
+    private func judge(_ place: ObjectIdentifier) {
         guard let space = spaces[place] else { return }
         let needed = servers
         let others = sessions.values.filter { unknown.contains(ObjectIdentifier($0)) }
         let isCovered =
             !needed.isEmpty && !(isClustered && (slots.isEmpty || newestEpoch > epoch))
             && (needed + others).allSatisfy {
-                $0.isSound && space.watches[ObjectIdentifier($0)]?.isTracked == true
+                $0.isSound && $0.covered.contains(space.space.prefix)
             }
         say(place, isCovered: isCovered)
     }
@@ -391,33 +384,6 @@ final class ValkeyRouter: @unchecked Sendable {
         spaces[place]?.isCovered = isCovered
         if isCovered { space.space.listener.isCovered() } else { space.space.listener.isUncovered() }
     }
-}
-
-/// The reports of one server on an archive's keys. For one event loop.
-private final class NodeWatch: RemoteListener, @unchecked Sendable {
-    private weak var router: ValkeyRouter?
-    private let space: ValkeySpace
-    private(set) weak var session: ValkeySession?
-    private(set) var isTracked = false
-
-    init(_ router: ValkeyRouter, _ space: ValkeySpace, _ session: ValkeySession) {
-        self.router = router
-        self.space = space
-        self.session = session
-    }
-
-    func isCovered() {
-        isTracked = true
-        router?.judge(ObjectIdentifier(space))
-    }
-
-    func isUncovered() {
-        isTracked = false
-        router?.judge(ObjectIdentifier(space))
-    }
-
-    func changed(_ key: String) { space.listener.changed(key) }
-    func changedAll() { space.listener.changedAll() }
 }
 
 /// Hash slots of a cluster (<https://valkey.io/topics/cluster-spec/>).

@@ -165,7 +165,9 @@ struct EngineChangeTests {
 
     @Test(
         "an archive that was replaced since it was shown isn't changed",
-        arguments: [ArchiveChange.resize(disk: 1 << 20, memory: nil), .rename("Zoo"), .compact, .drop])
+        arguments: [
+            ArchiveChange.resize(disk: 1 << 20, memory: nil), .rename("Zoo"), .compact, .clear, .drop,
+        ])
     func replacedArchiveIsNotChanged(change: ArchiveChange) throws {
         let seen = try ArchiveSample(archive)
         try store.removeArchive(named: "City")

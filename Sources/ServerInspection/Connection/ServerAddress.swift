@@ -1,9 +1,8 @@
 import StorageEngine
-import StoreInspection
 import ValkeyWire
 
 package struct ServerAddress: Sendable, Hashable {
-    private let url: ServerURL
+    package let url: ServerURL
     let password: String?
 
     /// Whether a text is a server's address and not a folder.
@@ -24,9 +23,6 @@ package struct ServerAddress: Sendable, Hashable {
 
     package var host: String { url.host }
     package var port: Int { url.port }
-    var user: String? { url.user }
-    var isSecure: Bool { url.isSecure }
-    package var encryption: ServerEncryption { url.encryption }
     /// The only database to show; nil: all.
     package var database: Int? { url.database }
 
@@ -45,16 +41,14 @@ extension ServerAddress: CustomStringConvertible {
     package var forCommands: String { text(user: url.userPart) }
 
     private func text(user: String) -> String {
-        "valkey\(isSecure ? "s" : "")://" + user + (port == 6379 ? String(url.place.dropLast(5)) : url.place)
-            + encryption.words
+        "valkey\(url.isSecure ? "s" : "")://" + user
+            + (port == 6379 ? String(url.place.dropLast(5)) : url.place) + url.encryption.words
     }
 }
 
 /// Opens TLS connections with the opener of a program that is built with TLS. Safe from any thread.
 package enum SecureConnections {
-    /// A socket for plain text, and a function that returns why the connection ended.
-    package typealias Link = (descriptor: Int32, trouble: @Sendable () -> String?)
-    package typealias Opener = @Sendable (ServerAddress, _ seconds: Int) throws(SourceError) -> Link
+    package typealias Opener = @Sendable (ServerURL, _ seconds: Int) throws(RESPError) -> any RESPTransport
 
     private static let opener = Guarded<Opener?>(nil)
 
@@ -62,10 +56,10 @@ package enum SecureConnections {
 
     package static func open(by opener: @escaping Opener) { self.opener.withLock { $0 = opener } }
 
-    static func opened(_ address: ServerAddress, seconds: Int) throws(SourceError) -> Link {
+    static func opened(_ url: ServerURL, seconds: Int) throws(RESPError) -> any RESPTransport {
         guard let open = opener.withLock({ $0 }) else {
-            throw SourceError("this program is built without TLS")
+            throw RESPError("this program is built without TLS")
         }
-        return try open(address, seconds)
+        return try open(url, seconds)
     }
 }

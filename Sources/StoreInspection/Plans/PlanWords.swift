@@ -149,7 +149,13 @@ extension UndoOutcome {
             "\(TerminalSafe.quoted($0)) was recorded, changed or evicted since; skipped"
         }
         let rest = skippedCount - shown.count
-        if rest > 0 { lines.append("and \(Figures.count(rest, "other", "others"))") }
+        if rest > 0 {
+            // Entries that were dropped with their undo record have no keys.
+            lines.append(
+                shown.isEmpty
+                    ? "\(Figures.count(rest, "entry was", "entries were")) changed, evicted or dropped since; skipped"
+                    : "and \(Figures.count(rest, "other", "others"))")
+        }
         return lines
     }
 

@@ -26,9 +26,9 @@ extension ServerAddress {
     }
 
     /// Refuses to change a remote server without --write.
-    func requireWritable(_ isMeant: Bool) throws {
+    func requireWritable(_ isMeant: Bool, by connection: ServerConnection? = nil) throws {
         if isMeant { return }
-        if try ServerConnection(self).isOnThisMachine() { return }
+        if try (connection ?? ServerConnection(self)).isOnThisMachine() { return }
         let reason =
             isLocal
             ? "may not run on this machine (tunnel, proxy, TLS or container)"

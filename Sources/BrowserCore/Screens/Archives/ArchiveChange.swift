@@ -9,6 +9,8 @@ package enum ArchiveChange: Sendable, Hashable {
     case resize(disk: UInt64?, memory: UInt64?)
     case compact
     case rename(String)
+    /// Deletes all messages of a log.
+    case clear
     case drop
 
     /// Parses `disk 400 KB memory none`. A limit without a name is the disk limit, and one that isn't given is kept.
@@ -82,6 +84,14 @@ package enum ArchiveChange: Sendable, Hashable {
                 : "Releases the space of deleted and replaced entries, at most \(most). Undo still works."
             let size = "\(Figures.bytes(sample.footprint)) for \(Figures.bytes(sample.diskBytes)) of values"
             return (("Compact \(name)?", "Compact"), ["Its files take \(size). \(effect)"])
+        case .clear:
+            return (
+                ("Delete all messages?", "Delete"),
+                [
+                    "\(ArchivesScreen.amount(sample)), of \(name), and any that arrive before you confirm. "
+                        + "This can't be undone."
+                ]
+            )
         case .drop:
             return (
                 ("Drop \(name)?", "Drop"),
@@ -236,6 +246,7 @@ extension ArchivesScreen {
                 model.cost.note(writes: 1, longestCall: carried.longestCall)
                 model.say(carried.outcome, role: .good, seconds: 10)
                 if case .rename(let new) = change { model.archives.renamed(archive.name, to: new) }
+                if change == .clear, model.log?.archive == archive { model.log?.forget() }
             case .failure(let error):
                 model.overlay = .message("Nothing was changed", [error.description])
             }

@@ -38,6 +38,20 @@ extension ArchivesScreen {
         model.archives.problem = nil
         (model.archives.figures, model.archives.read) = (figures, moment)
         model.cost.note(accesses: figures.ownAccesses)
+        dropRemovedListing(&model)
+    }
+
+    /// Drops the listing of an archive that was removed or replaced, because it keeps the disk space of the archive's files.
+    /// A listing on screen stays.
+    private static func dropRemovedListing(_ model: inout Model) {
+        guard let entries = model.entries, model.screen != .entries else { return }
+        if let sample = model.sample(entries.archive) {
+            guard sample.problem == nil, let listed = entries.listedFigures,
+                listed.identity != sample.identity
+            else { return }
+        }
+        model.entries?.arrangement = nil
+        model.entries?.read = ListedRows()
     }
 
     private static func note(
