@@ -37,13 +37,8 @@ final class ValkeyRouter: @unchecked Sendable {
     private var layoutTrouble: String?
     private var askedAt = NIODeadline.distantPast
     private var epoch: Int64 = 0
-    private var spaces: [ObjectIdentifier: Space] = [:]
+    private var spaces: [ObjectIdentifier: ValkeySpace] = [:]
     private var isStopped = false
-
-    private struct Space {
-        let space: ValkeySpace
-        var isCovered = false
-    }
 
     init(_ address: ValkeyAddress, _ name: String, _ options: ValkeyTier.Options, on loop: any EventLoop) {
         (self.address, self.name, self.options, self.loop) = (address, name, options, loop)
@@ -69,7 +64,7 @@ final class ValkeyRouter: @unchecked Sendable {
 
     func add(_ space: ValkeySpace) {
         loop.execute { [self] in
-            spaces[ObjectIdentifier(space)] = Space(space: space)
+            spaces[ObjectIdentifier(space)] = space
             updateWatches()
         }
     }
@@ -170,9 +165,7 @@ final class ValkeyRouter: @unchecked Sendable {
 
     /// Notifies other archives of the same name in this process. Call on the loop.
     func notify(allBut own: ValkeySpace, _ body: (any RemoteListener) -> Void) {
-        for space in spaces.values where space.space !== own && space.space.prefix == own.prefix {
-            body(space.space.listener)
-        }
+        for space in spaces.values where space !== own && space.prefix == own.prefix { body(space.listener) }
     }
 
     // MARK: Servers
@@ -198,7 +191,7 @@ final class ValkeyRouter: @unchecked Sendable {
     private func meet(_ session: ValkeySession) {
         guard unknown.insert(ObjectIdentifier(session)).inserted else { return }
         session.watch(prefixes)
-        for place in spaces.keys { judge(place) }
+        for space in spaces.values { judge(space) }
     }
 
     private var servers: [ValkeySession] {
@@ -213,12 +206,10 @@ final class ValkeyRouter: @unchecked Sendable {
     private func note(_ event: ValkeySession.Event, of session: ValkeySession) {
         switch event {
         case .changed(let prefix, let key):
-            for known in spaces.values where known.space.prefix == prefix {
-                known.space.listener.changed(key)
-            }
+            for space in spaces.values where space.prefix == prefix { space.listener.changed(key) }
             return
         case .changedAll:
-            for known in spaces.values { known.space.listener.changedAll() }
+            for space in spaces.values { space.listener.changedAll() }
             return
         case .connected, .lost, .heard: break
         }
@@ -228,7 +219,7 @@ final class ValkeyRouter: @unchecked Sendable {
         {
             askForLayout()
         }
-        for space in spaces.keys { judge(space) }
+        for space in spaces.values { judge(space) }
         updateTrouble()
     }
 
@@ -346,7 +337,7 @@ final class ValkeyRouter: @unchecked Sendable {
         }
         // A server without slots may have been replaced; then changes of its keys were not reported.
         let isGone = former.contains { !used.contains(ObjectIdentifier($0)) }
-        if isGone { for place in spaces.keys { say(place, isCovered: false) } }
+        if isGone { for space in spaces.values { say(space, isCovered: false) } }
         updateWatches()
         // Pending answers may be outdated without a report.
         for session in former where !used.contains(ObjectIdentifier(session)) { session.reconnect() }
@@ -354,7 +345,7 @@ final class ValkeyRouter: @unchecked Sendable {
 
     // MARK: Tracking
 
-    private var prefixes: Set<[UInt8]> { Set(spaces.values.map(\.space.prefix)) }
+    private var prefixes: Set<[UInt8]> { Set(spaces.values.map(\.prefix)) }
 
     private func updateWatches() {
         let (prefixes, used) = (prefixes, unknown.union(members.map { ObjectIdentifier($0) }))
@@ -363,26 +354,22 @@ final class ValkeyRouter: @unchecked Sendable {
             let isUsed = slots.isEmpty || used.contains(ObjectIdentifier(session))
             session.watch(isUsed ? prefixes : [])
         }
-        for place in spaces.keys { judge(place) }
+        for space in spaces.values { judge(space) }
     }
 
     /// Determines whether an archive is tracked, and notifies its listener of a change.
-    private func judge(_ place: ObjectIdentifier) {
-        guard let space = spaces[place] else { return }
-        let needed = servers
-        let others = sessions.values.filter { unknown.contains(ObjectIdentifier($0)) }
+    private func judge(_ space: ValkeySpace) {
+        let needed = servers + sessions.values.filter { unknown.contains(ObjectIdentifier($0)) }
         let isCovered =
-            !needed.isEmpty && !(isClustered && (slots.isEmpty || newestEpoch > epoch))
-            && (needed + others).allSatisfy {
-                $0.isSound && $0.covered.contains(space.space.prefix)
-            }
-        say(place, isCovered: isCovered)
+            !servers.isEmpty && !(isClustered && (slots.isEmpty || newestEpoch > epoch))
+            && needed.allSatisfy { $0.isSound && $0.covered.contains(space.prefix) }
+        say(space, isCovered: isCovered)
     }
 
-    private func say(_ place: ObjectIdentifier, isCovered: Bool) {
-        guard let space = spaces[place], isCovered != space.isCovered else { return }
-        spaces[place]?.isCovered = isCovered
-        if isCovered { space.space.listener.isCovered() } else { space.space.listener.isUncovered() }
+    private func say(_ space: ValkeySpace, isCovered: Bool) {
+        guard isCovered != space.isCovered else { return }
+        space.isCovered = isCovered
+        if isCovered { space.listener.isCovered() } else { space.listener.isUncovered() }
     }
 }
 

@@ -55,34 +55,30 @@ extension ServerChanges {
 private struct Restoration {
     private typealias Numbered = (number: Int, copy: UndoArchive.Copy)
 
-    private let changes: ServerChanges
-    private var connection: ServerConnection { changes.connection }
-    private let undo: UndoArchive
-    private var record: UndoArchive.Record
+    let changes: ServerChanges
+    let undo: UndoArchive
+    var record: UndoArchive.Record
     /// The run of the server at the start.
-    private let run: String
-    private let numbers: [Int]
-    private var outcome = UndoOutcome.nothing
+    let run: String
+    /// Numbers of the record's copies.
+    let numbers: [Int]
+    var outcome = UndoOutcome.nothing
     /// Numbers of the copies of a block that are restored or skipped.
-    private var done: [Int] = []
-    private var stopped: String?
+    var done: [Int] = []
+    var stopped: String?
     /// Number of copies that can't be read.
-    private var lost = 0
+    var lost = 0
     /// Number of copies that the server refused, and the first of them with the reason.
-    private var refused = 0
-    private var firstRefused: String?
+    var refused = 0
+    var firstRefused: String?
     /// Why the restored copies couldn't be removed from the undo record.
-    private var unrecorded: String?
+    var unrecorded: String?
 
-    init(
-        changes: ServerChanges, undo: UndoArchive, record: UndoArchive.Record, run: String, numbers: [Int]
-    ) {
-        (self.changes, self.undo, self.record, self.run, self.numbers) = (changes, undo, record, run, numbers)
-        outcome.action = record.action
-        if record.isOver { lost = max(0, Int(record.entries) - Int(record.undone) - numbers.count) }
-    }
+    private var connection: ServerConnection { changes.connection }
 
     mutating func restoreAll(_ checkpoint: (Double) -> Bool) throws(SourceError) -> Carried<UndoOutcome> {
+        outcome.action = record.action
+        if record.isOver { lost = max(0, Int(record.entries) - Int(record.undone) - numbers.count) }
         var place = 0
         while place < numbers.count, stopped == nil {
             let copies = try copies(from: &place)
