@@ -179,7 +179,7 @@ private struct Restoration {
         let isOfDeadlines = record.kind == .deadline
         let keys = copies.map(\.copy.key)
         let start = ContinuousClock.now
-        let first = isOfDeadlines ? RESPCommand("WATCH") + keys : RESPCommand("PING")
+        let first = isOfDeadlines ? ServerChanges.watch(keys) : []
         let times = try changes.deadlines(of: keys, behind: first, in: run)
         let sizes = try changes.asked(keys.map { RESPCommand("MEMORY", "USAGE") + $0 })
         var (changed, absent): ([Numbered], [Numbered]) = ([], [])

@@ -17,17 +17,23 @@ extension ServerChanges {
         }
     }
 
+    /// Replaces the watched keys. Without `UNWATCH`, a change of an earlier key would make the transaction fail.
+    static func watch(_ keys: [[UInt8]]) -> [RESPCommand] {
+        [RESPCommand("UNWATCH"), RESPCommand("WATCH") + keys]
+    }
+
     /// - Parameters:
-    ///   - first: a command sent before, such as `WATCH`.
+    ///   - first: commands sent before, such as `WATCH`.
     ///   - run: the expected run of the server.
     func deadlines(
-        of keys: [[UInt8]], behind first: RESPCommand, in run: String
+        of keys: [[UInt8]], behind first: [RESPCommand], in run: String
     ) throws(SourceError) -> ExpiryTimes {
         let (traits, time) = (try connection.traits(), RESPCommand("TIME"))
-        let commands = [first, time] + keys.map(traits.expiry) + [time]
+        let commands = first + [time] + keys.map(traits.expiry) + [time]
         let answers = try connection.ask(commands, in: database)
         try connection.accept(answers, to: commands)
-        guard let now = answers[1].milliseconds, let end = answers[keys.count + 2].milliseconds else {
+        let times = answers[first.count...]
+        guard let now = times.first?.milliseconds, let end = times.last?.milliseconds else {
             throw SourceError("\(connection.address) sent an invalid answer to TIME")
         }
         guard try connection.traits().run == run else {
@@ -35,7 +41,7 @@ extension ServerChanges {
         }
         let error = traits.reportsExpiryTimes ? 0 : UInt64(clamping: min(2000, end - now + 2))
         return ExpiryTimes(
-            now: now, each: answers[2...].prefix(keys.count).map { traits.deadline($0, at: now) },
+            now: now, each: times.dropFirst().dropLast().map { traits.deadline($0, at: now) },
             tolerance: error)
     }
 

@@ -184,9 +184,7 @@ package struct ServerChanges {
                 let read = try read(keys, &work, knowing: earlier)
                 try keep(read, work)
                 copies = read
-                // An empty transaction ends the watch, which would make the next one fail.
-                done = try transact(copies.isEmpty ? [] : ServerChanges.commands(for: copies, work.action))
-                if copies.isEmpty { done = [] }
+                done = copies.isEmpty ? [] : try transact(ServerChanges.commands(for: copies, work.action))
             } catch {
                 guard ServerChanges.concernsKeys(error) else {
                     // The keys may be deleted, so the copies stay.
@@ -258,7 +256,7 @@ package struct ServerChanges {
             ]
         }
         // Expiry times first: a copy takes time.
-        let deadlines = try deadlines(of: keys, behind: RESPCommand("WATCH") + keys, in: work.record.run)
+        let deadlines = try deadlines(of: keys, behind: ServerChanges.watch(keys), in: work.record.run)
         let meant = try work.isStillMeant?(keys.map { KeyName.text($0) })
         let answers = try asked(commands)
         var found = PlanOutcome()
