@@ -126,7 +126,11 @@ final class ValkeySession: @unchecked Sendable {
         if !new.isEmpty { track(new, channel) }
         guard prefixes.isEmpty, !tracked.isEmpty else { return }
         tracked = []
-        ask([RESPCommand("CLIENT", "TRACKING", "OFF")], channel) { _ in }
+        ask([RESPCommand("CLIENT", "TRACKING", "OFF")], channel) { [self] _ in
+            // A prefix that is watched again is covered by the answer to a later request.
+            covered = []
+            report(self, .heard)
+        }
     }
 
     /// Sends commands, and calls `then` with their replies, or with the first error among them.

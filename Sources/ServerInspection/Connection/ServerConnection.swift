@@ -239,6 +239,8 @@ private final class Link: @unchecked Sendable {
 
     func exchange(_ commands: [RESPCommand]) throws(RESPError) -> [RESPValue] {
         guard !commands.isEmpty else { return [] }
+        // A reply that arrived before is an error, and not the answer to these commands.
+        while try state.next() != nil {}
         state.send((), count: commands.count)
         try transport.send(commands.encoded)
         let answers = try receive()
